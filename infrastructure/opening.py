@@ -7,7 +7,7 @@
 Committed offsets may have a place of their own: memory://, sqlite:///var/lib/ottla/offsets.db,
 postgresql://user@host/database.
 
-An engine imports what it needs when its URL is opened, and not before.
+An engine is imported when its URL is opened.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ OFFSETS: dict[str, Callable[[str, OffsetsContext], OffsetRepository]] = {
 
 
 def engine_of(url: str) -> tuple[Engine, str]:
-    """And what follows its scheme. Raises UnknownStorage."""
+    """The engine, and the URL without its scheme. Raises UnknownStorage."""
     scheme, separator, place = url.partition("://")
     engine = ENGINES.get(scheme)
     if engine is None or not separator or bool(place) != bool(engine.folder):
@@ -67,10 +67,10 @@ def open_storage(
 ) -> Storage:
     """Raises StorageUnusable, in one line, when there is no such engine or it cannot be opened.
 
-    `map_size_bytes` is for LMDB where less address space than usual is to be reserved. `read_only`
-    leaves a store as it is; but where the machine went down while it was open with flush=interval,
-    it is put back to its newest flush as for anybody, because nothing newer can be trusted. With
-    `to_loop` reads of what is not in memory respond later; without, they wait for the disk.
+    `map_size_bytes` makes LMDB reserve less address space. `read_only` leaves a store unchanged,
+    except after a power cut with flush=interval: then it is put back to its newest flush, because
+    nothing newer can be trusted. With `to_loop` reads of data that is not in memory respond later;
+    without, they wait for the disk.
     """
     engine, place = engine_of(url)
     return engine.open(place, flush, map_size_bytes, read_only, to_loop)
@@ -85,10 +85,10 @@ def open_offsets(
     unusable: Callable[[StorageUnusable], None],
     events: EventLog,
 ) -> OffsetRepository:
-    """Where committed offsets are kept; None: beside the messages.
+    """Opens the place of committed offsets; None: the store itself.
 
-    Of a database that is found not to be this store's `unusable` hears later, on the loop. Raises
-    StorageUnusable where that is seen at once.
+    Raises StorageUnusable, or calls `unusable` later, on the loop, if a database turns out to
+    belong to another store.
     """
     home = OffsetsHome(storage.state, when_committed, events)
     if url is None:
@@ -102,14 +102,14 @@ def open_offsets(
 
 
 class Contents(NamedTuple):
-    """The rows of a store, for whoever looks into it without a broker."""
+    """The rows of a store, for tools that open it without a broker."""
 
     topics: StoredTopicRepository
     partitions: StoredPartitionRepository
     configs: StoredConfigRepository
     groups: StoredGroupRepository
     offsets: StoredOffsetRepository
-    #: Where committed offsets are, when they are not here.
+    #: The database of committed offsets, if they are not in the store.
     offsets_place: str | None
 
 
@@ -132,7 +132,7 @@ def contents(storage: Storage) -> Contents:
 
 
 class Beside:
-    """A store that may be a running broker's: only read, each call as of the newest commit."""
+    """A store that a broker may have open: read-only, each call as of the newest commit."""
 
     __slots__ = ("_partitions", "_store", "log", "topics")
 
@@ -148,20 +148,20 @@ class Beside:
         self._partitions = StoredPartitionRepository(store.log, store.state)
 
     def bounds(self, partition_id: int) -> tuple[int, int]:
-        """Where the log starts for who reads, and where it ends."""
-        start, end = self._partitions.kept(partition_id)
+        """Log start offset and log end offset."""
+        start, end = self._partitions.snapshot_bounds(partition_id)
         return start, max(start, end, self._store.last_offset(partition_id) + 1)
 
     def entries(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int
     ) -> list[tuple[int, bytes]]:
-        """Batches, one or several side by side, each with the last offset that is in them."""
+        """Entries of one or several batches, each with its last offset."""
         return self._store.entries(partition_id, offset, end_offset, max_bytes)
 
 
 @contextmanager
 def opened_beside(url: str, known_whole: bool = False) -> Iterator[Beside]:
-    """Raises StorageUnusable, in one line. What is `known_whole` is not looked through again."""
+    """Raises StorageUnusable, in one line. A store that is `known_whole` is not checked."""
     store = folder_of(url).beside(known_whole)
     try:
         yield Beside(store)
@@ -170,7 +170,7 @@ def opened_beside(url: str, known_whole: bool = False) -> Iterator[Beside]:
 
 
 def folder_of(store: str) -> StoreFolder:
-    """Of a URL, or of the folder itself. Raises UnknownStorage where nothing lasts."""
+    """`store` is a URL or a folder. Raises UnknownStorage for memory://."""
     scheme, separator, place = store.partition("://")
     if not separator:
         scheme, place = LMDB.scheme, store

@@ -1,8 +1,8 @@
 """Regular expressions by RE2: what a client sends never makes the broker backtrack.
 
-RE2 takes time in proportion to the name and to the program that the expression becomes: about 3 ns
-for each character and instruction where it has to give up on its automaton, and next to nothing
-where it has not. So programs are bounded: the longest name takes less than a millisecond.
+RE2's time is proportional to the name and to the program that the expression compiles to: about
+3 ns for each character and instruction where its automaton does not fit, else next to nothing. So
+programs are limited: the longest topic name takes less than a millisecond.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from domain.errors import InvalidRegularExpression
 MAX_LENGTH = 4096
 MAX_INSTRUCTIONS = 1024
 
-#: What a compiled expression may take, with the automaton that grows as names are looked at.
+#: Memory of a compiled expression, with the automaton that grows as names are matched.
 MAX_BYTES = 64 << 10
 
-#: What Kafka's RE2 calls what ours calls otherwise.
-_KAFKAS_WORDS = {
+#: Messages of re2 -> those of RE2/J, which Kafka uses.
+_RE2J_MESSAGES = {
     "invalid perl operator: (?<=": "invalid named capture",
     "invalid perl operator: (?<!": "invalid named capture",
     "invalid perl operator": "invalid or unsupported Perl syntax",
@@ -64,7 +64,7 @@ def _compiled(pattern: str) -> Any:
 
 
 def _words(reason: Exception) -> str:
-    said = reason.args[0] if reason.args else reason
-    words = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+    message = reason.args[0] if reason.args else reason
+    words = message.decode(errors="replace") if isinstance(message, bytes) else str(message)
     kind = words.partition(":")[0]
-    return _KAFKAS_WORDS.get(words) or _KAFKAS_WORDS.get(kind, kind)
+    return _RE2J_MESSAGES.get(words) or _RE2J_MESSAGES.get(kind, kind)

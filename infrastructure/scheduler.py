@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 
 class AsyncioScheduler:
-    """On one event loop. What `soon` is given runs in the loop's next pass, before that pass reads
+    """On one event loop. A callback of `soon` runs in the loop's next pass, before that pass reads
     from any connection: asyncio and uvloop both run the callbacks they have before newer events.
     """
 

@@ -1,4 +1,4 @@
-"""Sockets that listen at one HOST:PORT. Nobody is accepted yet."""
+"""Sockets that listen at one HOST:PORT. They accept nothing yet."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
-#: Clients that wait to be accepted.
+#: Connections that wait to be accepted.
 BACKLOG = 1024
 #: Both loopback addresses.
 LOCALHOST = "localhost"
-#: As with Kafka, all of IPv6 is all of IPv4 too; asyncio would keep `::` to IPv6.
+#: As with Kafka, all addresses of IPv6 and IPv4; asyncio would use IPv6 only for `::`.
 _DUAL_STACK = ("", "::")
-#: What bind() says of ::1 on a machine without IPv6.
+#: Errors of bind() for ::1 on a machine without IPv6.
 _NO_IPV6 = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
-#: A free port of one loopback address may be taken on the other.
+#: A free port of one loopback address may be in use on the other.
 _TRIES = 20
 
 
@@ -28,7 +28,7 @@ class ListeningSockets:
         self.requested_host = host
         self.sockets = sockets
         address, self.port = sockets[0].getsockname()[:2]
-        #: To show: the first address, or the name that stands for all of them.
+        #: For display: the first address, or `localhost` for both.
         self.host: str = LOCALHOST if host == LOCALHOST else address
 
     def close(self) -> None:
@@ -37,9 +37,9 @@ class ListeningSockets:
 
 
 def listen(host: str, port: int) -> ListeningSockets:
-    """Raises OSError when an address of the host cannot be had."""
+    """Raises OSError if an address of the host cannot be bound."""
     if host in _DUAL_STACK and socket.has_dualstack_ipv6():
-        sockets = [_listening(socket.AF_INET6, ("::", port), only_ipv6=False)]
+        sockets = [_listening(socket.AF_INET6, ("::", port), dual_stack=True)]
     elif host == LOCALHOST:
         sockets = _listen_on_localhost(port)
     else:
@@ -48,7 +48,7 @@ def listen(host: str, port: int) -> ListeningSockets:
 
 
 def _listen_on_localhost(port: int) -> list[socket.socket]:
-    """Both, whatever the hosts file says: clients take either, librdkafka at random."""
+    """Both, whatever the hosts file says: clients use either, librdkafka at random."""
     for _ in range(_TRIES - 1):
         try:
             return _listen_on_loopback(port)
@@ -83,17 +83,10 @@ def _listen_on_all(host: str, port: int) -> list[socket.socket]:
     return sockets
 
 
-def _listening(family: int, address: tuple[Any, ...], only_ipv6: bool = True) -> socket.socket:
-    made = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family == socket.AF_INET6:
-            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, only_ipv6)
-        made.bind(address)
-        # Sockets that only have a port do not keep others from it.
-        made.listen(BACKLOG)
-        made.setblocking(False)
-    except OSError:
-        made.close()
-        raise
+def _listening(
+    family: socket.AddressFamily, address: tuple[Any, ...], dual_stack: bool = False
+) -> socket.socket:
+    # It listens at once: a socket that is only bound does not reserve its port.
+    made = socket.create_server(address, family=family, backlog=BACKLOG, dualstack_ipv6=dual_stack)
+    made.setblocking(False)
     return made

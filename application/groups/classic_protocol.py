@@ -128,7 +128,7 @@ class ClassicProtocol:
             decision = follow_up(group, self._decisions.now())
 
     def _remember(self, group_id: str, new_id: str) -> None:
-        """Removes the oldest id above the limit: a client that uses it later gets UnknownMemberId."""
+        """Removes the oldest id above the limit: a later use of it gets UnknownMemberId."""
         if len(self._issued) >= MAX_ISSUED_IDS:
             oldest = next(iter(self._issued))
             del self._issued[oldest]

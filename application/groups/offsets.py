@@ -1,7 +1,7 @@
 """Offsets: the committed offsets of all groups. Reads see durable commits only.
 
-If a failed write may be persisted all the same (`leaves_doubt`), the state of memory is written over
-it as soon as writes succeed again: no offset appears after a restart that no client has seen.
+If a failed write may be persisted all the same (`leaves_doubt`), memory is written over
+it once writes succeed again: no offset appears after a restart that no client has seen.
 
 Deletions see writes that are in flight, because they are persisted after them.
 """

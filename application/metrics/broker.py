@@ -1,4 +1,4 @@
-"""What is read of the broker as a whole."""
+"""Metrics of the broker as a whole."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class BrokerReadings:
         started_at_ms: int,
         addresses: Callable[[], list[str]],
     ) -> None:
-        """`addresses`: what clients are told to connect to."""
+        """`addresses`: the advertised ones."""
         self._broker = broker
         self._clock = clock
         self._version = version

@@ -13,9 +13,9 @@ from application.metrics.families import others, own
 from application.metrics.families.family import Reading, Sample, in_readings
 from application.state.catalog import Catalog
 
-#: Committed offsets that are looked at before others may run.
+#: Committed offsets that are read before other jobs may run.
 LOOKED_AT_ONCE = 50
-#: What kafka_exporter says where it cannot know.
+#: As kafka_exporter, if the log end offset is unknown.
 UNKNOWN_LAG = -1
 
 

@@ -1,8 +1,7 @@
-"""What is read of topics and their partitions, a slice at a time.
+"""Metrics of topics and their partitions, read in slices.
 
-A partition that nobody has used since the start is loaded for it: that costs a look into the store,
-once. All offsets are looked at before any is reported, so that what is reported of one partition
-was true at one moment.
+A partition that was not used since the start is loaded, once. All offsets are read before any is
+reported, so that the metrics of one partition are of one moment.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 
-#: Of the average that is said of so long a time.
+#: Time constant of the average rates.
 QUARTER_HOUR_MS = 15 * 60_000.0
-#: Partitions that are looked at before others may run, where none has to be loaded.
+#: Loaded partitions that are read before other jobs may run.
 LOOKED_AT_ONCE = 20
 
-#: Of partitions: fields of `_Seen`, and what is the same for all.
+#: Of partitions: fields of `_TopicSnapshot`, and constants.
 _COLUMNS = (
     (exporter.CURRENT_OFFSET, "ends"),
     (exporter.OLDEST_OFFSET, "starts"),
@@ -49,8 +48,8 @@ _TRAFFIC = (
 _RATES = (("BytesInPerSec", "bytes_in"), ("BytesOutPerSec", "bytes_out"))
 
 
-class _Seen:
-    """A topic as it was when it was looked at: its partitions side by side, and together."""
+class _TopicSnapshot:
+    """The partitions of a topic, column by column, and their sums."""
 
     __slots__ = ("ends", "labels", "name", "sizes", "starts", "sums", "unreadable")
 
@@ -94,9 +93,9 @@ class TopicReadings:
         for family in (jmx.PARTITION_COUNT, jmx.LEADER_COUNT, others.REDPANDA_PARTITIONS):
             yield family, [((), all_partitions)]
         yield jmx.UNDER_REPLICATED, [((), 0)]
-        all_seen: list[_Seen] = []
+        snapshots: list[_TopicSnapshot] = []
         for topic in topics:
-            seen = _Seen(topic.name)
+            seen = _TopicSnapshot(topic.name)
             for index in range(len(topic.partition_ids)):
                 # Others run meanwhile: it may have been changed, or be gone.
                 current = self._catalog.topic_by_id(topic.topic_id)
@@ -108,46 +107,46 @@ class TopicReadings:
                 if not loaded or index % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
                     yield exporter.PARTITIONS, []
             else:
-                all_seen.append(seen)
+                snapshots.append(seen)
             yield exporter.PARTITIONS, []
-        unreadable = sum(seen.unreadable for seen in all_seen)
+        unreadable = sum(seen.unreadable for seen in snapshots)
         for family in (jmx.OFFLINE_PARTITIONS, others.REDPANDA_UNAVAILABLE):
             yield family, [((), unreadable)]
-        yield from self._of_partitions(all_seen)
-        yield from _of_topics([seen for seen in all_seen if seen.sums])
-        yield from self._rated(all_seen)
+        yield from self._of_partitions(snapshots)
+        yield from _of_topics([seen for seen in snapshots if seen.sums])
+        yield from self._rated(snapshots)
 
-    def _look_at(self, topic: Topic, index: int, seen: _Seen) -> None:
+    def _look_at(self, topic: Topic, index: int, seen: _TopicSnapshot) -> None:
         try:
             partition = self._catalog.partition(topic, index)
         except NotLeaderOrFollower:
             return  # its leader counts it
         except StorageFailed:
-            seen.unreadable += 1  # the catalogue has said so in the log
+            seen.unreadable += 1  # the catalogue has logged it
             partition = self._catalog.loaded_partition(topic, index)
             if partition is not None:
-                seen.count(partition)  # no counter goes back
+                seen.count(partition)  # counters never decrease
         else:
             if partition is not None:
                 seen.add(partition)
 
-    def _of_partitions(self, all_seen: list[_Seen]) -> Iterator[Reading]:
+    def _of_partitions(self, snapshots: list[_TopicSnapshot]) -> Iterator[Reading]:
         for family, field in _COLUMNS:
-            columns = (zip(seen.labels, getattr(seen, field), strict=True) for seen in all_seen)
+            columns = (zip(seen.labels, getattr(seen, field), strict=True) for seen in snapshots)
             yield from in_readings(family, (sample for column in columns for sample in column))
         for family, value in ((exporter.LEADER, self._node_id), *_CONSTANTS):
-            labels = (each for seen in all_seen for each in seen.labels)
+            labels = (each for seen in snapshots for each in seen.labels)
             yield from in_readings(family, ((each, value) for each in labels))
 
-    def _rated(self, all_seen: list[_Seen]) -> Iterator[Reading]:
-        """Averages are brought up to date when they are asked for: with each scrape."""
+    def _rated(self, snapshots: list[_TopicSnapshot]) -> Iterator[Reading]:
+        """Averages are updated with each scrape."""
         now_ms = self._clock.monotonic_ms()
         passed_ms = 0 if self._rated_ms is None else max(now_ms - self._rated_ms, 0)
         self._rated_ms = now_ms
         rates: dict[tuple[str, str], Rate] = {}
 
         def updated() -> Iterator[Sample]:
-            for seen in all_seen:
+            for seen in snapshots:
                 for name, field in _RATES:
                     key = name, seen.name
                     rate = rates[key] = self._rates.get(key) or Rate()
@@ -161,10 +160,10 @@ class TopicReadings:
             yield jmx.BROKER_RATE, [((name,), of_all)]
 
 
-def _of_topics(all_seen: list[_Seen]) -> Iterator[Reading]:
+def _of_topics(snapshots: list[_TopicSnapshot]) -> Iterator[Reading]:
     for family, field in ((jmx.MESSAGES_IN, "messages"), *_TRAFFIC):
-        yield from in_readings(family, (((seen.name,), seen.sums[field]) for seen in all_seen))
-    sizes = (((seen.name,), sum(seen.sizes)) for seen in all_seen)
+        yield from in_readings(family, (((seen.name,), seen.sums[field]) for seen in snapshots))
+    sizes = (((seen.name,), sum(seen.sizes)) for seen in snapshots)
     yield from in_readings(others.KMINION_TOPIC_SIZE, sizes)
 
 

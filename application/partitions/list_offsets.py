@@ -104,7 +104,7 @@ class ListOffsetsService:
         return Search(partition, self._first_since(partition, timestamp, end, position))
 
     def complete(self, searches: Iterable[Search]) -> JobResult[None] | None:
-        """None when all searches are done, as nearly always; others take more passes of the loop."""
+        """None when all searches are done, the usual case; others take more passes of the loop."""
         result = self._background.run(self._search(searches), ends_when_abandoned=True)
         return None if result.resolved else result
 

@@ -69,7 +69,7 @@ BROKER = {
 CONNECTIONS = {
     "connection_closed": Event(
         WARNING,
-        f"{_CONNECTION} waited_seconds correlation_id api",
+        f"{_CONNECTION} waited_seconds",
         "The broker closed connections of a client. Repeated faults of one host are logged once "
         "a minute, with their number in `connections`. Ends that are normal (the client "
         "disconnects, idle connections) are not logged.",
@@ -84,7 +84,7 @@ CONNECTIONS = {
             "sasl_handshake": "The client uses SASL, the listener does not: set "
             "`security.protocol=PLAINTEXT`.",
             "slow_reader": "The client stopped reading its responses while too many responses "
-            "were unread in all (`queued.max.response.bytes`).",
+            "were unread in all (`queued.max.response.bytes`), or over HTTP for 30 seconds.",
             "slow_request": "A large request arrived too slowly while others waited for its "
             "memory (`queued.max.request.bytes`).",
             "tls_handshake": "The client uses TLS, the listener does not: set "
@@ -113,7 +113,6 @@ CONNECTIONS = {
         "The admin API does not work; Kafka clients are not affected.",
         {
             "start": "The server could not be created.",
-            "listen": "The server could not use a socket.",
             "drain": "The server did not stop properly.",
         },
     ),

@@ -1,7 +1,7 @@
 """SingleNode: this broker is the whole cluster, and leads everything.
 
 Its leader epoch is how often its store may have lost acknowledged data. So a consumer that has read
-what is lost finds that its epoch ended earlier, and does not read on behind other records.
+lost records finds that their epoch ended earlier, and does not read other records at their offsets.
 """
 
 from __future__ import annotations

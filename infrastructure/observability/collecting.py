@@ -1,4 +1,4 @@
-"""Collecting: reads all sources in slices of the loop's time, once for all who ask meanwhile."""
+"""Collecting: reads all metrics in slices, once for all scrapes that overlap."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from application.ports.pending import Pending
 from application.state.notifying import notify_each
 from infrastructure.observability.metrics_text import MetricsText
 
-#: Text leaves in pieces of at least this size.
+#: Size of the pieces of text, at least.
 PIECE_BYTES = 64 * 1024
 
 Result = list[bytes]
@@ -20,12 +20,12 @@ Result = list[bytes]
 
 class Collector:
     def __init__(self, sources: Sequence[Source], background: Runner) -> None:
-        """A runner of its own: a scrape does not wait for the jobs of the broker it observes."""
+        """`background` is a runner of its own: a scrape does not wait for the broker's jobs."""
         self._sources = sources
         self._background = background
 
     def collect(self, take: Callable[[Reading], None]) -> JobResult[None]:
-        """Calls back with every reading."""
+        """Calls `take` with every reading."""
         return self._background.run(self._read(take))
 
     def _read(self, take: Callable[[Reading], None]) -> Job[None]:
@@ -35,7 +35,7 @@ class Collector:
 
 
 class Scrapes:
-    """The text of all metrics. Who asks while it is being made gets the same."""
+    """The text of all metrics; scrapes that overlap get the same."""
 
     def __init__(self, collector: Collector) -> None:
         self._collector = collector

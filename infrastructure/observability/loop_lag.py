@@ -1,4 +1,4 @@
-"""LoopLag: how late the loop comes to what was to be done at a certain moment."""
+"""LoopLag: how late the event loop runs a timer, measured twice a second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prometheus's text format, version 0.0.4: what is read becomes lines."""
+"""Prometheus's text format, version 0.0.4. Why not by a library: docs/adr/0021."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from application.metrics.families.family import Family, Histogram, Reading, Samp
 
 
 class MetricsText:
-    """Each family is begun once, by whichever reading of it comes first."""
+    """The first reading of a family gets its HELP and TYPE lines."""
 
     def __init__(self) -> None:
         self._begun: set[Family] = set()

@@ -11,7 +11,7 @@ NOBODY_IS_SO_SLOW_NS = 1 << 63
 
 
 class StructuredRequestLog:
-    """`mode` is that of the setting log.requests; `sample` thins out only what is in order."""
+    """`mode` is the setting log.requests; `sample` applies to successful, fast requests only."""
 
     __slots__ = ("_countdown", "_log", "_mode", "_sample", "quick_ns", "slow_ns")
 

@@ -1,4 +1,4 @@
-"""What is read of the store: how much it has used, and how much room is left."""
+"""Metrics of the store: used bytes, and free bytes of its volume."""
 
 from __future__ import annotations
 

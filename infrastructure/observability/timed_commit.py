@@ -1,4 +1,4 @@
-"""TimedCommit: any engine's commit, with how long each takes."""
+"""TimedCommit: measures the commits of any engine."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Frames between the broker and a worker process of its own: kind, length, content.
 
-to the worker    JOB a scan    DATA what it asked for    FAILURE why it cannot have that
+to the worker    JOB a scan    DATA    FAILURE (responses to the questions)
 to the broker    READ HEADERS TIME questions to the log    OUTPUT    END    ERROR
 """
 

@@ -12,7 +12,7 @@ from application.records.scan import FoundRecord
 
 ROWS_PER_GROUP = 50_000
 GROUP_BYTES = 16 * 1024 * 1024
-#: What a row costs beside its bytes, about.
+#: Overhead of a row, about.
 ROW_BYTES = 64
 
 
@@ -89,7 +89,7 @@ class ParquetWriter:
 
 
 class _Sink:
-    """A file that goes nowhere: what is written to it is taken away piece by piece."""
+    """A file in memory whose content is drained piece by piece."""
 
     closed = False
 

@@ -1,6 +1,7 @@
-"""The worker process: looks through logs, for as long as its broker holds the other end.
+"""The worker process: searches logs until the broker closes the socket.
 
-It reads an LMDB log itself, which costs the broker nothing; any other log it asks its broker for.
+It reads an LMDB log itself, which costs the broker nothing, and requests any other log from the
+broker.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from infrastructure.scanning import frames
 from infrastructure.scanning.frames import frame
 from infrastructure.scanning.parquet import ParquetWriter
 
-#: Where there is no scheduling for those that only take what nobody else wants.
+#: Where the system has no idle scheduling class.
 NICENESS = 19
 OUTPUT_BYTES = 64 * 1024
 STEPS_PER_LOOK = 16
@@ -34,7 +35,7 @@ Writer = LineWriter | ParquetWriter
 
 
 class AskedLogStore:
-    """The broker's log, by questions; who scans needs no more of it."""
+    """The broker's log over the socket; a scan needs no more of it."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -81,7 +82,7 @@ class Channel:
         self._connection.sendall(frame(kind, content))
 
     def check(self) -> None:
-        """Without waiting for anything: raises EOFError when the broker is gone."""
+        """Does not wait; raises EOFError if the broker is gone."""
         with suppress(BlockingIOError):
             if not self._connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
                 raise EOFError
@@ -108,7 +109,7 @@ def _end_of(scan: Scan, budget_ms: int | None, writer: Writer, channel: Channel)
     for number, _ in enumerate(scan.steps()):
         if number % STEPS_PER_LOOK:
             continue
-        channel.check()  # who finds nothing would not notice otherwise
+        channel.check()  # a scan without results would not notice the end otherwise
         if writer.waiting_bytes >= OUTPUT_BYTES:
             channel.send(frames.OUTPUT, writer.drain())
         passed_ms = clock.monotonic_ms() - began_ms
@@ -134,7 +135,7 @@ def serve(channel: Channel, folder: Path | None) -> None:
                 log = _log(channel, folder)
             end = run(plan, log, channel)
         except BrokerError as failure:
-            # What is wrong may be of this process only: the next scan gets another.
+            # The problem may be this process: the next scan gets a new one.
             channel.send(frames.ERROR, failure.message.encode())
             return
         else:
@@ -159,7 +160,7 @@ def _let_the_broker_go_first() -> None:
 
 def main() -> None:
     for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # they are meant for the broker
+        signal.signal(number, signal.SIG_IGN)  # the broker handles them
     _let_the_broker_go_first()
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else None

@@ -1,7 +1,7 @@
-"""ScanProcesses: worker processes, started when a scan needs one and ended when none has for long.
+"""ScanProcesses: worker processes for scans, started on demand and ended when idle.
 
-Each does one scan at a time. Broker and worker hold the two ends of a socket: whoever goes, the
-other one notices. A scan that nobody wants any more ends with its process.
+A worker does one scan at a time. Broker and worker share a socket, so that each notices the end of
+the other. A cancelled scan ends with its process.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from domain.errors import BrokerError, StorageFailed
 from infrastructure.scanning import frames
 from infrastructure.scanning.frames import frame
 
-#: At once; other scans wait, or go on in slices. One is kept for scans that may only take so long:
-#: the others last as long as their readers like.
+#: Further scans wait, or go on in slices on the loop. One worker is reserved for scans with a time
+#: limit: the others last as long as their clients read.
 MAX_PROCESSES = 4
 IDLE_SECONDS = 60.0
-#: What may wait here for whoever reads it.
+#: Output that is buffered for the client.
 BUFFERED_BYTES = 512 * 1024
 REAP_SECONDS = 0.05
-#: After a process that could not be started, so long none is tried.
+#: After a process could not be started, until the next attempt.
 RETRY_SECONDS = 1.0
 
 _PROGRAM = f"{__package__}.process"
@@ -50,11 +50,11 @@ class ScanProcesses:
     ) -> None:
         self._loop = loop
         self._events = events
-        #: Of an LMDB store, which they read themselves.
+        #: Of an LMDB store, which workers read themselves.
         self._folder = folder
         self._most = most
         self._processes: list[ScanProcess] = []
-        #: Killed, and not all of them gone yet.
+        #: Killed, and not reaped yet.
         self._ended: list[ScanProcess] = []
         self._closed = False
         #: On the loop's clock.
@@ -154,7 +154,7 @@ class ScanProcess(asyncio.Protocol):
         return running
 
     def end(self) -> None:
-        """Kills it: it holds nothing that would need to be put in order."""
+        """Kills it: it has no state to clean up."""
         if self._gone is None:
             return
         gone, self._gone = self._gone, None
@@ -169,7 +169,7 @@ class ScanProcess(asyncio.Protocol):
             self._ours.close()
         job, self.job = self.job, None
         if job is not None:
-            job.ended(StorageFailed("The process that was looking through the log has ended"))
+            job.ended(StorageFailed("The worker process of the search has ended"))
         self.reap()
 
     def reap(self, wait: bool = False) -> None:
@@ -231,7 +231,7 @@ class ScanProcess(asyncio.Protocol):
         import pickle
 
         self.job = None
-        self.read_on(True)  # whatever waits for the reader of this job: the next one's comes too
+        self.read_on(True)  # also if the client of this job was slow: the next job needs it
         self._idle = self._loop.call_later(IDLE_SECONDS, self.end)
         end: ScanEnd | BrokerError = (
             pickle.loads(content) if kind == frames.END else StorageFailed(content.decode())
@@ -255,7 +255,7 @@ class RunningJob:
 
     def __init__(self, process: ScanProcess, plan: ScanPlan) -> None:
         self._process = process
-        #: Whether it may take as long as its reader likes.
+        #: Without a time limit.
         self.is_long = plan.budget_ms is None
         self._data = bytearray()
         self._end: ScanEnd | BrokerError | None = None

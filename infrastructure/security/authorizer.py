@@ -7,7 +7,7 @@ from domain.security.principal import Principal
 
 
 class OpenAuthorizer:
-    """Everybody may do everything."""
+    """Allows everything to every principal."""
 
     allows_everything = True
 

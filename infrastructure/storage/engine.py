@@ -1,6 +1,6 @@
-"""Engine: what stands behind the scheme of a storage URL, and what it opens.
+"""Engine: the implementation of a storage URL's scheme, and what it opens.
 
-A value of this kind is made without importing what the engine needs: its functions do that.
+Its functions import what the engine needs; the value itself imports nothing.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class StorageInfo(NamedTuple):
     size_bytes: int
     flush: str
     store_id: str
-    #: What a power cut has meant for the store, when it was opened after one.
+    #: What a power cut did to the store, if it was opened after one.
     power_cut: str | None = None
-    #: Of `size_bytes`: what is not free.
+    #: The part of `size_bytes` that is in use.
     live_bytes: int = 0
     #: How often acknowledged data may have been lost: each time a new leader epoch begins.
     losses: int = 0
@@ -60,7 +60,7 @@ class Storage:
 
 
 class StoreBeside(Protocol):
-    """A store that may be a running broker's: only read, each call as of the newest commit."""
+    """A store that a broker may have open: read-only, each call as of the newest commit."""
 
     @property
     def log(self) -> LogStore: ...
@@ -71,7 +71,7 @@ class StoreBeside(Protocol):
     def entries(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int
     ) -> list[tuple[int, bytes]]:
-        """Batches, one or several side by side, each with the last offset that is in them."""
+        """Entries of one or several batches, each with its last offset."""
         ...
 
     def last_offset(self, partition_id: int) -> int:
@@ -82,7 +82,7 @@ class StoreBeside(Protocol):
 
 
 class StoreFolder(Protocol):
-    """The folder of a store that is not opened. Its methods raise StorageUnusable.
+    """The folder of a store that is not open. Its methods raise StorageUnusable.
 
     A folder that a process has open is refused, except by `beside` and `open_log`.
     """
@@ -96,7 +96,7 @@ class StoreFolder(Protocol):
     def has_store(self) -> bool: ...
 
     def beside(self, known_whole: bool) -> StoreBeside:
-        """What is `known_whole` is not checked again."""
+        """A store that is `known_whole` is not checked."""
         ...
 
     def open_log(self) -> LogStore:
@@ -108,7 +108,7 @@ class StoreFolder(Protocol):
         ...
 
     def check_pages(self) -> str | None:
-        """What is wrong with the pages, before the engine trusts them."""
+        """The first damage of the pages, or None."""
         ...
 
     def compact(self) -> tuple[int, int]:
@@ -116,7 +116,7 @@ class StoreFolder(Protocol):
         ...
 
     def made_whole(self) -> AbstractContextManager[str]:
-        """The URL of a store to fill, which takes the place of this folder at the end."""
+        """The URL of a new store, which replaces this folder at the end."""
         ...
 
 
@@ -128,5 +128,5 @@ class Engine:
     #: What follows `scheme://`, the flush policy, the size of the map, whether only to read, and
     #: the way to the event loop for reads that respond later.
     open: Callable[[str, Flush, int | None, bool, ToLoop | None], Storage]
-    #: None: the store ends with the process.
+    #: None for memory.
     folder: Callable[[Path], StoreFolder] | None = None

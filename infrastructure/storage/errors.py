@@ -1,22 +1,22 @@
-"""Why a store cannot be opened: for the person who starts the broker, never for a client."""
+"""Why a store cannot be opened: for the operator, never for a client."""
 
 from __future__ import annotations
 
 
 class StorageUnusable(Exception):
-    """One line that says what is wrong and, where there is something, what to do."""
+    """The message is one line: the problem and, if possible, what to do."""
 
 
 class UnknownStorage(StorageUnusable):
-    """The URL names no engine that there is."""
+    """The URL names no engine."""
 
 
 class StorageInUse(StorageUnusable):
-    """The folder belongs to a process that still runs."""
+    """Another process has the folder open."""
 
 
 class StorageDamaged(StorageUnusable):
-    """What lies in the folder is not a store, or no longer a whole one."""
+    """The folder has no store, or a damaged one."""
 
 
 class StorageOtherFormat(StorageUnusable):
@@ -24,8 +24,8 @@ class StorageOtherFormat(StorageUnusable):
 
 
 class StorageForeign(StorageUnusable):
-    """The folder is somebody else's, and not empty."""
+    """The folder or database belongs to something else."""
 
 
 class OffsetsUnusable(StorageUnusable):
-    """Committed offsets cannot be kept in the place of their own."""
+    """The place of committed offsets cannot be used."""

@@ -1,4 +1,4 @@
-"""Flush: when what is acknowledged is fsynced. What survives what: docs/storage.md."""
+"""Flush: when acknowledged data is fsynced (docs/storage.md)."""
 
 from __future__ import annotations
 

@@ -2,11 +2,11 @@
 
 cluster         offsets -> JSON: id of the database that has them, and its URL without secrets
 
-Without that row they are rows of the store. They move into a database that is given later:
+Without that row they are rows of the store. They move into a database that is set later:
 
     the store's rows -> the database, in one transaction
     the database's id -> the store, whose rows are deleted, in one commit
-    the database is told that it has them
+    the database records that it has them
 
 Whoever stops in between begins again: the store decides, and a database that it does not name has
 nothing that counts.
@@ -53,7 +53,7 @@ class OffsetsHome:
         self.known = known_database(state)
 
     def refuse_database(self) -> None:
-        """They are not to be in a database: raises OffsetsUnusable where they are."""
+        """Raises OffsetsUnusable if they are in a database."""
         if self.known is not None:
             raise OffsetsUnusable(where_they_are(self.known))
 
@@ -71,7 +71,7 @@ class OffsetsHome:
             self._events.info("offsets_moved", offsets=rows, database=to.place)
 
     def give_up(self) -> None:
-        """They are to be kept nowhere; wherever they were, they never come back."""
+        """Discards them for good, wherever they are."""
         rows = self._drop(None, lambda failure: None)
         if rows or self.known is not None:
             previous = "the store" if self.known is None else self.known.place
@@ -101,5 +101,5 @@ class OffsetsContext(NamedTuple):
 def where_they_are(known: KnownDatabase) -> str:
     return (
         f"this store's committed offsets are in {known.place}: set offsets to that, "
-        "or start once with offsets=memory:// to give them up"
+        "or start once with offsets=memory:// to discard them"
     )

@@ -1,7 +1,7 @@
-"""Admin: everything the routes may know of the broker they administer, in one value.
+"""Admin: everything that the routes use of the broker, in one value.
 
-Made in the composition root. What is declared here as a protocol is implemented elsewhere: this
-package knows neither the Kafka side nor the stores.
+The composition root makes it. Protocols stand for what other packages implement: this package
+imports neither the Kafka listeners nor the stores.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ class Connection(Protocol):
 
     @property
     def active(self) -> bool:
-        """Something came or went since the listener last looked for idle ones."""
+        """Bytes were received or sent since the connection reaper last ran."""
         ...
 
     @property
     def in_flight(self) -> int:
-        """Requests that are not answered yet."""
+        """Requests without a response yet."""
         ...
 
     @property
     def unread_bytes(self) -> int:
-        """Answers that the client has not taken yet."""
+        """Responses that the client has not read yet."""
         ...
 
 
 class Metrics(Protocol):
     def scrape(self) -> Pending[list[bytes]]:
-        """Pieces of Prometheus's text."""
+        """Pieces of Prometheus's text format."""
         ...
 
 
 class Requests(Protocol):
-    """The newest requests that were answered."""
+    """The newest completed requests."""
 
     def find(self, wanted: Wanted) -> Iterator[list[RequestRecord]]:
-        """The newest first; between one list and the next others may run."""
+        """The newest first; other work may run between two lists."""
         ...
 
 
@@ -61,11 +61,11 @@ class KafkaListener:
     name: str
     host: str
     port: int
-    #: None: each client is told the address it connected to.
+    #: None: the address that the client connected to.
     advertised: str | None
 
 
-#: Why it is not ready, or None.
+#: Returns why the broker is not ready, or None.
 Check = Callable[[], str | None]
 
 
@@ -83,9 +83,9 @@ class Admin:
     counted: Callable[[], Iterable[tuple[str, int, RequestCounts]]]
     connections: Callable[[], Sequence[Connection]]
     listeners: Callable[[], Sequence[KafkaListener]]
-    #: By name; the broker is ready when none of them has a reason why not.
+    #: By name; the broker is ready when all of them return None.
     checks: Mapping[str, Check]
-    #: Where the value of a setting comes from, in words.
+    #: The origin of a setting: command line, file, environment or default.
     origin: Callable[[str], str]
-    #: As a URL, without what nobody else should see.
+    #: As a URL without credentials.
     storage: str

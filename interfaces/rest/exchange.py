@@ -1,10 +1,11 @@
-"""Exchange: one request and its answer, as the gate around the app and the log line see it."""
+"""Exchange: one request and its response, as the gate around the app and the log line see it."""
 
 from __future__ import annotations
 
 import asyncio
 from time import perf_counter_ns
 from typing import Any, cast
+from urllib.parse import unquote
 
 from starlette.requests import Request
 
@@ -13,20 +14,18 @@ from domain.errors import BrokerError
 from domain.security.principal import ANONYMOUS
 from interfaces.rest.answers import error_body
 from interfaces.rest.errors import RestError, message_of, refusal_of
-from interfaces.rest.templates import Templates
 
 
 class Exchange:
     __slots__ = (
-        "_templates",
         "bytes_in",
         "bytes_out",
+        "closes",
         "correlation_id",
         "error_code",
-        "has_last_piece",
         "is_whole",
+        "max_body_bytes",
         "method",
-        "most_body_bytes",
         "path",
         "received_ns",
         "refused",
@@ -40,40 +39,36 @@ class Exchange:
         self,
         scope: dict[str, Any],
         correlation_id: str,
-        most_body_bytes: int,
+        max_body_bytes: int,
         stopping: asyncio.Event,
-        templates: Templates,
     ) -> None:
-        self._templates = templates
         self.scope = scope
-        #: As it came, decoded; that of the scope is for the routes.
-        self.path = str(scope["path"])
-        #: As it came: HEAD is routed as GET.
+        self.path = unquote(scope["path"])
+        #: As the client sent it: HEAD is routed as GET.
         self.method = scope["method"]
         self.correlation_id = correlation_id
-        #: Set when the server drains: answers without an end come to theirs.
+        #: Set when the server drains: responses without an end finish.
         self.stopping = stopping
-        #: A route that takes a body piece by piece lifts it: None.
-        self.most_body_bytes: int | None = most_body_bytes
+        #: None for a route that takes a body piece by piece.
+        self.max_body_bytes: int | None = max_body_bytes
         self.received_ns = perf_counter_ns()
         self.bytes_in = self.bytes_out = 0
-        #: Of a body that comes piece by piece: no further one is taken, as the server drains.
-        self.has_last_piece = False
-        #: Its body has come.
+        #: The connection ends with the response.
+        self.closes = False
+        #: The whole body is received.
         self.is_whole = False
-        #: 0: nothing was answered.
+        #: 0: no response.
         self.status = 0
         self.error_code: int | None = None
-        #: What was refused of it, in an answer that is a success all the same: how much, and why.
+        #: Parts of a request that failed in a response with a status of success: how many, and why.
         self.refused = 0
         self.refused_codes: set[int] = set()
 
     @property
     def api(self) -> str:
-        """As in GET /topics/{topic_name}: few, however many topics there are."""
-        route = self.scope.get("route")
-        path = getattr(route, "path", None) or self._templates.of(self.scope["path"])
-        return f"{self.method} {path or '(no such path)'}"
+        """As in GET /topics/{topic_name}: few values, however many topics there are."""
+        path = getattr(self.scope.get("route"), "path", None)
+        return f"{self.method} {path or '(not routed)'}"
 
     @property
     def peer(self) -> str:
@@ -85,18 +80,18 @@ class Exchange:
 
     @property
     def failed(self) -> bool:
-        """Nothing was answered, or a failure, or a success with one in it."""
+        """No response, a failure, or a success with a failed part."""
         codes = self.error_code is not None or bool(self.refused_codes)
         return codes or self.status >= 400 or self.status == 0
 
     @property
     def error_codes(self) -> list[int]:
-        """Each that is in the answer, once."""
+        """Every code in the response, once."""
         codes = self.refused_codes if self.error_code is None else {self.error_code}
         return sorted(self.refused_codes | codes)
 
     def refuse(self, error: BrokerError | RestError) -> dict[str, Any]:
-        """A part of what was asked: as JSON for the answer, and remembered for the log."""
+        """A failed part of the request, as JSON for the response; the log line counts it."""
         if isinstance(error, RestError):
             return self.refuse_with(error.code, error.message)
         return self.refuse_with(refusal_of(error).code, message_of(error))

@@ -1,68 +1,44 @@
-"""Names in paths: any name can stand there, also one that no address can hold as it is.
+"""Names in paths: a consumer group may have any id, and each of them can be part of a path.
 
-A path is decoded before it is routed, and then an encoded slash looks like one that parts. So a
-path is routed with something else in the place of encoded slashes, and who asked for a name from it
-gets the slashes back. `.`, `..` and the empty name are no steps that browsers and libraries leave
-in an address, however they are written; they are told with the byte 0xFF before them, which no text
-has, and which is nothing there.
+The server decodes a path before it is routed; an encoded slash would then separate two steps. So
+`%2F` and `%25` are decoded only after routing. Browsers and libraries remove the steps `.`, `..`
+and the empty one from a URL, however they are encoded; such a name has `%FF` before it, a byte
+that no text has.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import quote, unquote
 
 from starlette.convertors import Convertor, register_url_convertor
 
-#: No bytes of UTF-8 are decoded to them.
-_SLASH, _NOTHING = "\udc2f", "\udcff"
-_MARKS = re.compile(rb"%2f|(?<=/)%ff(?=(?:\.|%2e){0,2}(?:/|$))", re.IGNORECASE)
-_TOLD = {b"%2f": _SLASH, b"%ff": _NOTHING}
-#: Nowhere in an address but with the byte before them.
-_UNTOLD = frozenset({"", ".", ".."})
-
-App = Callable[[Any, Any, Any], Awaitable[None]]
+_DECODED_LATER = re.compile("%(?=2f|25|ff)", re.IGNORECASE)
+_PREFIX = re.compile(r"%ff(?=\.{0,2}\Z)", re.IGNORECASE)
 
 
 def in_path(name: str) -> str:
-    return ("%FF" if name in _UNTOLD else "") + quote(name, safe="")
+    return ("%FF" if name in ("", ".", "..") else "") + quote(name, safe="")
 
 
-class NamesInPaths:
-    """Around an app whose routes take a `{name}`."""
-
-    def __init__(self, app: App) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        raw = scope.get("raw_path")
-        if raw is not None and _MARKS.search(raw):
-            scope["path"] = _routed(raw)
-        await self._app(scope, receive, send)
-
-
-def _routed(raw: bytes) -> str:
-    path, end = "", 0
-    for mark in _MARKS.finditer(raw):
-        path += unquote(raw[end : mark.start()].decode("latin-1")) + _TOLD[mark[0].lower()]
-        end = mark.end()
-    return path + unquote(raw[end:].decode("latin-1"))
+def routed_path(scope: dict[str, Any]) -> str:
+    return unquote(_DECODED_LATER.sub("%25", scope["raw_path"].decode("latin-1")))
 
 
 class _Name(Convertor[str]):
-    """What `{name}` in the path of a route takes."""
+    """Matches `{name}` in the path of a route."""
 
     regex = "[^/]+"
 
     def convert(self, value: str) -> str:
-        return value.replace(_SLASH, "/").replace(_NOTHING, "")
+        prefix = _PREFIX.match(value)
+        return unquote(value[prefix.end() :] if prefix else value)
 
     def to_string(self, value: str) -> str:
         return in_path(value)
 
 
-def take_any_name() -> None:
-    """Before a route is made: each compiles its path once."""
+def use_any_name() -> None:
+    """Called before a route is made: each compiles its path once."""
     register_url_convertor("str", _Name())

@@ -1,4 +1,4 @@
-"""Pages: a part of a long list, and where the next one begins."""
+"""Pages of a long list, each with the URL of the next."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST = 10_000
 
 
 class Page:
-    """`size` elements, or all, after the one whose key is `token`."""
+    """`size` elements, or all, after the one with the key `token`."""
 
     def __init__(self, size: int | None, token: str | None) -> None:
         self._size = size
@@ -24,7 +24,7 @@ class Page:
     def of(
         self, elements: Sequence[T], key: Callable[[T], str], url: str
     ) -> tuple[Sequence[T], str | None]:
-        """Of elements in the order of their keys: those of this page, and the URL of the next."""
+        """`elements` in the order of their keys; returns this page and the URL of the next."""
         first = 0
         if self._token is not None:
             first = bisect_right(elements, self._token, key=key)
@@ -39,7 +39,7 @@ class Page:
 
 
 def index_key(index: int) -> str:
-    """Of a number, so that it is in order as text."""
+    """Sorts as text in the order of the numbers."""
     return f"{index:010d}"
 
 
@@ -47,7 +47,7 @@ async def _page(
     page_size: Annotated[int | None, Query(ge=1, le=MOST)] = None,
     page_token: Annotated[str | None, Query(max_length=500)] = None,
 ) -> Page:
-    """A coroutine: what is none, FastAPI calls in a thread."""
+    """A coroutine: FastAPI calls plain functions in a thread."""
     return Page(page_size, page_token)
 
 

@@ -1,4 +1,4 @@
-"""The bridge from an application's Pending to a coroutine."""
+"""Awaits a Pending of the application from a coroutine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def value_of(result: T | Pending[T]) -> T: ...
 
 
 async def value_of(result: T | Pending[T]) -> T:
-    """The value, once it is there, or the fault; a caller that is cancelled abandons it."""
+    """Raises what the Pending fails with; abandons it when the caller is cancelled."""
     if not isinstance(result, Pending):
         return result
     if result.resolved:
@@ -47,7 +47,7 @@ async def value_of(result: T | Pending[T]) -> T:
 
 
 async def when_loaded(action: Callable[[], T]) -> T:
-    """The result of what may raise NotInMemory before it has had any effect."""
+    """Repeats an action that may raise NotInMemory before it has any effect."""
     while True:
         try:
             return action()

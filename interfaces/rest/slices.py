@@ -1,4 +1,4 @@
-"""Long lists and long work of coroutines, in turn with all other work in slices."""
+"""Long lists and long work of coroutines, in slices of the background runner."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from interfaces.rest.pending import value_of
 
 T = TypeVar("T")
 
-#: Encoded together.
+#: Encoded in one call.
 ELEMENTS = 16
-#: What is handed on at once; more is in one write what a slice is in time.
+#: A larger write would take longer than a slice.
 PIECE_BYTES = 64 * 1024
 
 
 class Turns:
-    """For a coroutine, which is no job: it lets others go on when it has taken long enough."""
+    """Pauses a coroutine, which is no background job, after each slice of time."""
 
     __slots__ = ("_background", "_since_ns")
 
@@ -46,7 +46,7 @@ async def _sliced(admin: Admin, job: Job[T]) -> T:
 
 
 async def all_of(admin: Admin, elements: Iterable[T]) -> list[T]:
-    """What a generator makes, in slices."""
+    """The elements of a generator, made in slices."""
     return await _sliced(admin, _all_of(elements))
 
 
@@ -59,7 +59,7 @@ def _all_of(elements: Iterable[T]) -> Job[list[T]]:
 
 
 async def encoded(admin: Admin, elements: Iterable[object]) -> AsyncIterator[bytes]:
-    """A JSON array of what a generator makes, in slices and in pieces."""
+    """A JSON array of the elements of a generator, made in slices, as pieces."""
     left = iter(elements)
     begun = b"["
     while piece := await _sliced(admin, _piece(left)):

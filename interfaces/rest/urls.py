@@ -1,4 +1,4 @@
-"""The addresses of things, as metadata.self and related give them: always those of v3."""
+"""URLs of resources for metadata.self and related: always those of v3."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ V3 = "/v3/clusters/{cluster_id}"
 
 
 class Urls:
-    """Of one cluster, by the name that the client used for this server."""
+    """URLs of one cluster, with the host that the client used."""
 
     __slots__ = ("cluster", "cluster_id", "clusters")
 

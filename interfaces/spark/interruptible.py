@@ -11,7 +11,6 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from interfaces.spark.session import ending
@@ -27,18 +26,13 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM ends a job like Ctrl-C."""
 
 
-@dataclass
-class _Ended:
-    code: int | None = None
-    failure: BaseException | None = None
-
-
 class Interruptible:
     """`session` returns the session that the job has opened, if any."""
 
     def __init__(self, job: Callable[[], int], session: Callable[[], SparkSession | None]) -> None:
         self._job, self._session = job, session
-        self._ended = _Ended()
+        self._code: int | None = None
+        self._failure: BaseException | None = None
         # A daemon, so that a second Ctrl-C ends the process at once.
         self._thread = threading.Thread(target=self._work, name="job", daemon=True)
         #: Not `join`, which a signal can leave with the thread marked as ended.
@@ -47,9 +41,9 @@ class Interruptible:
 
     def _work(self) -> None:
         try:
-            self._ended.code = self._job()
+            self._code = self._job()
         except BaseException as failure:
-            self._ended.failure = failure
+            self._failure = failure
         finally:
             self._done.set()
 
@@ -63,12 +57,12 @@ class Interruptible:
             except KeyboardInterrupt as interrupted:
                 self.interrupted = interrupted
                 self._end()
-        if self._ended.failure is not None:
+        if self._failure is not None:
             if self.interrupted is not None:
-                raise self.interrupted from self._ended.failure
-            raise self._ended.failure
-        assert self._ended.code is not None
-        return self._ended.code
+                raise self.interrupted from self._failure
+            raise self._failure
+        assert self._code is not None
+        return self._code
 
     def _end(self) -> None:
         """Cancels repeatedly: the job may be between two stages, or starting its session."""

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 OURS, THEIRS = "ottla", "kafka"
 PARTITIONS = 4
 RECORDS, ROUNDS = 1_000_000, 3
-#: Of one of the two topics that are read, for each record of 1 KB.
+#: Records of 100 bytes for each of 1 KB.
 SMALL_TIMES = 2
 #: The time of the first record; each is a millisecond later.
 FIRST_MS = 1_700_000_000_000
@@ -63,7 +63,7 @@ class World(NamedTuple):
 
 class Load(NamedTuple):
     name: str
-    #: 0: the time until the answer counts, not how much of it there is.
+    #: 0: the time of the query counts, not the number of rows.
     rows: Callable[[World], int]
     #: Of a data source; raises where rows are missing.
     run: Callable[[World, str], None]

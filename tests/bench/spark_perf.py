@@ -35,7 +35,7 @@ CACHE = Path(".cache/bench/spark-perf")
 SIZES, DURATION = "100,1024,10240", "30s"
 FLUSHES = ("commit", "os")
 KAFKA = "kafka os"
-#: Of a broker that was started, before anything counts: a JVM has to compile itself first.
+#: Of a new broker, before the measurement: a JVM compiles at first.
 WARM_UP = ("--duration", "10s", "--warm-up", "1s", "--size", "1024")
 #: Two producers and two consumers.
 TASKS = 4
@@ -44,7 +44,7 @@ TASKS = 4
 class Run(NamedTuple):
     size: int
     broker: str
-    #: None of one that failed.
+    #: None if it failed.
     result: dict[str, Any] | None
 
 
@@ -131,7 +131,7 @@ def _once(
         words += ["--name", f"{called}, records of {size:,} bytes", "--json", str(file)]
         if name != KAFKA:
             words += ["--report", str(given.out / f"spark-{size}-{name.split()[1]}.html")]
-        os.sync()  # what one broker wrote is not to be waited for by the next
+        os.sync()  # so that no broker waits for writes of the one before
         say(f"{size:,} bytes: {called}")
         code = _perf(broker, *words)
         stage.lost(name)
@@ -143,7 +143,7 @@ def _once(
 
 
 def _perf(broker: Broker, *words: str) -> int:
-    """What it tells goes to whoever waits, and the table alone to stdout."""
+    """Its output goes to stderr: only the table is on stdout."""
     parsed = parser().parse_args(["spark", "perf", "-b", broker.address, *words])
     try:
         with redirect_stdout(sys.stderr):

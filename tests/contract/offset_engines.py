@@ -41,7 +41,7 @@ OFFSETS_PLACE = ("cluster", b"offsets")
 class OffsetEngine(ABC):
     """One repository of an engine, opened in a folder, and the loop it lives on."""
 
-    #: What is kept is there again when it is opened again.
+    #: Rows survive closing and opening.
     lasting = True
 
     def __init__(self, folder: Path) -> None:
@@ -53,7 +53,7 @@ class OffsetEngine(ABC):
 
     @abstractmethod
     def settle(self, until: Callable[[], bool]) -> None:
-        """Lets the loop run until all that was asked for is done."""
+        """Runs the loop until all writes are done."""
 
     def close(self) -> None:
         self.repository.close()
@@ -63,7 +63,7 @@ class OffsetEngine(ABC):
         self.repository = self.open()
 
     def break_next(self) -> None:
-        """What is asked for next cannot be kept, the less so if it touches REFUSED."""
+        """The next writes fail, at least those of REFUSED."""
         raise NotImplementedError
 
     def mend(self) -> None:  # noqa: B027  # some break but once
@@ -72,7 +72,7 @@ class OffsetEngine(ABC):
     # ---- words for tests
 
     def rows(self) -> list[OffsetRow]:
-        """All that is kept, in order; only of a repository that was just opened."""
+        """All rows, in order; only of a repository that was just opened."""
         found: list[OffsetRow] = []
         done: list[None] = []
         self.repository.load(found.extend, lambda: done.append(None))
@@ -91,15 +91,15 @@ class OffsetEngine(ABC):
         return outcome
 
     def outcomes(self, *applied: Sequence[OffsetWrite]) -> list[StorageFailed | None]:
-        """Of writes that are asked for in one pass."""
-        told: list[tuple[int, StorageFailed | None]] = []
+        """Of writes in one pass."""
+        results: list[tuple[int, StorageFailed | None]] = []
         for place, writes in enumerate(applied):
             self.repository.apply(
-                writes, lambda failure, place=place: told.append((place, failure))
+                writes, lambda failure, place=place: results.append((place, failure))
             )
-        self.settle(lambda: len(told) >= len(applied))
-        assert [place for place, _ in told] == list(range(len(applied)))
-        return [failure for _, failure in told]
+        self.settle(lambda: len(results) >= len(applied))
+        assert [place for place, _ in results] == list(range(len(applied)))
+        return [failure for _, failure in results]
 
 
 class MemoryOffsets(OffsetEngine):

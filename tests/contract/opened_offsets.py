@@ -57,10 +57,10 @@ class Opened:
             self._loop.get(timeout=PATIENCE_S)()
 
     def outcome(self, offset: int) -> StorageFailed | None:
-        told: list[StorageFailed | None] = []
-        self.repository.apply([("g", "t", 0, committed(offset))], told.append)
-        self.until(lambda: told)
-        return told[0]
+        outcomes: list[StorageFailed | None] = []
+        self.repository.apply([("g", "t", 0, committed(offset))], outcomes.append)
+        self.until(lambda: outcomes)
+        return outcomes[0]
 
     def refusal(self) -> str:
         """Why it does not go on, in one line."""

@@ -1,4 +1,4 @@
-"""GroupRepository over every engine, with what is kept of classic groups."""
+"""GroupRepository over every engine, with classic groups."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def member(member_id: str, instance_id: str | None = None) -> MemberImage:
     return MemberImage(member_id, instance_id, "c", "/127.0.0.1", 60_000, 10_000, protocols, b"\0!")
 
 
-def kept(group_id: str, generation_id: int = 1, *members: MemberImage) -> GroupMetadataChanged:
+def generation(
+    group_id: str, generation_id: int = 1, *members: MemberImage
+) -> GroupMetadataChanged:
     leader = members[0].member_id if members else None
     protocol = "range" if members else None
     image = Image(generation_id, "consumer", protocol, leader, 77, members, bool(members))
@@ -42,8 +44,8 @@ def images(groups: StoredGroupRepository, group_id: str | None = None) -> dict[s
 
 def test_a_kept_group_is_loaded_as_it_was(lasting_store: OpenStore) -> None:
     groups = StoredGroupRepository(lasting_store.state)
-    full = kept("full", 3, member("a"), member("b", "instance"))
-    empty = kept("empty", 9)
+    full = generation("full", 3, member("a"), member("b", "instance"))
+    empty = generation("empty", 9)
     groups.save(full)
     groups.save(empty)
     assert images(groups) == {}
@@ -56,9 +58,9 @@ def test_a_kept_group_is_loaded_as_it_was(lasting_store: OpenStore) -> None:
 
 def test_the_newest_state_is_the_one_that_is_kept(store: OpenStore) -> None:
     groups = StoredGroupRepository(store.state)
-    groups.save(kept("g", 1, member("a"), member("b")))
+    groups.save(generation("g", 1, member("a"), member("b")))
     store.keep()
-    newer = kept("g", 2, member("b"))
+    newer = generation("g", 2, member("b"))
     groups.save(newer)
     store.keep()
     assert images(groups) == {"g": newer.image}
@@ -66,8 +68,8 @@ def test_the_newest_state_is_the_one_that_is_kept(store: OpenStore) -> None:
 
 def test_a_deleted_group_is_gone(store: OpenStore) -> None:
     groups = StoredGroupRepository(store.state)
-    groups.save(kept("g", 1, member("a")))
-    groups.save(kept("h", 1, member("a")))
+    groups.save(generation("g", 1, member("a")))
+    groups.save(generation("h", 1, member("a")))
     store.keep()
     groups.save(GroupMetadataChanged("g", None))
     store.keep()
@@ -77,11 +79,11 @@ def test_a_deleted_group_is_gone(store: OpenStore) -> None:
 def test_one_group_is_loaded_without_those_whose_names_begin_like_it(store: OpenStore) -> None:
     groups = StoredGroupRepository(store.state)
     for group_id in ("g", "gg", "g2", "", "ü"):
-        groups.save(kept(group_id))
+        groups.save(generation(group_id))
     store.keep()
     for group_id in ("g", "gg", "g2", "", "ü"):
         assert set(images(groups, group_id)) == {group_id}
-    assert images(groups, "nobody") == {}
+    assert images(groups, "no-such-group") == {}
 
 
 @pytest.mark.parametrize("length", [249, 511, 5000, 32_767])
@@ -89,10 +91,10 @@ def test_names_may_be_as_long_as_the_protocol_lets_them(store: OpenStore, length
     groups = StoredGroupRepository(store.state)
     names = ["x" * (length - 1) + last for last in "yz"]
     for name in names:
-        groups.save(kept(name, 4, member("a")))
+        groups.save(generation(name, 4, member("a")))
     store.keep()
     assert set(images(groups)) == set(names)
-    assert images(groups, names[0]) == {names[0]: kept(names[0], 4, member("a")).image}
+    assert images(groups, names[0]) == {names[0]: generation(names[0], 4, member("a")).image}
 
 
 class CountingState:
@@ -112,7 +114,7 @@ class CountingState:
 def test_one_group_is_loaded_without_reading_all_the_others(store: OpenStore) -> None:
     groups = StoredGroupRepository(store.state)
     for number in range(1000):
-        groups.save(kept(f"g{number}"))
+        groups.save(generation(f"g{number}"))
     store.keep()
     state = CountingState(store.state)
     assert set(images(StoredGroupRepository(state), "g7")) == {"g7"}

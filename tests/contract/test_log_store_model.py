@@ -80,7 +80,7 @@ class LogStoreMachine(RuleBasedStateMachine):
     def open(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
         self.store = OpenStore(self.engine, Path(self.folder.name))
-        self.kept = Model()
+        self.committed = Model()
         self.staged = Model()
         self.ends: dict[int, tuple[int, int]] = {}
         self.dropped: set[int] = set()
@@ -129,9 +129,9 @@ class LogStoreMachine(RuleBasedStateMachine):
             assert before.endswith(after)
             assert len(before) - len(after) == size_bytes
             before = after
-        wanted = (partition_id, offset, 1 << 62, 1 << 62, True)
-        assert self.store.log.read(*wanted) == self.kept.read(*wanted)
-        for model in (self.staged, self.kept):
+        question = (partition_id, offset, 1 << 62, 1 << 62, True)
+        assert self.store.log.read(*question) == self.committed.read(*question)
+        for model in (self.staged, self.committed):
             model.shorten(partition_id, len(before))
             model.forget_index(partition_id, offset)
 
@@ -142,16 +142,19 @@ class LogStoreMachine(RuleBasedStateMachine):
             left = self.store.everything(partition_id)
             self.staged.shorten(partition_id, len(left))
             assert left == self.staged.read(partition_id, 0, 1 << 62, 1 << 62, True)
-        self.kept = copy.deepcopy(self.staged)
+        self.committed = copy.deepcopy(self.staged)
 
     @precondition(lambda self: self.engine.persistent)
     @rule()
     def reopen_without_commit(self) -> None:
         self.store.reopen()
-        self.staged = copy.deepcopy(self.kept)
+        self.staged = copy.deepcopy(self.committed)
         self.ends = {
-            partition_id: (batches[-1][0] + 1, max(self.kept.index.get(partition_id, [(0, 0)]))[0])
-            for partition_id, batches in self.kept.batches.items()
+            partition_id: (
+                batches[-1][0] + 1,
+                max(self.committed.index.get(partition_id, [(0, 0)]))[0],
+            )
+            for partition_id, batches in self.committed.batches.items()
         }
 
     @rule(
@@ -162,24 +165,24 @@ class LogStoreMachine(RuleBasedStateMachine):
         whole=st.booleans(),
     )
     def read(self, partition_id: int, offset: int, end: int, limit: int, whole: bool) -> None:
-        wanted = (partition_id, offset, end, limit, whole)
-        assert self.store.log.read(*wanted) == self.kept.read(*wanted)
+        question = (partition_id, offset, end, limit, whole)
+        assert self.store.log.read(*question) == self.committed.read(*question)
 
     @rule(partition_id=PARTITIONS, offset=OFFSETS, limit=st.integers(0, 5))
     def headers(self, partition_id: int, offset: int, limit: int) -> None:
-        batches = self.kept.batches.get(partition_id, [])
+        batches = self.committed.batches.get(partition_id, [])
         expected = [one[:61] for last_offset, one in batches if last_offset >= offset][:limit]
         assert self.store.log.headers(partition_id, offset, limit) == expected
 
     @rule(partition_id=PARTITIONS, timestamp=st.integers(-1, 40))
     def at_timestamp(self, partition_id: int, timestamp: int) -> None:
-        if partition_id not in self.dropped:  # nobody asks once a partition is being dropped
-            expected = self.kept.at_timestamp(partition_id, timestamp)
+        if partition_id not in self.dropped:  # no reads once a partition is being dropped
+            expected = self.committed.at_timestamp(partition_id, timestamp)
             assert self.store.log.at_timestamp(partition_id, timestamp) == expected
 
     @invariant()
     def the_partitions_are_those_with_batches(self) -> None:
-        assert self.store.log.partition_ids() == sorted(self.kept.batches)
+        assert self.store.log.partition_ids() == sorted(self.committed.batches)
 
     def teardown(self) -> None:
         if hasattr(self, "store"):

@@ -109,12 +109,12 @@ def test_what_waits_goes_into_one_transaction_of_about_a_hundred_rows(
 
     monkeypatch.setattr(OffsetDatabase, "write", counted)
     repository = sqlite.repository
-    told: list[object] = []
+    outcomes: list[object] = []
     for n in range(60):
-        repository.apply([row(n, f"g{n}", partition=p) for p in range(6)], told.append)
+        repository.apply([row(n, f"g{n}", partition=p) for p in range(6)], outcomes.append)
     go_on.set()
-    sqlite.settle(lambda: len(told) == 60)
-    assert told == [None] * 60
+    sqlite.settle(lambda: len(outcomes) == 60)
+    assert outcomes == [None] * 60
     # The first one may have been taken alone.
     assert sum(sizes) == 360
     assert max(sizes) <= offset_repository.ROWS_PER_TRANSACTION + 5
@@ -122,18 +122,18 @@ def test_what_waits_goes_into_one_transaction_of_about_a_hundred_rows(
 
 
 def test_the_loop_is_never_held(postgres: PostgresOffsets) -> None:
-    """Another holds the row: whoever commits waits, and nobody else."""
+    """Another transaction holds the row: only its commit waits."""
     import psycopg
 
     postgres.keep(row(1))
-    told: list[object] = []
+    outcomes: list[object] = []
     with psycopg.connect(host=str(postgres.server.folder), user="postgres") as other:
         other.execute(f"UPDATE {postgres.schema}.ottla_offsets SET leader_epoch = 7".encode())
-        postgres.repository.apply([row(2)], told.append)
-        assert told == []
+        postgres.repository.apply([row(2)], outcomes.append)
+        assert outcomes == []
         other.rollback()
-    postgres.settle(lambda: bool(told))
-    assert told == [None]
+    postgres.settle(lambda: bool(outcomes))
+    assert outcomes == [None]
 
 
 def test_a_close_keeps_what_was_asked_for(sqlite: SqliteOffsets) -> None:
@@ -168,11 +168,11 @@ class Hanging:
     """A database that answers nothing until it is let go."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.asked, self.goes_on = threading.Event(), threading.Event()
+        self.entered, self.goes_on = threading.Event(), threading.Event()
         write = OffsetDatabase.write
 
         def hang(database: OffsetDatabase, changes: object) -> None:
-            self.asked.set()
+            self.entered.set()
             assert self.goes_on.wait(PATIENCE_S)
             write(database, changes)  # type: ignore[arg-type]
 
@@ -184,16 +184,16 @@ def test_a_database_that_does_not_answer_is_told_of_once(
 ) -> None:
     monkeypatch.setattr(offset_repository, "SLOW_S", 0.0)
     hanging = Hanging(monkeypatch)
-    told: list[object] = []
-    sqlite.repository.apply([row(1)], told.append)
-    assert hanging.asked.wait(PATIENCE_S)
+    outcomes: list[object] = []
+    sqlite.repository.apply([row(1)], outcomes.append)
+    assert hanging.entered.wait(PATIENCE_S)
     for n in range(3):
-        sqlite.repository.apply([row(n)], told.append)
+        sqlite.repository.apply([row(n)], outcomes.append)
     words = "offsets_database_slow"
     assert len(sqlite.events.of(words)) == 1
     hanging.goes_on.set()
-    sqlite.settle(lambda: len(told) == 4)
-    assert told == [None] * 4
+    sqlite.settle(lambda: len(outcomes) == 4)
+    assert outcomes == [None] * 4
 
 
 def test_no_more_wait_than_there_is_room_for(
@@ -201,16 +201,16 @@ def test_no_more_wait_than_there_is_room_for(
 ) -> None:
     monkeypatch.setattr(offset_repository, "ROWS_WAITING_MAX", 10)
     hanging = Hanging(monkeypatch)
-    told: list[object] = []
+    outcomes: list[object] = []
     for n in range(6):
-        sqlite.repository.apply([row(n, partition=p) for p in range(2)], told.append)
-    assert hanging.asked.wait(PATIENCE_S)
-    assert told == [], "nobody is told in the call itself"
-    sqlite.settle(lambda: len(told) == 1)
-    (failure,) = told
+        sqlite.repository.apply([row(n, partition=p) for p in range(2)], outcomes.append)
+    assert hanging.entered.wait(PATIENCE_S)
+    assert outcomes == [], "the callback does not run within the call"
+    sqlite.settle(lambda: len(outcomes) == 1)
+    (failure,) = outcomes
     assert isinstance(failure, StorageFailed)
     hanging.goes_on.set()
-    sqlite.settle(lambda: len(told) == 6)
+    sqlite.settle(lambda: len(outcomes) == 6)
     sqlite.keep(*(row(7, partition=p) for p in range(20)))
 
 
@@ -220,7 +220,7 @@ def test_a_close_does_not_wait_for_ever(
     monkeypatch.setattr(offset_repository, "CLOSING_S", 0.05)
     hanging = Hanging(monkeypatch)
     sqlite.repository.apply([row(1)], lambda failure: None)
-    assert hanging.asked.wait(PATIENCE_S)
+    assert hanging.entered.wait(PATIENCE_S)
     sqlite.close()
     assert sqlite.events.of("offsets_database_close_timed_out")
     hanging.goes_on.set()
@@ -298,7 +298,7 @@ def test_a_damaged_file_ends_the_broker_in_one_line(sqlite: SqliteOffsets) -> No
 def test_a_file_that_is_locked_for_a_while_is_waited_for(
     sqlite: SqliteOffsets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As by somebody who makes a copy of it."""
+    """As by a copy of the folder."""
     monkeypatch.setattr(offset_repository, "RETRY_S", 0.05)
     monkeypatch.setattr(offset_database, "SQLITE_WAIT_S", 0.05)
     sqlite.keep(row(1))

@@ -67,15 +67,15 @@ def test_what_is_applied_is_called_back_for_once_and_in_order(engine: OffsetEngi
 
 def test_all_of_an_offset_is_there_again(lasting: OffsetEngine) -> None:
     lasting.load()
-    kept: list[OffsetRow] = [
+    expected: list[OffsetRow] = [
         ("g", "t", 0, CommittedOffset(5, 3, "a note", 17, 99, A_TOPIC_ID)),
         ("g", "t", 2**31 - 1, CommittedOffset(2**63 - 1, 2**31 - 1, "", 2**62, None, bytes(16))),
         ("h", "t", 0, CommittedOffset(-(2**63), -(2**31), "\0 ü 😀", 0, 2**63 - 1, b"\xff" * 16)),
         ("h", "u", 0, CommittedOffset(-1, -1, "", 0, 0, A_TOPIC_ID)),
     ]
-    lasting.keep(*kept)
+    lasting.keep(*expected)
     lasting.reopen()
-    assert lasting.rows() == sorted(kept, key=lambda one: one[:3])
+    assert lasting.rows() == sorted(expected, key=lambda one: one[:3])
 
 
 def test_the_newest_offset_of_a_partition_counts(lasting: OffsetEngine) -> None:
@@ -126,11 +126,11 @@ def test_long_and_odd_names_are_told_apart(lasting: OffsetEngine) -> None:
     lasting.load()
     rows = [row(n, name, other) for n, name in enumerate(ODD) for other in ("t", name[:249])]
     rows.append(row(1, "g" * 32_766 + "h"))
-    kept = {one[:3]: one for one in rows}
+    expected = {one[:3]: one for one in rows}
     lasting.keep(*rows)
     lasting.reopen()
-    assert lasting.rows() == sorted(kept.values(), key=lambda one: one[:3])
-    lasting.keep(*(deletion(*place) for place in kept))
+    assert lasting.rows() == sorted(expected.values(), key=lambda one: one[:3])
+    lasting.keep(*(deletion(*place) for place in expected))
     lasting.reopen()
     assert lasting.rows() == []
 
@@ -170,14 +170,16 @@ def test_only_a_database_elsewhere_leaves_a_doubt(engine: OffsetEngine) -> None:
 
 
 def test_who_shares_a_commit_that_fails_is_told_so_too(breaking: OffsetEngine) -> None:
-    """Kept or failed, each as it was told."""
+    """Each write is persisted or fails, as reported."""
     breaking.load()
     breaking.break_next()
-    asked = [[row(n, f"g{n}")] for n in range(20)]
-    asked[10].append(row(1, "g10", partition=REFUSED))
-    outcomes = breaking.outcomes(*asked)
+    requests = [[row(n, f"g{n}")] for n in range(20)]
+    requests[10].append(row(1, "g10", partition=REFUSED))
+    outcomes = breaking.outcomes(*requests)
     assert isinstance(outcomes[10], StorageFailed)
     breaking.mend()
     breaking.reopen()
-    told = [writes[0] for writes, failure in zip(asked, outcomes, strict=True) if failure is None]
-    assert breaking.rows() == sorted(told, key=lambda one: one[:3])
+    acknowledged = [
+        writes[0] for writes, failure in zip(requests, outcomes, strict=True) if failure is None
+    ]
+    assert breaking.rows() == sorted(acknowledged, key=lambda one: one[:3])

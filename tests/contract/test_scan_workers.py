@@ -53,9 +53,9 @@ class World:
         commits = FakeBroker().broker.commits
         self.background = Runner(AsyncioScheduler(loop), SystemClock(), commits)
 
-    def plan(self, form: str = "json", budget_ms: int | None = None, **wanted: Any) -> ScanPlan:
+    def plan(self, form: str = "json", budget_ms: int | None = None, **filters: Any) -> ScanPlan:
         ranges = [OffsetRange(0, 1, 0, COUNT, COUNT)]
-        return ScanPlan(ranges, RecordFilter(**wanted), form, budget_ms=budget_ms)
+        return ScanPlan(ranges, RecordFilter(**filters), form, budget_ms=budget_ms)
 
     def sliced(self, plan: ScanPlan, workers: ScanProcesses | None) -> SlicedScan:
         return SlicedScan(
@@ -286,7 +286,7 @@ def test_a_time_budget_ends_it_with_some_of_the_way_gone(play: Any) -> None:
 
 
 def test_a_store_that_grew_large_is_read(tmp_path: Path) -> None:
-    """More than LMDB maps where nobody says how much."""
+    """More than LMDB maps by default."""
     storage = open_storage(f"lmdb://{tmp_path}/store", "os")
     for offset in range(100):
         batch = record_batch(["x" * 200_000], base_offset=offset)

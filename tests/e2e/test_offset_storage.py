@@ -115,5 +115,5 @@ def test_offsets_follow_into_a_database_and_are_not_lost_without_it(
     assert last == (
         f"ottla: cannot keep committed offsets in lmdb://{broker.folder / 'data'}: this store's "
         f"committed offsets are in sqlite://{file}: set offsets to that, or start once with "
-        "offsets=memory:// to give them up"
+        "offsets=memory:// to discard them"
     )

@@ -202,7 +202,7 @@ class Round:
         shared = self.kafka.shared
         assert len(shared.sessions) == 1, "sessions without connections"
         assert (shared.memory.used_bytes, len(shared.memory)) == (0, 0), "memory is held"
-        assert len(self.kafka.broker.messages.fetch._purgatory) == 0, "a fetch waits for nobody"
+        assert len(self.kafka.broker.messages.fetch._purgatory) == 0, "a fetch still waits"
         self._check_logs()
 
     def _check_logs(self) -> None:

@@ -1,4 +1,4 @@
-"""Family: one metric as others know it; and what is read of it."""
+"""Family: one metric with name, kind, help and labels; and the readings of it."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 from application.metrics.families.durations import Durations
 
-#: Of a request, in the order in which it goes through them.
+#: The stages of a request, in order.
 STAGES = ("queue", "decode", "handle", "wait", "send")
 
 
@@ -23,7 +23,7 @@ class RequestCounts:
         self.total = Durations()
         #: Of those of which it is noted.
         self.stages = {stage: Durations() for stage in STAGES}
-        #: Requests in whose answer a code occurs, by code.
+        #: Requests by error code in their response.
         self.errors: Counter[int] = Counter()
 
     @property

@@ -1,6 +1,6 @@
-"""A store looked at from beside: its broker may run, or be gone, or never come back.
+"""A store that is read beside its broker, whether that runs or not.
 
-Nothing in the folder changes but LMDB's table of readers, and nobody is kept out, unless that table
+Nothing in the folder changes but LMDB's table of readers. Writers are excluded only if that table
 cannot be written. Every call sees the newest commit, in a transaction that ends with the call.
 """
 
@@ -25,14 +25,14 @@ from infrastructure.storage.lmdb.recovery_point import RecoveryPoint
 from infrastructure.storage.lmdb.state_store import LmdbStateStore
 
 _NO_OFFSET = -1
-#: How LMDB says so.
+#: LMDB's text for an empty table.
 _NO_READERS_ARE_KEPT = "(no reader locks)\n"
 _ABOVE_ALL_OFFSETS = (1 << 64) - 1
 _UNREADABLE = (lmdb.Error, StructError)
 
 
 class StoreBeside:
-    """Raises StorageUnusable, in one line. What is `known_whole` is not looked through again."""
+    """Raises StorageUnusable, in one line. A store that is `known_whole` is not checked."""
 
     __slots__ = (
         *("batches", "env", "folder", "log", "nobody_writes", "rows", "state", "store_id"),
@@ -65,7 +65,7 @@ class StoreBeside:
     def _begin(self, known_whole: bool) -> None:
         if self.env.readers() == _NO_READERS_ARE_KEPT:
             self._keep_writers_out()
-        # Readers that were killed would keep the broker from using freed pages again.
+        # Slots of killed readers would prevent the broker from reusing freed pages.
         self.env.reader_check()
         if not known_whole:
             self._check_length()
@@ -78,8 +78,8 @@ class StoreBeside:
         self.state = LmdbStateStore(cast(LmdbEnvironment, self), write_pass)
 
     def _keep_writers_out(self) -> None:
-        """On a read-only file system LMDB writes down no readers, and says nothing about it: a
-        broker would use the pages again that they walk over."""
+        """On a read-only file system LMDB registers no readers, silently: a broker would reuse
+        pages that they read."""
         try:
             self.nobody_writes = NobodyWrites(self.folder)
         except StorageInUse as error:
@@ -90,7 +90,7 @@ class StoreBeside:
     def _check_length(self) -> None:
         """Touching a page that the file does not reach would kill the process (SIGBUS)."""
         data_file = self.folder / "data.mdb"
-        with self.env.begin():  # so that nobody uses the pages again that are walked over
+        with self.env.begin():  # so that the checked pages are not reused meanwhile
             used_bytes = (self.env.info()["last_pgno"] + 1) * self.env.stat()["psize"]
             actual_bytes = data_file.stat().st_size
             problem = page_problem(data_file) if actual_bytes < used_bytes else None
@@ -131,7 +131,7 @@ class StoreBeside:
         return found_entries
 
     def last_offset(self, partition_id: int) -> int:
-        """Of the newest entry; -1: there is none."""
+        """Of the newest entry, or -1."""
         try:
             with self.env.begin(buffers=True) as txn:
                 cursor = txn.cursor(self.batches)
@@ -150,7 +150,7 @@ class StoreBeside:
 
 
 def open_environment(folder: str) -> lmdb.Environment:
-    """With as much address space as the broker may use of it, or as there is."""
+    """With as much address space as the broker reserves, or as there is."""
     size_bytes = MAP_SIZE_BYTES
     while True:
         try:
@@ -171,7 +171,7 @@ def open_environment(folder: str) -> lmdb.Environment:
 
 def _told(folder: Path, error: lmdb.Error) -> StorageUnusable:
     if isinstance(error, lmdb.ReadersFullError):
-        return StorageUnusable(f"the store in {folder} is looked at by too many at once")
+        return StorageUnusable(f"the store in {folder} has too many readers")
     return StorageDamaged(f"the store in {folder} cannot be read: {error}")
 
 

@@ -1,9 +1,9 @@
 """The commit of LMDB: a write transaction for each pass, and when it is synced.
 
-WritePass has what is staged since the last commit, as one write transaction or as a failure. Such a
-transaction belongs to the thread that began it and keeps other writers out, so it is begun with the
-first change of a pass and ends with that pass's commit, on the same thread. The first change that
-fails ends it at once: nothing of the pass is persisted, and the commit says why.
+WritePass has the changes since the last commit, as one write transaction or as a failure. Such a
+transaction belongs to its thread and excludes other writers, so it begins with the first change of
+a pass and ends with that pass's commit, on the same thread. The first change that fails ends it at
+once: nothing of the pass is persisted, and the commit returns the failure.
 
 With `flush = commit` the fsync happens within the commit; docs/adr/0002 has the measurement. With
 `interval`, `start_flush` is called every so often and the fsync waits in a thread of its own; when
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lmdb import Transaction
 
 
-#: What the store said, or what we say for it.
+#: An error of LMDB's, or our own.
 Refusal = lmdb.Error | OSError | StructError | AlreadyThere | str
 
 
@@ -43,7 +43,7 @@ class WritePass:
         #: Batches of this pass that are not put yet.
         self.entries = StagedEntries(environment.batches, environment.loader)
         self._failure: StorageFailed | None = None
-        #: For good: what was reported durable may not be, so nothing more is promised.
+        #: Final: data that was reported durable may be lost, so every later pass fails.
         self._lost: StorageFailed | None = None
         self._full = False
         self._size_bytes = 0
@@ -61,14 +61,14 @@ class WritePass:
         return self.txn
 
     def fail(self, error: Refusal, size_bytes: int = 0) -> None:
-        """Forgets the pass; `size_bytes` is what there was no room for."""
+        """Discards the pass; `size_bytes` is the size of the change that did not fit."""
         self._full = isinstance(error, lmdb.MapFullError)
         self._size_bytes = size_bytes
         self._failure = storage_failed("could not stage", error)
         self.abort()
 
     def lose(self, error: lmdb.Error | OSError) -> None:
-        """An fsync beside the commits failed: what they promised may have been dropped."""
+        """An fsync in the thread failed: commits that were acknowledged may be lost."""
         self._lost = storage_failed("could not flush; restart the broker", error)
 
     @property
@@ -82,7 +82,7 @@ class WritePass:
             txn.abort()
 
     def commit(self) -> StorageFailed | None:
-        """Ends the pass; the next one starts afresh whatever happened."""
+        """Ends the pass; the next one starts empty."""
         if self.txn is not None:
             self._put_entries(self.txn)
         txn, self.txn = self.txn, None
@@ -110,14 +110,14 @@ class WritePass:
             self.fail(error)
 
     def _turn(self) -> None:
-        """For the client's next try: on a full disk, what was dropped last is of use only then."""
+        """For the next attempt: on a full disk pages that were freed last are usable only then."""
         try:
             self._environment.turn()
         except lmdb.Error:
-            pass  # the disk is so full, or so ill, that even this is too much
+            pass  # not even this fits on the disk
 
     def _make_room(self) -> None:
-        """For the client's next try: this one's changes are gone."""
+        """For the next attempt: the changes of this pass are lost."""
         self._full = False
         try:
             self._environment.grow(self._size_bytes)
@@ -168,17 +168,17 @@ class LmdbCommit:
         done(self._pass.commit())
 
     def start_flush(self) -> None:
-        """Starts an fsync of all that is committed, unless there is nothing, or one under way.
+        """Starts an fsync of all commits, unless there is none or one is running.
 
-        Raises StorageFailed when it cannot be begun; nothing is lost by that, the next one may.
+        Raises StorageFailed if it cannot start; nothing is lost, and the next one may succeed.
         """
-        # A page that an fsync could not write is as good as written for the next one.
+        # The system reports a page that an fsync could not write once only.
         if self._closed or not self._unflushed or self._pass.is_lost:
             return
         if self._flushing is not None and self._flushing.is_alive():
             return
         try:
-            # Here, where nobody commits meanwhile.
+            # On the loop: no commit runs meanwhile.
             kept = self._environment.recovery_point.begin(self._environment.env)
         except (lmdb.Error, OSError) as error:
             raise storage_failed("could not begin to flush", error) from error
@@ -211,7 +211,7 @@ class LmdbCommit:
         synced = False
         try:
             self._environment.sync()
-            # An fsync that succeeds after one that failed does not bring back what that one lost.
+            # A successful fsync after a failed one does not bring back lost pages.
             synced = not self._pass.is_lost
         except (lmdb.Error, OSError) as error:
             self._environment.recovery_point.lose()

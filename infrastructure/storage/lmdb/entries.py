@@ -1,4 +1,4 @@
-"""Entries: what lies under one key of `batches`. One batch, or several small ones side by side.
+"""Entries: the values of `batches`. One batch, or several small ones.
 
 Small batches that arrive for a partition in one pass share an entry, under the last offset of the
 last of them: one put for all, and full pages (LMDB lays two values of 1 KB on a page of 4 KB, and
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 SMALL_BATCH_BYTES = 32 * 1024
 #: An entry gets no further batch once it is as large as this.
 FULL_ENTRY_BYTES = 64 * 1024
-#: Or has so many: whoever reads from its middle looks at each header before it.
+#: Or this many batches: a read from its middle visits each header before it.
 FULL_ENTRY_BATCHES = 32
 
 _pack_key = KEY.pack
 
 
 class AlreadyThere(Exception):
-    """Something lies under that key: two batches claim one offset."""
+    """The key exists: two batches have the same offset."""
 
 
 class StagedEntry:

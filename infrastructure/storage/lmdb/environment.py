@@ -1,11 +1,11 @@
 """LmdbEnvironment: one folder with one LMDB environment, opened, checked and identified.
 
-What survives what is decided by `flush`:
+`flush` decides what survives:
 
     commit     every commit is fsynced before it counts: a killed process and a power cut lose
                nothing that was acknowledged
-    interval   fsynced every so many milliseconds: a killed process loses nothing, a power cut what
-               came after the newest fsync (recovery_point.py)
+    interval   fsynced periodically: a killed process loses nothing, a power cut the commits after
+               the newest fsync (recovery_point.py)
     os         never fsynced before it is closed: a killed process loses nothing, a power cut may
                make the whole store unreadable, not only its newest part. LMDB overwrites pages
                that the newest commits no longer need, and without an fsync in between the disk may
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 
 #: Only address space: the file grows with what it holds.
 MAP_SIZE_BYTES = 2 << 40
-#: Tasks that look on at once, and more. Who opens a folder first says it for all.
+#: For many tasks that read at once. The first process that opens a folder decides.
 MAX_READERS = 1024
 _SMALLEST_MAP_BYTES = 1 << 30
 _SMALLEST_GROWTH_BYTES = 1 << 20
-#: Of the address space, when a map grows: the broker has to live as well.
+#: Address space that is left to the rest of the broker when a map grows.
 _LEFT_FOR_OTHERS_BYTES = 64 << 20
 
 _TURN_ROW = b"store\0turn"
@@ -80,7 +80,7 @@ class LmdbEnvironment:
     ) -> None:
         self.folder = folder
         self.flush = flush
-        #: Stays as it was found, with what is known of a broker that was killed.
+        #: Unchanged, with the recovery point of a broker that was killed.
         self.read_only = read_only
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ class LmdbEnvironment:
         except OSError as error:
             reason = error.strerror or error
             raise StorageUnusable(f"the data folder {folder} cannot be used: {reason}") from error
-        #: What a power cut has meant for this store, when there was one.
+        #: What a power cut did to this store, if there was one.
         self.power_cut: str | None = None
         try:
             self.recovery_point = RecoveryPoint(folder)
@@ -119,7 +119,7 @@ class LmdbEnvironment:
     # ---- after a power cut
 
     def _recover(self) -> None:
-        """Before LMDB looks at the file: what it reads there may kill it."""
+        """Before LMDB opens the file: damaged pages may kill the process."""
         if not self.recovery_point.was_cut_off:
             return
         if self.recovery_point.restore():
@@ -148,14 +148,14 @@ class LmdbEnvironment:
         if self.flush == "os":
             point.keep_nothing()
             return
-        # What a process that was killed has written may be in the page cache only.
+        # Commits of a killed process may be in the page cache only.
         self._keep_newest()
         if self.flush == "commit":
             point.close()
             point.forget()
 
     def _count_loss(self) -> None:
-        """Synced before anybody is served: after the next power cut the count still rises."""
+        """Synced before the listeners open: after the next power cut the count still rises."""
         self.losses += 1
         with self.env.begin(write=True) as txn:
             txn.put(LOSSES_ROW, b"%d" % self.losses, db=self.rows)
@@ -258,7 +258,7 @@ class LmdbEnvironment:
 
     @property
     def live_bytes(self) -> int:
-        """Of the pages that hold something; what is used and not live is free."""
+        """Size of the pages in use; the other ones of `used_bytes` are free."""
         with self.env.begin() as txn:
             stats = [txn.stat(db) for db in (self.batches, self.timestamps, self.rows)]
         pages = sum(s["branch_pages"] + s["leaf_pages"] + s["overflow_pages"] for s in stats)
@@ -266,7 +266,7 @@ class LmdbEnvironment:
 
     def grow(self, at_least_bytes: int = 0) -> None:
         """Needs a moment without a write transaction; no read transaction outlives its call, but
-        for the recovery point's, which is begun anew.
+        for the recovery point's, which is renewed.
 
         Where the system gives no more address space, the map stays as it is: LMDB gives up the old
         one before it asks for the new one, and an environment without a map is closed for good.
@@ -288,10 +288,10 @@ class LmdbEnvironment:
             self.grow()
 
     def turn(self) -> None:
-        """A commit of next to nothing, so that the next one may use what the last one freed.
+        """A tiny commit, so that the next one may use the pages that the last one freed.
 
         LMDB gives a page out again two commits after it was freed. On a full disk no commit that
-        wants more than that ever comes to pass, however much was dropped just before. Raises.
+        needs more than that succeeds, however much was deleted just before. Raises.
         """
         with self.env.begin(write=True, db=self.rows) as txn:
             txn.put(_TURN_ROW, b"%d" % txn.id())

@@ -21,7 +21,7 @@ from infrastructure.storage.lmdb.folder_lock import LOCK_FILE, FolderLock
 from infrastructure.storage.lmdb.inspection import DATA_FILE, page_problem
 from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, RecoveryPoint, sync_folder
 
-#: Left behind by a compaction that was killed; the next one makes it anew.
+#: Left by a compaction that was killed; the next one replaces it.
 COMPACT_FILE = "compact.mdb"
 _OF_A_NEW_STORE = {
     *(DATA_FILE, "lock.mdb", "new.mdb", "new.mdb-lock"),
@@ -110,14 +110,14 @@ class LmdbFolder:
             new.unlink(missing_ok=True)
             descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             try:
-                # Whoever compacts, root maybe, the broker and nobody else is to open it again.
+                # Even if root compacts, only the broker's user may open it.
                 os.fchown(descriptor, before.st_uid, before.st_gid)
                 os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
                 environment.env.copyfd(descriptor, compact=True)
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
-            # Nobody may have the old file open when the new one is there; the folder stays locked.
+            # The old file is closed before the new one takes its name; the folder stays locked.
             environment.env.close()
             new.rename(data_file)
             sync_folder(folder)
@@ -162,7 +162,7 @@ def _remove_left_over(partial: Path) -> None:
         return
     if not {file.name for file in partial.iterdir()} <= _OF_A_NEW_STORE:
         raise StorageUnusable(f"{partial} is in the way: what lies in it is no store")
-    lock = _locked(partial)  # refused while somebody still makes it
+    lock = _locked(partial)  # refused while another process writes it
     try:
         shutil.rmtree(partial)
     finally:

@@ -1,8 +1,7 @@
-"""FolderLock: one broker to a data folder.
+"""FolderLock: one broker for a data folder.
 
-LMDB itself lets several processes write in turn; two brokers that both believe to know the log end
-would ruin each other's offsets. Processes that only read need no lock,
-where LMDB can keep its table of readers.
+LMDB lets several processes write in turn; two brokers would assign the same offsets. Processes that
+only read need no lock where LMDB can write its table of readers.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class _Lock:
 
 
 class FolderLock(_Lock):
-    """Held until `release`, or until the process is gone, however it goes."""
+    """Held until `release` or the end of the process."""
 
     __slots__ = ()
 
@@ -51,7 +50,7 @@ class NobodyWrites(_Lock):
 
     def __init__(self, folder: Path) -> None:
         self._descriptor = -1
-        with suppress(FileNotFoundError):  # a copy of a folder, without what nobody could hold
+        with suppress(FileNotFoundError):  # a copy of a folder without its lock file
             self._descriptor = _locked(folder, os.O_RDONLY, fcntl.LOCK_SH)
 
 

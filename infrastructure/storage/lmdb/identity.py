@@ -1,4 +1,4 @@
-"""Identity: what tells that an LMDB environment is a store of Ottla, and which."""
+"""Identity: marks an LMDB environment as a store of Ottla, with format and id."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from infrastructure.storage.errors import StorageDamaged, StorageOtherFormat
 if TYPE_CHECKING:
     from lmdb import _Database
 
-#: Raised when what is written changes: a store is opened in this format or refused.
+#: Changes with the layout: a store in another format is refused.
 FORMAT = 4
 
 FORMAT_ROW = b"store\0format"

@@ -1,8 +1,8 @@
-"""A look at a whole store that may be damaged: its pages first, then its batches.
+"""Checks a whole store that may be damaged: its pages first, then its batches.
 
-LMDB trusts its file: a page that never reached the disk makes it read elsewhere, abort or crash.
-So the pages are walked in Python before it opens the file. Pages carry no checksum: one that is
-missing is found unless what lies in its place is an older version of just that page.
+LMDB trusts its file: a page that never reached the disk makes it read elsewhere, abort or crash. So
+Python walks the pages before LMDB opens the file. Pages have no checksum: a missing page is found
+unless an older version of the same page is in its place.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _lost(folder: Path, problem: str) -> StorageDamaged:
 
 
 def _check_it_is_not_kafkas(folder: Path) -> None:
-    """Users who bring a `server.properties` may expect that its data comes along."""
+    """Users with a `server.properties` may expect that Ottla reads its data."""
     for kafkas in ("meta.properties", "*/00000000000000000000.log", "__cluster_metadata-0"):
         if any(folder.glob(kafkas)):
             raise StorageForeign(

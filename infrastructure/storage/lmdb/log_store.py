@@ -1,7 +1,7 @@
 """The log in LMDB: `batches` by (partition id, last offset), `timestamps` beside it.
 
-With the last offset as the key, the first key at or after a wanted offset is the entry that holds
-it; see entries.py. Every read copies once, out of the map into bytes, within one short read
+With the last offset as the key, the first key at or after an offset is the entry that holds it; see
+entries.py. Every read copies once, out of the map into bytes, within one short read
 transaction: a view of the map would show other data once its pages are used again, and an open
 transaction would keep freed pages from being used at all. What survives what: see environment.py.
 """
@@ -28,13 +28,13 @@ from infrastructure.storage.lmdb.page_loader import NO_OFFSET, PageLoader
 if TYPE_CHECKING:
     from lmdb import Cursor, Transaction, _Database
 
-#: The store says so itself, or a key is not as long as keys are.
+#: Reported by LMDB, or a key of the wrong length.
 _UNREADABLE = (lmdb.Error, StructError)
 _LARGEST_PARTITION_ID = (1 << 32) - 1
 #: Each entry that a cursor stands on is touched, page by page; so a trim ends here, too.
 _TRIMMED_AT_ONCE_BYTES = 2 << 20
 
-#: To look at a header is to touch its entry: so much is loaded for one that is asked for.
+#: To read a header is to touch its entry: bytes that are loaded for each requested header.
 _BYTES_PER_HEADER = 8 << 10
 
 _pack_key = KEY.pack

@@ -1,7 +1,7 @@
 """PageLoader: loads pages that are not in memory, in one thread, so that the loop never waits.
 
-Which pages are in memory is not looked up but remembered: those that this process wrote lately, and
-those that the thread loaded. Any other read goes through the thread, which moves a cursor over the
+The loader remembers which pages are in memory: those that this process wrote lately, and those that
+the thread loaded. Any other read goes through the thread, which moves a cursor over the
 entries: py-lmdb touches each of their pages without the interpreter's lock. Its read transactions
 end after a megabyte, and before the map grows or is closed. See docs/adr/0013.
 """
@@ -81,7 +81,7 @@ class LoadedRange:
         self.margin_bytes += size_bytes
 
     def give_up(self) -> None:
-        """Whatever it is, the loop's own read meets it too, and reports it."""
+        """The loop's own read gets the same error, and reports it."""
         self.margin.clear()
         self.margin_bytes = 0
         self.next += 1
@@ -165,7 +165,7 @@ class PageLoader:
         return min(read_bytes, MOST_BESIDE_PRODUCERS_BYTES)
 
     def load(self, partition_id: int, offset: int, read_bytes: int) -> Pending[None] | None:
-        """For an offset below `memory_from`. None: the read is to be made now."""
+        """For an offset below `memory_from`. None: read now."""
         read_bytes = min(max(read_bytes, LEAST_READ_BYTES), MOST_READ_BYTES)
         range_ = self._range(partition_id, offset, read_bytes)
         if offset < range_.end:
@@ -179,7 +179,7 @@ class PageLoader:
         return loading
 
     def in_memory_to(self, partition_id: int, offset: int) -> int:
-        """Up to which offset entries are in memory, after `load` has said so of `offset`."""
+        """The end of the entries in memory, after `load` returned None for `offset`."""
         known = self._ranges.get(partition_id, [])
         return max((r.next for r in known if r.start <= offset < r.end), default=NO_OFFSET)
 

@@ -1,4 +1,4 @@
-"""RecoveryPoint: what a store that is not synced with every commit was like when it last was.
+"""RecoveryPoint: the newest synced state of a store that is not synced with every commit.
 
 Without a sync in each commit the disk may receive a new root before the pages it points to, while
 pages of the old root are overwritten already. So under `flush = interval` the newest root that was
@@ -53,7 +53,7 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 def boot_id() -> bytes:
-    """Another one each time the machine starts; nothing where the system does not say."""
+    """Changes with each start of the machine; empty if the system has none."""
     if sys.platform == "darwin":
         return _boot_session()
     try:
@@ -98,7 +98,7 @@ def unpack_slot(packed: bytes) -> Slot | None:
 
 
 class SlotNotWritten(OSError):
-    """Nothing is lost by that: the other slot is whole, and what it says is held."""
+    """Nothing is lost: the other slot is whole, and its root is pinned."""
 
 
 class PinnedRoot:
@@ -111,7 +111,7 @@ class PinnedRoot:
 
 
 class RecoveryPoint:
-    """Made before the environment is opened, when what a power cut left is put right."""
+    """Created before the environment is opened, so that it can restore it after a power cut."""
 
     __slots__ = (
         "_boot", "_data_descriptor", "_data_file", "_descriptor", "_file", "_lock", "_lost",
@@ -128,7 +128,7 @@ class RecoveryPoint:
         #: Between the flush's thread and a map that grows.
         self._lock = threading.Lock()
         self._turn = 0
-        #: The newest slot of whoever had the store before and did not close it.
+        #: The newest slot of a process that did not close the store.
         self.found = self._read()
         self._number = self.found.number if self.found is not None else 0
         #: The newest that was synced; empty where there is none.
@@ -151,7 +151,7 @@ class RecoveryPoint:
         return max((slot for slot in slots if slot), key=lambda slot: slot.number, default=None)
 
     def restore(self) -> bool:
-        """Puts the root that was synced in the place of both roots; False: none was kept."""
+        """Writes the synced root over both roots; False: there is none."""
         if self.found is None or not self.found.root:
             return False
         root = bytearray(self.found.root)
@@ -195,7 +195,7 @@ class RecoveryPoint:
             os.pwrite(self._descriptor, bytes(2 * SLOT_BYTES - size_bytes), size_bytes)
 
     def begin(self, env: lmdb.Environment) -> PinnedRoot:
-        """Stands on the newest commit and looks at its root; nobody may commit meanwhile."""
+        """Pins the newest commit and reads its root; no commit may run meanwhile."""
         pin = env.begin()
         try:
             for place in (0, 1):
@@ -208,7 +208,7 @@ class RecoveryPoint:
             raise
 
     def sync_and_keep(self, kept: PinnedRoot, sync: Callable[[], None]) -> None:
-        """All that `begin` saw, and lets go of what was kept before. Raises what `sync` raises."""
+        """Syncs the pinned commit and releases the one before. Raises what `sync` raises."""
         try:
             sync()
             self.keep(kept)
@@ -219,7 +219,7 @@ class RecoveryPoint:
             raise
 
     def keep(self, kept: PinnedRoot) -> None:
-        """To be called when all that `begin` saw is synced; lets go of what was kept before."""
+        """After the pinned commit is synced; releases the one before."""
         with self._lock:
             if kept.turn != self._turn:
                 return  # its pages are not held any more
@@ -244,11 +244,11 @@ class RecoveryPoint:
         self.sync_and_keep(self.begin(env), partial(env.sync, True))
 
     def keep_nothing(self) -> None:
-        """From here on the store may hold what is not synced, and there is no way back."""
+        """From now on the store may have unsynced commits, without a root to go back to."""
         self._write(b"", self._boot)
 
     def lose(self) -> None:
-        """An fsync failed: from here on nothing is kept, and the next start goes back."""
+        """An fsync failed: no later root is recorded, and the next start goes back."""
         with self._lock:
             if self._lost:
                 return
@@ -292,7 +292,7 @@ class RecoveryPoint:
 
 
 def sync_folder(folder: Path) -> None:
-    """A file whose name is not on the disk is lost with all that was fsynced into it."""
+    """A file is lost with all its fsynced content unless its name is on the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

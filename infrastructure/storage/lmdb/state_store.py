@@ -1,4 +1,4 @@
-"""Rows in LMDB: the key is the table's name, NUL, and the row's key.
+"""Rows in LMDB: the key is the table's name, NUL and the row's key.
 
 LMDB's keys end at 511 bytes, while group ids and the like may be longer: such a row's key is cut,
 closed with a digest, and stands in full before the value. Exactly these keys have the full length.

@@ -1,4 +1,4 @@
-"""The memory engine's commit: it cannot fail, and keeps nothing beyond the process."""
+"""The commit of the memory engine, which cannot fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log in memory: for tests, demos, and brokers whose data may go with them."""
+"""The log in memory: for tests, demos and temporary brokers."""
 
 from __future__ import annotations
 

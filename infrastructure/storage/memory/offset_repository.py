@@ -1,8 +1,4 @@
-"""Committed offsets that go with the process: they are in the service's memory, and nowhere else.
-
-For `offsets=memory://` beside messages that last; where the messages are in memory too, so are the
-store's rows.
-"""
+"""Committed offsets in memory only (`offsets=memory://`): the service has them already."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows in memory, kept and forgotten together with the log's batches."""
+"""Rows in memory, committed together with the log's batches."""
 
 from __future__ import annotations
 

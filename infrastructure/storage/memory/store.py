@@ -1,7 +1,7 @@
 """MemoryStore: what the memory engine's log, rows and commit share.
 
-Nothing survives the process. What is staged is a list of changes, made all at once by `keep`; since
-they are changes to lists and dicts, none can fail halfway.
+Nothing survives the process. Staged changes are applied at once by `keep`; changes of lists and
+dicts cannot fail halfway.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ class MemoryStore:
         #: Of each table, in order.
         self.keys: dict[str, list[bytes]] = {}
         self.staged: list[Callable[[], None]] = []
-        #: By how many batches each partition will be longer (or shorter) once this is kept.
+        #: Batches that each partition gains or loses with the next commit.
         self.staged_lengths: dict[int, int] = {}
-        #: And how many of its oldest go.
+        #: Batches that it loses at its start.
         self.staged_drops: dict[int, int] = {}
 
     def length(self, partition_id: int) -> int:
-        """How many batches a partition will have once what is staged is kept."""
+        """Batches of a partition after the next commit."""
         partition = self.partitions.get(partition_id)
         committed = len(partition.batches) if partition else 0
         return committed + self.staged_lengths.get(partition_id, 0)

@@ -1,5 +1,5 @@
-"""The row of a classic group: all that is kept of it, in one, so that it is never half of one
-generation and half of the next.
+"""The row of a classic group. There is one only, so that it is never half of one generation and
+half of the next.
 
 c       [generation, protocol type, protocol, leader, since when, whether assigned, members]
         a member: [id, instance id, client id, client host, rebalance timeout, session timeout,

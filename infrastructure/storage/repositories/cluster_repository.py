@@ -1,4 +1,4 @@
-"""What belongs to the whole cluster, as rows: its id, and how far producer ids are given away."""
+"""Rows of the cluster: its id, and the next producer id."""
 
 from __future__ import annotations
 

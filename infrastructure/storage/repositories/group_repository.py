@@ -2,9 +2,8 @@
 
 groups          digest of the group id, kind, name -> JSON: [group id, name, what the row holds]
 
-Which kinds of rows there are, and what each holds, the files of the two kinds of groups say. Ids
-and names may be longer than keys of a table that is read in parts: their place in the key is taken
-by a digest, so that one group can be read without all the others.
+The kinds of rows are in classic_group_rows.py and consumer_group_rows.py. Ids and names may be
+longer than a key, so the key has a digest of them, which also lets one group be read alone.
 """
 
 from __future__ import annotations
@@ -64,13 +63,13 @@ class StoredGroupRepository:
         values = row.encode(change)
         text = None
         if values is not None:
-            told = [change.group_id, name, values]
-            text = json.dumps(told, separators=(",", ":")).encode()
+            row_values = [change.group_id, name, values]
+            text = json.dumps(row_values, separators=(",", ":")).encode()
         self._state.put(_GROUPS, _key(change.group_id, row, name), text)
 
 
 def _key(group_id: str, row: RowKind, name: str) -> bytes:
-    """Rows of a kind in the order of their names, but for those that are too long."""
+    """Rows of a kind are in the order of their names, except long ones."""
     encoded = name.encode()
     if len(encoded) > _NAME_BYTES:
         encoded = encoded[:_NAME_BYTES] + _digest(name)

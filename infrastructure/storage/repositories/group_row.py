@@ -1,4 +1,4 @@
-"""RowKind: how one kind of change to a group is kept in the store."""
+"""RowKind: how one kind of change to a group is persisted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from domain.groups.group import GroupChange
 
 
 class RowKind:
-    """How the changes of one class are kept."""
+    """Encodes and decodes the changes of one class."""
 
     __slots__ = ("change", "decode", "encode", "letter", "name")
 
@@ -24,7 +24,7 @@ class RowKind:
         """`letter` orders the rows of a group: the changes of the first are applied first.
 
         `name` tells rows of a kind apart; `encode` gives what JSON can hold, or None to delete the
-        row; `decode` is given the group's id, the row's name and what was encoded.
+        row; `decode` gets the group id, the row's name and the encoded value.
         """
         self.letter = letter
         self.change = change

@@ -56,7 +56,7 @@ class StoredOffsetRepository:
         self._when_committed(done)
 
     def close(self) -> None:
-        """The store is closed by whoever opened it."""
+        """The store itself is closed by its owner."""
 
 
 def _prefix(group_id: str, topic: str) -> bytes:

@@ -6,7 +6,7 @@ partitions      partition id -> {"end": [next offset, max timestamp, its offset]
 trimming        partition id -> nothing: batches below the log start are still to be removed
 producers       partition id, producer id -> epoch, last timestamp, batches
 
-A producer's row is as of the last snapshot before which it has appended something.
+A producer's row is written with the first snapshot after its append.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _PRODUCER_KEY = Struct(">IQ")
 _PRODUCER = Struct(">hq")
 _BATCH = Struct(">iiqqq")
 
-#: Of a snapshot that names none.
+#: Of a snapshot without epochs.
 FIRST_EPOCH = ((0, 0),)
 
-#: So many headers are in memory at a time.
+#: Headers that are read at once.
 _HEADERS_AT_ONCE = 1024
 
 
@@ -71,8 +71,8 @@ class StoredPartitionRepository:
             for header in headers:
                 partition.replay(header)
 
-    def kept(self, partition_id: int) -> tuple[int, int]:
-        """From where to where the log goes by its newest snapshot; it may go on after that."""
+    def snapshot_bounds(self, partition_id: int) -> tuple[int, int]:
+        """Log start and end offset as of the newest snapshot; there may be newer batches."""
         row = self._state.get(_PARTITIONS, _PARTITION_ID.pack(partition_id))
         if row is None:
             return 0, 0
@@ -95,7 +95,7 @@ class StoredPartitionRepository:
         return look_up
 
     def producers(self, partition_id: int) -> Iterator[ProducerState]:
-        """As of the last snapshot before which each has appended something."""
+        """The state of each, as of the newest snapshot with an append of its own."""
         first = _PRODUCER_KEY.pack(partition_id, 0)
         while True:
             rows = self._state.scan(_PRODUCERS, first, _HEADERS_AT_ONCE)
@@ -152,7 +152,7 @@ class StoredPartitionRepository:
     def forget_silent(self, before_timestamp: int, place: bytes, max_rows: int) -> bytes | None:
         rows = self._state.scan(_PRODUCERS, place, max_rows)
         for key, row in rows:
-            # A damaged one stays; whoever asks for that producer is told.
+            # A damaged row stays: the next request of that producer fails with it.
             if len(row) >= _PRODUCER.size and _PRODUCER.unpack_from(row)[1] < before_timestamp:
                 self._state.put(_PRODUCERS, key, None)
         return rows[-1][0] + b"\0" if len(rows) == max_rows else None

@@ -2,7 +2,7 @@
 
 topics          name -> {"id", "partitions", "configs"}
 doomed          partition id -> nothing: data of a deleted topic that is still to be dropped
-counters        "partition_ids" -> the first id that was never given
+counters        "partition_ids" -> the next partition id
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class StoredTopicRepository:
         self._state = state
         counter = state.get(_COUNTERS, _PARTITION_IDS)
         if counter is None:
-            # Whoever lost the row may have batches: they are not to turn up in a new topic.
+            # If the row is lost there may be batches: a new topic must not get their ids.
             first = max(log.partition_ids(), default=-1) + 1
         else:
             first = int(counter)
-        # Ahead of the row when a commit failed: what was given once may have been staged once.
+        # Ahead of the row after a failed commit: an id that was staged once is never reused.
         self._next_partition_id = first
 
     def load(self) -> list[Topic]:

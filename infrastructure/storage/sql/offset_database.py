@@ -1,4 +1,4 @@
-"""The database of committed offsets: its tables, and what is said to it. For one thread.
+"""The database of committed offsets: its tables and statements. For one thread.
 
     ottla_offsets   a row for each partition of each group
     ottla_store     format, the id of the store whose offsets these are, the id of this database,
@@ -57,17 +57,17 @@ from infrastructure.storage.errors import (
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.offsets_home import KnownDatabase, where_they_are
 
-#: Raised when what is written changes: a database is used in this format or refused.
+#: Changes with the tables: a database in another format is refused.
 FORMAT = 1
 
 ROWS_PER_STATEMENT = 100
 ROWS_PER_READ = 1000
 CONNECT_TIMEOUT_S = 10
-#: Somebody may have locked the table.
+#: Another client may have locked the table.
 STATEMENT_TIMEOUT_MS = 10_000
-#: A machine that is gone answers nothing: whether what was sent has arrived, whether it is there.
+#: Detects a machine that is gone, with and without data in flight.
 UNREACHABLE = {"tcp_user_timeout": 15_000, "keepalives_idle": 10, "keepalives_interval": 5}
-#: While somebody else has locked the file.
+#: While another process has locked the file.
 SQLITE_WAIT_S = 5.0
 
 _TABLES = MetaData()
@@ -113,13 +113,13 @@ class OffsetDatabase:
         if self._is_sqlite:
             _make_private(parsed.database or "")
             durability = "FULL" if flush == "commit" else "NORMAL"
-            said = ["PRAGMA journal_mode = WAL", f"PRAGMA synchronous = {durability}"]
+            setup = ["PRAGMA journal_mode = WAL", f"PRAGMA synchronous = {durability}"]
             arguments: dict[str, Any] = {"timeout": SQLITE_WAIT_S}
         else:
-            said = [f"SET statement_timeout = {STATEMENT_TIMEOUT_MS}"]
-            said += [] if flush == "commit" else ["SET synchronous_commit = off"]
+            setup = [f"SET statement_timeout = {STATEMENT_TIMEOUT_MS}"]
+            setup += [] if flush == "commit" else ["SET synchronous_commit = off"]
             arguments = {"connect_timeout": CONNECT_TIMEOUT_S, **UNREACHABLE}
-        self._engine = _engine(parsed, arguments, said)
+        self._engine = _engine(parsed, arguments, setup)
         insert = (sqlite if self._is_sqlite else postgresql).insert
         stated = insert(_OFFSETS)
         others = [column.name for column in _OFFSETS.columns if column.name != "place"]
@@ -177,19 +177,21 @@ class OffsetDatabase:
         connection = self._connected("be stored")
         kept = [_values(row[:3], row[3]) for row in rows]
         with self._judging("be stored"), connection.begin():
-            said = "PRAGMA synchronous = FULL" if self._is_sqlite else "SET synchronous_commit = on"
-            connection.connection.cursor().execute(said)
+            durable = (
+                "PRAGMA synchronous = FULL" if self._is_sqlite else "SET synchronous_commit = on"
+            )
+            connection.connection.cursor().execute(durable)
             if _HANDED_OVER in _facts(connection):
                 raise StorageForeign(
-                    "it has committed offsets of an earlier time, when this store kept them here: "
-                    "drop its tables (ottla_offsets, ottla_store) if they are not wanted"
+                    "it has old committed offsets of this store: "
+                    "drop its tables (ottla_offsets, ottla_store) if they are not needed"
                 )
             connection.execute(_OFFSETS.delete())
-            _say(connection, self._upsert, kept)
+            _execute(connection, self._upsert, kept)
         self.disconnect()  # the next connection is as durable as it should be
 
     def handed_over(self) -> None:
-        """The store names this database: what is here counts."""
+        """The store names this database: from now on its rows count."""
         connection = self._connected("be stored")
         with self._judging("be stored"), connection.begin():
             connection.execute(self._name, {"name": _HANDED_OVER, "value": "yes"})
@@ -206,7 +208,7 @@ class OffsetDatabase:
 
     def write(self, changes: Mapping[Place, CommittedOffset | None]) -> None:
         """In one transaction; raises StorageFailed, and StorageUnusable where this is not the
-        database any more. A connection that is gone is made again once: all can be said twice.
+        database any more. Reconnects once: all statements are idempotent.
         """
         kept = [_values(place, one) for place, one in changes.items() if one is not None]
         gone = [{"gone": _digest(*place)} for place, one in changes.items() if one is None]
@@ -215,8 +217,8 @@ class OffsetDatabase:
             connection = self._connected("be stored")
             try:
                 with connection.begin():
-                    _say(connection, self._upsert, kept)
-                    _say(connection, self._delete, gone)
+                    _execute(connection, self._upsert, kept)
+                    _execute(connection, self._delete, gone)
                 return
             except SQLAlchemyError as error:
                 was_lost = isinstance(error, DBAPIError) and error.connection_invalidated
@@ -233,7 +235,7 @@ class OffsetDatabase:
 
     @contextmanager
     def _judging(self, what: str) -> Iterator[None]:
-        """Whether it may go better later."""
+        """Raises StorageFailed if a retry may succeed, else StorageUnusable."""
         try:
             yield
         except SQLAlchemyError as error:
@@ -246,7 +248,7 @@ class OffsetDatabase:
             raise StorageUnusable(f"what is in it cannot be read: {damage}") from damage
 
     def _may_pass(self, error: SQLAlchemyError) -> bool:
-        """A server may not be up yet; a file is there or not, but somebody may have locked it."""
+        """A server may not be up yet, a file may be locked."""
         if not isinstance(error, DBAPIError):
             return False
         if self._is_sqlite:
@@ -255,7 +257,7 @@ class OffsetDatabase:
         return isinstance(error, OperationalError) or error.connection_invalidated
 
     def disconnect(self) -> None:
-        """The next who wants something connects again."""
+        """The next use connects again."""
         connection, self._connection = self._connection, None
         if connection is not None:
             try:
@@ -275,7 +277,7 @@ def _parsed(url: str) -> URL:
 
 
 def _shown(url: URL) -> str:
-    """Without what nobody else should see."""
+    """Without secrets."""
     if url.get_backend_name() == "sqlite":
         return f"{_SQLITE}{url.database}"
     # Its query may hold a password, too.
@@ -289,12 +291,12 @@ def _facts(connection: Connection) -> dict[str, str]:
 
 
 def _make_private(file: str) -> None:
-    """SQLite would let others read it; what is wrong with the place it says itself."""
+    """SQLite would make it readable for others; it reports other problems itself."""
     with suppress(OSError):
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
 
 
-def _engine(url: URL, arguments: dict[str, Any], said: list[str]) -> Engine:
+def _engine(url: URL, arguments: dict[str, Any], setup: list[str]) -> Engine:
     try:
         engine = create_engine(
             url, poolclass=NullPool, hide_parameters=True, connect_args=arguments
@@ -305,7 +307,7 @@ def _engine(url: URL, arguments: dict[str, Any], said: list[str]) -> Engine:
     @event.listens_for(engine, "connect")
     def connected(connection: Any, record: object) -> None:
         cursor = connection.cursor()
-        for statement in said:
+        for statement in setup:
             cursor.execute(statement)
         cursor.close()
         connection.commit()
@@ -313,7 +315,7 @@ def _engine(url: URL, arguments: dict[str, Any], said: list[str]) -> Engine:
     return engine
 
 
-def _say(connection: Connection, statement: Any, rows: Sequence[dict[str, Any]]) -> None:
+def _execute(connection: Connection, statement: Any, rows: Sequence[dict[str, Any]]) -> None:
     for start in range(0, len(rows), ROWS_PER_STATEMENT):
         connection.execute(statement, rows[start : start + ROWS_PER_STATEMENT])
 
@@ -362,7 +364,7 @@ def storage_failed(what: str, error: Exception) -> StorageFailed:
 
 
 def _reason(error: Exception) -> str:
-    """One line, without what was to be written."""
-    told = error.orig if isinstance(error, DBAPIError) else error
-    lines = str(told).strip().splitlines()
-    return lines[0] if lines else type(told).__name__
+    """One line, without the values."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    lines = str(cause).strip().splitlines()
+    return lines[0] if lines else type(cause).__name__

@@ -2,8 +2,8 @@
 
     apply -> queue -> thread: all that waits, up to a hundred rows, in one transaction -> done
 
-SQLAlchemy is imported in that thread too, so that nobody waits for it at start. A commit survives
-what the database's own commits survive: SQLite runs in WAL mode, with `synchronous=FULL` where
+SQLAlchemy is imported in that thread too, which keeps the start fast. A commit survives what the
+database's own commits survive: SQLite runs in WAL mode, with `synchronous=FULL` where
 `flush=commit` (NORMAL elsewhere: a power cut may take the newest); PostgreSQL with its own
 `synchronous_commit` where `flush=commit`, and without elsewhere.
 """
@@ -28,17 +28,17 @@ from infrastructure.storage.offsets_home import OffsetsContext
 if TYPE_CHECKING:
     from infrastructure.storage.sql.offset_database import OffsetDatabase
 
-#: In one transaction, but for what one client commits at once, which is not cut.
+#: In one transaction; a commit of one client is never split.
 ROWS_PER_TRANSACTION = 100
 RETRY_S = 1.0
 LONGEST_RETRY_S = 30.0
-#: At the end a database that does not answer is waited for so long.
+#: How long a stop waits for the database.
 CLOSING_S = 15.0
-#: So often somebody who waits for the loop looks whether it ends.
+#: How often the thread, waiting for the loop, checks for the stop.
 LOOK_S = 0.1
-#: A transaction that takes longer is told of.
+#: A longer transaction is logged.
 SLOW_S = 5.0
-#: No more wait for a database that hangs: a client that has given up comes again with the same.
+#: Limit of waiting rows: clients that time out send the same commit again.
 ROWS_WAITING_MAX = 100_000
 
 Done = Callable[[StorageFailed | None], None]
@@ -51,18 +51,18 @@ class SqlOffsetRepository:
     def __init__(self, url: str, context: OffsetsContext) -> None:
         home, self._store_id, self._flush, self._to_loop, self._unusable, self._events = context
         self._home = home
-        #: What is to be moved here.
+        #: Rows to move into the database.
         self._moving = home.rows() if home.known is None else []
         self._url = url
         self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
         self._rows_waiting = 0
-        #: When the transaction under way was begun, by the thread.
+        #: Start of the running transaction; written by the thread.
         self._since_s: float | None = None
-        self._told_since_s: float | None = None
-        #: Reasons that were told, until it goes well again. The thread's.
-        self._told: set[str] = set()
+        self._logged_since_s: float | None = None
+        #: Errors that were logged since the last success; used by the thread.
+        self._logged: set[str] = set()
 
     # ---- the loop's side
 
@@ -77,7 +77,7 @@ class SqlOffsetRepository:
             raise StorageFailed(f"Committed offsets cannot be read: {error}") from error
 
     def apply(self, writes: Sequence[OffsetWrite], done: Done) -> None:
-        self._look_how_long()
+        self._check_duration()
         if self._rows_waiting and self._rows_waiting + len(writes) > ROWS_WAITING_MAX:
             failure = StorageFailed("Committed offsets cannot be stored: too many wait already")
             self._to_loop(partial(done, failure))
@@ -85,14 +85,14 @@ class SqlOffsetRepository:
         self._rows_waiting += len(writes)
         self._queue.put((writes, done))
 
-    def _look_how_long(self) -> None:
-        """The thread waits itself and can tell nobody; where offsets matter others come soon."""
+    def _check_duration(self) -> None:
+        """The thread is blocked itself, so the next commit checks for it."""
         since_s = self._since_s
-        if since_s is None or since_s == self._told_since_s:
+        if since_s is None or since_s == self._logged_since_s:
             return
         waited_s = time.monotonic() - since_s
         if waited_s >= SLOW_S:
-            self._told_since_s = since_s
+            self._logged_since_s = since_s
             self._events.warning("offsets_database_slow", waited_seconds=round(waited_s, 1))
 
     def close(self) -> None:
@@ -112,8 +112,8 @@ class SqlOffsetRepository:
 
             database = OffsetDatabase(self._url, self._store_id, self._flush)
             if self._open(database) and self._read(database, take):
-                self._tell(done)
-                self._keep_all(database)
+                self._on_loop(done)
+                self._write_all(database)
             database.disconnect()
         except StorageUnusable as failure:
             self._give_up(failure)
@@ -122,37 +122,36 @@ class SqlOffsetRepository:
             self._give_up(StorageUnusable(f"{type(fault).__name__}: {fault}"))
 
     def _give_up(self, failure: StorageUnusable) -> None:
-        self._tell(lambda: self._unusable(failure))
+        self._on_loop(lambda: self._unusable(failure))
 
     def _open(self, database: OffsetDatabase) -> bool:
-        """Until it is open and has what is to be here; False: the broker stops before."""
+        """Until it is open and has the moved rows; False: the broker stops before."""
         known = self._home.known
-        if not self._again_and_again(lambda: database.open(known)):
+        if not self._retried(lambda: database.open(known)):
             return False
         if known is None and not (
-            self._again_and_again(lambda: database.take_over(self._moving))
-            and self._tell_home(database)
+            self._retried(lambda: database.take_over(self._moving)) and self._confirm_move(database)
         ):
             return False
         self._moving = []
-        return self._again_and_again(database.handed_over)
+        return self._retried(database.handed_over)
 
-    def _tell_home(self, database: OffsetDatabase) -> bool:
+    def _confirm_move(self, database: OffsetDatabase) -> bool:
         """Waits until the store knows it, too."""
-        told: SimpleQueue[StorageFailed | None] = SimpleQueue()
+        outcome: SimpleQueue[StorageFailed | None] = SimpleQueue()
         there = database.database
         assert there is not None
-        self._tell(lambda: self._home.moved(there, told.put))
+        self._on_loop(lambda: self._home.moved(there, outcome.put))
         while not self._closing.is_set():
             with suppress(Empty):
-                failure = told.get(timeout=LOOK_S)
+                failure = outcome.get(timeout=LOOK_S)
                 if failure is not None:
                     raise StorageUnusable(failure.message)
                 return True
         return False
 
     def _read(self, database: OffsetDatabase, take: Callable[[Sequence[OffsetRow]], None]) -> bool:
-        """Those that were taken before it failed are taken again."""
+        """After a failure all rows are read again."""
 
         offsets = 0
 
@@ -161,30 +160,30 @@ class SqlOffsetRepository:
             offsets = 0
             for rows in database.rows():
                 offsets += len(rows)
-                self._tell(partial(take, rows))
+                self._on_loop(partial(take, rows))
 
         since_s = time.monotonic()
-        self._tell(lambda: self._events.info("offsets_loading"))
-        if not self._again_and_again(read):
+        self._on_loop(lambda: self._events.info("offsets_loading"))
+        if not self._retried(read):
             return False
         took_s = round(time.monotonic() - since_s, 1)
-        self._tell(lambda: self._events.info("offsets_loaded", offsets=offsets, seconds=took_s))
+        self._on_loop(lambda: self._events.info("offsets_loaded", offsets=offsets, seconds=took_s))
         return True
 
-    def _again_and_again(self, call: Callable[[], None]) -> bool:
+    def _retried(self, call: Callable[[], None]) -> bool:
         delay_s = RETRY_S
         while not self._closing.is_set():
             try:
                 call()
             except StorageFailed as failure:
-                self._say_trouble(failure)
+                self._log_failure(failure)
                 self._closing.wait(delay_s)
                 delay_s = min(2 * delay_s, LONGEST_RETRY_S)
             else:
                 return True
         return False
 
-    def _keep_all(self, database: OffsetDatabase) -> None:
+    def _write_all(self, database: OffsetDatabase) -> None:
         going_on = True
         while going_on:
             first = self._queue.get()
@@ -192,18 +191,18 @@ class SqlOffsetRepository:
                 return
             waiting, going_on = self._gather(first)
             self._since_s = time.monotonic()
-            failure = self._keep(database, waiting)
+            failure = self._write(database, waiting)
             self._since_s = None
-            self._tell(partial(self._tell_all, waiting, failure))
+            self._on_loop(partial(self._respond_to_all, waiting, failure))
 
-    def _tell_all(self, waiting: list[Waiting], failure: StorageFailed | None) -> None:
+    def _respond_to_all(self, waiting: list[Waiting], failure: StorageFailed | None) -> None:
         self._rows_waiting -= sum(len(writes) for writes, _ in waiting)
         faults = notify_each((done for _, done in waiting), lambda done: done(failure))
         if faults:
             raise faults[0]
 
     def _gather(self, first: Waiting) -> tuple[list[Waiting], bool]:
-        """What waits, as far as it fits into one transaction; and whether there may be more."""
+        """Waiting commits for one transaction; and False if the broker stops after them."""
         waiting = [first]
         rows = len(first[0])
         while rows < ROWS_PER_TRANSACTION:
@@ -217,7 +216,7 @@ class SqlOffsetRepository:
             rows += len(following[0])
         return waiting, True
 
-    def _keep(self, database: OffsetDatabase, waiting: list[Waiting]) -> StorageFailed | None:
+    def _write(self, database: OffsetDatabase, waiting: list[Waiting]) -> StorageFailed | None:
         changes: dict[tuple[str, str, int], CommittedOffset | None] = {}
         for writes, _ in waiting:
             for group_id, topic, partition, committed in writes:
@@ -227,7 +226,7 @@ class SqlOffsetRepository:
         try:
             database.write(changes)
         except StorageFailed as failure:
-            self._say_trouble(failure)
+            self._log_failure(failure)
             return failure.as_value()
         except StorageUnusable as unusable:
             self._give_up(unusable)
@@ -235,23 +234,23 @@ class SqlOffsetRepository:
         except Exception as fault:
             self._log_error(fault)
             return StorageFailed(f"Committed offsets cannot be stored: {type(fault).__name__}")
-        if self._told:
-            self._told.clear()
-            self._tell(lambda: self._events.info("offsets_database_recovered"))
+        if self._logged:
+            self._logged.clear()
+            self._on_loop(lambda: self._events.info("offsets_database_recovered"))
         return None
 
-    def _say_trouble(self, failure: StorageFailed) -> None:
-        """A reason once, until it goes well."""
+    def _log_failure(self, failure: StorageFailed) -> None:
+        """Each error once, until the next success."""
         reason = failure.message
-        if reason not in self._told:
-            self._told.add(reason)
+        if reason not in self._logged:
+            self._logged.add(reason)
             self._log_error(reason)
 
     def _log_error(self, error: Exception | str) -> None:
-        self._tell(lambda: self._events.error("offsets_database_failed", error=error))
+        self._on_loop(lambda: self._events.error("offsets_database_failed", error=error))
 
-    def _tell(self, call: Callable[[], None]) -> None:
+    def _on_loop(self, call: Callable[[], None]) -> None:
         try:
             self._to_loop(call)
         except RuntimeError:
-            pass  # the loop is closed: nobody is left to hear it
+            pass  # the loop is closed

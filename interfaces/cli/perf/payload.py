@@ -1,4 +1,4 @@
-"""What records are filled with: random letters, as Kafka's tools do, which no terminal minds."""
+"""The values of records: random letters, as Kafka's tools send, which a terminal can show."""
 
 from __future__ import annotations
 

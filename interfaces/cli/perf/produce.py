@@ -29,19 +29,19 @@ def produce(parsed: argparse.Namespace) -> int:
         message_max_bytes=1_000_000_000,
     )
     clients.metadata(producer)
-    run = _Run(parsed.size)
+    run = _Run(parsed.size, parsed.number)
     value = payload(parsed.size)
     began = time.monotonic()
     for number in range(parsed.number):
         while True:
             try:
-                producer.produce(parsed.topic, value, on_delivery=run.answered)
+                producer.produce(parsed.topic, value, on_delivery=run.delivered)
                 break
             except BufferError:
                 if not run.count:
                     clients.diagnose_silence()
                 producer.poll(0.01)
-            except KafkaException as failure:  # the topic was found to be missing
+            except KafkaException as failure:  # the topic does not exist
                 run.refused = run.refused or failure.args[0]
                 break
         producer.poll(0)
@@ -51,7 +51,7 @@ def produce(parsed: argparse.Namespace) -> int:
                 producer.poll(early_s)
         if run.refused is not None:
             break
-        run.tell()
+        run.print_window()
     clients.flush(producer, is_silent=not run.count)
     if run.refused is not None:
         raise CommandFailed(why_refused(clients, run.refused, parsed.topic))
@@ -60,17 +60,18 @@ def produce(parsed: argparse.Namespace) -> int:
 
 
 class _Run:
-    def __init__(self, size_bytes: int) -> None:
+    def __init__(self, size_bytes: int, number: int) -> None:
         self._size_bytes = size_bytes
         self._began = self._window_began = time.monotonic()
-        self._all, self._window = Latencies(), Latencies()
+        self._all, self._window = Latencies(number), Latencies(number)
+        self._number = number
         self.refused: KafkaError | None = None
 
     @property
     def count(self) -> int:
-        return len(self._all)
+        return self._all.count
 
-    def answered(self, error: KafkaError | None, message: Any) -> None:
+    def delivered(self, error: KafkaError | None, message: Any) -> None:
         if error is not None:
             self.refused = self.refused or error
             return
@@ -78,15 +79,14 @@ class _Run:
         self._all.add(milliseconds)
         self._window.add(milliseconds)
 
-    def tell(self) -> None:
+    def print_window(self) -> None:
         now = time.monotonic()
         seconds = now - self._window_began
         if seconds < _WINDOW_S:
             return
-        count = len(self._window)
-        print(window_line(count, count * self._size_bytes, seconds, self._window), flush=True)
-        self._window, self._window_began = Latencies(), now
+        print(window_line(self._size_bytes, seconds, self._window), flush=True)
+        self._window, self._window_began = Latencies(self._number), now
 
     def total(self) -> str:
         seconds = time.monotonic() - self._began
-        return total_line(self.count, self.count * self._size_bytes, seconds, self._all)
+        return total_line(self._size_bytes, seconds, self._all)

@@ -1,10 +1,10 @@
-// Keys, values and headers as they are: bytes, text that can be read, JSON, or nothing at all.
+// Keys, values and headers: bytes, text, JSON or null.
 
 const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-/** Nobody writes these: bytes that hold them are numbers, say, and UTF-8 only by chance. */
+/** Not in texts: bytes with these are UTF-8 only by chance, as binary numbers often are. */
 const NO_TEXT = /[^\P{Cc}\t\n\r]|\p{Noncharacter_Code_Point}/u
 
-/** {data: Uint8Array | null, text: string | null}: text is null where the bytes are no text. */
+/** {data: Uint8Array | null, text: string | null}: text is null if the bytes are not text. */
 export function content(value, format) {
   if (format === 'null' || value === null || value === undefined) return { data: null, text: null }
   if (format === 'base64') return ofBytes(fromBase64(value))
@@ -21,7 +21,7 @@ export function ofBytes(data) {
   try {
     text = readable(STRICT.decode(data))
   } catch {
-    // Bytes that are no text.
+    // Not UTF-8.
   }
   return { data, text }
 }
@@ -36,7 +36,7 @@ export function toBase64(data) {
   return btoa(text)
 }
 
-/** "0a ff" or "0aff"; null when it is no hex. */
+/** "0a ff" or "0aff"; null for other texts. */
 export function fromHex(text) {
   const digits = text.replace(/\s+/g, '')
   if (digits.length % 2 || /[^0-9a-f]/i.test(digits)) return null
@@ -51,7 +51,7 @@ function hex(byte) {
   return byte.toString(16).padStart(2, '0')
 }
 
-/** Sixteen bytes a line: where, in hex, and what of it can be printed. */
+/** Sixteen bytes per line: offset, hex, printable characters. */
 export function hexDump(data) {
   const lines = []
   for (let at = 0; at < data.length; at += 16) {
@@ -63,8 +63,8 @@ export function hexDump(data) {
 }
 
 /**
- * JSON on several lines, or null where the text is none. The text is only broken up, never written
- * anew: long numbers, doubled names and the way a number is spelt stay what they are.
+ * Indented JSON, or null if the text is not JSON. Only white space is added: parsing and formatting
+ * would change long numbers, repeated names and the spelling of numbers.
  */
 export function prettyJson(text) {
   if (!/^\s*[[{]/.test(text) || !isJson(text)) return null

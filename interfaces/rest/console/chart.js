@@ -1,5 +1,5 @@
-// Line charts of the last few minutes, as SVG: a grid of three lines, one path per series, and the
-// values under the pointer.
+// Line charts of the last five minutes, as SVG: a grid of three lines, one path per series, and the
+// values at the pointer.
 
 import { h, replace, svg } from './dom.js'
 
@@ -8,18 +8,18 @@ const LEFT = 66
 const BOTTOM = 20
 const TOP = 8
 
-/** series: {name, tone, valueOf(point) -> number | null}; words(value) is how a value reads. */
+/** series: {name, tone, valueOf(point) -> number | null}; format(value) returns a text. */
 export class Chart {
-  constructor({ title, series, words, thousand = 1000 }) {
+  constructor({ title, series, format, thousand = 1000 }) {
     this.series = series
-    this.words = words
+    this.format = format
     this.thousand = thousand
     this.points = []
-    this.now = h('span', { class: 'legend' })
+    this.legend = h('span', { class: 'legend' })
     this.canvas = svg('svg', { role: 'img', 'aria-label': title })
-    this.element = h('figure', { class: 'card chart' }, h('figcaption', {}, h('h2', {}, title), this.now), this.canvas)
-    this.canvas.addEventListener('pointermove', (event) => this.#look(event))
-    this.canvas.addEventListener('pointerleave', () => this.#look(null))
+    this.element = h('figure', { class: 'card chart' }, h('figcaption', {}, h('h2', {}, title), this.legend), this.canvas)
+    this.canvas.addEventListener('pointermove', (event) => this.#hover(event))
+    this.canvas.addEventListener('pointerleave', () => this.#hover(null))
   }
 
   draw(points) {
@@ -27,10 +27,10 @@ export class Chart {
     this.width = this.canvas.clientWidth || 480
     this.canvas.setAttribute('viewBox', `0 0 ${this.width} ${HEIGHT}`)
     this.until = points.at(-1)?.at ?? 0
-    // Whole minutes: at first there is not more to show.
+    // Whole minutes, fewer than five at first.
     const minutes = Math.max(1, Math.ceil((this.until - (points[0]?.at ?? 0)) / 60_000 - 0.1))
     this.spanMs = minutes * 60_000
-    this.most = ceiling(Math.max(0, ...points.flatMap((point) => this.series.map(({ valueOf }) => valueOf(point) ?? 0))), this.thousand)
+    this.top = ceiling(Math.max(0, ...points.flatMap((point) => this.series.map(({ valueOf }) => valueOf(point) ?? 0))), this.thousand)
     const grid = [0, 0.5, 1].map((share) => this.#gridLine(share))
     const axis = [
       svg('text', { x: LEFT, y: HEIGHT - 4, class: 'tick' }, `${minutes} min ago`),
@@ -39,23 +39,22 @@ export class Chart {
     const lines = this.series.map(({ tone, valueOf }) =>
       svg('path', { d: this.#path(valueOf), class: `line ${tone}` }),
     )
-    const area = svg('path', { d: this.#area(this.series[0].valueOf), class: `area ${this.series[0].tone}` })
     this.cursor = svg('line', { class: 'cursor', y1: TOP, y2: HEIGHT - BOTTOM, x1: -9, x2: -9 })
-    replace(this.canvas, grid, axis, area, lines, this.#nothing(), this.cursor)
-    this.#say(points.at(-1))
+    replace(this.canvas, grid, axis, lines, this.#placeholder(), this.cursor)
+    this.#showValues(points.at(-1))
   }
 
-  /** Words in the place of lines: an empty grid could be a broken one. */
-  #nothing() {
+  /** A text in place of lines: an empty grid looks like a failure. */
+  #placeholder() {
     const known = this.points.some((point) => this.series.some(({ valueOf }) => (valueOf(point) ?? null) !== null))
     return known ? null : svg('text', { x: (LEFT + this.width) / 2, y: HEIGHT / 2 - 10, class: 'tick', 'text-anchor': 'middle' }, 'no data yet')
   }
 
   #gridLine(share) {
-    const y = this.#y(share * this.most)
+    const y = this.#y(share * this.top)
     return [
       svg('line', { class: 'grid', x1: LEFT, x2: this.width, y1: y, y2: y }),
-      svg('text', { class: 'tick', x: LEFT - 8, y: y + 4, 'text-anchor': 'end' }, this.words(share * this.most)),
+      svg('text', { class: 'tick', x: LEFT - 8, y: y + 4, 'text-anchor': 'end' }, this.format(share * this.top)),
     ]
   }
 
@@ -64,19 +63,10 @@ export class Chart {
   }
 
   #y(value) {
-    return HEIGHT - BOTTOM - ((HEIGHT - BOTTOM - TOP) * value) / this.most
+    return HEIGHT - BOTTOM - ((HEIGHT - BOTTOM - TOP) * value) / this.top
   }
 
-  /** What is below the first line. */
-  #area(valueOf) {
-    const known = this.points.filter((point) => valueOf(point) !== null)
-    if (known.length < 2) return ''
-    const floor = this.#y(0)
-    const corners = known.map((point) => `${this.#x(point.at).toFixed(1)} ${this.#y(valueOf(point)).toFixed(1)}`)
-    return `M${this.#x(known[0].at)} ${floor}L${corners.join('L')}L${this.#x(known.at(-1).at)} ${floor}Z`
-  }
-
-  /** A gap where nothing is known: the page was not looked at then. */
+  /** A line with gaps where the page was not visible. */
   #path(valueOf) {
     let pen = 'M'
     return this.points
@@ -93,10 +83,10 @@ export class Chart {
       .join('')
   }
 
-  #look(event) {
+  #hover(event) {
     if (!event || !this.points.length) {
       this.cursor?.setAttribute('transform', 'translate(0 0)')
-      this.#say(this.points.at(-1))
+      this.#showValues(this.points.at(-1))
       return
     }
     const box = this.canvas.getBoundingClientRect()
@@ -105,21 +95,21 @@ export class Chart {
       Math.abs(this.#x(point.at) - x) < Math.abs(this.#x(best.at) - x) ? point : best,
     )
     this.cursor.setAttribute('transform', `translate(${this.#x(nearest.at) + 9} 0)`)
-    this.#say(nearest)
+    this.#showValues(nearest)
   }
 
-  #say(point) {
+  #showValues(point) {
     replace(
-      this.now,
+      this.legend,
       this.series.map(({ name, tone, valueOf }) => {
         const value = point ? valueOf(point) : null
-        return h('span', { class: `key ${tone}` }, `${name} `, h('b', {}, value === null || value === undefined ? '–' : this.words(value)))
+        return h('span', { class: `key ${tone}` }, `${name} `, h('b', {}, value === null || value === undefined ? '–' : this.format(value)))
       }),
     )
   }
 }
 
-/** A round number above it, so that the scale changes seldom. */
+/** The next round number, so that the scale changes seldom. */
 function ceiling(value, thousand) {
   let unit = 1
   while (value >= unit * thousand) unit *= thousand

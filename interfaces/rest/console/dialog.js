@@ -1,81 +1,79 @@
-// Dialogs and passing notes. The browser's own <dialog> keeps the focus inside and gives it back.
+// Dialogs and toasts. The browser's own <dialog> keeps the focus inside and gives it back.
 
 import { button, h, iconButton, replace } from './dom.js'
-import { correlation, messageOf } from './states.js'
+import { fault } from './states.js'
 
 /**
- * Asks before something is done. `run` does it: while it runs nothing else can be pressed, and when
- * it fails, or returns false, the dialog stays; a failure is told. What is closed before `run` is
- * through aborts the signal that it is given. Resolves to whether it was done.
- * `named` is given a function that words the button anew; `focus` is where somebody begins to type.
+ * Asks for confirmation and calls `run`. The dialog stays open while `run` works, when it fails, and
+ * when it returns false. Closing the dialog aborts the signal passed to `run`. Resolves to whether
+ * `run` succeeded.
+ * `typed` has to be typed before the button works; `named` receives a function that renames the
+ * button; `focus` has the focus at first.
  */
 export function ask({ title, body, action, danger = false, wide = false, typed, run, named, focus }) {
   return new Promise((resolve) => {
-    const fault = h('div', { class: 'fault', role: 'alert', hidden: true })
+    const faults = h('div', { hidden: true })
     const word = typed ? h('input', { autocomplete: 'off', spellcheck: 'false', id: 'typed-name' }) : null
     const confirm = h('button', { class: `button ${danger ? 'danger' : 'primary'}`, type: 'submit' }, action)
     const cancel = button('Cancel', { onclick: () => dialog.close() })
-    const form = h(
-      'form',
-      { method: 'dialog', novalidate: true },
-      h('header', {}, h('h2', { id: 'dialog-title' }, title), iconButton('Close', 'close', () => dialog.close())),
+    const dialog = open(
+      title,
+      wide ? 'wide-dialog' : null,
       body,
       typed && h('div', { class: 'field' }, h('label', { for: 'typed-name' }, 'Type ', h('code', {}, typed), ' to confirm'), word),
-      fault,
+      faults,
       h('footer', {}, cancel, confirm),
     )
-    const dialog = h('dialog', { 'aria-labelledby': 'dialog-title', class: wide ? 'wide-dialog' : null }, form)
     const closing = new AbortController()
+    const allow = () => (confirm.disabled = Boolean(word) && word.value !== typed)
     let done = false
 
-    if (word) {
-      confirm.disabled = true
-      word.addEventListener('input', () => (confirm.disabled = word.value !== typed))
-    }
-    form.addEventListener('submit', async (event) => {
+    allow()
+    word?.addEventListener('input', allow)
+    dialog.firstChild.addEventListener('submit', async (event) => {
       event.preventDefault()
       if (confirm.disabled) return
       confirm.disabled = true
-      fault.hidden = true
+      faults.hidden = true
       try {
         if ((await run(closing.signal)) !== false) {
           done = true
           dialog.close()
         }
       } catch (failure) {
-        replace(fault, messageOf(failure), failure.correlationId && correlation(failure.correlationId))
-        fault.hidden = false
+        replace(faults, fault(failure))
+        faults.hidden = false
       } finally {
-        confirm.disabled = Boolean(word) && word.value !== typed
+        allow()
       }
     })
-    named?.((words) => (confirm.textContent = words))
+    named?.((name) => (confirm.textContent = name))
     dialog.addEventListener('close', () => {
       closing.abort()
-      dialog.remove()
       resolve(done)
     })
-    // The view that asked may be gone, by the back button.
-    window.addEventListener('hashchange', () => dialog.close(), { once: true })
-    document.body.append(dialog)
-    dialog.showModal()
     ;(focus ?? word ?? (danger ? cancel : confirm)).focus()
   })
 }
 
 export function show(title, ...body) {
-  const dialog = h(
-    'dialog',
-    { 'aria-labelledby': 'dialog-title' },
-    h('form', { method: 'dialog' }, h('header', {}, h('h2', { id: 'dialog-title' }, title), iconButton('Close', 'close', () => dialog.close())), body),
-  )
-  dialog.addEventListener('close', () => dialog.remove())
-  document.body.append(dialog)
-  dialog.showModal()
+  open(title, null, ...body)
 }
 
-export function toast(words) {
-  const note = h('div', { class: 'toast' }, words)
+function open(title, kind, ...body) {
+  const close = iconButton('Close', 'close', () => dialog.close())
+  const form = h('form', { method: 'dialog', novalidate: true }, h('header', {}, h('h2', { id: 'dialog-title' }, title), close), body)
+  const dialog = h('dialog', { 'aria-labelledby': 'dialog-title', class: kind }, form)
+  dialog.addEventListener('close', () => dialog.remove())
+  // The back button leaves the view that opened the dialog.
+  window.addEventListener('hashchange', () => dialog.close(), { once: true })
+  document.body.append(dialog)
+  dialog.showModal()
+  return dialog
+}
+
+export function toast(text) {
+  const note = h('div', { class: 'toast' }, text)
   document.getElementById('toasts').append(note)
   setTimeout(() => note.remove(), 6000)
 }

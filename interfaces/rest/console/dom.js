@@ -1,6 +1,7 @@
-// Elements are made here and nowhere else. What comes from outside becomes text, never markup:
-// there is no way through this file to have a string parsed as HTML.
+// All elements are made here. Strings become text nodes and attributes: nothing in this file parses a
+// string as HTML.
 
+import { withQuery } from './api.js'
 import { escaped } from './router.js'
 
 const SVG = 'http://www.w3.org/2000/svg'
@@ -33,14 +34,11 @@ export function replace(element, ...children) {
   return element
 }
 
-/** The address of a view: every part is escaped, so a name cannot lead elsewhere. */
+/** The address of a view. Every part is escaped, so a name cannot lead to another view. */
 export function to(...parts) {
   const query = typeof parts.at(-1) === 'object' ? parts.pop() : {}
   const path = parts.map((part) => escaped(String(part))).join('/')
-  const asked = new URLSearchParams(
-    Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== ''),
-  ).toString()
-  return `#/${path}${asked ? `?${asked}` : ''}`
+  return withQuery(`#/${path}`, query)
 }
 
 const ICONS = {
@@ -83,21 +81,48 @@ export function iconButton(label, name, onclick, facts) {
 
 let labels = 0
 
-/** A label above its input, with a word of help below. */
+/** A label above its input, with a help text below. */
 export function field(label, input, help) {
   labels += 1
   input.id ||= `field-${labels}`
-  const told = help && h('small', { class: 'help', id: `${input.id}-help` }, help)
-  if (told) input.setAttribute('aria-describedby', told.id)
-  return h('div', { class: 'field' }, h('label', { for: input.id }, label), input, told)
+  const note = help && h('small', { class: 'help', id: `${input.id}-help` }, help)
+  if (note) input.setAttribute('aria-describedby', note.id)
+  return h('div', { class: 'field' }, h('label', { for: input.id }, label), input, note)
 }
 
 export function choice(options, value, facts) {
-  const select = h('select', facts, options.map(([name, words]) => h('option', { value: name }, words)))
+  const select = h('select', facts, options.map(([name, text]) => h('option', { value: name }, text)))
   select.value = value
   return select
 }
 
-export function badge(words, tone = '') {
-  return h('span', { class: `badge ${tone}`.trim() }, words)
+/** Marks one of these links as the one of the current view. */
+export function markCurrent(links, current) {
+  for (const link of links) {
+    if (link === current) link.setAttribute('aria-current', 'page')
+    else link.removeAttribute('aria-current')
+  }
+}
+
+/** The first 1,000 partitions, after a choice without a number. */
+export function partitionChoice(none, partitions, value, facts) {
+  const numbers = Array.from({ length: Math.min(partitions, 1000) }, (_, n) => [String(n), String(n)])
+  return choice([['', none], ...numbers], value, facts)
+}
+
+export function badge(text, tone = '') {
+  return h('span', { class: `badge ${tone}`.trim() }, text)
+}
+
+/** A button that pauses and resumes; `toggle` receives the new state. */
+export function pauseButton(toggle) {
+  let paused = false
+  const press = button('Pause', { 'aria-pressed': 'false', onclick: turn }, 'pause')
+  function turn() {
+    paused = !paused
+    press.setAttribute('aria-pressed', String(paused))
+    replace(press, icon(paused ? 'play' : 'pause'), h('span', {}, paused ? 'Resume' : 'Pause'))
+    toggle(paused)
+  }
+  return press
 }

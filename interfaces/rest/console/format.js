@@ -1,4 +1,4 @@
-// How numbers, sizes and times read.
+// Numbers, sizes and times as text.
 
 const WHOLE = new Intl.NumberFormat('en-US')
 
@@ -6,7 +6,7 @@ export function count(n) {
   return n === null || n === undefined ? '–' : WHOLE.format(n)
 }
 
-/** Few digits, for where there is little room: 1,234,567 is 1.2 M. */
+/** With few digits: 1,234,567 is 1.2 M. */
 export function short(n) {
   if (n === null || n === undefined) return '–'
   return scaled(n, 1000, ['', ' k', ' M', ' G', ' T'])
@@ -53,40 +53,37 @@ export function duration(ms) {
 /** Local time to the millisecond: 2024-05-06 07:08:09.123. */
 export function time(ms) {
   if (ms === null || ms === undefined || ms < 0) return '–'
-  const date = new Date(ms)
-  if (Number.isNaN(date.getTime())) return String(ms)
-  const two = (n, width = 2) => String(n).padStart(width, '0')
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${two(date.getMilliseconds(), 3)}`
+  const local = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000)
+  return Number.isNaN(local.getTime()) ? String(ms) : local.toISOString().slice(0, -1).replace('T', ' ')
 }
 
-/** How far local time was from UTC then: UTC+01:00. */
+/** The offset of local time at that time: UTC+01:00. */
 export function offset(ms) {
   const minutes = -new Date(ms).getTimezoneOffset()
   const two = (n) => String(Math.floor(Math.abs(n))).padStart(2, '0')
   return `UTC${minutes < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`
 }
 
-/** Local time with its offset, where nothing else says which zone it is. */
+/** Local time with its offset. */
 export function zonedTime(ms) {
   const text = time(ms)
   return text.includes(':') ? `${text} ${offset(ms)}` : text
 }
 
-/** The zone of the browser, for the head of a column of times. */
+/** The time zone of the browser. */
 export const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone
 
 export function clockTime(ms) {
   return time(ms).slice(11)
 }
 
-/** What a datetime-local input says, as milliseconds; null when it says nothing. */
+/** The value of a datetime-local input in milliseconds; null if it is empty. */
 export function fromInput(text) {
   const ms = new Date(text).getTime()
   return Number.isNaN(ms) ? null : ms
 }
 
-/** A config's value in words where its unit makes it long: 604800000 is 7 d. */
+/** A config's value with a larger unit: 604800000 ms is 7 d. */
 export function configWords(name, value) {
   const n = Number(value)
   if (value === null || value === '' || !Number.isFinite(n) || n < 1000) return null

@@ -1,13 +1,12 @@
-// What happens again and again, and only while somebody looks.
+// Repeated work, only while the page is visible.
 
-/** Calls `work` now and then each `ms` while the page is visible, until `signal` is aborted. */
+/** Calls `work` now and every `ms` while the page is visible, until `signal` is aborted. */
 export function every(ms, signal, work) {
   let timer = null
   let running = false
 
   async function turn() {
     clearTimeout(timer)
-    timer = null
     if (running || signal.aborted || document.hidden) return
     running = true
     try {
@@ -21,14 +20,13 @@ export function every(ms, signal, work) {
   document.addEventListener('visibilitychange', turn, { signal })
   signal.addEventListener('abort', () => clearTimeout(timer))
   turn()
-  return turn
 }
 
-/** The last of many calls within `ms`. */
+/** Only the last of several calls within `ms` is made. */
 export function settled(ms, work) {
   let timer = null
-  return (...args) => {
+  return (...values) => {
     clearTimeout(timer)
-    timer = setTimeout(() => work(...args), ms)
+    timer = setTimeout(() => work(...values), ms)
   }
 }

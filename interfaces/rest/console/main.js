@@ -1,12 +1,20 @@
-// The frame around the views: navigation, theme, whether the broker answers, keyboard.
+// The frame around the views: navigation, theme, connection to the broker, keyboard.
 
-import { Failure, tried } from './api.js'
-import { h, icon, iconButton, replace, to } from './dom.js'
+import { h, icon, iconButton, markCurrent, replace, to } from './dom.js'
 import { show } from './dialog.js'
 import { clockTime, offset, plural } from './format.js'
 import { parseRoute } from './router.js'
 import { empty, loading, trouble } from './states.js'
 import { watch } from './pulse.js'
+import * as configs from './views/configs.js'
+import * as connections from './views/connections.js'
+import * as group from './views/group.js'
+import * as groups from './views/groups.js'
+import * as newTopic from './views/new_topic.js'
+import * as overview from './views/overview.js'
+import * as requests from './views/requests.js'
+import * as topic from './views/topic.js'
+import * as topics from './views/topics.js'
 
 const PLACES = [
   ['overview', 'Overview', to(), 'o'],
@@ -17,25 +25,13 @@ const PLACES = [
   ['configs', 'Configs', to('configs'), 's'],
 ]
 
-// Each is fetched when it is first needed.
-const VIEWS = {
-  overview: () => import('./views/overview.js'),
-  topics: () => import('./views/topics.js'),
-  'new-topic': () => import('./views/new_topic.js'),
-  topic: () => import('./views/topic.js'),
-  groups: () => import('./views/groups.js'),
-  group: () => import('./views/group.js'),
-  requests: () => import('./views/requests.js'),
-  connections: () => import('./views/connections.js'),
-  configs: () => import('./views/configs.js'),
-}
+const LINKS = PLACES.map(([name, title, address]) => h('a', { href: address }, icon(name), h('span', {}, title)))
+const VIEWS = { overview, topics, 'new-topic': newTopic, topic, groups, group, requests, connections, configs }
 
 const main = document.getElementById('main')
 const away = h('div', { class: 'away-line', role: 'alert', hidden: true })
 let leaving = new AbortController()
 let shown = null
-// A browser does not fetch a module again that it failed to import, until the page is loaded again.
-let unloaded = false
 
 function viewOf([place = 'overview', name, ...rest]) {
   if (place === 'topics' && name !== undefined) return ['topic', 'topics', [name, ...rest]]
@@ -50,9 +46,9 @@ async function route() {
   leaving.abort()
   leaving = new AbortController()
   const { signal } = leaving
-  mark(place)
+  markCurrent(LINKS, LINKS[PLACES.findIndex(([name]) => name === place)])
   document.title = `${[names[0], PLACES.find(([name]) => name === place)?.[1]].filter(Boolean).join(' · ')} · Ottla`
-  // A view that stays gets the new names: a topic's head does not blink between its tabs.
+  // The same view is updated in place: a topic's head does not flicker between its tabs.
   const same = shown?.view === view && shown.name === names[0]
   const root = same ? shown.root : h('div', { class: 'view' }, loading())
   if (!same) {
@@ -65,32 +61,9 @@ async function route() {
       replace(root, empty('There is no such page', location.hash, h('a', { class: 'button', href: to() }, 'To the overview')))
       return
     }
-    const module = await VIEWS[view]()
-    if (!signal.aborted) await module.open(root, { names, query, signal, same })
+    await VIEWS[view].open(root, { names, query, signal, same })
   } catch (failure) {
-    const mayBeUnloaded = !(failure instanceof Failure)
-    const isBack = mayBeUnloaded && unloaded && (await answers())
-    if (signal.aborted) return
-    if (isBack) return location.reload()
-    unloaded ||= mayBeUnloaded
-    replace(root, trouble(failure, route))
-  }
-}
-
-function answers() {
-  return tried('console/main.js').then(() => true, () => false)
-}
-
-function mark(place) {
-  const links = PLACES.map(([name, title, address]) =>
-    h('a', { href: address, 'aria-current': name === place ? 'page' : null }, icon(name), h('span', {}, title)),
-  )
-  const nav = document.getElementById('nav')
-  if (!nav.firstChild) return replace(nav, links)
-  // The links stay: who walks through them by keyboard keeps the focus.
-  for (const [n, link] of [...nav.children].entries()) {
-    if (PLACES[n][0] === place) link.setAttribute('aria-current', 'page')
-    else link.removeAttribute('aria-current')
+    if (!signal.aborted) replace(root, trouble(failure, route))
   }
 }
 
@@ -108,31 +81,31 @@ function themeButton() {
     try {
       localStorage.setItem('ottla-theme', theme)
     } catch {
-      // It is kept for as long as the page is open.
+      // Without storage the choice lasts as long as the page.
     }
-    tell()
+    update()
   })
 
-  function tell() {
-    const words = isDark() ? 'Light theme' : 'Dark theme'
-    press.setAttribute('aria-label', words)
-    press.title = words
+  function update() {
+    const label = isDark() ? 'Light theme' : 'Dark theme'
+    press.setAttribute('aria-label', label)
+    press.title = label
     replace(press, icon(isDark() ? 'sun' : 'moon'))
   }
 
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', tell)
-  tell()
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', update)
+  update()
   return press
 }
 
 // ---- keyboard
 
 const KEYS = [
-  ['/', 'search, or filter, what is shown'],
+  ['/', 'search'],
   ...PLACES.map(([, title, , key]) => [`g ${key}`, title.toLowerCase()]),
   ['n', 'a new topic'],
-  ['↑ ↓', 'from row to row in a table'],
-  ['Esc', 'close a dialog, leave a search'],
+  ['↑ ↓', 'previous, next row of a table'],
+  ['Esc', 'close a dialog, leave a field'],
   ['?', 'these keys'],
 ]
 
@@ -148,7 +121,7 @@ function key(event) {
   before = event.key
   if (place) location.hash = place[2]
   else if (event.key === 'n') location.hash = to('new-topic')
-  else if (event.key === '?') show('Keys', h('dl', { class: 'facts keys' }, KEYS.map(([name, words]) => [h('dt', {}, h('kbd', {}, name)), h('dd', {}, words)])))
+  else if (event.key === '?') show('Keys', h('dl', { class: 'facts keys' }, KEYS.map(([name, text]) => [h('dt', {}, h('kbd', {}, name)), h('dd', {}, text)])))
   else if (event.key === '/') main.querySelector('[data-search]')?.focus()
   else return
   event.preventDefault()
@@ -157,21 +130,22 @@ function key(event) {
 
 // ---- begin
 
+replace(document.getElementById('nav'), LINKS)
 const pulse = h('span', { class: 'pulse waiting' }, 'Connecting…')
 replace(document.getElementById('foot'), pulse, h('div', { class: 'row' }, themeButton(), iconButton('Keys', 'keys', () => key(new KeyboardEvent('keydown', { key: '?' })))))
 
 watch(({ overview, failure, away: since }) => {
   pulse.className = failure ? 'pulse bad' : 'pulse'
-  replace(pulse, failure ? 'No answer' : plural(overview.connections, 'connection'))
-  tellAway(since)
+  replace(pulse, failure ? 'No response' : plural(overview.connections, 'connection'))
+  showAway(since)
 })
 
-/** Marks all figures as old while the broker does not answer, and presses "Try again" when it does. */
-function tellAway(since) {
+/** Greys out all figures while the broker does not respond, and presses "Try again" when it does. */
+function showAway(since) {
   if (Boolean(since) !== away.hidden) return
   away.hidden = !since
   document.body.classList.toggle('away', Boolean(since))
-  if (since) replace(away, icon('warning'), `The broker is not reachable since ${clockTime(since).slice(0, 8)} (${offset(since)}). What is shown is from before that.`)
+  if (since) replace(away, icon('warning'), `The broker has not been reachable since ${clockTime(since).slice(0, 8)} (${offset(since)}). All figures are from before that.`)
   else for (const retry of main.querySelectorAll('.trouble .button')) retry.click()
 }
 

@@ -1,14 +1,14 @@
-// What the broker is doing, asked for each two seconds while the page is looked at, and kept for
-// some minutes so that the charts are there when one comes back to them.
+// Polls the overview every two seconds while the page is visible, and keeps five minutes of it, so
+// that the charts have data when the user returns to them.
 
 import { get } from './api.js'
 import { every } from './live.js'
 
-const EACH_MS = 2000
-const PATIENCE_MS = 10_000
+const INTERVAL_MS = 2000
+const TIMEOUT_MS = 10_000
 const SPAN_MS = 5 * 60_000
 
-/** {at, rates}: what happened between two looks, per second; null rates are a gap. */
+/** {at, rates}: rates per second between two polls; null rates are a gap. */
 export const history = []
 export let latest = null
 
@@ -16,36 +16,36 @@ const watchers = new Set()
 let before = null
 let away = null
 
-export function watch(tell, signal) {
-  watchers.add(tell)
-  signal?.addEventListener('abort', () => watchers.delete(tell))
-  if (latest) tell(latest)
+export function watch(watcher, signal) {
+  watchers.add(watcher)
+  signal?.addEventListener('abort', () => watchers.delete(watcher))
+  if (latest) watcher(latest)
 }
 
-async function look() {
+async function poll() {
   let overview
   try {
-    // A broker that hangs takes connections and answers nothing.
-    overview = await get('console/data/overview', { signal: AbortSignal.timeout(PATIENCE_MS) })
+    // A broker that hangs accepts connections and does not respond.
+    overview = await get('console/data/overview', { signal: AbortSignal.timeout(TIMEOUT_MS) })
   } catch (failure) {
     before = null
     away = failure.status ? null : away ?? Date.now()
-    tellAll({ overview: latest?.overview ?? null, failure, away })
+    notify({ overview: latest?.overview ?? null, failure, away })
     return
   }
   const seconds = before ? (overview.at_ms - before.at_ms) / 1000 : 0
-  // After a pause, or a restart, a rate would be an average over what nobody looked at.
+  // After a pause or a restart a rate would be an average over an unknown time.
   const follows = before && seconds > 0 && seconds < 10 && overview.started_at_ms === before.started_at_ms
   history.push({ at: overview.at_ms, rates: follows ? rates(before, overview, seconds) : null })
   while (history[0].at < overview.at_ms - SPAN_MS) history.shift()
   before = overview
   away = null
-  tellAll({ overview, failure: null, away })
+  notify({ overview, failure: null, away })
 }
 
-function tellAll(news) {
-  latest = news
-  for (const tell of watchers) tell(news)
+function notify(update) {
+  latest = update
+  for (const watcher of watchers) watcher(update)
 }
 
 function rates(old, now, seconds) {
@@ -59,7 +59,7 @@ function rates(old, now, seconds) {
   return rated
 }
 
-/** Microseconds. A duration counts in the place of its bit length, in nanoseconds. */
+/** In microseconds. A bucket counts durations by their bit length in nanoseconds. */
 export function quantile(counts, share) {
   const all = counts.reduce((sum, n) => sum + n, 0)
   if (all <= 0) return null
@@ -74,4 +74,4 @@ export function quantile(counts, share) {
   return null
 }
 
-every(EACH_MS, new AbortController().signal, look)
+every(INTERVAL_MS, new AbortController().signal, poll)

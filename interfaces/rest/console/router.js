@@ -1,20 +1,15 @@
-// Which view an address stands for. Addresses are kept in the hash, so that the page needs no
-// server behind it, each view can be linked, and the browser's own back button works.
+// The address of each view is in the hash: views can be linked, the back button works, and the server
+// sees one page only.
 
 export function parseRoute(hash) {
-  const [rawPath, rawQuery = ''] = splitOnce(hash.replace(/^#\/?/, ''), '?')
-  const parts = rawPath.split('/').filter(Boolean).map(unescape)
-  return { parts, query: Object.fromEntries(new URLSearchParams(rawQuery)) }
-}
-
-function splitOnce(text, mark) {
-  const at = text.indexOf(mark)
-  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)]
+  const [path, ...query] = hash.replace(/^#\/?/, '').split('?')
+  const parts = path.split('/').filter(Boolean).map(unescape)
+  return { parts, query: Object.fromEntries(new URLSearchParams(query.join('?'))) }
 }
 
 /**
- * A name as a part of an address. Dots alone would lead elsewhere, however they are written, and
- * nothing would be no part: the byte before them is not in any text, and the broker leaves it out.
+ * A name as a part of an address. Browsers resolve `.` and `..` even when they are encoded, and drop
+ * empty parts; a byte that no text contains marks them, and the broker removes it.
  */
 export function escaped(name) {
   return (['', '.', '..'].includes(name) ? '%FF' : '') + encodeURIComponent(name)
@@ -32,12 +27,12 @@ export function go(address) {
   location.hash = address
 }
 
-/** What is shown is fetched anew, after it was changed. */
+/** Loads the view again after a change. */
 export function again() {
   window.dispatchEvent(new HashChangeEvent('hashchange'))
 }
 
-/** A view tells where it stands now, without being made anew: what is searched, how it is sorted. */
+/** Keeps the state of a view (search, sort) in the address, without loading it again. */
 export function note(address) {
   if (location.hash !== address) history.replaceState(history.state, '', address)
 }

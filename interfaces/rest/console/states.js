@@ -1,15 +1,15 @@
-// What stands where the data is not: it is being fetched, there is none, or it cannot be had.
+// What a view shows while its data is loading, empty or not available.
 
 import { Failure } from './api.js'
 import { button, h, icon, iconButton, replace } from './dom.js'
 import { every } from './live.js'
 
-export function loading(words = 'Loading…') {
-  return h('div', { class: 'state loading', role: 'status' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), words)
+export function loading(text = 'Loading…') {
+  return h('div', { class: 'state loading', role: 'status' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), text)
 }
 
-export function empty(title, words, ...actions) {
-  return h('div', { class: 'state empty' }, h('strong', {}, title), words && h('p', {}, words), actions)
+export function empty(title, text, ...actions) {
+  return h('div', { class: 'state empty' }, h('strong', {}, title), text && h('p', {}, text), actions)
 }
 
 export function trouble(failure, retry) {
@@ -17,32 +17,34 @@ export function trouble(failure, retry) {
     'div',
     { class: 'state trouble', role: 'alert' },
     h('strong', {}, icon('warning'), messageOf(failure)),
-    failure.correlationId && correlation(failure.correlationId),
+    correlation(failure),
     retry && button('Try again', { onclick: retry }, 'again'),
   )
 }
 
-export function messageOf(failure) {
+/** A failure inside a form or a dialog. */
+export function fault(failure) {
+  return h('div', { class: 'fault', role: 'alert' }, messageOf(failure), correlation(failure))
+}
+
+function messageOf(failure) {
   return failure instanceof Failure ? failure.message : `The console itself failed: ${failure.message}`
 }
 
-export function correlation(id) {
-  return h(
-    'p',
-    { class: 'correlation' },
-    'correlation id ',
-    h('code', {}, id),
-    iconButton('Copy the correlation id', 'copy', () => navigator.clipboard?.writeText(id)),
-  )
+function correlation({ correlationId: id }) {
+  if (!id) return null
+  const copy = iconButton('Copy the correlation id', 'copy', () => navigator.clipboard?.writeText(id))
+  return h('p', { class: 'correlation' }, 'correlation id ', h('code', {}, id), copy)
 }
 
 /**
- * Fills `element` with what `fetching` brings: `draw` is given it, and returns nodes. With `ms` it is
- * asked again so often; what is drawn then stays while a later answer fails, below a line that says so.
+ * Shows in `element` what `draw` returns for what `fetching` returns. With `ms` it fetches again at
+ * that interval; if a later fetch fails, the view stays below a line with the failure. `draw` may
+ * return the same element every time. Returns a function that fetches at once.
  */
 export function filled(element, { signal, ms, fetching, draw }) {
   let drawn = false
-  let told = null
+  let shown = null
   const stale = h('div', { class: 'stale', hidden: true })
   const content = h('div', {}, loading())
   replace(element, stale, content)
@@ -52,25 +54,21 @@ export function filled(element, { signal, ms, fetching, draw }) {
       const fetched = await fetching()
       if (signal.aborted) return
       const made = draw(fetched)
-      if (made) replace(content, made)
+      if (made && content.firstChild !== made) replace(content, made)
       drawn = true
-      told = null
+      shown = null
       stale.hidden = true
     } catch (failure) {
-      // What is told already stays: somebody may be reading it, or about to press its button.
-      if (signal.aborted || told === messageOf(failure)) return
-      told = messageOf(failure)
-      if (drawn) {
-        replace(stale, trouble(failure, again))
-        stale.hidden = false
-      } else {
-        replace(content, trouble(failure, again))
-      }
+      // The same failure is not drawn again: the user may be about to press its button.
+      if (signal.aborted || shown === messageOf(failure)) return
+      shown = messageOf(failure)
+      stale.hidden = !drawn
+      replace(drawn ? stale : content, trouble(failure, again))
     }
   }
 
   function again() {
-    told = null
+    shown = null
     if (!drawn) replace(content, loading())
     return turn()
   }

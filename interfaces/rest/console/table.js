@@ -1,5 +1,5 @@
-// A table of any length: only the rows that can be seen are in the page, between two spacers, and
-// the window's own scroll bar moves through all of them. Rows have one height for that.
+// A table of any length: only visible rows are in the page, between two spacers, and the window's
+// scroll bar moves through all of them. So all rows have the same height.
 
 import { h, replace } from './dom.js'
 
@@ -7,7 +7,7 @@ const OVERSCAN = 8
 
 /**
  * columns: {name, title, cell(row), compare(row) -> number | string, width, end, wide, wider}
- * `wide` columns are left out where there is little room, `wider` ones sooner; `end` ones are numbers.
+ * Narrow screens hide `wide` columns, less narrow ones `wider` columns; `end` columns are numbers.
  */
 export class Table {
   constructor({ label, columns, sort, signal, keyOf, onsort }) {
@@ -17,29 +17,30 @@ export class Table {
     this.onsort = onsort
     this.all = []
     this.sorted = []
-    this.kept = new Map()
+    this.rendered = new Map()
     this.above = h('tr', { class: 'spacer', 'aria-hidden': 'true' }, h('td'))
     this.below = h('tr', { class: 'spacer', 'aria-hidden': 'true' }, h('td'))
     this.body = h('tbody', {}, this.above, this.below)
     this.heads = columns.map((column) => this.#head(column))
-    this.table = h(
+    this.element = h(
       'table',
       { class: 'rows', 'aria-label': label },
       h('colgroup', {}, columns.map((column) => this.#col(column))),
       h('thead', {}, h('tr', { 'aria-rowindex': 1 }, this.heads)),
       this.body,
     )
-    this.element = this.table
-    const paint = () => {
-      this.asked ??= requestAnimationFrame(() => {
-        this.asked = null
-        this.paint()
-      })
-    }
+    const paint = () => this.#paintSoon()
     window.addEventListener('scroll', paint, { signal, passive: true })
     window.addEventListener('resize', paint, { signal })
-    this.table.addEventListener('keydown', (event) => this.#key(event))
+    this.element.addEventListener('keydown', (event) => this.#key(event))
     this.#showSort()
+  }
+
+  #paintSoon() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null
+      this.paint()
+    })
   }
 
   #col(column) {
@@ -76,20 +77,22 @@ export class Table {
   }
 
   set rows(rows) {
-    const held = this.#focused()
-    const heldKey = held && this.keyOf(this.sorted[held.row])
+    const focused = this.#focused()
+    const key = focused && this.keyOf(this.sorted[focused.row])
     this.all = rows
     const column = this.columns.find((one) => one.name === this.sort.by && one.compare)
     this.sorted = column ? sortedBy(rows, column.compare, this.sort.down) : [...rows]
-    this.table.setAttribute('aria-rowcount', this.sorted.length + 1)
-    // A row that says what it said is left alone: somebody may be marking its text.
-    for (const [n, { said }] of this.kept) {
-      if (said !== JSON.stringify(this.sorted[n])) this.kept.delete(n)
+    this.element.setAttribute('aria-rowcount', this.sorted.length + 1)
+    // Unchanged rows stay in the page: the user may be selecting their text.
+    for (const [n, { data }] of this.rendered) {
+      if (data !== JSON.stringify(this.sorted[n])) this.rendered.delete(n)
     }
     this.paint(false)
-    if (held) {
-      const row = this.sorted.findIndex((one) => this.keyOf(one) === heldKey)
-      if (row >= 0) this.#focusOn({ row, at: held.at })
+    // Rows are placed by where the table stands, so once more when it is in the page.
+    if (!this.element.isConnected) this.#paintSoon()
+    if (focused) {
+      const row = this.sorted.findIndex((one) => this.keyOf(one) === key)
+      if (row >= 0) this.#focusOn({ row, at: focused.at })
     }
   }
 
@@ -99,27 +102,27 @@ export class Table {
     const shown = Math.ceil(window.innerHeight / height) + 2 * OVERSCAN
     const start = Math.max(0, Math.min(this.sorted.length - shown, Math.floor(-top / height) - OVERSCAN))
     const end = Math.min(this.sorted.length, start + shown)
-    const held = this.#focused()
-    const kept = new Map()
-    for (let n = start; n < end; n += 1) kept.set(n, this.kept.get(n) ?? this.#made(n))
-    this.kept = kept
+    const focused = this.#focused()
+    const rendered = new Map()
+    for (let n = start; n < end; n += 1) rendered.set(n, this.rendered.get(n) ?? this.#render(n))
+    this.rendered = rendered
     this.above.firstChild.style.height = `${start * height}px`
     this.below.firstChild.style.height = `${(this.sorted.length - end) * height}px`
-    replace(this.body, this.above, Array.from(kept.values(), ({ tr }) => tr), this.below)
-    if (keepFocus && held) this.#focusOn(held)
+    replace(this.body, this.above, Array.from(rendered.values(), ({ tr }) => tr), this.below)
+    if (keepFocus && focused) this.#focusOn(focused)
   }
 
   #rowHeight() {
-    return parseFloat(getComputedStyle(this.table).getPropertyValue('--row')) || 44
+    return parseFloat(getComputedStyle(this.element).getPropertyValue('--row')) || 44
   }
 
-  #made(n) {
+  #render(n) {
     const row = this.sorted[n]
     const cells = this.columns.map((column) => h('td', { class: classes(column) }, column.cell(row)))
-    return { tr: h('tr', { 'data-row': n, 'aria-rowindex': n + 2 }, cells), said: JSON.stringify(row) }
+    return { tr: h('tr', { 'data-row': n, 'aria-rowindex': n + 2 }, cells), data: JSON.stringify(row) }
   }
 
-  /** Which row has the focus, and where in it. */
+  /** The row with the focus, and the element in it. */
   #focused() {
     const tr = document.activeElement?.closest('tr[data-row]')
     if (!tr || !this.body.contains(tr)) return null
@@ -127,12 +130,12 @@ export class Table {
   }
 
   #focusOn({ row, at }) {
-    const tr = this.kept.get(row)?.tr
+    const tr = this.rendered.get(row)?.tr
     const target = tr && focusable(tr)[at]
     if (target && target !== document.activeElement) target.focus({ preventScroll: true })
   }
 
-  /** Up and down lead from row to row, to the same place in each. */
+  /** Arrow keys move between rows, to the same element in each. */
   #key(event) {
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -Infinity, End: Infinity }[event.key]
     const row = event.target.closest('tr[data-row]')
@@ -170,7 +173,7 @@ function sortedBy(rows, valueOf, down) {
   return decorated.map(([, row]) => row)
 }
 
-/** What is not known comes last, as the smallest. */
+/** Unknown values sort as the smallest. */
 function compared(a, b) {
   if (typeof a === 'string' && typeof b === 'string') return TEXTS.compare(a, b)
   return (a ?? -Infinity) - (b ?? -Infinity) || 0

@@ -1,10 +1,10 @@
-// Loaded before anything is painted: a chosen theme must not flash the other one first.
+// Loaded before the first paint: the chosen theme must not flash the other one first.
 {
   let chosen = null
   try {
     chosen = localStorage.getItem('ottla-theme')
   } catch {
-    // Storage is closed to us: the system's theme is as good.
+    // Without storage the theme is the system's.
   }
   if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen
 }

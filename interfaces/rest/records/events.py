@@ -1,11 +1,11 @@
-"""A tail as server-sent events: records, where it has come to, and a sign of life now and then.
+"""A tail as server-sent events: records, positions and keep-alive comments.
 
     event: position   data: {}          id: 0:15,1:7      the next offset of each partition
     event: record     data: {...}                         as in a page of records
-    event: end        data: {"reason": ...}               nothing comes any more
-    : alive                                               after so long a silence
+    event: end        data: {"reason": ...}               the last event
+    : alive                                               after SILENCE_SECONDS without records
 
-A browser that connects again hands back the newest id, and misses nothing.
+A browser that reconnects sends the newest id, and the tail continues from there.
 """
 
 from __future__ import annotations

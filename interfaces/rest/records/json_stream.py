@@ -1,7 +1,7 @@
-"""JSON objects that follow one another in a body that comes in pieces.
+"""JSON objects that follow one another in a body that arrives in pieces.
 
-Each byte is looked at once, however the pieces are cut, and only as much is kept as one object may
-have. What is within an object is for a parser; here only its end is found.
+Only the end of each object is searched for, in one pass over the bytes; a JSON parser reads the
+object. A parser that is run again for each piece would take quadratic time.
 """
 
 from __future__ import annotations
@@ -9,82 +9,52 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-#: What changes the depth, or begins a string.
-_MARKS = re.compile(rb'["{}\[\]]')
-_SPACE = re.compile(rb"[ \t\r\n]*")
-#: In a string, up to its end, or to a backslash that is the last byte there is.
-_IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
-#: So much is looked at before others may have their turn: half a millisecond if all are marks.
-BYTES_AT_ONCE = 1024
-_QUOTE, _BEGIN = b'"{'
+#: An escape, or what begins or ends a string or an object.
+_MARKS = re.compile(rb'\\.?|["{}]', re.DOTALL)
+#: At most a millisecond, if each byte is a mark.
+BYTES_AT_ONCE = 4096
 
 
 class NotObjects(ValueError):
-    """In words; nothing after it can be understood."""
+    """Nothing that follows in the body can be understood."""
 
 
 class JsonObjects:
-    def __init__(self, most_bytes: int) -> None:
-        self._most_bytes = most_bytes
-        self._kept = bytearray()
-        self._looked_at = 0
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._buffer = bytearray()
+        #: Up to here it has been searched.
+        self._position = 0
         self._depth = 0
         self._in_string = False
 
     def feed(self, piece: bytes) -> Iterator[bytes | None]:
-        """The objects that are whole now, and None where a pause may be; raises NotObjects."""
-        kept = self._kept
-        kept += piece
-        start = 0
-        at = self._looked_at
-        stop = at + BYTES_AT_ONCE
-        while at < len(kept):
-            if at >= stop:
-                yield None
-                stop = at + BYTES_AT_ONCE
-            if self._in_string:
-                at = _end(_IN_STRING, kept, at, stop)
-                if at >= min(stop, len(kept)):
-                    continue
-                if kept[at] == _QUOTE:
-                    self._in_string = False
-                    at += 1
-                elif at + 1 < len(kept):  # a backslash, and what it escapes is behind the stop
-                    at += 2
-                else:
-                    break
-                continue
-            if not self._depth:
-                start = at = _end(_SPACE, kept, at, stop)
-                if at >= min(stop, len(kept)):
-                    continue
-                if kept[at] != _BEGIN:
-                    raise NotObjects("expected an object, one after the other")
-            mark = _MARKS.search(kept, at, stop)
-            if mark is None:
-                at = min(stop, len(kept))
-                continue
-            at = mark.end()
-            byte = mark.group()
-            if byte == b'"':
-                self._in_string = True
-            else:
-                self._depth += 1 if byte in b"{[" else -1
-                if not self._depth:
-                    yield bytes(kept[start:at])
-                    start = at
-        del kept[:start]
-        self._looked_at = at - start
-        if len(kept) > self._most_bytes:
-            raise NotObjects(f"an object is larger than {self._most_bytes} bytes")
+        """The objects that are complete now, and None where a pause may be; raises NotObjects."""
+        for at in range(0, len(piece), BYTES_AT_ONCE):
+            self._buffer += piece[at : at + BYTES_AT_ONCE]
+            yield from self._complete()
+            if len(self._buffer) > self._max_bytes:
+                raise NotObjects(f"an object is larger than {self._max_bytes} bytes")
+            yield None
+
+    def _complete(self) -> Iterator[bytes]:
+        start, position = 0, len(self._buffer)
+        for found in _MARKS.finditer(self._buffer, self._position):
+            mark = found.group()
+            if mark == b"\\":
+                position = found.start()  # the escaped byte is in the next piece
+            elif mark == b'"':
+                self._in_string = not self._in_string
+            elif mark in (b"{", b"}") and not self._in_string:
+                self._depth += 1 if mark == b"{" else -1
+                if self._depth <= 0:
+                    self._depth = 0
+                    yield bytes(self._buffer[start : found.end()])
+                    start = found.end()
+        del self._buffer[:start]
+        self._position = position - start
 
     def finish(self) -> None:
         """Raises NotObjects when the body ends within an object."""
-        if self._depth:
-            raise NotObjects("the body ends within an object")
-
-
-def _end(what: re.Pattern[bytes], data: bytearray, at: int, stop: int) -> int:
-    found = what.match(data, at, stop)
-    assert found is not None, "it may be empty"
-    return found.end()
+        if self._buffer.strip():
+            raise NotObjects("the body does not end with an object")

@@ -1,4 +1,4 @@
-"""Records as clients of Confluent's v3 send them, and the reports they get."""
+"""Records as clients of Confluent's v3 produce them, and the report of each."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from interfaces.rest.records.wanted import from_base64, moment
 
 _FIELDS = frozenset({"partition_id", "timestamp", "headers", "key", "value"})
 _DATA_FIELDS = frozenset({"type", "data"})
-#: Confluent's clients tell by them what a registry of schemas knows; here there is none.
+#: Confluent's clients send these for a schema registry, which Ottla does not have.
 _SCHEMA_FIELDS = frozenset(
     {"schema", "schema_id", "schema_version", "subject", "subject_name_strategy"}
 )
 _HEADER_FIELDS = frozenset({"name", "value"})
 _INT_MAX = 2**31 - 1
 
-#: How Confluent's server says that it understood the JSON, but not what it means.
-#: Of a key that decides about its partition: hashing is a loop of Python's, and others wait.
+#: For a key that decides the partition: murmur2 in Python blocks the loop.
 MAX_HASHED_BYTES = 16 * 1024
+#: Confluent's code for JSON that is not a record.
 BAD_RECORD = 42206
 
 
 class Outgoing:
-    """A record, and by which types its key and value were given."""
+    """A record, and the types of its key and value in the request."""
 
     __slots__ = ("key_type", "record", "value_type")
 
@@ -41,7 +41,7 @@ class Outgoing:
 
 
 def parse_object(text: bytes) -> Any:
-    """Raises RestError; numbers stay as exact as Python's are."""
+    """Raises RestError. Python's parser: orjson would round large integers."""
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
@@ -49,12 +49,12 @@ def parse_object(text: bytes) -> Any:
 
 
 def outgoing(body: Any, also: frozenset[str] = frozenset()) -> Outgoing:
-    """Raises RestError, in words for whoever sent it. `also`: fields that are another's."""
+    """Raises RestError. `also`: fields that the caller reads."""
     if not isinstance(body, dict):
         raise _bad("a record is an object")
     unknown = body.keys() - _FIELDS - also
     if unknown:
-        raise _bad(f"{min(unknown)}: a record has no such field")
+        raise _bad(f"unknown field {min(unknown)}")
     key, key_type = _data("key", body.get("key"))
     value, value_type = _data("value", body.get("value"))
     record = OutgoingRecord(
@@ -74,7 +74,7 @@ def _data(name: str, given: Any) -> tuple[bytes | None, str | None]:
         raise _bad(f'{name}: expected {{"type": "JSON", "STRING" or "BINARY", "data": ...}}')
     for field in _SCHEMA_FIELDS:
         if given.get(field) is not None:
-            raise _bad(f"{name}.{field}: there is no schema registry; null, or nothing")
+            raise _bad(f"{name}.{field}: expected null, as there is no schema registry")
     kind, data = given.get("type"), given.get("data")
     if kind not in ("JSON", "STRING", "BINARY"):
         raise _bad(f"{name}.type: expected JSON, STRING or BINARY")
@@ -91,7 +91,7 @@ def _json(name: str, data: Any) -> str:
     try:
         return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (ValueError, RecursionError):
-        # Python reads 1e999 as infinity, which JSON has no word for.
+        # Python reads 1e999 as infinity, which JSON cannot express.
         raise _bad(f"{name}: a number is too large, or it is nested too deep") from None
 
 
@@ -99,7 +99,7 @@ def _text(name: str, text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise _bad(f"{name}: half of a surrogate pair is no text") from None
+        raise _bad(f"{name}: half of a surrogate pair is not text") from None
 
 
 def _binary(name: str, text: str) -> bytes:
@@ -149,7 +149,7 @@ def _timestamp(body: dict[str, Any]) -> int | None:
 def delivered(
     sent: Outgoing, delivery: Delivered, cluster_id: str, topic_name: str
 ) -> dict[str, Any]:
-    """What is reported of one record."""
+    """The report of one record."""
     return {
         "cluster_id": cluster_id,
         "topic_name": topic_name,
@@ -175,5 +175,5 @@ def _bad(words: str) -> RestError:
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    """Python reads NaN and Infinity, which are not JSON."""
+    """Python's parser accepts NaN and Infinity, which are not JSON."""
     raise ValueError(constant)

@@ -41,6 +41,7 @@ class PartitionProgress(TypedDict):
     partition_id: int
     start_offset: int
     end_offset: int
+    log_end_offset: int
     left: OffsetsLeft | None
 
 

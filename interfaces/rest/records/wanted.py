@@ -1,4 +1,4 @@
-"""What of a topic's records somebody wants, as the query of a URL."""
+"""The queries of browsing, tailing and downloading records."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pydantic import Field
 from application.records.filter import HeaderFilter, RecordFilter
 from application.records.plan import ScanPlan
 from interfaces.rest.errors import RestError
-from interfaces.rest.shapes.common import Asked
+from interfaces.rest.shapes.common import RequestModel
 
 MAX_OFFSET = 2**62
-#: The year 9999: what comes after it is a mistake.
+#: The end of the year 9999: a later one is a mistake.
 MAX_TIMESTAMP = 253_402_300_799_999
 MAX_LIMIT = 10_000
 MAX_TEXT = 4096
@@ -24,28 +24,26 @@ Offset = Field(None, ge=0, le=MAX_OFFSET)
 Text = Field(None, max_length=MAX_TEXT)
 
 
-class FilterWanted(Asked):
-    """Conditions that hold together; texts are looked for as they are, in upper and lower case."""
+class FilterWanted(RequestModel):
+    """Conditions that a record has to meet all; text is matched case-sensitively."""
 
-    partition: list[int] = Field([], description="Only of these; may be given several times.")
+    partition: list[int] = Field([], description="Only these partitions; may be repeated.")
     timestamp: str | None = Field(
-        None, description="Not before: milliseconds since 1970, or ISO 8601."
+        None, description="Records from this time on: milliseconds since 1970, or ISO 8601."
     )
-    end_timestamp: str | None = Field(None, description="Not after.")
+    end_timestamp: str | None = Field(None, description="Records up to this time.")
     key: str | None = Field(None, max_length=MAX_TEXT, description="The whole key.")
     key_contains: str | None = Text
     value_contains: str | None = Text
     header_contains: str | None = Field(
         None, max_length=MAX_TEXT, description="In the name or the value of a header."
     )
-    header: list[str] = Field(
-        [], max_length=16, description="name or name=value; may be given several times."
-    )
+    header: list[str] = Field([], max_length=16, description="name or name=value; may be repeated.")
     text: str | None = Field(
         None, max_length=MAX_TEXT, description="In the key, the value or a header."
     )
     encoding: Literal["utf-8", "base64"] = Field(
-        "utf-8", description="Of key, text and the like: base64 for bytes that are no text."
+        "utf-8", description="Of key, text and the like: base64 for binary data."
     )
 
     def filter(self) -> RecordFilter:
@@ -71,7 +69,7 @@ class FilterWanted(Asked):
         try:
             return from_base64(text) if self.encoding == "base64" else text.encode()
         except ValueError:
-            raise RestError(422, f"{name}: is not {self.encoding}", 42201) from None
+            raise RestError(422, f"{name}: not {self.encoding}", 42201) from None
 
 
 class ShownWanted(FilterWanted):
@@ -82,20 +80,18 @@ class ShownWanted(FilterWanted):
 
 class RecordsWanted(ShownWanted):
     offset: int | None = Field(
-        None, ge=0, le=MAX_OFFSET, description="Where to begin, in either direction."
+        None, ge=0, le=MAX_OFFSET, description="The first offset, in either direction."
     )
     order: Literal["oldest", "newest"] | None = Field(
         None,
-        description="Which come first. Without it: oldest where an offset or a time is given, "
+        description="Which records come first. Default: oldest with an offset or a time, "
         "else newest.",
     )
     limit: int = Field(100, ge=1, le=MAX_LIMIT)
-    max_bytes: int = Field(8 * 2**20, ge=1024, le=16 * 2**20, description="Of the answer, about.")
-    time_budget_ms: int = Field(
-        5000, ge=1, le=60_000, description="Then it ends, wherever it has come to."
-    )
+    max_bytes: int = Field(8 * 2**20, ge=1024, le=16 * 2**20, description="Of the response, about.")
+    time_budget_ms: int = Field(5000, ge=1, le=60_000, description="The page ends after this time.")
     cursor: str | None = Field(
-        None, description="Of the page before; all else has to be as it was."
+        None, description="next_cursor of the previous page; the other parameters must be the same."
     )
 
     @property
@@ -118,19 +114,19 @@ class RecordsWanted(ShownWanted):
 
 class TailWanted(ShownWanted):
     offset: int | None = Field(
-        None, ge=0, le=MAX_OFFSET, description="From there on; without it, from now."
+        None, ge=0, le=MAX_OFFSET, description="The first offset; default: the end of the log."
     )
     last: int = Field(
-        0, ge=0, le=MAX_LIMIT, description="So many records of each partition before now, too."
+        0, ge=0, le=MAX_LIMIT, description="Also this many existing records of each partition."
     )
 
 
 class DownloadWanted(FilterWanted):
     format: Literal["ndjson", "csv", "parquet"] = "ndjson"
     data_format: Literal["auto", "string", "base64"] = Field(
-        "auto", description="How keys and values are shown; parquet has their bytes."
+        "auto", description="How keys and values are shown; parquet has bytes."
     )
-    offset: int | None = Field(None, ge=0, le=MAX_OFFSET, description="From there on.")
+    offset: int | None = Field(None, ge=0, le=MAX_OFFSET, description="The first offset.")
     limit: int | None = Field(None, ge=1)
 
     def plan(self, form: str) -> ScanPlan:

@@ -1,4 +1,4 @@
-"""Topics as a whole: emptied, or copied."""
+"""Cloning a topic, with or without its records."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import orjson
-from fastapi import APIRouter
 from pydantic import AliasChoices, Field
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,54 +16,51 @@ from domain.topics.topic import Topic
 from interfaces.rest.answers import JsonAnswer
 from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
-from interfaces.rest.routes.resource import Routes
-from interfaces.rest.shapes.common import Asked
+from interfaces.rest.routes.resource import Routes, post
+from interfaces.rest.shapes.common import RequestModel
 from interfaces.rest.shapes.topics import Configs, TopicBody, texts_of, topic_body
 from interfaces.rest.streaming import Streamed
 
-#: Between two lines that say how far it has come.
+#: Between two lines of progress.
 BYTES_PER_LINE = 4 * 2**20
 
 
-class CloneTopic(Asked):
+class CloneTopic(RequestModel):
     topic_name: str = Field(validation_alias=AliasChoices("name", "topic_name"))
     configs: Configs = Field(
-        default=[], description="Other than those of the source; null: not that one."
+        default=[], description="They replace the source's; null: the default."
     )
-    records: bool = Field(False, description="Whether the records are copied too.")
+    records: bool = Field(False, description="Copy the records too.")
 
 
 class CloneRoutes(Routes):
-    def router(self) -> APIRouter:
-        routes = APIRouter(tags=["records"])
-        routes.post(
-            "/topics/{topic_name}:clone",
-            status_code=201,
-            response_model=TopicBody,
-            responses={200: {"content": {"application/x-ndjson": {}}, "description": "Progress."}},
-        )(self.clone_topic)
-        return routes
+    tag = "records"
 
-    async def clone_topic(self, request: Request, topic_name: str, wanted: CloneTopic) -> Response:
-        """A topic with as many partitions and the same configs.
+    @post(
+        "/topics/{topic_name}:clone",
+        TopicBody,
+        status_code=201,
+        responses={200: {"content": {"application/x-ndjson": {}}, "description": "Progress."}},
+    )
+    async def clone_topic(self, request: Request, topic_name: str, body: CloneTopic) -> Response:
+        """Creates a topic with as many partitions and the same configs.
 
-        With `records` the answer is a line of JSON now and then, which says how far it has come;
-        the last one has `done`, or an `error_code`, and then there is no new topic.
+        With `records` the response is lines of JSON with the progress. The last line has `done`,
+        or an `error_code`: then the new topic is deleted.
         """
         clone = self._broker.messages.clone
         [created] = await value_of(
             clone.create(
                 topic_name,
-                wanted.topic_name,
-                texts_of(wanted.configs),
+                body.topic_name,
+                texts_of(body.configs),
                 exchange_of(request).requester,
             )
         )
         if isinstance(created, BrokerError):
             raise created
-        if not wanted.records:
-            urls = self._urls(request)
-            return JsonAnswer(topic_body(created, urls), 201)
+        if not body.records:
+            return JsonAnswer(topic_body(created, self._urls(request)), 201)
         try:
             copying = clone.copy(topic_name, created)
         except BrokerError:
@@ -72,15 +68,15 @@ class CloneRoutes(Routes):
             raise
         unfinished = [created]
 
-        def gone() -> None:
+        def close() -> None:
             for topic in unfinished:
                 self._remove(topic)
 
         lines = _lines(exchange_of(request), copying, created, unfinished)
-        return Streamed(lines, "application/x-ndjson", close=gone)
+        return Streamed(lines, "application/x-ndjson", close=close)
 
     def _remove(self, topic: Topic) -> None:
-        """Half a copy is of no use."""
+        """Deletes an incomplete copy."""
         found = self._broker.topics.delete_topics.find(None, topic.topic_id)
         if not isinstance(found, BrokerError):
             self._broker.topics.delete_topics.delete([found])
@@ -89,7 +85,7 @@ class CloneRoutes(Routes):
 async def _lines(
     exchange: Exchange, copying: Copying, created: Topic, unfinished: list[Topic]
 ) -> AsyncGenerator[bytes, None]:
-    told_bytes = 0
+    reported_bytes = 0
     while True:
         cloned = await value_of(copying.next())
         if isinstance(cloned, BrokerError):
@@ -97,8 +93,8 @@ async def _lines(
             return
         if cloned.done:
             unfinished.clear()
-        if cloned.done or cloned.bytes - told_bytes >= BYTES_PER_LINE:
-            told_bytes = cloned.bytes
+        if cloned.done or cloned.bytes - reported_bytes >= BYTES_PER_LINE:
+            reported_bytes = cloned.bytes
             yield _line(
                 {
                     "topic_name": created.name,

@@ -1,16 +1,15 @@
-"""Who is connected: one line for each connection of a Kafka client."""
+"""Connections of Kafka clients."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from interfaces.rest.admin import Connection
 from interfaces.rest.answers import listing
-from interfaces.rest.routes.resource import Routes
-from interfaces.rest.shapes.common import ListMetadata
+from interfaces.rest.routes.resource import Routes, get
+from interfaces.rest.shapes.common import ListOf
 
 
 class ConnectionBody(TypedDict):
@@ -24,24 +23,16 @@ class ConnectionBody(TypedDict):
     in_flight: int
     bytes_in: int
     bytes_out: int
-    #: Answers that the client has not taken yet.
+    #: Responses that the client has not read yet.
     unread_bytes: int
-    #: Nothing came or went since the listener last looked.
+    #: No byte came or went since the listener's last check.
     idle: bool
 
 
-class ConnectionList(TypedDict):
-    kind: str
-    metadata: ListMetadata
-    data: list[ConnectionBody]
-
-
 class ConnectionRoutes(Routes):
-    def router(self) -> APIRouter:
-        routes = APIRouter(tags=["health"])
-        routes.get("/connz", response_model=ConnectionList)(self.connz)
-        return routes
+    tag = "health"
 
+    @get("/connz", ListOf[ConnectionBody])
     async def connz(self, request: Request) -> Response:
         """Every connection to the Kafka listeners, the oldest first."""
         bodies = (_body(one) for one in self._admin.connections())

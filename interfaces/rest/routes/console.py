@@ -1,7 +1,7 @@
-"""The console: its page at `/`, and the files that the page is made of.
+"""The console: its page at `/`, and the files of the page.
 
-They are read when somebody asks first, and are few: what is served is looked up in what was read,
-so no path leads anywhere else.
+All files are read at the first request. A path is looked up among them, so no path leads to another
+file.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _TYPES = {
     ".svg": "image/svg+xml",
 }
 
-#: Scripts, styles and data come from here and nowhere else, nothing may be inline, and no script
-#: may turn text into markup: what stands in a record stays text.
+#: Scripts, styles and data come from this server only, nothing may be inline, and no script may
+#: turn text into markup: the text of a record stays text.
 POLICY = "; ".join(
     (
         "default-src 'self'",
@@ -41,7 +41,7 @@ POLICY = "; ".join(
     )
 )
 HEADERS = {
-    # Asked again each time, and answered with 304 while it is the same.
+    # The browser asks each time; the response is 304 while the file is the same.
     "cache-control": "no-cache",
     "content-security-policy": POLICY,
     "cross-origin-opener-policy": "same-origin",
@@ -60,7 +60,7 @@ class StaticFile(NamedTuple):
 
 @cache
 def static_files() -> dict[str, StaticFile]:
-    """By the path below the folder."""
+    """All files by their path below the folder."""
     found = {}
     for path in sorted(FOLDER.rglob("*")):
         if path.suffix in _TYPES:

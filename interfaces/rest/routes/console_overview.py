@@ -1,6 +1,6 @@
-"""What the console's overview shows: what the broker does now, in one small answer.
+"""Data of the console's overview: totals and states, in one small response.
 
-The page asks each two seconds while somebody looks, and makes rates of the totals itself.
+The page polls every two seconds while it is visible, and computes rates from the totals.
 """
 
 from __future__ import annotations
@@ -9,18 +9,16 @@ import platform
 from collections.abc import Iterator
 from typing import Any
 
-from fastapi import APIRouter
-
 from application.metrics.families.durations import Durations
-from application.summaries import GroupSummary, Summaries
+from application.summaries import Summaries
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, get
 from interfaces.rest.slices import all_of
 
-#: Groups that are shown: those with the most lag.
+#: The groups with the most lag.
 LAGGING = 5
-#: Of these the page draws how long they took.
+#: APIs whose latency the page draws.
 TIMED = ("Produce",)
 
 
@@ -30,16 +28,15 @@ class ConsoleOverviewRoutes(Routes):
         broker = admin.broker
         self._summaries = Summaries(broker.catalog, broker.groups.registry, broker.groups.offsets)
 
-    def router(self) -> APIRouter:
-        routes = APIRouter(prefix="/console/data", include_in_schema=False)
-        routes.get("/overview")(self.overview)
-        return routes
+    tag = "console"
+    prefix = "/console/data"
+    in_schema = False
 
+    @get("/overview")
     async def overview(self) -> JsonAnswer:
         topics = await all_of(self._admin, self._summaries.topics())
         groups = await all_of(self._admin, self._summaries.groups())
-        lagging = [summary for summary in groups if summary.lag]
-        lagging.sort(key=_by_lag)
+        lagging = sorted((one for one in groups if one.lag), key=lambda one: one.lag, reverse=True)
         totals, durations = _counted(self._admin)
         volume = self._broker.topics.log_dirs.volume
         space = volume.space()
@@ -53,7 +50,10 @@ class ConsoleOverviewRoutes(Routes):
                 "partitions": self._broker.catalog.partition_count(),
                 "groups": len(groups),
                 "groups_with_lag": len(lagging),
-                "lagging": [_body(summary) for summary in lagging[:LAGGING]],
+                "lagging": [
+                    {"group_id": one.group.group_id, "state": one.group.state_name, "lag": one.lag}
+                    for one in lagging[:LAGGING]
+                ],
                 "connections": len(self._admin.connections()),
                 "max_connections": self._broker.config.max_connections,
                 "disk": {
@@ -66,15 +66,6 @@ class ConsoleOverviewRoutes(Routes):
                 "broker": _facts(self._admin),
             }
         )
-
-
-def _by_lag(summary: GroupSummary) -> int:
-    return -summary.lag
-
-
-def _body(summary: GroupSummary) -> dict[str, Any]:
-    group = summary.group
-    return {"group_id": group.group_id, "state": group.state_name, "lag": summary.lag}
 
 
 def _counted(admin: Admin) -> tuple[dict[str, int], dict[str, list[int]]]:

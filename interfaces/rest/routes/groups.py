@@ -1,8 +1,7 @@
-"""Consumer groups: who is in them, how far they are, where they go on; and their end."""
+"""Consumer groups: members, assignments, lag, resetting offsets, deleting."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -12,16 +11,13 @@ from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
 from interfaces.rest.pages import Paged, index_key
 from interfaces.rest.pending import value_of
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, delete, get, post
+from interfaces.rest.shapes.common import ListOf
 from interfaces.rest.shapes.groups import (
     AssignmentBody,
-    AssignmentList,
     ConsumerBody,
-    ConsumerList,
     GroupBody,
-    GroupList,
     LagBody,
-    LagList,
     LagSummaryBody,
     ResetList,
     SetOffsets,
@@ -37,41 +33,14 @@ from interfaces.rest.urls import Urls
 
 
 class GroupRoutes(Routes):
+    tag = "groups"
     prefix = "/groups"
 
-    def router(self) -> APIRouter:
-        routes = APIRouter(prefix=self.prefix, tags=["groups"])
-        routes.get("", response_model=GroupList)(self.list_groups)
-        routes.get("/{group_id}", response_model=GroupBody)(self.get_group)
-        routes.delete("/{group_id}", status_code=204)(self.delete_group)
-        routes.get("/{group_id}/consumers", response_model=ConsumerList)(self.list_consumers)
-        routes.get("/{group_id}/consumers/{consumer_id}", response_model=ConsumerBody)(
-            self.get_consumer
-        )
-        routes.get(
-            "/{group_id}/consumers/{consumer_id}/assignments", response_model=AssignmentList
-        )(self.list_assignments)
-        routes.get(
-            "/{group_id}/consumers/{consumer_id}/assignments/{topic_name}/partitions/{partition_id}",
-            response_model=AssignmentBody,
-        )(self.get_assignment)
-        routes.get("/{group_id}/lag-summary", response_model=LagSummaryBody)(self.get_lag_summary)
-        routes.get("/{group_id}/lags", response_model=LagList)(self.list_lags)
-        routes.get(
-            "/{group_id}/lags/{topic_name}/partitions/{partition_id}", response_model=LagBody
-        )(self.get_lag)
-        routes.post("/{group_id}/offsets", response_model=ResetList)(self.set_offsets)
-        return routes
-
     def _body(self, group: Group, at: Urls) -> GroupBody:
-        return group_body(
-            group,
-            group.assignor(self._broker.config.group_consumer_assignors),
-            len(group.members),
-            self._node_id,
-            at,
-        )
+        assignor = group.assignor(self._broker.config.group_consumer_assignors)
+        return group_body(group, assignor, self._node_id, at)
 
+    @get("", ListOf[GroupBody])
     async def list_groups(self, request: Request, page: Paged) -> Response:
         self._broker.groups.offsets.check_loaded()
         at = self._urls(request)
@@ -82,21 +51,24 @@ class GroupRoutes(Routes):
             self._admin, "KafkaConsumerGroupList", at("consumer-groups"), bodies, next_url
         )
 
+    @get("/{group_id}", GroupBody)
     async def get_group(self, request: Request, group_id: str) -> JsonAnswer:
         return JsonAnswer(self._body(self._broker.groups.lag.group(group_id), self._urls(request)))
 
+    @delete("/{group_id}")
     async def delete_group(self, group_id: str) -> Response:
-        """With all that it has committed; refused while it has members."""
+        """Deletes its committed offsets too; refused while the group has members."""
         refused = (await value_of(self._broker.groups.delete_groups.delete([group_id])))[group_id]
         if refused is not None:
             raise refused
         return Response(status_code=204)
 
+    @get("/{group_id}/consumers", ListOf[ConsumerBody])
     async def list_consumers(self, request: Request, group_id: str) -> Response:
         at = self._urls(request)
         group = self._broker.groups.lag.group(group_id)
-        found = list(group.assigned_members(self._broker.catalog.topic_by_id))
-        bodies = (consumer_body(group_id, member, at) for member in found)
+        members = list(group.assigned_members(self._broker.catalog.topic_by_id))
+        bodies = (consumer_body(group_id, member, at) for member in members)
         return await listing(
             self._admin, "KafkaConsumerList", at("consumer-groups", group_id, "consumers"), bodies
         )
@@ -108,10 +80,12 @@ class GroupRoutes(Routes):
                 return member
         raise RestError(404, f"group {group_id} has no member {consumer_id!r}", 40406)
 
+    @get("/{group_id}/consumers/{consumer_id}", ConsumerBody)
     async def get_consumer(self, request: Request, group_id: str, consumer_id: str) -> JsonAnswer:
         member = self._member(group_id, consumer_id)
         return JsonAnswer(consumer_body(group_id, member, self._urls(request)))
 
+    @get("/{group_id}/consumers/{consumer_id}/assignments", ListOf[AssignmentBody])
     async def list_assignments(self, request: Request, group_id: str, consumer_id: str) -> Response:
         at = self._urls(request)
         member = self._member(group_id, consumer_id)
@@ -123,13 +97,17 @@ class GroupRoutes(Routes):
         url = at("consumer-groups", group_id, "consumers", consumer_id, "assignments")
         return await listing(self._admin, "KafkaConsumerAssignmentList", url, bodies)
 
+    @get(
+        "/{group_id}/consumers/{consumer_id}/assignments/{topic_name}/partitions/{partition_id}",
+        AssignmentBody,
+    )
     async def get_assignment(
         self, request: Request, group_id: str, consumer_id: str, topic_name: str, partition_id: int
     ) -> JsonAnswer:
         member = self._member(group_id, consumer_id)
         if partition_id not in member.assigned.get(topic_name, ()):
-            words = f"{consumer_id} does not read {topic_name}-{partition_id}"
-            raise RestError(404, words, 40409)
+            message = f"{topic_name}-{partition_id} is not assigned to {consumer_id}"
+            raise RestError(404, message, 40409)
         at = self._urls(request)
         return JsonAnswer(assignment_body(group_id, consumer_id, topic_name, partition_id, at))
 
@@ -137,12 +115,14 @@ class GroupRoutes(Routes):
         service = self._broker.groups.lag
         return await all_of(self._admin, service.lags(service.group(group_id)))
 
+    @get("/{group_id}/lag-summary", LagSummaryBody)
     async def get_lag_summary(self, request: Request, group_id: str) -> JsonAnswer:
         lags = await self._lags(group_id)
         if not lags:
-            raise RestError(404, f"group {group_id} has committed nothing", 40408)
+            raise RestError(404, f"group {group_id} has no committed offsets", 40408)
         return JsonAnswer(lag_summary_body(group_id, lags, self._urls(request)))
 
+    @get("/{group_id}/lags", ListOf[LagBody])
     async def list_lags(self, request: Request, group_id: str, page: Paged) -> Response:
         at = self._urls(request)
         url = at("consumer-groups", group_id, "lags")
@@ -151,22 +131,24 @@ class GroupRoutes(Routes):
         bodies = (lag_body(group_id, lag, at) for lag in shown)
         return await listing(self._admin, "KafkaConsumerLagList", url, bodies, next_url)
 
+    @get("/{group_id}/lags/{topic_name}/partitions/{partition_id}", LagBody)
     async def get_lag(
         self, request: Request, group_id: str, topic_name: str, partition_id: int
     ) -> JsonAnswer:
         group = self._broker.groups.lag.group(group_id)
         lag = self._broker.groups.lag.lag(group, topic_name, partition_id)
         if lag is None:
-            words = f"group {group_id} has committed nothing in {topic_name}-{partition_id}"
-            raise RestError(404, words, 40408)
+            message = f"group {group_id} has no committed offset for {topic_name}-{partition_id}"
+            raise RestError(404, message, 40408)
         return JsonAnswer(lag_body(group_id, lag, self._urls(request)))
 
-    async def set_offsets(self, request: Request, group_id: str, wanted: SetOffsets) -> Response:
-        """Where the group goes on reading, as kafka-consumer-groups sets it: within what each log
-        has, and only of a group without members. With `dry_run` it is only shown.
+    @post("/{group_id}/offsets", ResetList)
+    async def set_offsets(self, request: Request, group_id: str, body: SetOffsets) -> Response:
+        """Resets committed offsets as kafka-consumer-groups does: within the bounds of each log,
+        and only of a group without members. `dry_run` only shows the new offsets.
         """
         job = self._broker.groups.reset_offsets.reset(
-            group_id, wanted.topic, wanted.partitions, wanted.target, wanted.dry_run
+            group_id, body.topic, body.partitions, body.target, body.dry_run
         )
         resets = await value_of(self._broker.background.run(job))
         url = self._urls(request)("consumer-groups", group_id, "offsets")
@@ -176,7 +158,7 @@ class GroupRoutes(Routes):
             url,
             map(reset_body, resets),
             consumer_group_id=group_id,
-            dry_run=wanted.dry_run,
+            dry_run=body.dry_run,
         )
 
 
@@ -189,5 +171,5 @@ def _group_id(group: Group) -> str:
 
 
 def _place_key(lag: PartitionLag) -> str:
-    """A blank sorts before whatever else a name may have: the order of places."""
+    """A blank sorts before all characters of topic names, so keys sort as partitions do."""
     return f"{lag.topic} {index_key(lag.partition)}"

@@ -1,31 +1,29 @@
-"""Whether it lives, whether it is ready, and what it is."""
+"""Liveness, readiness, version, and the description of all routes."""
 
 from __future__ import annotations
 
+import asyncio
 import platform
 from typing import Any
 
-from fastapi import APIRouter
+from starlette.requests import Request
 
 from interfaces.rest.answers import JsonAnswer
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, get
 
 
 class HealthRoutes(Routes):
-    def router(self) -> APIRouter:
-        routes = APIRouter(tags=["health"])
-        routes.get("/healthz")(self.healthz)
-        routes.get("/v1/status/ready", include_in_schema=False)(self.readyz)
-        routes.get("/readyz", responses={503: {"description": "Not ready, and why."}})(self.readyz)
-        routes.get("/version")(self.version)
-        return routes
+    tag = "health"
 
+    @get("/healthz")
     async def healthz(self) -> dict[str, Any]:
-        """The process answers."""
+        """The process responds."""
         return {"status": "ok"}
 
+    @get("/v1/status/ready", include_in_schema=False)
+    @get("/readyz", responses={503: {"description": "Not ready, with reasons."}})
     async def readyz(self) -> JsonAnswer:
-        """Clients can be served; 503 with the reasons when not."""
+        """200 if clients can be served, 503 with the reasons if not."""
         reasons = {name: why for name, check in self._admin.checks.items() if (why := check())}
         checks = [
             {
@@ -38,6 +36,7 @@ class HealthRoutes(Routes):
         status = "not ready" if reasons else "ready"
         return JsonAnswer({"status": status, "checks": checks}, 503 if reasons else 200)
 
+    @get("/version")
     async def version(self) -> dict[str, Any]:
         return {
             "version": self._admin.version,
@@ -48,3 +47,8 @@ class HealthRoutes(Routes):
             "started_at_ms": self._admin.started_at_ms,
             "uptime_ms": self._admin.clock.now_ms() - self._admin.started_at_ms,
         }
+
+    @get("/openapi.json", include_in_schema=False)
+    async def openapi(self, request: Request) -> JsonAnswer:
+        # FastAPI builds the description once, in half a second, without any state of the loop.
+        return JsonAnswer(await asyncio.to_thread(request.app.openapi))

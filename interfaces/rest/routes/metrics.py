@@ -1,4 +1,4 @@
-"""What monitoring reads, and which requests there have just been."""
+"""Metrics for monitoring, and the newest requests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from time import perf_counter_ns
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -17,7 +17,7 @@ from application.metrics.recent_requests import Wanted
 from application.ports.request_log import RequestRecord
 from interfaces.rest.answers import listing
 from interfaces.rest.pending import value_of
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, get
 
 PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
 MS = 1_000_000
@@ -25,17 +25,15 @@ _INTEGER = re.compile(r"\s*-?[0-9]{1,10}\s*")
 
 
 class MetricsRoutes(Routes):
-    def router(self) -> APIRouter:
-        routes = APIRouter(tags=["metrics"])
-        routes.get("/metrics", response_class=Response)(self.metrics)
-        routes.get("/requestz")(self.requestz)
-        return routes
+    tag = "metrics"
 
+    @get("/metrics", response_class=Response)
     async def metrics(self) -> Response:
-        """Everything that is counted and measured, as text for Prometheus."""
+        """All metrics, in the text format of Prometheus."""
         pieces = await value_of(self._admin.metrics.scrape())
         return StreamingResponse(_each(pieces), media_type=PROMETHEUS_TEXT)
 
+    @get("/requestz")
     async def requestz(
         self,
         request: Request,
@@ -46,10 +44,10 @@ class MetricsRoutes(Routes):
         slow_ms: Annotated[int, Query(ge=0)] = 0,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
     ) -> Response:
-        """The newest requests of Kafka clients, as the request log has them, the newest first.
+        """The newest requests of Kafka clients, with the fields of the request log.
 
-        Their correlation ids are numbers. A text is the id of an HTTP request, which is found in
-        the log, and never here.
+        HTTP requests are in the log only. Their correlation ids may be any text, those of Kafka
+        requests are numbers.
         """
         number = None
         if correlation_id is not None:

@@ -1,10 +1,9 @@
-"""Partitions of a topic: where their logs begin and end, and who has them."""
+"""Partitions of a topic: start and end of their logs, and their replicas."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,36 +13,27 @@ from domain.topics.topic import Topic
 from interfaces.rest.admin import Admin
 from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.pages import Paged, index_key
-from interfaces.rest.routes.resource import Routes
-from interfaces.rest.shapes.common import resource
+from interfaces.rest.routes.resource import Routes, get
+from interfaces.rest.shapes.common import ListOf
 from interfaces.rest.shapes.partitions import (
     OffsetsBody,
     PartitionBody,
-    PartitionList,
     ReplicaBody,
-    ReplicaList,
+    offsets_body,
     partition_body,
     replica_body,
 )
 from interfaces.rest.urls import Urls
 
-#: In Confluent's paths.
+#: What Confluent's paths have in place of a topic's name.
 EVERY_TOPIC = "-"
 
 
 class PartitionRoutes(Routes):
-    def router(self) -> APIRouter:
-        routes = APIRouter(prefix="/topics/{topic_name}/partitions", tags=["partitions"])
-        routes.get("", response_model=PartitionList)(self.list_partitions)
-        routes.get("/-/reassignment")(self.list_reassignments)
-        routes.get("/{partition_id}", response_model=PartitionBody)(self.get_partition)
-        routes.get("/{partition_id}/offset", response_model=OffsetsBody)(self.get_offsets)
-        routes.get("/{partition_id}/replicas", response_model=ReplicaList)(self.list_replicas)
-        routes.get("/{partition_id}/replicas/{broker_id}", response_model=ReplicaBody)(
-            self.get_replica
-        )
-        return routes
+    tag = "partitions"
+    prefix = "/topics/{topic_name}/partitions"
 
+    @get("", ListOf[PartitionBody])
     async def list_partitions(self, request: Request, topic_name: str, page: Paged) -> Response:
         at = self._urls(request)
         topic = self._topic(topic_name)
@@ -57,20 +47,22 @@ class PartitionRoutes(Routes):
 
     def _readable(self, topic: Topic, index: int) -> Partition | None:
         try:
-            # Of a topic that is deleted meanwhile nothing may be made again.
+            # Loading a partition of a deleted topic would create its log again.
             if self._broker.catalog.topic_by_id(topic.topic_id) is None:
                 return None
             return self._broker.catalog.partition(topic, index)
         except (NotLeaderOrFollower, StorageFailed):
             return None
 
+    @get("/-/reassignment")
     async def list_reassignments(self, request: Request, topic_name: str) -> Response:
-        """There are none: there is one broker. `-` is every topic."""
+        """Always empty, as there is one broker. `-` stands for all topics."""
         if topic_name != EVERY_TOPIC:
             self._topic(topic_name)
         url = self._urls(request)("topics", topic_name, "partitions", "-", "reassignment")
         return await listing(self._admin, "KafkaReassignmentList", url, ())
 
+    @get("/{partition_id}", PartitionBody)
     async def get_partition(
         self, request: Request, topic_name: str, partition_id: int
     ) -> JsonAnswer:
@@ -80,25 +72,14 @@ class PartitionRoutes(Routes):
         )
         return JsonAnswer(body)
 
+    @get("/{partition_id}/offset", OffsetsBody)
     async def get_offsets(self, request: Request, topic_name: str, partition_id: int) -> JsonAnswer:
-        """Where the log begins, and where it ends for consumers."""
+        """The log start offset and the high watermark."""
         partition = self._partition(topic_name, partition_id)
         at = self._urls(request)
-        name = resource(at.cluster_id, ("topic", topic_name), ("partition", partition_id))
-        body: OffsetsBody = {
-            "kind": "KafkaPartitionOffset",
-            "metadata": {
-                "self": at("topics", topic_name, "partitions", partition_id, "offset"),
-                "resource_name": name,
-            },
-            "cluster_id": at.cluster_id,
-            "topic_name": topic_name,
-            "partition_id": partition_id,
-            "beginning_offset": partition.log_start_offset,
-            "end_offset": partition.high_watermark,
-        }
-        return JsonAnswer(body)
+        return JsonAnswer(offsets_body(topic_name, partition_id, partition, at))
 
+    @get("/{partition_id}/replicas", ListOf[ReplicaBody])
     async def list_replicas(self, request: Request, topic_name: str, partition_id: int) -> Response:
         self._partition(topic_name, partition_id)
         at = self._urls(request)
@@ -106,6 +87,7 @@ class PartitionRoutes(Routes):
         one = replica_body(topic_name, partition_id, self._node_id, at)
         return await listing(self._admin, "KafkaReplicaList", url, [one])
 
+    @get("/{partition_id}/replicas/{broker_id}", ReplicaBody)
     async def get_replica(
         self, request: Request, topic_name: str, partition_id: int, broker_id: int
     ) -> JsonAnswer:
@@ -115,7 +97,7 @@ class PartitionRoutes(Routes):
 
 
 def replicas(admin: Admin, urls: Urls) -> Iterator[ReplicaBody]:
-    """Of everything this broker has."""
+    """All replicas of this broker."""
     for topic in sorted(admin.broker.catalog, key=lambda one: one.name):
         for index in range(len(topic.partition_ids)):
             yield replica_body(topic.name, index, admin.broker.config.node_id, urls)

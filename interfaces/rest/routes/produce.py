@@ -8,7 +8,6 @@ from itertools import chain, islice
 from typing import Any
 
 import orjson
-from fastapi import APIRouter
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
@@ -26,42 +25,43 @@ from interfaces.rest.records.outgoing import (
     outgoing,
     parse_object,
 )
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, post
 from interfaces.rest.slices import Turns
 from interfaces.rest.streaming import Streamed
 
-#: Records that are encoded in one go, and become durable together.
+#: Records that are encoded in one step, and committed together.
 RECORDS_AT_ONCE = 64
 BYTES_AT_ONCE = 256 * 1024
-#: A byte of a key that decides about its partition takes as long as so many that are encoded.
+#: Hashing a byte of a key takes as long as encoding this many bytes.
 HASHING_COST = 16
-#: Base64 and quotes make a record longer than it is.
+#: A record in JSON is longer than the record, by base64 and quotes.
 JSON_GROWTH = 2
 JSON_ROOM_BYTES = 64 * 1024
 MAX_ENTRIES = 1000
 
 _Parsed = Outgoing | RestError
 
+_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
 
 class ProduceRoutes(Routes):
-    def router(self) -> APIRouter:
-        routes = APIRouter(tags=["records"])
-        routes.post("/topics/{topic_name}/records", openapi_extra=_BODY)(self.produce_records)
-        routes.post("/topics/{topic_name}/records:batch", status_code=207, openapi_extra=_BODY)(
-            self.produce_batch
-        )
-        return routes
+    tag = "records"
 
     async def _sent(
         self, exchange: Exchange, topic_name: str, parsed: list[_Parsed], turns: Turns
     ) -> Iterator[tuple[bool, dict[str, Any]]]:
-        """Whether each was taken, and its report, in their order."""
+        """Whether each record was accepted, and its report, in order."""
         sending = []
         for group in _groups([each.record for each in parsed if isinstance(each, Outgoing)]):
             sending.append(self._broker.messages.send.send(topic_name, group))
             await turns.give()
-        told: list[list[Delivery]] = [await value_of(pending) for pending in sending]
-        return self._each_report(exchange, topic_name, parsed, chain.from_iterable(told))
+        deliveries: list[list[Delivery]] = [await value_of(pending) for pending in sending]
+        return self._each_report(exchange, topic_name, parsed, chain.from_iterable(deliveries))
 
     def _each_report(
         self,
@@ -104,7 +104,7 @@ class ProduceRoutes(Routes):
                 if broken is not None:
                     raise broken
             objects.finish()
-        except RestError as ended:  # nothing more comes, or the broker is stopping
+        except RestError as ended:  # the client stalls, or the broker is stopping
             if not begun:
                 raise
             yield _line(exchange.refuse(ended))
@@ -121,24 +121,26 @@ class ProduceRoutes(Routes):
             _line({"error_code": 200} | report if taken else report) for taken, report in reports
         )
 
+    @post("/topics/{topic_name}/records", openapi_extra=_BODY)
     async def produce_records(self, request: Request, topic_name: str) -> Response:
-        """Objects one after the other; each is durable when its report comes, in the same order.
+        """A stream of JSON objects. A record is durable when its report comes, in the same order.
 
-        One that is refused is reported, and the others go on. Whoever sends many reads the reports
-        meanwhile.
+        A refused record is reported and does not end the stream. A client that sends many records
+        has to read the reports meanwhile.
         """
         self._topic(topic_name)
-        exchange_of(request).most_body_bytes = None
-        told = self._reports(request, topic_name)
-        # Until then a failure can still be the answer's status.
-        first = await anext(told, b"")
-        return Streamed(_behind(first, told), "application/json", listens=False)
+        exchange_of(request).max_body_bytes = None
+        reports = self._reports(request, topic_name)
+        # Until the first report a failure can set the status of the response.
+        first = await anext(reports, b"")
+        return Streamed(_behind(first, reports), "application/json", listens=False)
 
+    @post("/topics/{topic_name}/records:batch", status_code=207, openapi_extra=_BODY)
     async def produce_batch(self, request: Request, topic_name: str) -> Response:
-        """Entries with ids of the client's, answered by what went well and what did not."""
+        """Entries with ids that the client chooses; the response lists successes and failures."""
         self._topic(topic_name)
         exchange = exchange_of(request)
-        exchange.most_body_bytes = _most_of_batch(self._admin)
+        exchange.max_body_bytes = _most_of_batch(self._admin)
         entries = _entries(parse_object(await request.body()))
         successes: list[dict[str, Any]] = []
         failures: list[dict[str, Any]] = []
@@ -163,7 +165,7 @@ async def _behind(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGener
 
 
 def _groups(records: list[OutgoingRecord]) -> Iterator[list[OutgoingRecord]]:
-    """As many together as are encoded, and their partitions found, in about a millisecond."""
+    """Groups that take about a millisecond to be encoded and partitioned."""
     group: list[OutgoingRecord] = []
     cost = 0
     for record in records:
@@ -180,7 +182,7 @@ def _groups(records: list[OutgoingRecord]) -> Iterator[list[OutgoingRecord]]:
 
 
 def _until_broken(objects: Iterator[bytes | None]) -> Iterator[bytes | NotObjects | None]:
-    """What is wrong with the body comes last, after what was right."""
+    """The objects of the body, and at the end the fault in it."""
     try:
         yield from objects
     except NotObjects as broken:
@@ -215,11 +217,3 @@ def _entries(body: Any) -> list[dict[str, Any]]:
 
 def _line(body: dict[str, Any]) -> bytes:
     return orjson.dumps(body) + b"\n"
-
-
-_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/json": {"schema": {"type": "object"}}},
-    }
-}

@@ -1,8 +1,9 @@
-"""Routes: what the routes of every resource have in common."""
+"""The base class of all routes, and the decorators that give a route its path."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -14,17 +15,41 @@ from interfaces.rest.admin import Admin
 from interfaces.rest.errors import RestError
 from interfaces.rest.urls import Urls
 
+F = TypeVar("F", bound=Callable[..., Any])
 
-class Routes(ABC):
-    """The routes of one resource are its methods; `router` says which path leads to which."""
+
+class Decorator(Protocol):
+    def __call__(self, function: F) -> F: ...
+
+
+class Routes:
+    """The routes of one resource: its methods with a decorator, in their order."""
+
+    tag: ClassVar[str]
+    prefix: ClassVar[str] = ""
+    in_schema: ClassVar[bool] = True
 
     def __init__(self, admin: Admin) -> None:
         self._admin = admin
         self._broker = admin.broker
         self._node_id = admin.broker.config.node_id
 
-    @abstractmethod
-    def router(self) -> APIRouter: ...
+    def router(self, *dependencies: Any) -> APIRouter:
+        router = APIRouter(
+            prefix=self.prefix,
+            tags=[self.tag],
+            include_in_schema=self.in_schema,
+            dependencies=dependencies,
+        )
+        for name in dict.fromkeys(name for each in type(self).__mro__ for name in vars(each)):
+            method = getattr(self, name)
+            for path, options in getattr(method, "paths", ()):
+                router.add_api_route(path, method, name=self._name(name), **options)
+        return router
+
+    def _name(self, method: str) -> str:
+        """The name of the operation in OpenAPI."""
+        return method
 
     def _urls(self, request: Request) -> Urls:
         return Urls(request, self._broker.cluster_id)
@@ -44,3 +69,28 @@ class Routes(ABC):
     def _check_broker(self, broker_id: int) -> None:
         if broker_id != self._node_id:
             raise RestError(404, f"there is no broker {broker_id}", 40411)
+
+
+def route(method: str, path: str, response_model: Any = None, **options: Any) -> Decorator:
+    """Options are those of FastAPI's add_api_route."""
+    if response_model is not None:
+        options["response_model"] = response_model
+
+    def mark(function: F) -> F:
+        paths = vars(function).setdefault("paths", [])
+        paths.append((path, {"methods": [method], **options}))
+        return function
+
+    return mark
+
+
+def get(path: str, response_model: Any = None, **options: Any) -> Decorator:
+    return route("GET", path, response_model, **options)
+
+
+def post(path: str, response_model: Any = None, **options: Any) -> Decorator:
+    return route("POST", path, response_model, **options)
+
+
+def delete(path: str, **options: Any) -> Decorator:
+    return route("DELETE", path, status_code=204, **options)

@@ -1,10 +1,9 @@
-"""Topics: list, look at, create, change, delete."""
+"""Topics: list, get, create, change, delete."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -21,32 +20,21 @@ from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pages import Paged
 from interfaces.rest.pending import value_of
-from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.resource import Routes, delete, get, post, route
+from interfaces.rest.shapes.common import ListOf
 from interfaces.rest.shapes.topics import (
     ChangeTopic,
     CreateTopic,
     TopicBody,
-    TopicList,
     texts_of,
     topic_body,
 )
 
 
 class TopicRoutes(Routes):
-    def router(self) -> APIRouter:
-        routes = APIRouter(tags=["topics"])
-        routes.get("/topics", response_model=TopicList)(self.list_topics)
-        routes.post(
-            "/topics",
-            status_code=201,
-            response_model=TopicBody,
-            responses={200: {"model": TopicBody}},
-        )(self.create_topic)
-        routes.get("/topics/{topic_name}", response_model=TopicBody)(self.get_topic)
-        routes.patch("/topics/{topic_name}", response_model=TopicBody)(self.change_topic)
-        routes.delete("/topics/{topic_name}", status_code=204)(self.delete_topic)
-        return routes
+    tag = "topics"
 
+    @get("/topics", ListOf[TopicBody])
     async def list_topics(self, request: Request, page: Paged) -> Response:
         at = self._urls(request)
         topics = sorted(self._broker.catalog, key=_name)
@@ -54,53 +42,55 @@ class TopicRoutes(Routes):
         bodies = (topic_body(topic, at) for topic in shown)
         return await listing(self._admin, "KafkaTopicList", at("topics"), bodies, next_url)
 
-    async def create_topic(self, request: Request, wanted: CreateTopic) -> JsonAnswer:
-        """Durable when it is answered; with `validate_only` nothing is made, and the answer 200."""
+    @post("/topics", TopicBody, status_code=201, responses={200: {"model": TopicBody}})
+    async def create_topic(self, request: Request, body: CreateTopic) -> JsonAnswer:
+        """Durable when the response comes. `validate_only` creates nothing; the status is 200."""
         new = NewTopic(
-            wanted.topic_name,
-            USE_DEFAULT if wanted.partitions_count is None else wanted.partitions_count,
-            USE_DEFAULT if wanted.replication_factor is None else wanted.replication_factor,
-            [(one.partition_id, one.broker_ids) for one in wanted.replicas_assignments],
-            texts_of(wanted.configs),
+            body.topic_name,
+            USE_DEFAULT if body.partitions_count is None else body.partitions_count,
+            USE_DEFAULT if body.replication_factor is None else body.replication_factor,
+            [(one.partition_id, one.broker_ids) for one in body.replicas_assignments],
+            texts_of(body.configs),
         )
         [created] = await value_of(
             self._broker.topics.create_topics.create(
-                [new], wanted.validate_only, exchange_of(request).requester
+                [new], body.validate_only, exchange_of(request).requester
             )
         )
         if isinstance(created, BrokerError):
             raise created
         at = self._urls(request)
-        status = 200 if wanted.validate_only else 201
-        answer = JsonAnswer(topic_body(created, at, _warnings(new.configs)), status)
-        if not wanted.validate_only:
-            answer.headers["location"] = at("topics", created.name)
-        return answer
+        status = 200 if body.validate_only else 201
+        location = None if body.validate_only else {"location": at("topics", created.name)}
+        return JsonAnswer(topic_body(created, at, _warnings(new.configs)), status, location)
 
+    @get("/topics/{topic_name}", TopicBody)
     async def get_topic(self, request: Request, topic_name: str) -> JsonAnswer:
         return JsonAnswer(topic_body(self._topic(topic_name), self._urls(request)))
 
+    @route("PATCH", "/topics/{topic_name}", TopicBody)
     async def change_topic(
-        self, request: Request, topic_name: str, wanted: ChangeTopic
+        self, request: Request, topic_name: str, body: ChangeTopic
     ) -> JsonAnswer:
-        """More partitions, never fewer, and configs; null takes a config back to its default."""
+        """Adds partitions and alters configs; null resets a config to its default."""
         topic = self._topic(topic_name)
-        configs = texts_of(wanted.configs)
-        count, by = wanted.partitions_count, exchange_of(request).requester
+        configs = texts_of(body.configs)
+        count, by = body.partitions_count, exchange_of(request).requester
         if count == len(topic.partition_ids):
             count = None
-        # Both are checked before one of them is done.
+        # Both changes are validated before either is made.
         if count is not None:
             await self._grow(topic_name, count, True, by)
         if configs:
-            await self._configure(topic_name, configs, wanted.validate_only, by)
-        if count is not None and not wanted.validate_only:
+            await self._configure(topic_name, configs, body.validate_only, by)
+        if count is not None and not body.validate_only:
             await self._grow(topic_name, count, False, by)
         changed = self._topic(topic_name)
         return JsonAnswer(topic_body(changed, self._urls(request), _warnings(configs)))
 
+    @delete("/topics/{topic_name}")
     async def delete_topic(self, request: Request, topic_name: str) -> Response:
-        """The name is free when it is answered; the data goes afterwards, in slices."""
+        """The name is free when the response comes; a background job deletes the data."""
         self._topic(topic_name)
         found = self._broker.topics.delete_topics.find(topic_name, NO_TOPIC_ID)
         if isinstance(found, BrokerError):
@@ -118,9 +108,9 @@ class TopicRoutes(Routes):
             Alteration(config, Operation.DELETE if text is None else Operation.SET, text or "")
             for config, text in configs.items()
         ]
-        wanted = RequestedConfigs(Resource(ResourceKind.TOPIC, name), alterations)
+        requested = RequestedConfigs(Resource(ResourceKind.TOPIC, name), alterations)
         [refused] = await value_of(
-            self._broker.configs.alter_configs.alter([wanted], validate_only, by)
+            self._broker.configs.alter_configs.alter([requested], validate_only, by)
         )
         if refused is not None:
             raise refused

@@ -1,18 +1,14 @@
-"""create_app: the routes, and what is answered when there is nothing else to answer."""
+"""create_app: all routes, and the responses to requests that fail."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import Any
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.routing import BaseRoute
 
 from domain.errors import BrokerError
 from interfaces.rest.admin import Admin
@@ -20,8 +16,8 @@ from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import NO_JSON, RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.faults import is_no_json, words_of
-from interfaces.rest.names import NamesInPaths, take_any_name
-from interfaces.rest.routes import console, description
+from interfaces.rest.names import use_any_name
+from interfaces.rest.routes import console
 from interfaces.rest.routes.brokers import BrokerRoutes, ClusterRoutes
 from interfaces.rest.routes.clone import CloneRoutes
 from interfaces.rest.routes.configs import (
@@ -45,12 +41,11 @@ from interfaces.rest.routes.truncate import TruncateRoutes
 from interfaces.rest.serving.methods import methods_of
 from interfaces.rest.serving.queries import known_query
 from interfaces.rest.shapes.common import ErrorBody
-from interfaces.rest.templates import Templates
 from interfaces.rest.urls import V3
 
-#: Of the paths and shapes, not of the broker.
+#: The version of the paths and shapes, not of the broker.
 API_VERSION = "v3"
-#: For both: the short paths, and those of Confluent's v3.
+#: With both the short paths and those of Confluent's v3.
 RESOURCES: tuple[type[Routes], ...] = (
     TopicRoutes,
     PartitionRoutes,
@@ -64,7 +59,7 @@ RESOURCES: tuple[type[Routes], ...] = (
     CloneRoutes,
 )
 CONSOLE: tuple[type[Routes], ...] = (ConsoleDataRoutes, ConsoleOverviewRoutes)
-#: Under the paths they name.
+#: With the short paths only.
 OWN: tuple[type[Routes], ...] = (
     HealthRoutes,
     MetricsRoutes,
@@ -74,16 +69,12 @@ OWN: tuple[type[Routes], ...] = (
 )
 
 
-#: As in /topics/orders:look: no topic has a colon in its name.
-_OTHER_ACTION = re.compile(r"/topics/[^/]*:[^/]*\Z")
-
-
 def create_app(admin: Admin) -> FastAPI:
-    take_any_name()
+    use_any_name()
     app = FastAPI(
         title="Ottla",
         version=API_VERSION,
-        # They would load their scripts from elsewhere; the description is a route of our own.
+        # FastAPI's pages load scripts from other hosts; the description is a route of ours.
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
@@ -92,64 +83,44 @@ def create_app(admin: Admin) -> FastAPI:
         generate_unique_id_function=_operation_id,
         responses={"4XX": {"model": ErrorBody}, "5XX": {"model": ErrorBody}},
     )
-    app.add_middleware(NamesInPaths)
     app.add_exception_handler(BrokerError, _broker_error)
     app.add_exception_handler(RestError, _rest_error)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _unforeseen)
+    app.add_exception_handler(Exception, _unexpected)
 
     clusters = ClusterRoutes(admin)
     fields = [Depends(known_query)]
     known = [Depends(clusters.known_cluster), *fields]
 
-    short: list[APIRouter] = []
-    of_cluster: list[APIRouter] = []
-
-    def include(routes: APIRouter) -> None:
-        app.include_router(routes, dependencies=fields)
-        short.append(routes)
-
-    def include_below_cluster(routes: APIRouter) -> None:
-        app.include_router(routes, prefix=V3, dependencies=known)
-        of_cluster.append(routes)
-
     for resource in (*CONSOLE, *OWN):
-        include(resource(admin).router())
-    include(description.router(app.openapi))
+        app.include_router(resource(admin).router(), dependencies=fields)
     for resource in RESOURCES:
         both = resource(admin).router()
-        include(both)
-        include_below_cluster(both)
-    include(GroupRoutes(admin).router())
-    include_below_cluster(ConfluentGroupRoutes(admin).router())
-    # What stands behind its address is for the page. It has all that is left below /console.
-    page = console.router()
-    app.include_router(page)
-    short.append(page)
-    app.state.templates = Templates(_routes_of(short), _routes_of(of_cluster))
+        app.include_router(both, dependencies=fields)
+        app.include_router(both, prefix=V3, dependencies=known)
+    app.include_router(GroupRoutes(admin).router(), dependencies=fields)
+    app.include_router(ConfluentGroupRoutes(admin).router(), prefix=V3, dependencies=known)
+    # Takes every path below /console; the query is for the page.
+    app.include_router(console.router())
     return app
 
 
-def _routes_of(routers: Iterable[APIRouter]) -> Iterator[BaseRoute]:
-    return chain.from_iterable(router.routes for router in routers)
-
-
 def make_ready(app: FastAPI) -> None:
-    """What would be made with the first request else, and takes a while: for a thread to do."""
+    """Builds in the calling thread what the first request would build on the loop."""
     app.middleware_stack = app.build_middleware_stack()
     nowhere = {"type": "http", "method": "GET", "path": "/-", "root_path": "", "headers": []}
     for route in app.routes:
-        # A router that was included is made as it is looked through.
+        # FastAPI builds an included router when it is first matched.
         route.matches(nowhere)
 
 
 def _operation_id(route: APIRoute) -> str:
-    """list_topics, and list_topics_v3 for the other path of the same."""
+    """list_topics, and list_topics_v3 for the same operation under /v3."""
     return f"{route.name}_v3" if route.path_format.startswith("/v3/") else route.name
 
 
-def _answer(request: Request, status: int, code: int, message: str) -> JsonAnswer:
+def _respond(request: Request, status: int, code: int, message: str) -> JsonAnswer:
     exchange = exchange_of(request)
     exchange.error_code = code
     return JsonAnswer(error_body(code, message, exchange.correlation_id), status)
@@ -157,34 +128,32 @@ def _answer(request: Request, status: int, code: int, message: str) -> JsonAnswe
 
 def _broker_error(request: Request, error: Any) -> JsonAnswer:
     status, code = refusal_of(error)
-    return _answer(request, status, code, message_of(error))
+    return _respond(request, status, code, message_of(error))
 
 
 def _rest_error(request: Request, error: Any) -> JsonAnswer:
-    return _answer(request, error.status_code, error.code, error.message)
+    return _respond(request, error.status_code, error.code, error.message)
 
 
 def _http_error(request: Request, error: Any) -> JsonAnswer:
-    """No such path, no such method, no JSON."""
+    """Unknown path, unknown method, a body that is not JSON."""
     status = error.status_code
     headers = dict(error.headers or {})
     if status == 405:
-        if _OTHER_ACTION.search(request.scope["path"]):
-            status, headers = 404, {}
-        else:
-            headers["allow"] = ", ".join(methods_of(request.scope, request.app.routes))
-    answer = _answer(request, status, status, phrase(status))
-    answer.headers.update(headers)
-    return answer
+        # Starlette's lists only the methods of the first route of this path.
+        headers["allow"] = ", ".join(methods_of(request.scope, request.app.routes))
+    response = _respond(request, status, status, phrase(status))
+    response.headers.update(headers)
+    return response
 
 
-def _unforeseen(request: Request, _error: Any) -> JsonAnswer:
-    """It is raised again, and the gate logs it."""
-    return _answer(request, 500, 500, phrase(500))
+def _unexpected(request: Request, _error: Any) -> JsonAnswer:
+    """Starlette raises the error again, and the gate logs it."""
+    return _respond(request, 500, 500, phrase(500))
 
 
 def _not_valid(request: Request, error: Any) -> JsonAnswer:
     faults = error.errors()
     if is_no_json(faults):
-        return _answer(request, 400, NO_JSON, "the body is not JSON")
-    return _answer(request, 422, 42201, words_of(faults))
+        return _respond(request, 400, NO_JSON, "the body is not JSON")
+    return _respond(request, 422, 42201, words_of(faults))

@@ -1,15 +1,14 @@
-"""Correlation ids: taken over from who asks, when they are fit for a log line, or made."""
+"""Correlation ids: the client's, if it fits in a log line, else a random one."""
 
 from __future__ import annotations
 
 import secrets
 
 HEADER = "x-correlation-id"
-MOST_CHARACTERS = 128
+MAX_CHARACTERS = 128
 
 
-def correlation_id_of(given: str | None) -> str:
-    """Raises nothing: one that is of no use is replaced."""
-    if given and len(given) <= MOST_CHARACTERS and given.isascii() and given.isprintable():
-        return given
+def correlation_id_of(header: str | None) -> str:
+    if header and len(header) <= MAX_CHARACTERS and header.isascii() and header.isprintable():
+        return header
     return secrets.token_hex(8)

@@ -1,8 +1,9 @@
-"""Guard: what a browser may be tricked into asking is refused.
+"""Guard: refuses requests that a web page of another origin makes a browser send.
 
-A page of somebody else can point a name of its own at this address (DNS rebinding), and can send
-simple requests to it (CSRF). So the Host must be one of ours, whatever changes something must come
-from our own pages or from no page, as JSON, and what costs is not done for such a page either.
+Such a page can point a name of its own at this address (DNS rebinding), and can send simple
+requests to it (CSRF). So the Host has to be a name of this server, and a request that changes
+something has to come from no page or from a page of this server, with JSON as its body. Such a
+page can load nothing from here either: the work alone would cost.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ipaddress import ip_address
 from interfaces.rest.errors import RestError
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-#: Where the links of others may lead.
+#: A page of another origin may link to it.
 _PAGE = "/"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 JSON = "application/json"
@@ -21,7 +22,7 @@ JSON = "application/json"
 
 class Guard:
     def __init__(self, listening: Iterable[str], allowed: Iterable[str]) -> None:
-        """`listening`: hosts of the admin listeners; an empty one is every address."""
+        """`listening`: the hosts of the admin listeners; an empty one is every address."""
         hosts = {host.lower() for host in listening}
         self._everywhere = not hosts.isdisjoint({"", "0.0.0.0", "::"})
         self._hosts = _LOOPBACK | hosts | {host.lower() for host in allowed}
@@ -29,31 +30,31 @@ class Guard:
     def check(self, method: str, path: str, headers: dict[str, str], bodiless: bool) -> None:
         """Raises RestError."""
         host = headers.get("host")
-        # Browsers say one always; who says none speaks HTTP/1.0, as probes of load balancers do.
-        if host is not None and not self._is_ours(host):
+        # Browsers always send one. HTTP/1.0, as in probes of load balancers, needs none.
+        if host is not None and not self._is_known(host):
             raise RestError(
                 403,
-                f"the Host {host!r} is none of ours; name it in admin.allowed.hosts if it is",
+                f"unknown Host {host!r}; admin.allowed.hosts adds a name of this broker",
                 40303,
             )
-        is_others = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        is_cross_origin = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
         if method in SAFE:
-            if is_others and not (path == _PAGE and _is_visit(headers)):
-                raise RestError(403, "a page of somebody else may not ask for this", 40304)
+            if is_cross_origin and not (path == _PAGE and _is_visit(headers)):
+                raise RestError(403, "a page of another origin may not load this", 40304)
             return
         origin = headers.get("origin")
         if origin is not None and not _same(origin, host):
-            raise RestError(403, f"a page of {origin!r} may not change anything here", 40304)
-        if is_others:
-            raise RestError(403, "a page of somebody else may not change anything here", 40304)
+            raise RestError(403, f"a page of {origin!r} may not change anything", 40304)
+        if is_cross_origin:
+            raise RestError(403, "a page of another origin may not change anything", 40304)
         if not bodiless and not _is_json(headers.get("content-type", "")):
             raise RestError(415, f"expected Content-Type: {JSON}")
 
-    def _is_ours(self, host: str) -> bool:
+    def _is_known(self, host: str) -> bool:
         name = host_name(host)
         if name in self._hosts:
             return True
-        # An address is no name that somebody could point here.
+        # DNS rebinding needs a name.
         return self._everywhere and _is_address(name)
 
 
@@ -66,7 +67,7 @@ def host_name(host: str) -> str:
 
 
 def _is_visit(headers: dict[str, str]) -> bool:
-    """A window goes there, and no frame does."""
+    """The user follows a link; no frame loads it."""
     return (
         headers.get("sec-fetch-mode") == "navigate"
         and headers.get("sec-fetch-dest", "document") == "document"

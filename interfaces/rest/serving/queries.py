@@ -1,4 +1,4 @@
-"""Queries: a parameter that is not known is refused, so that nothing looks obeyed that is not."""
+"""Refuses unknown parameters of a query, which would otherwise be ignored without a word."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from interfaces.rest.errors import RestError
 
 
 async def known_query(request: Request) -> None:
-    """A dependency of every route whose query is not for somebody else to read."""
+    """A dependency of every route but the console page, whose script reads the query."""
     query = request.scope["query_string"]
     if not query:
         return
@@ -24,7 +24,7 @@ async def known_query(request: Request) -> None:
     names = {name for name, _ in parameters}
     for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         if name not in names:
-            raise RestError(422, encodable(f"{name}: there is no such parameter"), 42201)
+            raise RestError(422, encodable(f"unknown parameter {name}"), 42201)
 
 
 def _parameters(dependant: Any) -> Iterator[tuple[str, Any]]:

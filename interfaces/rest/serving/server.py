@@ -1,7 +1,7 @@
-"""AdminServer: listens from the start, and becomes an HTTP server when somebody connects.
+"""AdminServer: listens from the start, and imports the HTTP server with the first connection.
 
-Most brokers are never asked over HTTP. So the sockets listen from the start, and what answers them
-is imported, in a thread that does nothing else, when the first connection is pending.
+Most brokers are never used over HTTP, and the import takes half a second and thirty megabytes. It
+runs in a thread of its own; connections wait in the backlog until it is done.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from interfaces.sockets import ListeningSockets
 
 
 class HttpServer(Protocol):
-    async def serve(self, listening: socket.socket) -> None:
-        """Accepts who is waiting there, and who comes."""
+    async def serve(self, listening: list[socket.socket]) -> None:
+        """Accepts the connections that are pending, and all that follow."""
         ...
 
     async def drain(self, timeout_seconds: float) -> bool:
-        """Accepts nobody, answers what is in flight, ends the connections; False: not in time."""
+        """Accepts no more, completes requests in flight, closes connections; False: not in time."""
         ...
 
 
-#: Imports it, and makes it; called in a thread. Given are the hosts that are listened on.
+#: Imports and makes the server; called in a thread, with the hosts of all listeners.
 MakeHttp = Callable[[list[str]], HttpServer]
 
 
@@ -37,58 +37,53 @@ class AdminServer:
         #: Host and port of each address that it listens on.
         self.bound: list[tuple[str, int]] = []
         self._sockets: list[socket.socket] = []
-        self._beginning: asyncio.Task[None] | None = None
+        self._starting: asyncio.Task[None] | None = None
         self._http: HttpServer | None = None
 
     def open(self, sockets: ListeningSockets) -> tuple[str, int]:
-        """Where it can be reached."""
+        """Returns the host and port of the listener."""
         self._hosts.append(sockets.requested_host)
         for listening in sockets.sockets:
             self._sockets.append(listening)
-            asyncio.get_running_loop().add_reader(listening, self._somebody_connects)
+            asyncio.get_running_loop().add_reader(listening, self._first_connection)
         self.bound.append((sockets.host, sockets.port))
         return sockets.host, sockets.port
 
-    def _somebody_connects(self) -> None:
-        self._stop_looking()
-        self._beginning = asyncio.create_task(self._begin())
+    def _first_connection(self) -> None:
+        self._remove_readers()
+        self._starting = asyncio.create_task(self._start())
 
-    def _stop_looking(self) -> None:
+    def _remove_readers(self) -> None:
         loop = asyncio.get_running_loop()
         for listening in self._sockets:
             loop.remove_reader(listening)
 
-    async def _begin(self) -> None:
+    async def _start(self) -> None:
         try:
-            self._http = await asyncio.to_thread(self._make, self._hosts)
+            http = await asyncio.to_thread(self._make, self._hosts)
+            await http.serve(self._sockets)
+            self._http = http
         except Exception as failure:
             self._events.error("admin_server_failed", reason="start", error=failure)
             self.close()
-            return
-        for listening in self._sockets:
-            try:
-                await self._http.serve(listening)
-            except Exception as failure:
-                self._events.error("admin_server_failed", reason="listen", error=failure)
-                listening.close()
 
     async def drain(self, timeout_seconds: float) -> bool:
-        """Raises nothing: the Kafka side is still to be ended."""
-        if self._beginning is None:
+        """Raises nothing: the Kafka listeners still have to drain."""
+        if self._starting is None:
             self.close()
             return True
         try:
-            await self._beginning
+            await self._starting
             return self._http is None or await self._http.drain(timeout_seconds)
         except Exception as failure:
             self._events.error("admin_server_failed", reason="drain", error=failure)
             return False
 
     def close(self) -> None:
-        """What nobody has asked for yet."""
+        """Closes the listeners that no HTTP server has taken over."""
         if self._http is None:
-            if self._beginning is None and self._sockets:
-                self._stop_looking()
+            if self._starting is None and self._sockets:
+                self._remove_readers()
             for listening in self._sockets:
                 listening.close()
             self._sockets.clear()

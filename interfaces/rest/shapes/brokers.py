@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing_extensions import TypedDict
-
-from interfaces.rest.shapes.common import ListMetadata, Metadata, Related, resource
+from interfaces.rest.shapes.common import Related, Resource, resource
 from interfaces.rest.urls import Urls
 
 
-class ClusterBody(TypedDict):
-    kind: str
-    metadata: Metadata
-    cluster_id: str
+class ClusterBody(Resource):
     controller: Related
     brokers: Related
     broker_configs: Related
@@ -21,18 +16,9 @@ class ClusterBody(TypedDict):
     partition_reassignments: Related
 
 
-class ClusterList(TypedDict):
-    kind: str
-    metadata: ListMetadata
-    data: list[ClusterBody]
-
-
-class BrokerBody(TypedDict):
-    kind: str
-    metadata: Metadata
-    cluster_id: str
+class BrokerBody(Resource):
     broker_id: int
-    #: null: it has no listener open.
+    #: null: no listener is open.
     host: str | None
     port: int | None
     rack: str | None
@@ -40,26 +26,17 @@ class BrokerBody(TypedDict):
     partition_replicas: Related
 
 
-class BrokerList(TypedDict):
-    kind: str
-    metadata: ListMetadata
-    data: list[BrokerBody]
-
-
 def cluster_body(node_id: int, urls: Urls) -> ClusterBody:
+    reassignments = urls("topics", "-", "partitions", "-", "reassignment")
     return {
-        "kind": "KafkaCluster",
-        "metadata": {"self": urls.cluster, "resource_name": resource(urls.cluster_id)},
-        "cluster_id": urls.cluster_id,
+        **resource("KafkaCluster", urls),
         "controller": {"related": urls("brokers", node_id)},
         "brokers": {"related": urls("brokers")},
         "broker_configs": {"related": urls("broker-configs")},
         "consumer_groups": {"related": urls("consumer-groups")},
         "topics": {"related": urls("topics")},
         "acls": {"related": urls("acls")},
-        "partition_reassignments": {
-            "related": urls("topics", "-", "partitions", "-", "reassignment")
-        },
+        "partition_reassignments": {"related": reassignments},
     }
 
 
@@ -69,12 +46,7 @@ def broker_body(
     url = urls("brokers", node_id)
     host, port = address or (None, None)
     return {
-        "kind": "KafkaBroker",
-        "metadata": {
-            "self": url,
-            "resource_name": resource(urls.cluster_id, ("broker", node_id)),
-        },
-        "cluster_id": urls.cluster_id,
+        **resource("KafkaBroker", urls, "brokers", node_id),
         "broker_id": node_id,
         "host": host,
         "port": port,

@@ -1,19 +1,21 @@
-"""Configs as JSON: of topics, of this broker, of all brokers."""
+"""Configs of topics, of this broker and of all brokers, as JSON."""
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, cast
+from typing import Literal, NamedTuple, NotRequired, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.entry import ConfigEntry
+from domain.configs.resource import ALL_BROKERS, ResourceKind
+from domain.configs.resource import Resource as ConfigResource
 from domain.configs.settings.definition import Definition, Source
-from interfaces.rest.shapes.common import Asked, ListMetadata, Metadata, resource
+from interfaces.rest.shapes.common import RequestModel, Resource, resource
 from interfaces.rest.urls import Urls
 
-#: As Confluent's server and Kafka's admin client name them.
+#: The names of Confluent's server and of Kafka's admin client.
 SOURCES: dict[Source, str] = {
     Source.TOPIC: "DYNAMIC_TOPIC_CONFIG",
     Source.GROUP: "DYNAMIC_GROUP_CONFIG",
@@ -26,15 +28,15 @@ SOURCES: dict[Source, str] = {
 OPERATIONS = {operation.name: operation for operation in Operation}
 
 
-class SetConfig(Asked):
-    #: null: as by default.
+class SetConfig(RequestModel):
+    #: null: the default.
     value: str | None
 
 
-class AlterConfig(Asked):
+class AlterConfig(RequestModel):
     name: str
     value: str | None = None
-    #: null, as generated clients send what is not set: SET.
+    #: null means SET: generated clients send null for fields that are not set.
     operation: Literal["SET", "DELETE", "APPEND", "SUBTRACT"] | None = None
 
     def alteration(self) -> Alteration:
@@ -44,7 +46,7 @@ class AlterConfig(Asked):
         return Alteration(self.name, operation, self.value or "")
 
 
-class AlterConfigs(Asked):
+class AlterConfigs(RequestModel):
     data: list[AlterConfig] = Field(min_length=1)
     validate_only: bool = False
 
@@ -55,10 +57,7 @@ class Synonym(TypedDict):
     source: str
 
 
-class ConfigBody(TypedDict):
-    kind: str
-    metadata: Metadata
-    cluster_id: str
+class ConfigBody(Resource):
     topic_name: NotRequired[str]
     broker_id: NotRequired[int]
     config_type: NotRequired[str]
@@ -73,43 +72,35 @@ class ConfigBody(TypedDict):
     synonyms: list[Synonym]
 
 
-class ConfigList(TypedDict):
+class Owner(NamedTuple):
+    """A topic, this broker or all brokers, and how REST names its configs."""
+
     kind: str
-    metadata: ListMetadata
-    data: list[ConfigBody]
-
-
-class Owner:
-    """Whose configs they are: what they are called, and where they are."""
-
-    __slots__ = ("kind", "path", "said")
-
-    def __init__(self, kind: str, path: tuple[str | int, ...], said: dict[str, str | int]) -> None:
-        self.kind = kind
-        self.path = path
-        self.said = said
+    path: tuple[str | int, ...]
+    #: The fields of a config that name its owner.
+    fields: dict[str, str | int]
+    resource: ConfigResource
 
 
 def of_topic(name: str) -> Owner:
-    return Owner("KafkaTopicConfig", ("topics", name, "configs"), {"topic_name": name})
+    resource = ConfigResource(ResourceKind.TOPIC, name)
+    return Owner("KafkaTopicConfig", ("topics", name, "configs"), {"topic_name": name}, resource)
 
 
 def of_broker(node_id: int) -> Owner:
-    return Owner("KafkaBrokerConfig", ("brokers", node_id, "configs"), {"broker_id": node_id})
+    resource = ConfigResource(ResourceKind.BROKER, str(node_id))
+    path = ("brokers", node_id, "configs")
+    return Owner("KafkaBrokerConfig", path, {"broker_id": node_id}, resource)
 
 
-OF_CLUSTER = Owner("KafkaClusterConfig", ("broker-configs",), {"config_type": "BROKER"})
+OF_CLUSTER = Owner(
+    "KafkaClusterConfig", ("broker-configs",), {"config_type": "BROKER"}, ALL_BROKERS
+)
 
 
 def config_body(owner: Owner, entry: ConfigEntry, urls: Urls) -> ConfigBody:
-    named = [(name.rpartition("_")[0], value) for name, value in owner.said.items()]
-    body: ConfigBody = {
-        "kind": owner.kind,
-        "metadata": {
-            "self": urls(*owner.path, entry.name),
-            "resource_name": resource(urls.cluster_id, *named, ("config", entry.name)),
-        },
-        "cluster_id": urls.cluster_id,
+    body = {
+        **resource(owner.kind, urls, *owner.path, entry.name),
         "name": entry.name,
         "value": entry.text,
         "type": entry.definition.kind.value,
@@ -123,11 +114,11 @@ def config_body(owner: Owner, entry: ConfigEntry, urls: Urls) -> ConfigBody:
             for one in entry.synonyms
         ],
     }
-    return cast(ConfigBody, body | owner.said)
+    return cast(ConfigBody, body | owner.fields)
 
 
 class SettingBody(TypedDict):
-    """One row of a table of settings or configs, for forms and for people."""
+    """A setting of the broker or a config of a topic, with its documentation."""
 
     name: str
     type: str
@@ -141,12 +132,6 @@ class SettingBody(TypedDict):
     value: NotRequired[str | None]
     source: NotRequired[str]
     origin: NotRequired[str]
-
-
-class SettingList(TypedDict):
-    kind: str
-    metadata: ListMetadata
-    data: list[SettingBody]
 
 
 def setting_body(definition: Definition, read_only: bool, default: str | None) -> SettingBody:

@@ -2,59 +2,35 @@
 
 from __future__ import annotations
 
-from typing_extensions import TypedDict
-
 from domain.partitions.partition import Partition
-from interfaces.rest.shapes.common import ListMetadata, Metadata, Related, resource
+from interfaces.rest.shapes.common import Related, Resource, resource
 from interfaces.rest.urls import Urls
 
 
-class PartitionBody(TypedDict):
-    kind: str
-    metadata: Metadata
-    cluster_id: str
+class OfPartition(Resource):
     topic_name: str
     partition_id: int
+
+
+class PartitionBody(OfPartition):
     leader: Related
     replicas: Related
     reassignment: Related
-    #: null: it cannot be read.
+    #: null: the log cannot be read.
     log_start_offset: int | None
     log_end_offset: int | None
 
 
-class PartitionList(TypedDict):
-    kind: str
-    metadata: ListMetadata
-    data: list[PartitionBody]
-
-
-class OffsetsBody(TypedDict):
-    kind: str
-    metadata: Metadata
-    cluster_id: str
-    topic_name: str
-    partition_id: int
+class OffsetsBody(OfPartition):
     beginning_offset: int
     end_offset: int
 
 
-class ReplicaBody(TypedDict):
-    kind: str
-    metadata: Metadata
-    cluster_id: str
-    topic_name: str
-    partition_id: int
+class ReplicaBody(OfPartition):
     broker_id: int
     is_leader: bool
     is_in_sync: bool
     broker: Related
-
-
-class ReplicaList(TypedDict):
-    kind: str
-    metadata: ListMetadata
-    data: list[ReplicaBody]
 
 
 def partition_body(
@@ -62,12 +38,7 @@ def partition_body(
 ) -> PartitionBody:
     url = urls("topics", topic, "partitions", index)
     return {
-        "kind": "KafkaPartition",
-        "metadata": {
-            "self": url,
-            "resource_name": resource(urls.cluster_id, ("topic", topic), ("partition", index)),
-        },
-        "cluster_id": urls.cluster_id,
+        **resource("KafkaPartition", urls, "topics", topic, "partitions", index),
         "topic_name": topic,
         "partition_id": index,
         "leader": {"related": f"{url}/replicas/{node_id}"},
@@ -78,16 +49,20 @@ def partition_body(
     }
 
 
-def replica_body(topic: str, index: int, node_id: int, urls: Urls) -> ReplicaBody:
+def offsets_body(topic: str, index: int, partition: Partition, urls: Urls) -> OffsetsBody:
     return {
-        "kind": "KafkaReplica",
-        "metadata": {
-            "self": urls("topics", topic, "partitions", index, "replicas", node_id),
-            "resource_name": resource(
-                urls.cluster_id, ("topic", topic), ("partition", index), ("replica", node_id)
-            ),
-        },
-        "cluster_id": urls.cluster_id,
+        **resource("KafkaPartitionOffset", urls, "topics", topic, "partitions", index, "offset"),
+        "topic_name": topic,
+        "partition_id": index,
+        "beginning_offset": partition.log_start_offset,
+        "end_offset": partition.high_watermark,
+    }
+
+
+def replica_body(topic: str, index: int, node_id: int, urls: Urls) -> ReplicaBody:
+    path = ("topics", topic, "partitions", index, "replicas", node_id)
+    return {
+        **resource("KafkaReplica", urls, *path),
         "topic_name": topic,
         "partition_id": index,
         "broker_id": node_id,

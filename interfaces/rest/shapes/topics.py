@@ -1,22 +1,21 @@
-"""Topics as JSON, in Confluent's v3 shapes; what is asked may be shorter."""
+"""Topics as JSON, in the shapes of Confluent's v3; requests may use shorter names too."""
 
 from __future__ import annotations
 
-from typing import Annotated, NotRequired
+from typing import Annotated, NotRequired, cast
 
 from pydantic import AliasChoices, Field
-from typing_extensions import TypedDict
 
 from domain.topics.topic import Topic, text_of_id
 from interfaces.rest.faults import expected
-from interfaces.rest.shapes.common import Asked, ListMetadata, Metadata, Related, resource
+from interfaces.rest.shapes.common import Related, RequestModel, Resource, resource
 from interfaces.rest.urls import Urls
 
 Int32 = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 Setting = str | int | float | bool | None
 
 
-class ConfigValue(Asked):
+class ConfigValue(RequestModel):
     name: str
     value: str | None = None
 
@@ -27,12 +26,12 @@ Configs = Annotated[
 ]
 
 
-class ReplicasAssignment(Asked):
+class ReplicasAssignment(RequestModel):
     partition_id: Int32
     broker_ids: list[Int32]
 
 
-class CreateTopic(Asked):
+class CreateTopic(RequestModel):
     topic_name: str = Field(validation_alias=AliasChoices("topic_name", "name"))
     partitions_count: Int32 | None = Field(
         None, validation_alias=AliasChoices("partitions_count", "partitions")
@@ -43,7 +42,7 @@ class CreateTopic(Asked):
     validate_only: bool = False
 
 
-class ChangeTopic(Asked):
+class ChangeTopic(RequestModel):
     partitions_count: Int32 | None = Field(
         None, validation_alias=AliasChoices("partitions_count", "partitions")
     )
@@ -52,7 +51,7 @@ class ChangeTopic(Asked):
 
 
 def texts_of(configs: list[ConfigValue] | dict[str, Setting]) -> dict[str, str | None]:
-    """None: as by default."""
+    """None stands for the default."""
     if isinstance(configs, dict):
         return {name: _as_text(value) for name, value in configs.items()}
     return {config.name: config.value for config in configs}
@@ -64,10 +63,7 @@ def _as_text(value: Setting) -> str | None:
     return None if value is None else str(value)
 
 
-class TopicBody(TypedDict):
-    kind: str
-    metadata: Metadata
-    cluster_id: str
+class TopicBody(Resource):
     topic_name: str
     topic_id: str
     is_internal: bool
@@ -76,25 +72,14 @@ class TopicBody(TypedDict):
     partitions: Related
     configs: Related
     partition_reassignments: Related
-    #: Only in the answer to a request that sets configs without effect: one sentence for each.
+    #: Only in the response to a request that sets configs without effect: a sentence for each.
     warnings: NotRequired[list[str]]
-
-
-class TopicList(TypedDict):
-    kind: str
-    metadata: ListMetadata
-    data: list[TopicBody]
 
 
 def topic_body(topic: Topic, urls: Urls, warnings: list[str] | None = None) -> TopicBody:
     url = urls("topics", topic.name)
-    body: TopicBody = {
-        "kind": "KafkaTopic",
-        "metadata": {
-            "self": url,
-            "resource_name": resource(urls.cluster_id, ("topic", topic.name)),
-        },
-        "cluster_id": urls.cluster_id,
+    body = {
+        **resource("KafkaTopic", urls, "topics", topic.name),
         "topic_name": topic.name,
         "topic_id": text_of_id(topic.topic_id),
         "is_internal": topic.is_internal,
@@ -104,6 +89,4 @@ def topic_body(topic: Topic, urls: Urls, warnings: list[str] | None = None) -> T
         "configs": {"related": f"{url}/configs"},
         "partition_reassignments": {"related": f"{url}/partitions/-/reassignment"},
     }
-    if warnings:
-        body["warnings"] = warnings
-    return body
+    return cast(TopicBody, body | {"warnings": warnings} if warnings else body)

@@ -1,7 +1,7 @@
 """ottla spark archive: topics to Parquet, each record exactly once.
 
-A stream's checkpoint says which offsets belong to which batch, and the folder's own log which files
-do: a batch that was written twice counts once. Both are Spark's.
+Spark's checkpoint has the offsets of each batch, and Spark's log of the folder the files of each: a
+batch that was written twice counts once.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.jobs.archive_folder import CHECKPOINT, ArchiveFolder
-from interfaces.spark.jobs.job import kafka_options, require_broker, spark_of, tell
-from interfaces.spark.jobs.json_schema import require_schema, schema_of
+from interfaces.spark.jobs.job import kafka_options, require_broker, show_result, spark_of
 from interfaces.spark.jobs.progress import Progress
 from interfaces.spark.kafka import checkpoints
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.query.assignment import Assignment, assignment_of
-from interfaces.spark.query.failures import JobFailed, WrongOption, cause_of
+from interfaces.spark.query.failures import WrongOption, cause_of
 from interfaces.spark.query.ranges import Place
 from interfaces.spark.reports import page, plots
 
@@ -29,41 +28,41 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
-#: Records at once, unless it is said; of 1 KB each that is 200 MB for all tasks together.
+#: Of a batch, by default; of 1 KB each that is 200 MB for all tasks together.
 MAX_RECORDS = 200_000
 _LOOK_S = 0.2
-#: Batches that a report shows: the newest.
+#: The newest batches, which a report shows.
 _MOST_BATCHES = 500
 
 
 @dataclass
 class Archived:
-    """What was written; grows while it goes on."""
+    """What a run has written so far."""
 
     records: int = 0
     count: int = 0
     batches: list[dict[str, Any]] = field(default_factory=list)
-    #: The number of the newest batch that is in it.
-    seen: int = -1
-    #: How many each topic has, as the newest batch found them.
+    #: The number of the newest batch that is counted.
+    newest: int = -1
+    #: How many each topic has, by the newest batch.
     partitions: dict[str, int] = field(default_factory=dict)
 
     def look(self, query: StreamingQuery) -> None:
-        """While nothing comes Spark tells of the next batch, which has not begun: it counts when it
-        was written, which is when it says what it has seen."""
+        """Idle, Spark reports progress of the next batch, which has not begun; one that was
+        written has metrics."""
         for progress in query.recentProgress:
             written = progress["numInputRows"] and progress["observedMetrics"].get("archived")
-            if written and progress["batchId"] > self.seen:
+            if written and progress["batchId"] > self.newest:
                 self._take(progress, written["records"])
 
     def _take(self, progress: Any, records: int) -> None:
-        self.seen = progress["batchId"]
+        self.newest = progress["batchId"]
         for source in progress["sources"]:
             self.partitions = _counted(checkpoints.read(json.loads(source["endOffset"])))
         if not records:
             return
         seconds = progress["batchDuration"] / 1000
-        batch = {"batch": self.seen, "at": progress["timestamp"]}
+        batch = {"batch": self.newest, "at": progress["timestamp"]}
         self.batches.append({**batch, "records": records, "seconds": seconds})
         del self.batches[:-_MOST_BATCHES]
         self.records += records
@@ -73,14 +72,12 @@ class Archived:
 def run(parsed: argparse.Namespace) -> int:
     if bool(parsed.topics) == bool(parsed.pattern):
         raise WrongOption("name the topics, or give a --pattern")
-    if parsed.json_schema:
-        require_schema(parsed.json_schema)
     options = KafkaOptions(_options(parsed))
     assignment_of(options)
     require_broker(options)
     with spark_of(parsed) as spark:
         result = archive(spark, parsed)
-    tell(parsed, result, _lines(result), lambda: _page(result))
+    show_result(parsed, result, _lines(result), lambda: _page(result))
     return 0
 
 
@@ -105,9 +102,11 @@ def archive(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
         if parsed.every is None:
             raise
     except Exception as failure:
-        raise _in_words_of_this_command(cause_of(failure)) from failure
+        cause = cause_of(failure)
+        words = str(cause).replace("failOnDataLoss=false", "--allow-loss")
+        raise type(cause)(words) from failure
     finally:
-        query.stop()  # what it was writing then is written anew by the next run
+        query.stop()  # the next run writes an unfinished batch again
     done.look(query)
     folder.note(done.partitions)
     return {
@@ -119,12 +118,8 @@ def archive(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _in_words_of_this_command(failure: WrongOption | JobFailed) -> WrongOption | JobFailed:
-    return type(failure)(str(failure).replace("failOnDataLoss=false", "--allow-loss"))
-
-
 def _partitions(options: KafkaOptions, assignment: Assignment) -> dict[str, int]:
-    """How many each topic has that is there."""
+    """How many each existing topic has."""
     broker = Broker(options)
     try:
         return _counted(broker.places(assignment, lenient=True))
@@ -163,11 +158,22 @@ def _records(spark: SparkSession, parsed: argparse.Namespace) -> DataFrame:
     records = spark.readStream.format("ottla").options(**_options(parsed)).load()
     if parsed.json_schema:
         text = f.col("value").cast("string")
-        records = records.withColumn("json", f.from_json(text, schema_of(parsed.json_schema)))
+        records = records.withColumn("json", f.from_json(text, _schema(parsed.json_schema)))
     dated = records.withColumn("date", f.to_date("timestamp")).observe(
         "archived", f.count(f.lit(1)).alias("records")
     )
     return dated.repartition("topic", "date") if parsed.fewer_files else dated
+
+
+def _schema(text: str) -> Any:
+    from pyspark.errors import PySparkException
+    from pyspark.sql.types import StructType
+
+    try:
+        return StructType.fromDDL(text)
+    except PySparkException as refusal:
+        why = str(refusal.getMessage()).strip().splitlines()[0]
+        raise WrongOption(f"--json-schema {text!r}: {why}") from None
 
 
 def _checkpoint(parsed: argparse.Namespace) -> str:
@@ -195,25 +201,21 @@ def _lines(result: dict[str, Any]) -> list[str]:
 
 
 def _page(result: dict[str, Any]) -> str:
-    batches = result["newest_batches"]
+    batches, topics = result["newest_batches"], result["topics"]
+    topics = topics if isinstance(topics, str) else ", ".join(topics)
     shown = {name: result[name] for name in ("to", "records", "batches")}
+    columns = ("batch", "at", "records", "seconds")
     rates = [(each["batch"], each["records"] / max(each["seconds"], 0.001)) for each in batches]
     sizes = [(str(each["batch"]), each["records"]) for each in batches]
     return page.page(
         "Archive",
         [
-            page.facts({"topics": _named(result["topics"]), **shown}),
+            page.facts({"topics": topics, **shown}),
             page.section("Rate", plots.lines("Rate", [("", rates)], "batch", "records/s")),
             page.section("Batches", plots.bars("Records of each batch", sizes, "records", "batch")),
-            page.section("The newest", _table(batches)),
+            page.section(
+                "The newest",
+                page.table(columns, [[each[name] for name in columns] for each in batches[-50:]]),
+            ),
         ],
     )
-
-
-def _named(topics: list[str] | str) -> str:
-    return topics if isinstance(topics, str) else ", ".join(topics)
-
-
-def _table(batches: list[dict[str, Any]]) -> str:
-    columns = ("batch", "at", "records", "seconds")
-    return page.table(columns, [[each[name] for name in columns] for each in batches[-50:]])

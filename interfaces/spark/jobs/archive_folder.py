@@ -1,9 +1,9 @@
-"""An archive's folder: what belongs to it, and which of its files count.
+"""An archive's folder: its checkpoint, its topics, and its files.
 
-Spark numbers batches in the checkpoint, and the folder's log passes over a number that it has: with
-another checkpoint, or with an older state of its own, records would be taken as read and never
-written. So folder and checkpoint carry the same name, in a note that Spark's readers pass over, and
-their newest batches are held against each other.
+Spark numbers batches in the checkpoint, and skips a batch whose number is in the folder's log: with
+another checkpoint, or an older one of the two, records would count as archived and never be
+written. So folder and checkpoint have the same name in a note, which Spark's readers ignore, and
+their newest batches are compared.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from interfaces.spark.jobs.hadoop_files import NEW, HadoopFiles
-from interfaces.spark.jobs.sink_log import LOG, SinkLog, newest_in
+from interfaces.spark.jobs.hadoop_files import LOG, HadoopFiles
 from interfaces.spark.query.failures import JobFailed, WrongOption
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
 CHECKPOINT, NOTE = "_checkpoint", "_ottla_archive.json"
 _OFFSETS, _COMMITS = "offsets", "commits"
+_SUMMARY = ".compact"
 
 
 class ArchiveFolder:
@@ -30,21 +30,20 @@ class ArchiveFolder:
     def __init__(self, spark: SparkSession, folder: str) -> None:
         self._files = HadoopFiles(spark)
         self.folder = folder.rstrip("/") or folder
-        self._log = SinkLog(self._files, self.folder)
         note = self._note_of(self.folder)
         self._name: str | None = note.get("name")
         self.partitions: dict[str, int] = note.get("partitions", {})
-        #: The type of the column `json`, or that there is none; None: not noted yet.
+        #: The type of the column `json`, empty without one; None: not noted yet.
         self._json: str | None = note.get("json")
 
     @property
-    def was_begun(self) -> bool:
+    def has_begun(self) -> bool:
         return self._name is not None
 
     def belongs_to(self, checkpoint: str) -> None:
-        """From now on; it is refused where it is another's."""
-        its = self._note_of(checkpoint).get("name")
-        if self._name is not None and its == self._name:
+        """From now on; refused where either belongs to another."""
+        name = self._note_of(checkpoint).get("name")
+        if self._name is not None and name == self._name:
             self._require_same_age(checkpoint)
             self._require_same_place()
             return
@@ -52,121 +51,114 @@ class ArchiveFolder:
             whose = "another archive's" if self._files.names(checkpoint) else "new"
             raise WrongOption(
                 f"{self.folder} is an archive already, and the checkpoint {checkpoint} is {whose}: "
-                "records would be lost; name the checkpoint that it had, or another folder"
+                "records would be lost; name its own checkpoint, or another folder"
             )
-        if self._files.names(f"{checkpoint}/{_OFFSETS}"):
+        if self._newest(f"{checkpoint}/{_OFFSETS}") >= 0:
             raise WrongOption(
-                f"the checkpoint {checkpoint} is not of {self.folder}: what it has noted is "
-                "elsewhere; name the folder that it had, or another checkpoint"
+                f"the checkpoint {checkpoint} is not of {self.folder}: its records are in another "
+                "folder; name that folder, or another checkpoint"
             )
-        self._begin(checkpoint, its)
+        self._begin(checkpoint, name)
 
-    def _begin(self, checkpoint: str, its: str | None) -> None:
-        """Of two that begin at once, both have the name of the first, or one is refused."""
-        name = its or self._named(checkpoint, {"name": uuid4().hex})
-        if self._name is None:
-            self._name = self._named(self.folder, self._note(name))
-        else:  # of a run that ended before it archived anything
-            self._name = name
-            self._keep()
-        if self._name != name:
-            raise WrongOption(
-                f"{self.folder} is being made an archive by another run just now, and not with the "
-                f"checkpoint {checkpoint}; name its checkpoint, or another folder"
-            )
-
-    def _named(self, folder: str, note: Mapping[str, Any]) -> str:
-        self._files.write_first(f"{folder}/{NOTE}", json.dumps(note, sort_keys=True))
-        there = self._note_of(folder).get("name")
-        if there is None:
-            self._write(folder, note)
-        return str(there or note["name"])
+    def _begin(self, checkpoint: str, name: str | None) -> None:
+        """The checkpoint first: where a run is killed between the two, the next one goes on."""
+        has_note, self._name = self.has_begun, name or uuid4().hex
+        try:
+            if name is None:
+                self._write(checkpoint, {"name": self._name}, only_new=True)
+            self._write(self.folder, self._note(), only_new=not has_note)
+        except FileExistsError:
+            raise WrongOption(f"another run is beginning an archive in {self.folder}") from None
 
     def _require_same_age(self, checkpoint: str) -> None:
-        """A batch is noted in `offsets`, then in the folder's log, then in `commits`; looked at the
-        other way round, since another run may be at work."""
-        done = newest_in(self._files, f"{checkpoint}/{_COMMITS}")
-        written = self._log.newest()
-        noted = newest_in(self._files, f"{checkpoint}/{_OFFSETS}")
-        if written > noted:
-            known = f"ends with batch {noted}" if noted >= 0 else "knows no batch"
-            raise WrongOption(
-                f"the checkpoint {checkpoint} is older than {self.folder}: it {known}, and batch "
-                f"{written} is there: records would be lost; bring back its newest state, or name "
-                "another folder with another checkpoint"
-            )
-        if done > written:
-            has = f"ends with batch {written}" if written >= 0 else "has no batch"
-            raise WrongOption(
-                f"{self.folder} is older than its checkpoint {checkpoint}: it {has}, and batch "
-                f"{done} was written: records would be missing; bring back its newest state, or "
-                "name another folder with another checkpoint"
-            )
+        """Spark notes a batch in `offsets`, then in the folder's log, then in `commits`; read in
+        the opposite order, since another run may be writing."""
+        committed = self._newest(f"{checkpoint}/{_COMMITS}")
+        written = self._newest(f"{self.folder}/{LOG}")
+        begun = self._newest(f"{checkpoint}/{_OFFSETS}")
+        names = f"the checkpoint {checkpoint}", self.folder
+        for (older, newer), its_batch, batch in (
+            (names, begun, written),
+            (names[::-1], written, committed),
+        ):
+            if its_batch < batch:
+                ends = f"ends with batch {its_batch}" if its_batch >= 0 else "has no batch"
+                raise WrongOption(
+                    f"{older} is older than {newer}: it {ends}, and {newer} has batch {batch}: "
+                    "records would be lost; restore its newest state, or name another folder "
+                    "with another checkpoint"
+                )
 
     def _require_same_place(self) -> None:
-        """Spark's log has whole paths, and Spark would read neither the old files nor the new."""
-        was, place = self._log.place(), self._files.place(self.folder)
-        if was is not None and was != place:
+        """Spark's log has absolute paths: after a move Spark finds neither old files nor new."""
+        files, place = self._files.logged_files(self.folder), self._files.place(self.folder)
+        was = files[-1].rsplit("/", 3)[0] if files else place
+        if was != place:
             raise WrongOption(
                 f"{place} was written as {was}, and Spark would find neither its old files nor new "
-                "ones here: `restore` reads it, and what is new goes to a new folder"
+                "ones here: `restore` reads it; write new records to a new folder"
             )
 
     def require_all_named(self, is_named: Callable[[str], bool], checkpoint: str) -> None:
-        """A checkpoint forgets a topic that is left out, and would begin it anew afterwards."""
-        if newest_in(self._files, f"{checkpoint}/{_OFFSETS}") < 0:
-            self.partitions = {}  # it knows of none
+        """A checkpoint forgets a topic that is left out, and would begin it again later."""
+        if self._newest(f"{checkpoint}/{_OFFSETS}") < 0:
+            self.partitions = {}  # nothing was archived
         for topic in sorted(self.partitions):
             if not is_named(topic):
                 raise WrongOption(
-                    f"{self.folder} is an archive of {topic} too, which is not named now: topics "
-                    "may be added to it and none left out (another folder has other topics)"
+                    f"{self.folder} is also an archive of {topic}: later runs name all its topics, "
+                    "and may add others (another set of topics needs another folder)"
                 )
 
     def note(self, partitions: Mapping[str, int]) -> None:
-        """Of topics that are archived; those that are gone from the broker stay in it."""
-        wanted = {
+        """Topics that are gone from the broker stay in the note."""
+        noted = {
             topic: max(partitions.get(topic, 0), self.partitions.get(topic, 0))
             for topic in partitions.keys() | self.partitions.keys()
         }
-        if wanted != self.partitions:
-            self.partitions = wanted
-            self._keep()
+        if noted != self.partitions:
+            self.partitions = noted
+            self._write(self.folder, self._note())
 
     def note_json(self, kind: str) -> None:
-        """Files of two kinds in one folder are none that Spark could read."""
-        if self._json is None or self._log.newest() < 0:
-            if kind != self._json:
-                self._json = kind
-                self._keep()
-        elif kind != self._json:
+        """Spark cannot read a folder whose files have two types."""
+        if kind == self._json:
+            return
+        if self._json is not None and self._newest(f"{self.folder}/{LOG}") >= 0:
             had = f"{self._json} as" if self._json else "no"
             raise WrongOption(
                 f"{self.folder} has {had} --json-schema: give the same, or name another folder"
             )
+        self._json = kind
+        self._write(self.folder, self._note())
 
     def files(self) -> list[str]:
-        """Those that count, by the log: relative to the folder."""
-        return self._log.files()
+        """Those in the log, relative to the folder, which may have been moved."""
+        files = [
+            "/".join(each.rsplit("/", 3)[1:]) for each in self._files.logged_files(self.folder)
+        ]
+        for file in files:
+            if not (file.startswith("topic=") and "/date=" in file):
+                raise JobFailed(f"the log in {self.folder} is not of an archive: it names {file}")
+        return files
+
+    def _newest(self, log: str) -> int:
+        """Batch in a log of Spark's; -1 without one."""
+        numbers = [name.removesuffix(_SUMMARY) for name in self._files.names(log)]
+        return max((int(each) for each in numbers if each.isdecimal()), default=-1)
 
     def _note_of(self, folder: str) -> dict[str, Any]:
-        """Where it was killed between the old note and the new: the new one, if it is whole."""
-        text = self._files.read(f"{folder}/{NOTE}")
-        new = None if text else self._files.read(f"{folder}/{NOTE}{NEW}")
         try:
-            note = json.loads(text or new or "{}")
+            note = json.loads(self._files.read(f"{folder}/{NOTE}") or "{}")
         except ValueError:
-            note = None if text else {}
+            note = None
         if not isinstance(note, dict):
             raise JobFailed(f"{folder}/{NOTE} is no note of an archive")
         return note
 
-    def _keep(self) -> None:
-        self._write(self.folder, self._note(self._name))
+    def _note(self) -> dict[str, Any]:
+        values = {"name": self._name, "partitions": self.partitions, "json": self._json}
+        return {key: value for key, value in values.items() if value is not None}
 
-    def _note(self, name: str | None) -> dict[str, Any]:
-        facts = {"name": name, "partitions": self.partitions, "json": self._json}
-        return {key: value for key, value in facts.items() if value is not None}
-
-    def _write(self, folder: str, note: Mapping[str, Any]) -> None:
-        self._files.write(f"{folder}/{NOTE}", json.dumps(note, sort_keys=True))
+    def _write(self, folder: str, note: Mapping[str, Any], only_new: bool = False) -> None:
+        self._files.write(f"{folder}/{NOTE}", json.dumps(note, sort_keys=True), only_new)

@@ -1,20 +1,22 @@
-"""Small files on any file system that Spark writes to: through Hadoop, as Spark does."""
+"""Small files, and the logs of Spark's streams, on any file system that Spark writes to.
+
+Through Hadoop and through the classes with which Spark writes its own checkpoints and logs: these
+know how each file system makes a new file visible at once.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from interfaces.spark.query.failures import JobFailed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: What is being written; it may stay where somebody was killed.
-NEW = ".new"
+#: The log of a stream in the folder that it writes.
+LOG = "_spark_metadata"
+_LOG_VERSION = 1
 _OF_PATTERNS = re.compile(r"[\\*?\[\]{}]")
 
 
@@ -25,77 +27,65 @@ def literally(path: str) -> str:
 
 class HadoopFiles:
     def __init__(self, spark: SparkSession) -> None:
-        jvm: Any = spark._jvm
-        self._path = jvm.org.apache.hadoop.fs.Path
-        self._uri = jvm.java.net.URI
-        self._text = jvm.org.apache.commons.io.IOUtils.toString
+        self._jvm: Any = spark._jvm
+        self._session: Any = spark._jsparkSession
         self._settings = spark._jsc.hadoopConfiguration()
 
     def names(self, folder: str) -> list[str]:
-        """None of them where there is no folder. What begins with a dot is a file system's own."""
-        path = self._path(folder)
-        files = path.getFileSystem(self._settings)
+        """Without hidden ones; empty where there is no folder."""
+        path, files = self._opened(folder)
         if not files.exists(path):
             return []
         names = [str(each.getPath().getName()) for each in files.listStatus(path)]
         return sorted(name for name in names if not name.startswith("."))
 
     def place(self, folder: str) -> str:
-        """With its scheme, in the same words however it was named."""
-        path = self._path(folder)
-        return str(path.getFileSystem(self._settings).makeQualified(path).toString())
-
-    def place_of_uri(self, uri: str) -> str:
-        return str(self._path(self._uri(uri)).toString())
+        """With its scheme, and the same however the folder was named."""
+        path, files = self._opened(folder)
+        return str(files.makeQualified(path).toString())
 
     def read(self, file: str) -> str | None:
-        """None where there is none, also where it goes at this moment."""
-        path = self._path(file)
-        files = path.getFileSystem(self._settings)
-        try:
-            stream = files.open(path)
-        except Exception:
-            if files.exists(path):
-                raise
+        """None where there is none."""
+        path, files = self._opened(file)
+        if not files.exists(path):
             return None
+        stream = files.open(path)
         try:
-            return str(self._text(stream, "UTF-8"))
+            return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
         finally:
             stream.close()
 
-    def write(self, file: str, text: str) -> None:
-        """The old one goes when the new one is whole: no rename of Hadoop's replaces a file."""
-        path, begun = self._path(file), self._path(file + NEW)
-        with _told(file):
-            files = self._filled(begun, text)
-            files.delete(path, False)
-            moved = files.rename(begun, path)
-        if not moved:
-            raise JobFailed(f"{file} cannot be written")
-
-    def write_first(self, file: str, text: str) -> None:
-        """Only where there is none; it is whole when it is there. A local disk has no rename that
-        heeds what is there, so that is looked at just before."""
-        path, begun = self._path(file), self._path(f"{file}.{uuid4().hex}{NEW}")
-        with _told(file):
-            files = self._filled(begun, text)
-            if files.exists(path) or not files.rename(begun, path):
-                files.delete(begun, False)
-
-    def _filled(self, path: Any, text: str) -> Any:
-        files = path.getFileSystem(self._settings)
-        stream = files.create(path, True)
+    def write(self, file: str, text: str, only_new: bool = False) -> None:
+        """At once; FileExistsError with `only_new` where there is one."""
+        streaming = self._jvm.org.apache.spark.sql.execution.streaming
+        path, files = self._opened(file)
         try:
+            files.mkdirs(path.getParent())
+            manager = streaming.checkpointing.CheckpointFileManager.create(path, self._settings)
+            stream = manager.createAtomic(path, not only_new)
             stream.write(bytearray(text, "utf-8"))
-        finally:
             stream.close()
-        return files
+        except Exception as failure:
+            if only_new and files.exists(path):
+                raise FileExistsError(file) from None
+            cause = getattr(failure, "java_exception", None)
+            raise JobFailed(f"{file} cannot be written: {cause or failure}") from None
 
+    def logged_files(self, folder: str) -> list[str]:
+        """The files of a folder that count, as its log names them: by where they were written."""
+        if not self.names(f"{folder}/{LOG}"):
+            return []
+        sinks = self._jvm.org.apache.spark.sql.execution.streaming.sinks
+        none = self._jvm.scala.Option.empty()
+        log = sinks.FileStreamSinkLog(_LOG_VERSION, self._session, f"{folder}/{LOG}", none)
+        try:
+            # Decoded from a URI, in the words of `place`.
+            uris = [self._jvm.java.net.URI(str(each.path())) for each in log.allFiles()]
+        except Exception as failure:
+            cause = getattr(failure, "java_exception", None)
+            raise JobFailed(f"{folder}/{LOG} cannot be read: {cause or failure}") from None
+        return [str(self._jvm.org.apache.hadoop.fs.Path(uri).toString()) for uri in uris]
 
-@contextmanager
-def _told(file: str) -> Iterator[None]:
-    try:
-        yield
-    except Exception as failure:
-        cause = getattr(failure, "java_exception", None)
-        raise JobFailed(f"{file} cannot be written: {cause or failure}") from None
+    def _opened(self, name: str) -> tuple[Any, Any]:
+        path = self._jvm.org.apache.hadoop.fs.Path(name)
+        return path, path.getFileSystem(self._settings)

@@ -1,18 +1,19 @@
 """The broker's request log: percentiles by API and client, where time goes, the slowest requests.
 
-Times are those of the broker: from the arrival of a request's last byte to its answer's last byte.
-A fetch waits for records as long as its client asked it to, and who joins a group for its other
-members: `busy` is what is left without that, and what a produce request waits for is its commit.
+Times are the broker's: from the last byte of a request to the last byte of its response. A fetch
+waits for records as long as its client allows, and a join for the other members of the group:
+`busy` is the time without these waits. A produce request's wait for its commit is in it.
 """
 
 from __future__ import annotations
 
 import argparse
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.jobs.hadoop_files import literally
-from interfaces.spark.jobs.job import is_local, spark_of, tell
+from interfaces.spark.jobs.job import is_local, show_result, spark_of
 from interfaces.spark.query.failures import JobFailed, WrongOption
 from interfaces.spark.reports import page, plots
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Of a request's life, in order.
 STAGES = ("queue", "decode", "handle", "wait", "send")
-#: Whose wait is for others, and no work: as the broker has it when it looks for slow ones.
+#: APIs that wait for others; the broker's own log of slow requests leaves the same waits out.
 _WAIT_FOR_OTHERS = ("Fetch", "JoinGroup", "SyncGroup")
 _COLUMNS = (
     "event string, time string, api string, client_id string, software string, peer string, "
@@ -30,9 +31,9 @@ _COLUMNS = (
     "total_us long, errors array<string>"
 )
 _PERCENTILES = (0.5, 0.95, 0.99, 0.999)
-#: Of the plot over time, at the most.
+#: Of the plot over time, at most.
 _MOMENTS = 240
-#: Clients, and errors, that are told.
+#: Clients, and errors, in the result.
 _MOST_ROWS = 50
 
 
@@ -41,12 +42,12 @@ def run(parsed: argparse.Namespace) -> int:
         if is_local(log) and not Path(log).exists():
             raise WrongOption(f"there is no {log}")
     with spark_of(parsed) as spark:
-        result = look_at(spark, parsed.logs, parsed.slowest)
-    tell(parsed, result, _lines(result), lambda: _page(result))
+        result = evaluate(spark, parsed.logs, parsed.slowest)
+    show_result(parsed, result, _lines(result), lambda: _page(result))
     return 0
 
 
-def look_at(spark: SparkSession, logs: list[str], slowest: int) -> dict[str, Any]:
+def evaluate(spark: SparkSession, logs: list[str], slowest: int) -> dict[str, Any]:
     from pyspark.sql import functions as f
 
     requests = _requests(spark, logs).cache()
@@ -62,7 +63,7 @@ def look_at(spark: SparkSession, logs: list[str], slowest: int) -> dict[str, Any
         assert whole is not None
         if not whole["requests"]:
             raise JobFailed(
-                "No request is in the log; the broker writes them with "
+                "no request is in the log; the broker writes them with "
                 "--log-requests all --log-format json"
             )
         return {
@@ -85,9 +86,9 @@ def _requests(spark: SparkSession, logs: list[str]) -> DataFrame:
 
     named = [literally(log) if is_local(log) else log for log in logs]
     parsed = spark.read.text(named).select(f.from_json("value", _COLUMNS).alias("line"))
-    seen = parsed.select("line.*").where("event = 'request' and total_us is not null")
+    requests = parsed.select("line.*").where("event = 'request' and total_us is not null")
     waited = f.when(f.col("api").isin(*_WAIT_FOR_OTHERS), f.col("wait_us")).otherwise(0)
-    return seen.withColumn("at_ms", f.unix_millis(f.to_timestamp("time"))).withColumn(
+    return requests.withColumn("at_ms", f.unix_millis(f.to_timestamp("time"))).withColumn(
         "busy_us", f.col("total_us") - waited
     )
 
@@ -96,16 +97,15 @@ def _figures(requests: DataFrame, *by: str) -> list[dict[str, Any]]:
     """The busiest first."""
     from pyspark.sql import functions as f
 
-    def places(column: str) -> Any:
-        wanted = [f.lit(each) for each in _PERCENTILES]
-        return f.percentile(column, f.array(*wanted))
+    def percentiles(column: str) -> Any:
+        return f.percentile(column, list(_PERCENTILES))
 
     grouped = requests.groupBy(*by).agg(
         f.count("*").alias("requests"),
         f.count_if(f.size("errors") > 0).alias("failed"),
         f.sum("busy_us").alias("sum_us"),
-        places("total_us").alias("total"),
-        places("busy_us").alias("busy"),
+        percentiles("total_us").alias("total"),
+        percentiles("busy_us").alias("busy"),
         f.max("total_us").alias("total_max"),
         f.max("busy_us").alias("busy_max"),
     )
@@ -155,7 +155,7 @@ def _over_time(requests: DataFrame, first: int, last: int) -> list[dict[str, Any
         requests.groupBy(moment.alias("moment"))
         .agg(
             f.count("*").alias("requests"),
-            f.percentile("busy_us", f.array(f.lit(0.5), f.lit(0.99))).alias("busy"),
+            f.percentile("busy_us", [0.5, 0.99]).alias("busy"),
         )
         .collect()
     )
@@ -167,14 +167,14 @@ def _over_time(requests: DataFrame, first: int, last: int) -> list[dict[str, Any
 
 
 def _moment_of(second: float, seconds: float, row: Row | None) -> dict[str, Any]:
-    """Where nothing happened there are no percentiles."""
+    """Without a request there are no percentiles."""
     p50, p99 = row["busy"] if row else (None, None)
     rate = row["requests"] / seconds if row else 0.0
     return {"second": second, "per_second": rate, "busy_p50_us": p50, "busy_p99_us": p99}
 
 
 def _slowest(requests: DataFrame, number: int) -> list[dict[str, Any]]:
-    """By what the broker was busy with: a fetch that waited is not slow."""
+    """By busy time: a fetch that waited is not slow."""
     from pyspark.sql import functions as f
 
     names = [
@@ -186,8 +186,6 @@ def _slowest(requests: DataFrame, number: int) -> list[dict[str, Any]]:
 
 
 def _moment(at_ms: int) -> str:
-    from datetime import UTC, datetime
-
     return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
 
 
@@ -219,7 +217,7 @@ def _lines(result: dict[str, Any]) -> list[str]:
         lines += ["", "What failed:"]
     for each in result["errors"][:5]:
         lines.append(f"  {each['requests']:>9,}  {each['api']}: {each['error']}")
-    lines += ["", "The slowest, without what they waited for records or other members:"]
+    lines += ["", "The slowest, without waits for records or other members:"]
     for each in result["slowest"][:5]:
         lines.append(
             f"  {each['busy_us']:>9,} us  {each['api']}  correlation id {each['correlation_id']} "
@@ -254,8 +252,8 @@ def _page(result: dict[str, Any]) -> str:
         [
             page.facts(shown),
             page.note(
-                "Times are microseconds in the broker, without what a fetch waited for records, "
-                "or who joined a group for its other members."
+                "Times are microseconds in the broker, without the waits of a fetch for records "
+                "and of a join for the other members of its group."
             ),
             page.section("Over time", plots.lines("Requests", [("", rate)], "s", "requests/s")),
             page.section("Latency", plots.lines("Latency", list(slow.items()), "s", "us")),

@@ -1,9 +1,8 @@
-"""ottla spark restore: an archive back to topics, each partition in the order that it had.
+"""ottla spark restore: an archive back to topics, each partition in its order.
 
-All of a partition goes through one task, by its offsets, and no task is done twice: it would send
-what was sent before once more. Spark is told so; where it begins one again all the same, because it
-has lost a machine, that fails. So an archive that was half restored shows in the topics, and the
-way on is to delete them and begin again.
+One task sends all of a partition, by its offsets, and no task runs twice, which would send records
+twice: Spark's settings forbid it, and where Spark runs one again all the same, because it has lost
+a machine, the job fails. After a failure delete the topics and begin again.
 """
 
 from __future__ import annotations
@@ -16,17 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.jobs.archive_folder import NOTE, ArchiveFolder
-from interfaces.spark.jobs.hadoop_files import literally
+from interfaces.spark.jobs.hadoop_files import LOG, literally
 from interfaces.spark.jobs.job import (
     ONE_TRY,
     is_local,
     kafka_options,
     require_broker,
+    show_result,
     spark_of,
-    tell,
 )
 from interfaces.spark.jobs.progress import Progress
-from interfaces.spark.jobs.sink_log import LOG
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.sink_attempts import one_attempt
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TOPIC_S = 30.0
-#: A folder of this name stands for null.
+#: Spark names the folder of null so; a topic may have that name.
 _AS_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -58,12 +56,12 @@ def run(parsed: argparse.Namespace) -> int:
     parsed.spark_settings = [*parsed.spark_settings, *ONE_TRY]
     with spark_of(parsed) as spark:
         result = restore(spark, parsed)
-    tell(parsed, result, _lines(result), lambda: _page(result))
+    show_result(parsed, result, _lines(result), lambda: _page(result))
     return 0
 
 
 def _no_archive(folder: str) -> WrongOption:
-    return WrongOption(f"{folder} is no archive: name the folder that --to named")
+    return WrongOption(f"{folder} is no archive: name the folder of its --to")
 
 
 def _check_day(day: str | None) -> None:
@@ -85,8 +83,8 @@ def restore(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
     counts = {(parsed.prefix + row["topic"], row["partition"]): row["records"] for row in found}
     had = {parsed.prefix + topic: number for topic, number in folder.partitions.items()}
     _make_topics(KafkaOptions(kafka_options(parsed)), counts, had, parsed.append)
-    told = Progress(lambda _: f"restoring {sum(counts.values()):,} records")
-    with told, one_attempt(spark.sparkContext):
+    progress = Progress(lambda _: f"restoring {sum(counts.values()):,} records")
+    with progress, one_attempt(spark.sparkContext):
         _written(records, parsed, len(counts))
     return {
         "from": parsed.archive,
@@ -99,11 +97,11 @@ def restore(spark: SparkSession, parsed: argparse.Namespace) -> dict[str, Any]:
 
 
 def _archived(spark: SparkSession, parsed: argparse.Namespace, folder: ArchiveFolder) -> DataFrame:
-    """The names of folders are texts: a topic may be called 007, or as Hive calls what is null."""
+    """With a schema: Spark would take a topic 007 for a number."""
     from pyspark.sql import functions as f
 
     files = [literally(f"{folder.folder}/{file}") for file in folder.files()]
-    if not files and folder.was_begun:
+    if not files and folder.has_begun:
         raise JobFailed(f"{parsed.archive} is an archive without a record")
     if not files:
         raise _no_archive(parsed.archive)
@@ -125,25 +123,24 @@ def _make_topics(
     had: Mapping[str, int],
     append: bool,
 ) -> None:
-    """New ones with as many partitions as they `had`; to others it is enough to have those that
-    records are for."""
+    """New ones get as many partitions as they `had`; existing ones need those of the records."""
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import NewTopic
 
     broker = Broker(options)
-    wanted: dict[str, int] = {}
+    needed: dict[str, int] = {}
     for topic, partition in counts:
-        wanted[topic] = max(wanted.get(topic, 0), partition + 1)
+        needed[topic] = max(needed.get(topic, 0), partition + 1)
     there = broker.admin.list_topics(timeout=_TOPIC_S).topics
-    for topic in wanted.keys() & there.keys():
+    for topic in needed.keys() & there.keys():
         has = len(there[topic].partitions)
-        if has < wanted[topic]:
-            raise JobFailed(f"{topic} has {has} partitions, and {wanted[topic]} are in the archive")
+        if has < needed[topic]:
+            raise JobFailed(f"{topic} has {has} partitions, and {needed[topic]} are in the archive")
         if not append and _has_records(broker, [Place(topic, number) for number in range(has)]):
             raise JobFailed(f"{topic} has records already; --append adds to them")
     new = [
-        NewTopic(topic, max(wanted[topic], had.get(topic, 0)))
-        for topic in wanted.keys() - there.keys()
+        NewTopic(topic, max(needed[topic], had.get(topic, 0)))
+        for topic in needed.keys() - there.keys()
     ]
     for topic, made in broker.admin.create_topics(new).items() if new else ():
         try:

@@ -102,5 +102,4 @@ class KafkaOptions(Options):
     @property
     def patience_s(self) -> float:
         """A read fails when no record arrives for so long."""
-        timeout_ms = self.number(_PATIENCE, least=1)
-        return (DEFAULT_PATIENCE_MS if timeout_ms is None else timeout_ms) / 1000
+        return self.number_or(_PATIENCE, DEFAULT_PATIENCE_MS) / 1000

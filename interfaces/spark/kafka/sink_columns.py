@@ -45,10 +45,9 @@ class SinkColumns:
             raise WrongOption("no topic: set option topic, or add a column topic")
         if use_timestamp and "timestamp" not in types:
             raise WrongOption("useTimestamp=true needs a column timestamp")
-        used = {"value", "key", "partition", "headers"}
-        used |= {"topic"} if topic is None else set()
-        used |= {"timestamp"} if use_timestamp else set()
-        for name in used & types.keys():
+        unused = {"topic"} if topic is not None else set()
+        unused |= set() if use_timestamp else {"timestamp"}
+        for name in sorted(_TYPES.keys() & types.keys() - unused):
             if types[name].lower() not in _TYPES[name]:
                 expected = " or ".join(_TYPES[name])
                 raise WrongOption(f"the column {name} is {types[name]}, expected {expected}")

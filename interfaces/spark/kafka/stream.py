@@ -151,14 +151,12 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _after_another_look(self, known: Offsets, shorter: list[Place]) -> Offsets:
         """Asks for the ends again, as a lagging replica may have responded."""
-        options = self.options
-        tries = options.number("fetchOffset.numRetries", least=0)
-        pause_ms = options.number("fetchOffset.retryIntervalMs", least=0)
+        number = self.options.number_or
         found = self.broker.latest(shorter)
-        for _ in range(_RETRIES if tries is None else tries):
+        for _ in range(number("fetchOffset.numRetries", _RETRIES)):
             if all(found[place] >= known[place] for place in shorter):
                 break
-            time.sleep((_RETRY_INTERVAL_MS if pause_ms is None else pause_ms) / 1000)
+            time.sleep(number("fetchOffset.retryIntervalMs", _RETRY_INTERVAL_MS) / 1000)
             found = self.broker.latest(shorter)
         if self._target is not None:
             found = {place: min(found[place], known[place]) for place in shorter}

@@ -85,6 +85,10 @@ class Options:
             raise WrongOption(f"{name}: {text} is less than {least}")
         return int(text)
 
+    def number_or(self, name: str, default: int) -> int:
+        number = self.number(name, least=0)
+        return default if number is None else number
+
     def flag(self, name: str, default: bool) -> bool:
         text = self.text(name)
         if text is None:

@@ -19,20 +19,19 @@ _TEXT = "#123456"
 _COLOURS = ("#3b7dd8", "#d8733b", "#3aa76d", "#b05bc9", "#c2a02c", "#d0506e")
 _INCHES = (10.0, 3.6)
 _STYLE = {
-    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "grid.color"), _TEXT),
-    "xtick.color": _TEXT,
-    "xtick.major.pad": 8.0,
-    "ytick.color": _TEXT,
     "font.family": "sans-serif",
     "font.size": 11.0,
     "svg.fonttype": "none",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
     "axes.grid": True,
     "axes.grid.axis": "y",
     "axes.axisbelow": True,
     "grid.alpha": 0.25,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
+    "xtick.major.pad": 8.0,
     "legend.frameon": False,
+    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "grid.color"), _TEXT),
+    **dict.fromkeys(("xtick.color", "ytick.color"), _TEXT),
 }
 _NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 #: Ids are the same in each plot, and a page has several.

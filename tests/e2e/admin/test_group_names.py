@@ -1,4 +1,4 @@
-"""A group may have any id, and each of them can be named in a path, whatever is in it."""
+"""A group may have any id, and each id can stand in a path."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def topic(admin: AdminClient) -> Iterator[str]:
 
 
 def commit(broker: BrokerProcess, group: str, topic: str) -> None:
-    """Offset 0 of partition 0, with what no client library lets through as an id."""
+    """Commits offset 0 of partition 0. Client libraries refuse some of these ids."""
     partition = struct.pack(">iq", 0, 0) + string("")
     body = string(group) + struct.pack(">i", -1) + string("") + struct.pack(">q", -1)
     with broker.connect() as client:
@@ -52,14 +52,19 @@ def commit(broker: BrokerProcess, group: str, topic: str) -> None:
 
 
 def in_path(group: str) -> str:
-    """As docs/rest.md says."""
+    """See docs/rest.md."""
     return ("%FF" if group in ("", ".", "..") else "") + quote(group, safe="")
 
 
-@pytest.mark.parametrize("group", IDS)
-@pytest.mark.parametrize("groups", ["/groups", "/v3/clusters/CLUSTER/consumer-groups"])
-def test_a_group_of_any_id_is_seen_moved_and_deleted(
-    admin: AdminClient, topic: str, group: str, groups: str
+@pytest.mark.parametrize(
+    ("groups", "group"),
+    [
+        *(("/groups", group) for group in IDS),
+        *(("/v3/clusters/CLUSTER/consumer-groups", group) for group in ("team/orders", "..", "")),
+    ],
+)
+def test_a_group_of_any_id_is_shown_reset_and_deleted(
+    admin: AdminClient, topic: str, groups: str, group: str
 ) -> None:
     cluster = admin.get("/v3/clusters").json["data"][0]["cluster_id"]
     path = f"{groups.replace('CLUSTER', cluster)}/{in_path(group)}"
@@ -74,13 +79,13 @@ def test_a_group_of_any_id_is_seen_moved_and_deleted(
     moved = admin.post(f"{path}/offsets", {"to": "start"})
     if group:
         assert moved.json["consumer_group_id"] == group
-    else:  # Kafka keeps what was committed so; it does not give the name out anew, nor do we.
+    else:  # as Kafka: committed offsets of the empty id stay, new ones are refused
         assert (moved.status, moved.json["error_code"]) == (400, 40002)
     assert admin.ask("DELETE", path).status == 204
     assert admin.get(path).json["error_code"] == 40404
 
 
-def test_a_slash_that_is_not_escaped_parts_the_path(admin: AdminClient, topic: str) -> None:
+def test_an_unescaped_slash_separates_parts_of_the_path(admin: AdminClient, topic: str) -> None:
     commit(admin.broker, "a/lags", topic)
     assert admin.get("/groups/a/lags").json["error_code"] == 40404
     assert admin.get("/groups/a%2Flags").status == 200
@@ -88,16 +93,18 @@ def test_a_slash_that_is_not_escaped_parts_the_path(admin: AdminClient, topic: s
     assert admin.ask("DELETE", "/groups/a%2flags").status == 204
 
 
-def test_what_is_asked_for_is_logged_as_it_was_asked(admin: AdminClient) -> None:
-    told = {"x-correlation-id": "a-slash"}
-    answer = admin.ask("GET", "/groups/no%2Fsuch", headers=told)
+def test_the_log_has_the_decoded_path_and_its_template(admin: AdminClient) -> None:
+    headers = {"x-correlation-id": "a-slash"}
+    answer = admin.ask("GET", "/groups/no%2Fsuch", headers=headers)
     assert "no/such" in answer.json["message"]
     line = admin.broker.log_line("a-slash")
     assert "/groups/no/such" in line
     assert "GET /groups/{group_id}" in line
 
 
-def test_the_byte_that_is_nothing_is_no_part_of_other_names(admin: AdminClient, topic: str) -> None:
+def test_the_marker_of_special_names_is_no_part_of_other_names(
+    admin: AdminClient, topic: str
+) -> None:
     commit(admin.broker, "plain", topic)
     for path in ("/groups/%FFplain", "/groups/pl%FFain", "/groups/%FF...", "/groups/%FF%FF"):
         assert admin.get(path).json["error_code"] == 40404, path

@@ -46,7 +46,9 @@ def next_value(reader: Consumer) -> int:
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_a_group_is_seen_and_set_back(admin: AdminClient, topic: str, protocol: str) -> None:
+def test_a_group_is_shown_and_its_offsets_reset(
+    admin: AdminClient, topic: str, protocol: str
+) -> None:
     group = f"/groups/readers-{protocol}"
     reader = consumer(admin, protocol)
     assert [next_value(reader) for _ in range(4)] == [0, 1, 2, 3]

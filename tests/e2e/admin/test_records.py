@@ -1,4 +1,4 @@
-"""Records of real clients, looked into, sent, tailed and downloaded over HTTP."""
+"""Records of real clients, read, produced, tailed and downloaded over HTTP."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NASTY = '</td><script>alert("x")</script>'
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 
 
-@pytest.fixture(scope="module", params=["memory", "lmdb"])
+@pytest.fixture(scope="module", params=[pytest.param("memory", marks=pytest.mark.long), "lmdb"])
 def admin(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[AdminClient]:
@@ -69,7 +69,7 @@ def fill(admin: AdminClient, topic: str, count: int, value: Callable[[int], str]
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_what_clients_sent_is_shown(admin: AdminClient, topic: str, codec: str) -> None:
+def test_records_of_real_clients_are_shown(admin: AdminClient, topic: str, codec: str) -> None:
     produced(admin, topic, codec)
     answer = admin.get(f"/topics/{topic}/records?order=oldest")
     assert answer.headers["content-type"] == "application/json"
@@ -98,7 +98,7 @@ def test_pages_lead_through_a_topic(admin: AdminClient, topic: str) -> None:
     assert seen == [str(number) for number in reversed(range(250))]
 
 
-def test_a_long_search_ends_when_its_time_is_over_and_goes_on(
+def test_a_long_search_ends_with_its_time_and_goes_on_from_its_cursor(
     admin: AdminClient, topic: str
 ) -> None:
     fill(admin, topic, 60_000, lambda number: f"value {number}")
@@ -139,7 +139,7 @@ def test_a_download_of_a_topic_that_is_deleted_breaks_off(admin: AdminClient, to
     connection.close()
 
 
-def test_a_download_that_nobody_reads_keeps_no_other_from_its_worker(
+def test_a_stalled_download_does_not_block_the_worker_of_another(
     admin: AdminClient, topic: str
 ) -> None:
     """Batches so large that only a worker opens them."""
@@ -172,7 +172,7 @@ def test_parquet_is_a_table_of_the_bytes(admin: AdminClient, topic: str) -> None
     ]
 
 
-def test_what_is_sent_over_http_is_what_clients_read(admin: AdminClient, topic: str) -> None:
+def test_records_produced_over_http_are_read_by_clients(admin: AdminClient, topic: str) -> None:
     keys = [f"key-{number}" for number in range(40)]
     body = "".join(
         json.dumps({"key": key, "value": {"type": "JSON", "data": {"n": key}}}) for key in keys
@@ -199,7 +199,7 @@ def test_what_is_sent_over_http_is_what_clients_read(admin: AdminClient, topic: 
     assert values == {key: {"n": key} for key in keys}
 
 
-def test_a_record_that_is_wrong_does_not_end_a_stream(admin: AdminClient, topic: str) -> None:
+def test_a_refused_record_does_not_end_a_stream(admin: AdminClient, topic: str) -> None:
     large = {"value": "x" * 1_100_000}
     body = b"\n".join(
         json.dumps(each).encode()
@@ -264,7 +264,7 @@ class Events:
         self._connection.close()
 
 
-def test_a_tail_brings_records_as_they_come(admin: AdminClient, topic: str) -> None:
+def test_a_tail_sends_new_records(admin: AdminClient, topic: str) -> None:
     produced(admin, topic)
     tail = Events(admin, f"/topics/{topic}/records:tail?last=1")
     assert tail.next("position")["id"] == "0:3,1:0"
@@ -281,7 +281,7 @@ def test_a_tail_brings_records_as_they_come(admin: AdminClient, topic: str) -> N
     again.close()
 
 
-def test_topics_are_emptied_and_copied(admin: AdminClient, topic: str) -> None:
+def test_topics_are_truncated_and_cloned(admin: AdminClient, topic: str) -> None:
     for codec in CODECS:
         produced(admin, topic, codec, **{"enable.idempotence": True})
     copy = f"{topic}-copy"
@@ -303,7 +303,7 @@ def workers(broker: BrokerProcess) -> list[int]:
     return [int(child) for child in children]
 
 
-def test_a_worker_that_dies_is_told_and_replaced(admin: AdminClient, topic: str) -> None:
+def test_a_killed_worker_is_replaced(admin: AdminClient, topic: str) -> None:
     fill(admin, topic, 60_000, lambda number: f"value {number}")
     query = f"/topics/{topic}/records?order=oldest&key_contains=value&time_budget_ms=60000"
     assert admin.get(query).json["stopped_because"] == "end"

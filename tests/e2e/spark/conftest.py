@@ -1,4 +1,4 @@
-"""One Spark for the tests of each process: a JVM takes ten seconds to start."""
+"""One Spark session for each test process: a JVM takes ten seconds to start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ottla spark analyze` tells what plain Python finds in what was written."""
+"""`ottla spark analyze` finds in records what plain Python finds in them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Producer
 
 from interfaces.main.arguments import parser
-from interfaces.spark.jobs.analyze.analysis import look_at, partitions_of, run, source_of
+from interfaces.spark.jobs.analyze.analysis import run
 from interfaces.spark.query.failures import JobFailed, WrongOption
 from tests.e2e.broker_process import BrokerProcess
 from tests.fakes.batches import GZIP, NONE, TIMESTAMP, ZSTD, Record
@@ -67,6 +67,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory, written: list[list[Row]]) -
     made.path.mkdir()
     ids = made.topic("orders", PARTITIONS)
     made.topic("silent", 3)
+    (damaged,) = made.topic("damaged")
+    made.append(damaged, ["one", "two"])
+    made.append(damaged, ["three"], payload=b"no record at all")
+    made.append(damaged, ["four"])
     for partition_id, rows in zip(ids, written, strict=True):
         for start in range(0, len(rows), 50):
             records: list[Record] = list(rows[start : start + 50])
@@ -79,7 +83,7 @@ def analyze(*words: str) -> int:
 
 
 def check_records(topic: dict[str, Any], written: list[list[Row]]) -> None:
-    """Against plain Python, what any source tells."""
+    """Of any source, against plain Python."""
     rows = [row for partition in written for row in partition]
     sizes = [size(row) for row in rows]
     assert topic["records"] == len(rows)
@@ -130,7 +134,7 @@ def check_times(partition: dict[str, Any], rows: list[Row]) -> None:
     assert times["intervals_ms"]["max"] == max(forwards)
 
 
-def test_a_data_folder_is_told_as_it_was_written(
+def test_a_data_folder_has_the_figures_of_what_was_written(
     spark: SparkSession,
     folder: DataFolder,
     written: list[list[Row]],
@@ -142,7 +146,9 @@ def test_a_data_folder_is_told_as_it_was_written(
     assert analyze(*words, "--json", str(file), "--report", str(report)) == 0
 
     result = json.loads(file.read_text())
-    orders, silent = result["topics"]
+    damaged, orders, silent = result["topics"]
+    assert (damaged["records"], damaged["damaged"]) == (3, 1)
+    assert damaged["problems"][0].startswith("damaged-0 at offset 2: ")
     assert (orders["topic"], silent["topic"], len(silent["partitions"])) == ("orders", "silent", 3)
     assert (silent["records"], silent["forecast"], silent["hot_keys"]) == (0, None, [])
     check_records(orders, written)
@@ -162,16 +168,16 @@ def test_a_data_folder_is_told_as_it_was_written(
     )
     check_forecast(result, written)
     page = report.read_text()
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 2 * 3
     assert "hot 0" in page
-    told = capsys.readouterr()
-    assert "orders: 1,200 records in 2 partitions" in told.out
-    assert "2 topics, 5 partitions" in told.err
+    printed = capsys.readouterr()
+    assert "orders: 1,200 records in 2 partitions" in printed.out
+    assert "3 topics, 6 partitions" in printed.err
 
 
 def check_forecast(result: dict[str, Any], written: list[list[Row]]) -> None:
     """Of what is stored: each record's share of its batch, of the last day to the minute."""
-    orders = result["topics"][0]
+    orders = result["topics"][1]
     times = [row[3] for partition in written for row in partition]
     span_ms = max(times) - min(times)
     assert span_ms < DAY_MS  # so that all of it is of the last day
@@ -179,12 +185,13 @@ def check_forecast(result: dict[str, Any], written: list[list[Row]]) -> None:
     a_day = stored * DAY_MS / span_ms
     assert orders["forecast"]["seconds"] == span_ms / 1000
     assert orders["forecast"]["bytes_per_day"] == pytest.approx(a_day, abs=1)
-    assert result["forecast"]["bytes"] == stored
-    assert result["forecast"]["bytes_kept"]["30_days"] == pytest.approx(30 * a_day, abs=30)
+    assert result["forecast"]["bytes"] > stored
+    assert result["forecast"]["bytes_kept"]["30_days"] >= 30 * a_day - 30
     assert result["forecast"]["disk_full_on"] is None  # not within ten years
 
 
-def test_over_the_wire_all_is_told_but_what_only_the_store_knows(
+@pytest.mark.long
+def test_over_the_wire_the_figures_are_the_same_without_batches(
     spark: SparkSession,
     spark_broker: BrokerProcess,
     topic: str,
@@ -198,10 +205,10 @@ def test_over_the_wire_all_is_told_but_what_only_the_store_knows(
     assert producer.flush(30) == 0
     words = ("-b", spark_broker.bootstrap, topic, "--hot-keys", "4")
     assert analyze(*words, "--json", "-") == 0
-    told = json.loads(capsys.readouterr().out)
-    check_records(told["topics"][0], written)
-    assert told["topics"][0]["batches"] is None
-    assert "--data" in told["left_out"]
+    result = json.loads(capsys.readouterr().out)
+    check_records(result["topics"][0], written)
+    assert result["topics"][0]["batches"] is None
+    assert "--data" in result["left_out"]
 
     with pytest.raises((JobFailed, WrongOption), match="nowhere"):
         analyze("-b", spark_broker.bootstrap, "nowhere")
@@ -209,31 +216,16 @@ def test_over_the_wire_all_is_told_but_what_only_the_store_knows(
     # And beside the broker that has them, where batches are known again.
     data = spark_broker.storage.partition("://")[2]
     assert analyze("--data", data, topic, "--hot-keys", "4", "--json", "-") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [each["topic"] for each in told["topics"]] == [topic]
-    check_records(told["topics"][0], written)
-    assert told["topics"][0]["batches"]["records"]["max"] > 1
+    result = json.loads(capsys.readouterr().out)
+    assert [each["topic"] for each in result["topics"]] == [topic]
+    check_records(result["topics"][0], written)
+    assert result["topics"][0]["batches"]["records"]["max"] > 1
 
 
-def test_what_is_damaged_is_told_and_ends_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    made = DataFolder(tmp_path / "data")
-    made.path.mkdir()
-    (partition_id,) = made.topic("orders")
-    made.append(partition_id, ["one", "two"])
-    made.append(partition_id, ["three"], payload=b"no record at all")
-    made.append(partition_id, ["four"], timestamp=2**62)
-    source = source_of(parser().parse_args(["spark", "analyze", "--data", str(made.path)]))
-    result = look_at(spark, source, partitions_of(source))
-    (orders,) = result["topics"]
-    assert (orders["records"], orders["damaged"]) == (3, 1)
-    assert orders["problems"][0].startswith("orders-0 at offset 2: ")
-    assert orders["times"]["newest"].endswith(" ms")  # no calendar has it
-
-
-def test_what_cannot_be_analysed_is_told_before_spark_starts(tmp_path: Path) -> None:
+def test_wrong_sources_are_refused_before_spark_starts(tmp_path: Path) -> None:
     with pytest.raises(WrongOption, match=r"^--data and -b exclude each other"):
         analyze("--data", str(tmp_path), "-b", "localhost:1")
-    with pytest.raises(WrongOption, match=r"^which topics\?"):
+    with pytest.raises(WrongOption, match=r"^name the topics"):
         analyze("-b", "localhost:1")
     with pytest.raises(JobFailed, match=r"127\.0\.0\.1:1"):
         analyze("-b", "127.0.0.1:1", "orders")
@@ -243,7 +235,7 @@ def test_what_cannot_be_analysed_is_told_before_spark_starts(tmp_path: Path) -> 
     made.path.mkdir()
     with made.changed():
         pass
-    with pytest.raises(JobFailed, match=r"^There is no topic in "):
+    with pytest.raises(JobFailed, match=r"^there is no topic in "):
         analyze("--data", str(made.path))
     with pytest.raises(JobFailed, match=r"^there is no topic orders in "):
         analyze("--data", str(made.path), "orders")

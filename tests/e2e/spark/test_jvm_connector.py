@@ -36,7 +36,7 @@ def numbered(spark: SparkSession, count: int) -> DataFrame:
 
 
 @pytest.mark.long
-def test_what_it_writes_it_reads_also_in_many_tasks_and_by_time(
+def test_the_connector_writes_and_reads(
     spark: SparkSession, connector: str, servers: str, topic: str
 ) -> None:
     write(numbered(spark, 5_000), connector, servers, topic)
@@ -54,7 +54,7 @@ def test_what_it_writes_it_reads_also_in_many_tasks_and_by_time(
 
 
 @pytest.mark.long
-def test_it_streams_in_limited_batches_and_goes_on_from_its_checkpoint(
+def test_the_connector_streams_and_continues_from_its_checkpoint(
     spark: SparkSession,
     connector: str,
     spark_broker: BrokerProcess,
@@ -83,7 +83,8 @@ def test_it_streams_in_limited_batches_and_goes_on_from_its_checkpoint(
     assert len(records(servers, target)[0]) == 1_100
 
 
-def test_a_stream_goes_on_from_the_checkpoint_of_the_other(
+@pytest.mark.long
+def test_a_stream_continues_from_the_checkpoint_of_the_other_source(
     spark: SparkSession,
     connector: str,
     servers: str,
@@ -104,7 +105,7 @@ def test_a_stream_goes_on_from_the_checkpoint_of_the_other(
     assert (found.count(), found.distinct().count()) == (150, 150)
 
 
-def test_each_reads_what_the_other_wrote_and_keys_are_in_the_same_partitions(
+def test_each_source_reads_the_others_records_and_partitions_keys_alike(
     spark: SparkSession, connector: str, spark_broker: BrokerProcess, servers: str
 ) -> None:
     def written(writer: str, reader: str) -> set[tuple[int, str, int]]:
@@ -121,7 +122,7 @@ def test_each_reads_what_the_other_wrote_and_keys_are_in_the_same_partitions(
     assert written(connector, "ottla") == found
 
 
-def test_both_give_the_same_columns(
+def test_both_sources_have_the_same_columns(
     spark: SparkSession, connector: str, servers: str, topic: str
 ) -> None:
     for headers in ("false", "true"):

@@ -1,4 +1,4 @@
-"""Masters other than threads of this machine: executors are processes that others started."""
+"""Masters other than local: executors are processes of their own."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ def test_every_job_runs_where_executors_are_other_processes(master: str, tmp_pat
         )
     assert ended.returncode == 0, ended.stderr[-3000:]
 
-    told: list[Any] = [json.loads((tmp_path / f"{job}.json").read_text()) for job in range(6)]
-    perf, archive, restore, over_the_wire, folder, requests = told
+    results: list[Any] = [json.loads((tmp_path / f"{job}.json").read_text()) for job in range(6)]
+    perf, archive, restore, over_the_wire, folder, requests = results
     verified = perf["verification"]
     assert verified["right"]
     assert verified["received"] == verified["sent"] > 0

@@ -1,4 +1,4 @@
-"""`ottla-segments`: a data folder read by Spark, whatever became of its broker."""
+"""`ottla-segments`: Spark reads a data folder, with and without its broker."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def expected(folder: Folder) -> dict[tuple[int, int], Row]:
     }
 
 
-def test_without_its_broker_everything_is_read_that_was_acknowledged(
+def test_all_acknowledged_records_are_read_without_the_broker(
     spark: SparkSession, folder: Folder
 ) -> None:
     frame = read(spark, folder.path, includeHeaders="true")
@@ -149,15 +149,7 @@ def test_filters_are_pushed_down_and_change_nothing(spark: SparkSession, folder:
     assert not filtered_by_spark(frame.where("partition = 1 and offset < 300"))
 
 
-@pytest.mark.long
-def test_one_dataframe_serves_different_filters(spark: SparkSession, folder: Folder) -> None:
-    frame = read(spark, folder.path, subscribe=folder.topic)
-    some, others = frame.where("offset between 300 and 309"), frame.where("offset = 500")
-    assert some.union(others).count() == 22
-    assert frame.count() == len(expected(folder))
-
-
-def test_a_session_without_pushdown_reads_as_well(spark: SparkSession, folder: Folder) -> None:
+def test_a_session_without_pushdown_filters_by_itself(spark: SparkSession, folder: Folder) -> None:
     switch = "spark.sql.python.filterPushdown.enabled"
     spark.conf.set(switch, "false")
     try:
@@ -169,7 +161,7 @@ def test_a_session_without_pushdown_reads_as_well(spark: SparkSession, folder: F
         spark.conf.set(switch, "true")
 
 
-def test_batches_tell_what_they_were(spark: SparkSession, folder: Folder) -> None:
+def test_columns_of_batches(spark: SparkSession, folder: Folder) -> None:
     frame = read(spark, folder.path, includeBatches="true", assign=json.dumps({folder.topic: [0]}))
     batches = {row.batchOffset: row for row in frame.collect()}.values()
     sizes: dict[str, list[int]] = {codec: [0, 0] for codec in CODECS}
@@ -182,9 +174,7 @@ def test_batches_tell_what_they_were(spark: SparkSession, folder: Folder) -> Non
     assert all(ratio > 3 for ratio in ratios.values()), ratios
 
 
-def test_a_schema_of_ones_own_has_the_columns_that_are_wanted(
-    spark: SparkSession, folder: Folder
-) -> None:
+def test_a_given_schema_has_only_its_columns(spark: SparkSession, folder: Folder) -> None:
     reader = spark.read.format("ottla-segments")
     frame = reader.schema("offset bigint, codec string").load(folder.path)
     assert frame.columns == ["offset", "codec"]
@@ -194,7 +184,7 @@ def test_a_schema_of_ones_own_has_the_columns_that_are_wanted(
 # ---- recovery
 
 
-def test_a_damaged_batch_is_named_or_counted(
+def test_a_damaged_batch_fails_the_query_or_is_a_row(
     spark: SparkSession, folder: Folder, tmp_path: Path
 ) -> None:
     copy = Path(shutil.copytree(folder.path, tmp_path / "data"))
@@ -217,7 +207,7 @@ def test_a_damaged_batch_is_named_or_counted(
     assert 0 < lost <= 90
 
 
-def test_what_a_killed_broker_had_acknowledged_is_in_a_copy_of_its_folder(
+def test_a_copy_of_a_killed_brokers_folder_has_all_acknowledged_records(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     with BrokerProcess(tmp_path / "broker", "lmdb") as broker:
@@ -293,7 +283,7 @@ def data(spark_broker: BrokerProcess) -> Iterator[str]:
         assert client.create_topic(f"after-{id(client)}", 1, {}) == 0
 
 
-def test_beside_its_broker_what_is_acknowledged_is_read_at_once(
+def test_acknowledged_records_are_read_beside_a_running_broker(
     spark: SparkSession, spark_broker: BrokerProcess, data: str
 ) -> None:
     topic = new_topic(spark_broker, 2)
@@ -311,7 +301,7 @@ def test_beside_its_broker_what_is_acknowledged_is_read_at_once(
     assert read(spark, data, subscribe=topic).count() == producing.acknowledged
 
 
-def test_a_topic_that_is_deleted_is_not_seen_from_then_on(
+def test_a_deleted_topic_is_not_read(
     spark: SparkSession, spark_broker: BrokerProcess, data: str
 ) -> None:
     doomed, kept = new_topic(spark_broker), new_topic(spark_broker)

@@ -1,4 +1,4 @@
-"""A session is set up by itself: Java, the Python of the workers, our modules, memory."""
+"""Opening a session."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def test_workers_have_our_modules(spark: SparkSession) -> None:
     ]
 
 
-def test_a_master_that_is_none_is_told_in_a_line() -> None:
+def test_a_wrong_master_is_refused() -> None:
     with pytest.raises(WrongOption, match="'locall'"):
         open_session("tests", "locall")

@@ -1,4 +1,4 @@
-"""`ottla spark archive` on a terminal: one line that moves, and Ctrl-C, which all of it hears."""
+"""`ottla spark archive` on a terminal: its progress line, and Ctrl-C, which ends all processes."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def run(*command: str, cwd: Path = ROOT) -> tuple[int, str, str]:
         ("power record tests", "tests is not empty"),
         ("power replay nowhere --seeds 0", "argument --seeds: 0 is below 1"),
         ("bench --rounds 0", "argument --rounds: 0 is below 1"),
-        ("bench nonsense", "there are only the parts limits, produce"),
+        ("bench nonsense", "unknown part; the parts are limits, produce"),
         ("bench report nowhere.json", "there is no nowhere.json"),
         ("bench profile --load fetch --write nowhere.md", "there is no nowhere.md"),
         ("bench profile --load fetch --write README.md", "README.md has no <!-- profile fetch"),

@@ -1,4 +1,4 @@
-// A topic like another one: as many partitions, the same configs, and its records if they are wanted.
+// Clones a topic: as many partitions, the same configs, and optionally its records.
 
 import { path, send, sendForLines } from '../api.js'
 import { ask, toast } from '../dialog.js'
@@ -7,44 +7,44 @@ import { count } from '../format.js'
 
 /** Resolves to the new topic's name, or null. */
 export async function cloneTopic(name) {
-  const wanted = h('input', { autocomplete: 'off', spellcheck: 'false', maxlength: '249', value: `${name}-copy`.slice(0, 249) })
+  const input = h('input', { autocomplete: 'off', spellcheck: 'false', maxlength: '249', value: `${name}-copy`.slice(0, 249) })
   const records = h('input', { type: 'checkbox', id: 'clone-records' })
   const bar = h('progress', { max: '1', value: '0', 'aria-label': 'Records copied' })
-  const told = h('span', { class: 'soft' })
-  const progress = h('div', { class: 'stack tight', hidden: true }, bar, told)
+  const status = h('span', { class: 'soft' })
+  const progress = h('div', { class: 'stack tight', hidden: true }, bar, status)
 
-  function tell({ copied_records: copied, total_records: total }) {
+  function report({ copied_records: copied, total_records: total }) {
     bar.max = Math.max(total, 1)
     bar.value = total ? copied : 1
-    told.textContent = `${count(copied)} of ${count(total)} records`
+    status.textContent = `${count(copied)} of ${count(total)} records`
   }
 
   const done = await ask({
     title: `Clone ${name}`,
     body: [
-      field('Name of the new topic', wanted, 'It gets as many partitions and the same configs.'),
+      field('Name of the new topic', input, 'It gets as many partitions and the same configs.'),
       h('label', { class: 'check', for: 'clone-records' }, records, 'With the records that are there now'),
       progress,
     ],
     action: 'Clone',
-    focus: wanted,
+    focus: input,
     run: async (signal) => {
-      const body = { topic_name: wanted.value.trim(), records: records.checked }
+      const body = { topic_name: input.value.trim(), records: records.checked }
       if (!records.checked) return send('POST', path`topics/${name}:clone`, body, { signal })
-      wanted.disabled = records.disabled = true
+      input.disabled = records.disabled = true
       progress.hidden = false
-      tell({ copied_records: 0, total_records: 0 })
+      report({ copied_records: 0, total_records: 0 })
       bar.removeAttribute('value')
-      told.textContent = 'Copying; closing this stops it, and leaves no half a topic.'
+      status.textContent = 'Copying. Closing this dialog stops it and deletes the copy.'
       try {
-        return await sendForLines('POST', path`topics/${name}:clone`, body, { signal, line: tell })
+        return await sendForLines('POST', path`topics/${name}:clone`, body, { signal, line: report })
       } finally {
-        wanted.disabled = records.disabled = false
+        input.disabled = records.disabled = false
         progress.hidden = true
       }
     },
   })
   if (!done) return null
-  toast(`Topic ${wanted.value.trim()} is a clone of ${name}.`)
-  return wanted.value.trim()
+  toast(`Topic ${input.value.trim()} is a clone of ${name}.`)
+  return input.value.trim()
 }

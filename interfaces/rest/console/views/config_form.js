@@ -1,11 +1,11 @@
-// Inputs for topic configs: each with its documentation and default; those that differ come first.
+// Inputs for topic configs, each with its documentation and default.
 
 import { badge, button, choice, field, h, replace } from '../dom.js'
 import { configValue, matches, searchField } from './parts.js'
 
 /**
- * definitions: as GET /configs/topics gives them; values: what is set now, by name.
- * `changes()` is what was changed: {name: value, or null to take it away}.
+ * definitions: the data of GET /configs/topics; values: the configs that are set, by name.
+ * `changes()` returns {name: value}, or null as a value for configs to reset.
  */
 export class ConfigForm {
   constructor(definitions, values = {}) {
@@ -20,20 +20,19 @@ export class ConfigForm {
     const { name } = definition
     const input = inputOf(definition, this.values[name])
     const mark = h('span', {})
-    const told = () => {
-      const value = input.value
-      const own = value !== ''
-      replace(mark, own ? badge('set', 'accent') : null)
-      back.hidden = !own
+    const update = () => {
+      const isSet = input.value !== ''
+      replace(mark, isSet && badge('set', 'accent'))
+      back.hidden = !isSet
     }
-    const back = button('Use the default', { class: 'small plain', onclick: () => ((input.value = ''), told()) })
-    input.addEventListener('input', told)
+    const back = button('Use the default', { class: 'small plain', onclick: () => ((input.value = ''), update()) })
+    input.addEventListener('input', update)
     this.inputs.set(name, input)
     const labelled = field(name, input, definition.documentation)
     labelled.classList.add('config')
     labelled.prepend(h('div', { class: 'line-up' }, labelled.firstChild, mark))
     labelled.append(h('div', { class: 'line-up' }, h('small', {}, 'Default: ', configValue(name, definition.default)), h('span', { class: 'spring' }), back))
-    told()
+    update()
     return { element: labelled, text: `${name} ${definition.documentation}` }
   }
 

@@ -1,20 +1,23 @@
-// Who is connected.
+// Connections of Kafka clients.
 
 import { get } from '../api.js'
-import { badge, h, replace, to } from '../dom.js'
+import { badge, h, to } from '../dom.js'
 import { bytes, count, duration, plural } from '../format.js'
-import { note } from '../router.js'
-import { empty, filled } from '../states.js'
-import { Table } from '../table.js'
-import { matches, searchField } from './parts.js'
+import { empty } from '../states.js'
+import { listView } from './list_view.js'
 
 export function open(root, { query, signal }) {
-  let search = query.q ?? ''
-  let connections = []
-  const table = new Table({
-    label: 'Connections',
+  listView(root, {
+    query,
     signal,
+    title: 'Connections',
+    place: 'connections',
+    noun: 'connection',
+    ms: 2000,
+    rowsOf: async () => (await get('connz', { signal })).data,
     keyOf: (one) => one.connection_id,
+    textOf: (one) => `${one.client_id ?? ''} ${software(one)} ${one.address}`,
+    none: empty('No client is connected', 'Kafka clients appear here when they connect.'),
     sort: { by: 'id', down: true },
     columns: [
       { name: 'client', title: 'Client', compare: (one) => one.client_id ?? '', cell: (one) => h('a', { href: to('requests', { client_id: one.client_id ?? '' }), title: one.client_id ?? '' }, one.client_id ?? '–') },
@@ -26,39 +29,6 @@ export function open(root, { query, signal }) {
       { name: 'out', title: 'Out', end: true, wide: true, width: '82px', compare: (one) => one.bytes_out, cell: (one) => bytes(one.bytes_out) },
       { name: 'state', title: 'Now', width: '116px', compare: (one) => one.in_flight, cell: state },
     ],
-  })
-  const told = h('small', { 'aria-live': 'polite' })
-  const content = h('div', {})
-  const card = h('div', { class: 'card' }, table.element)
-  const nothing = h('div', { class: 'card' })
-
-  function show() {
-    const found = search ? connections.filter((one) => matches(`${one.client_id ?? ''} ${software(one)} ${one.address}`, search)) : connections
-    told.textContent = search ? `${count(found.length)} of ${plural(connections.length, 'connection')}` : plural(connections.length, 'connection')
-    card.hidden = !found.length
-    nothing.hidden = found.length > 0
-    table.rows = found
-    if (!connections.length) replace(nothing, empty('Nobody is connected', 'Kafka clients that connect are shown here.'))
-    else if (!found.length) replace(nothing, empty('No connection fits', search))
-  }
-
-  const field = searchField('Search connections', search, (text) => {
-    search = text
-    show()
-    note(to('connections', { q: search }))
-  })
-  replace(root, h('div', { class: 'head' }, h('div', { class: 'grow' }, h('h1', {}, 'Connections'))), h('div', { class: 'line-up' }, field, told), content)
-  filled(content, {
-    signal,
-    ms: 2000,
-    fetching: async () => (await get('connz', { signal })).data,
-    draw: (fetched) => {
-      connections = fetched
-      show()
-      if (content.contains(card)) return null
-      requestAnimationFrame(() => table.paint())
-      return [card, nothing]
-    },
   })
 }
 

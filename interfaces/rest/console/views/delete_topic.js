@@ -5,7 +5,7 @@ import { h } from '../dom.js'
 export async function deleteTopic(name) {
   const done = await ask({
     title: 'Delete this topic?',
-    body: h('p', {}, 'All its records, and what groups have committed for it, are lost for good.'),
+    body: h('p', {}, 'Its records and the committed offsets of all groups for it are lost for good.'),
     action: 'Delete',
     danger: true,
     typed: name,

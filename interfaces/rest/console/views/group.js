@@ -1,4 +1,4 @@
-// One group: its members, what each reads, and how far behind it is.
+// One group: members, assignments and lag.
 
 import { get, path, send } from '../api.js'
 import { ask, toast } from '../dialog.js'
@@ -9,14 +9,21 @@ import { empty, filled } from '../states.js'
 import { Table } from '../table.js'
 import { groupName, stateBadge } from './parts.js'
 import { resetOffsets } from './reset_offsets.js'
-import { asObjects } from './topics.js'
 
 export function open(root, { names: [id], signal }) {
   const head = h('div', { class: 'head' })
-  const content = h('div', {})
+  const content = h('div')
   const lags = lagTable(signal)
   const members = memberTable(signal)
-  let parts = null
+  const lag = h('small')
+  const noLags = empty('No committed offsets', 'The lag is known when the group has committed an offset.')
+  const noMembers = empty('The group has no members', 'Its committed offsets remain, and can be reset.')
+  const sections = h(
+    'div',
+    { class: 'stack' },
+    h('section', { class: 'card' }, h('h2', {}, 'Partitions', lag), lags.element, noLags),
+    h('section', { class: 'card' }, h('h2', {}, 'Members'), members.element, noMembers),
+  )
   replace(root, head, content)
   drawHead(null)
 
@@ -26,7 +33,7 @@ export function open(root, { names: [id], signal }) {
   }
 
   function actions(group) {
-    // Nothing new is committed for a group without a name.
+    // Kafka accepts no commits for a group with an empty id.
     const reset = id !== '' && button('Reset offsets', { onclick: async () => ((await resetOffsets(id, group)) ? again() : null) })
     const remove = button('Delete', { onclick: () => deleteGroup(id) }, 'bin')
     return h('div', { class: 'actions' }, reset, remove)
@@ -37,22 +44,22 @@ export function open(root, { names: [id], signal }) {
     ms: 2000,
     fetching: () => get(path`console/data/groups/${id}`, { signal }),
     draw: (group) => {
-      const partitions = asObjects(group.partitions)
-      // The buttons stay while nothing changes but numbers: somebody may be about to press one.
-      const said = JSON.stringify([group.state, group.members.length])
-      if (head.dataset.said !== said) drawHead({ ...group, partitions })
-      head.dataset.said = said
-      lags.rows = partitions
-      members.rows = group.members
-      const first = parts === null
-      parts ??= sections(lags, members)
-      parts.lag.textContent = `${count(total(partitions))} behind in all`
-      parts.showLags(partitions.length > 0)
-      parts.showMembers(group.members.length > 0)
-      if (first) requestAnimationFrame(() => (lags.paint(), members.paint()))
-      return first ? parts.element : null
+      // The buttons stay while only numbers change: the user may be about to press one.
+      const state = JSON.stringify([group.state, group.members.length])
+      if (head.dataset.state !== state) drawHead(group)
+      head.dataset.state = state
+      lag.textContent = `total lag ${count(total(group.partitions))}`
+      fill(lags, group.partitions, noLags)
+      fill(members, group.members, noMembers)
+      return sections
     },
   })
+}
+
+function fill(table, rows, nothing) {
+  table.rows = rows
+  table.element.hidden = !rows.length
+  nothing.hidden = rows.length > 0
 }
 
 function total(partitions) {
@@ -70,23 +77,6 @@ function facts(group) {
   )
 }
 
-function sections(lags, members) {
-  const lag = h('small', {})
-  const noLags = empty('Nothing is committed', 'The lag is known once the group has committed an offset.')
-  const noMembers = empty('Nobody is a member now', 'Offsets that were committed are kept, and can be reset.')
-  const card = (title, beside, table, none) => h('section', { class: 'card' }, h('h2', {}, title, beside), table.element, none)
-  const swap = (table, none) => (any) => {
-    table.element.hidden = !any
-    none.hidden = any
-  }
-  return {
-    lag,
-    showLags: swap(lags, noLags),
-    showMembers: swap(members, noMembers),
-    element: h('div', { class: 'stack' }, card('Partitions', lag, lags, noLags), card('Members', null, members, noMembers)),
-  }
-}
-
 function lagTable(signal) {
   return new Table({
     label: 'Lag by partition',
@@ -99,7 +89,7 @@ function lagTable(signal) {
       { name: 'current', title: 'Committed', end: true, wide: true, width: '110px', compare: (one) => one.current_offset, cell: (one) => count(one.current_offset) },
       { name: 'end', title: 'End', end: true, wide: true, width: '110px', compare: (one) => one.end_offset, cell: (one) => count(one.end_offset) },
       { name: 'lag', title: 'Lag', end: true, width: 'clamp(88px, 11vw, 110px)', compare: (one) => one.lag, cell: (one) => h('b', {}, count(one.lag)) },
-      { name: 'member', title: 'Read by', wide: true, width: 'clamp(110px, 14vw, 300px)', compare: (one) => one.client_id ?? '', cell: (one) => (one.member_id === null ? h('span', { class: 'soft' }, 'nobody') : h('span', { title: one.member_id }, one.client_id)) },
+      { name: 'member', title: 'Assigned to', wide: true, width: 'clamp(110px, 14vw, 300px)', compare: (one) => one.client_id ?? '', cell: (one) => (one.member_id === null ? h('span', { class: 'soft' }, 'no member') : h('span', { title: one.member_id }, one.client_id)) },
     ],
   })
 }
@@ -113,7 +103,7 @@ function memberTable(signal) {
       { name: 'client', title: 'Client', compare: (member) => member.client_id, cell: (member) => h('span', { title: member.client_id }, member.client_id) },
       { name: 'id', title: 'Member id', wide: true, compare: (member) => member.member_id, cell: (member) => h('code', { title: member.member_id }, member.member_id) },
       { name: 'host', title: 'From', wide: true, width: '140px', compare: (member) => member.host, cell: (member) => member.host },
-      { name: 'assigned', title: 'Reads', compare: (member) => assigned(member), cell: (member) => h('span', { title: assigned(member) }, assigned(member) || h('span', { class: 'soft' }, 'nothing')) },
+      { name: 'assigned', title: 'Assigned', compare: (member) => assigned(member), cell: (member) => h('span', { title: assigned(member) }, assigned(member) || h('span', { class: 'soft' }, 'nothing')) },
     ],
   })
 }
@@ -125,7 +115,7 @@ function assigned(member) {
 async function deleteGroup(id) {
   const done = await ask({
     title: 'Delete this group?',
-    body: h('p', {}, 'What it has committed is lost: its consumers begin anew, where auto.offset.reset says.'),
+    body: h('p', {}, 'Its committed offsets are lost. Its consumers start again where auto.offset.reset says.'),
     action: 'Delete',
     danger: true,
     typed: id,

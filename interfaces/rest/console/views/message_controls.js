@@ -1,7 +1,7 @@
-// Which records are wanted: a form, an address, and what is asked of the broker.
+// The form above the records, its address, and the query to the broker.
 
 import { path, tried, withQuery } from '../api.js'
-import { choice, field, h, icon, replace } from '../dom.js'
+import { choice, field, h, icon, partitionChoice, replace } from '../dom.js'
 import { ZONE, fromInput } from '../format.js'
 import { trouble } from '../states.js'
 
@@ -10,32 +10,31 @@ const FROM = [
   ['oldest', 'Oldest first'],
   ['offset', 'From an offset'],
   ['time', 'From a time'],
-  ['live', 'Live, as they come'],
+  ['live', 'Live'],
 ]
-// What it is called in the query, and what here.
+// Parameters of the query, and their labels.
 const WHERE = [['text', 'Anywhere'], ['key_contains', 'Key'], ['value_contains', 'Value'], ['header_contains', 'Headers']]
 const FORMATS = ['ndjson', 'csv', 'parquet']
 const STANDARD = { from: 'newest', offset: '', time: '', partition: '', where: 'text', text: '', limit: '50' }
 
 export class Controls {
   constructor(topic, partitions, query, begin) {
-    const asked = { ...STANDARD, ...query }
-    const typed = (name, facts) => h('input', { name, value: asked[name], autocomplete: 'off', spellcheck: 'false', ...facts })
-    const numbers = Array.from({ length: Math.min(partitions, 1000) }, (_, n) => [String(n), String(n)])
+    const values = { ...STANDARD, ...query }
+    const typed = (name, facts) => h('input', { name, value: values[name], autocomplete: 'off', spellcheck: 'false', ...facts })
     this.topic = topic
     this.inputs = {
-      from: choice(FROM, asked.from, { name: 'from' }),
+      from: choice(FROM, values.from, { name: 'from' }),
       offset: typed('offset', { inputmode: 'numeric', pattern: '[0-9]+', required: true }),
       time: typed('time', { type: 'datetime-local', step: '0.001', required: true }),
-      partition: choice([['', 'All'], ...numbers], asked.partition, { name: 'partition' }),
-      where: choice(WHERE, asked.where, { name: 'where' }),
+      partition: partitionChoice('All', partitions, values.partition, { name: 'partition' }),
+      where: choice(WHERE, values.where, { name: 'where' }),
       text: typed('text', { type: 'search', 'data-search': true }),
-      limit: choice([['50', '50'], ['200', '200'], ['1000', '1,000']], asked.limit, { name: 'limit' }),
+      limit: choice([['50', '50'], ['200', '200'], ['1000', '1,000']], values.limit, { name: 'limit' }),
     }
     const { from, offset, time, partition, where, text, limit } = this.inputs
     this.fields = { offset: field('Offset', offset), time: field('Time', time, `In ${ZONE}.`), limit: field('At once', limit) }
     this.links = FORMATS.map((format) => h('a', { class: 'button small', download: true, 'aria-label': `Download as ${format}`, onclick: (event) => this.#download(event) }, icon('download'), format))
-    this.refused = h('div', { class: 'whole' })
+    this.faults = h('div', { class: 'whole' })
     this.downloads = h('span', { class: 'line-up' }, this.links)
     this.element = h(
       'form',
@@ -43,14 +42,14 @@ export class Controls {
       field('Show', from), this.fields.offset, this.fields.time, field('Partition', partition),
       field('Search in', where), field('Text', text), this.fields.limit,
       h('div', { class: 'line-up' }, h('button', { type: 'submit', class: 'button primary' }, icon('search'), 'Show'), h('span', { class: 'spring' }), this.downloads),
-      this.refused,
+      this.faults,
     )
     this.element.addEventListener('submit', (event) => {
       event.preventDefault()
       begin()
     })
     this.element.addEventListener('input', () => this.#update())
-    // What is typed is sent by Enter or the button; what is chosen, at once.
+    // A choice takes effect at once, a text with Enter or the button.
     this.element.addEventListener('change', (event) => {
       if (event.target.tagName === 'SELECT' && this.element.checkValidity()) begin()
     })
@@ -58,7 +57,7 @@ export class Controls {
   }
 
   #update() {
-    replace(this.refused)
+    replace(this.faults)
     const from = this.inputs.from.value
     for (const [name, shown] of [['offset', from === 'offset'], ['time', from === 'time']]) {
       this.fields[name].hidden = !shown
@@ -71,15 +70,15 @@ export class Controls {
     })
   }
 
-  /** A browser says nothing of a download that is refused, so it is tried first. */
+  /** A browser does not show why a download is refused, so the request is tried first. */
   async #download(event) {
     event.preventDefault()
     const { href } = event.currentTarget
-    replace(this.refused)
+    replace(this.faults)
     try {
       await tried(href)
     } catch (failure) {
-      replace(this.refused, trouble(failure))
+      replace(this.faults, trouble(failure))
       return
     }
     h('a', { href, download: true }).click()
@@ -97,7 +96,7 @@ export class Controls {
     return this.inputs.text.value !== ''
   }
 
-  /** What is not as it would be anyway. */
+  /** The values that are not the default. */
   address() {
     const values = this.#values()
     const { from, text } = values
@@ -112,7 +111,7 @@ export class Controls {
     return {
       partition,
       limit,
-      // Bytes come as they are: text as text, and what is none in base64.
+      // Text comes as text, other bytes as base64.
       format: 'string',
       order: from === 'newest' ? 'newest' : 'oldest',
       offset: from === 'offset' ? offset : '',

@@ -4,37 +4,33 @@ import { get, send } from '../api.js'
 import { toast } from '../dialog.js'
 import { field, h, replace, to } from '../dom.js'
 import { go } from '../router.js'
-import { correlation, filled, messageOf } from '../states.js'
+import { fault, filled } from '../states.js'
 import { ConfigForm } from './config_form.js'
 
 export function open(root, { signal }) {
-  const content = h('div', {})
+  const content = h('div')
   replace(root, h('div', { class: 'head' }, h('h1', {}, 'New topic')), content)
   filled(content, {
     signal,
     fetching: () => get('configs/topics', { signal }),
     draw: (definitions) => form(definitions.data),
   })
-  // The field that is filled in first.
-  const ready = new MutationObserver(() => {
-    root.querySelector('#topic-name')?.focus()
-    ready.disconnect()
-  })
-  ready.observe(content, { childList: true, subtree: true })
 }
 
 function form(definitions) {
   const name = h('input', { id: 'topic-name', required: true, maxlength: '249', autocomplete: 'off', spellcheck: 'false', pattern: '[a-zA-Z0-9._\\-]+' })
   const partitions = h('input', { type: 'number', min: '1', id: 'partitions', placeholder: 'default' })
   const configs = new ConfigForm(definitions)
-  const fault = h('div', { class: 'fault', role: 'alert', hidden: true })
+  const faults = h('div', { hidden: true })
   const check = h('button', { type: 'submit', class: 'button', value: 'check' }, 'Check only')
   const create = h('button', { type: 'submit', class: 'button primary', value: 'create' }, 'Create topic')
+
+  requestAnimationFrame(() => name.focus())
 
   async function submit(event) {
     event.preventDefault()
     const onlyCheck = event.submitter === check
-    fault.hidden = true
+    faults.hidden = true
     check.disabled = create.disabled = true
     const set = Object.entries(configs.changes()).map(([config, value]) => ({ name: config, value }))
     const body = { topic_name: name.value, configs: set, validate_only: onlyCheck }
@@ -42,15 +38,15 @@ function form(definitions) {
     try {
       await send('POST', 'topics', body)
       if (onlyCheck) {
-        toast(`${name.value} could be created so.`)
+        toast(`${name.value} could be created like this.`)
       } else {
         toast(`Topic ${name.value} is created.`)
         go(to('topics', name.value))
       }
     } catch (failure) {
-      replace(fault, messageOf(failure), failure.correlationId && correlation(failure.correlationId))
-      fault.hidden = false
-      fault.scrollIntoView({ block: 'nearest' })
+      replace(faults, fault(failure))
+      faults.hidden = false
+      faults.scrollIntoView({ block: 'nearest' })
     } finally {
       check.disabled = create.disabled = false
     }
@@ -63,11 +59,11 @@ function form(definitions) {
       'section',
       { class: 'card padded stack' },
       field('Name', name, 'Letters, digits, dots, underscores and hyphens.'),
-      field('Partitions', partitions, 'Without a number: as the setting num.partitions says.'),
-      fault,
+      field('Partitions', partitions, 'Empty: as many as the setting num.partitions says.'),
+      faults,
       h('div', { class: 'line-up' }, create, check, h('a', { class: 'button plain', href: to('topics') }, 'Cancel')),
     ),
-    h('section', { class: 'card' }, h('h2', {}, 'Configs', h('small', { class: 'soft' }, 'what is left empty has its default')), h('div', { class: 'padded' }, configs.element)),
+    h('section', { class: 'card' }, h('h2', {}, 'Configs', h('small', { class: 'soft' }, 'empty: the default')), h('div', { class: 'padded' }, configs.element)),
   )
 }
 

@@ -1,4 +1,4 @@
-// What the broker is doing now.
+// Rates, lag and state of the broker.
 
 import { Chart } from '../chart.js'
 import { badge, h, replace, to } from '../dom.js'
@@ -7,70 +7,50 @@ import { history, watch } from '../pulse.js'
 import { empty, loading, trouble } from '../states.js'
 import { groupLink, stateBadge } from './parts.js'
 
-const RATE = (name) => (point) => point.rates?.[name] ?? null
+const perSecond = (format) => (n) => `${format(n)}/s`
 
 function charts() {
+  const series = (name, tone, rate) => ({ name, tone, valueOf: (point) => point.rates?.[rate] ?? null })
   return [
-    new Chart({
-      title: 'Records',
-      words: (n) => `${short(n)}/s`,
-      series: [{ name: 'in', tone: 'one', valueOf: RATE('records_in') }],
-    }),
+    new Chart({ title: 'Records', format: perSecond(short), series: [series('in', 'one', 'records_in')] }),
     new Chart({
       title: 'Bytes',
-      words: (n) => `${bytes(n)}/s`,
+      format: perSecond(bytes),
       thousand: 1024,
-      series: [
-        { name: 'in', tone: 'one', valueOf: RATE('bytes_in') },
-        { name: 'out', tone: 'two-tone', valueOf: RATE('bytes_out') },
-      ],
+      series: [series('in', 'one', 'bytes_in'), series('out', 'two-tone', 'bytes_out')],
     }),
     new Chart({
       title: 'Produce latency',
-      words: micros,
-      series: [
-        { name: 'median', tone: 'one', valueOf: RATE('Produce_p50') },
-        { name: '99 %', tone: 'two-tone', valueOf: RATE('Produce_p99') },
-      ],
+      format: micros,
+      series: [series('median', 'one', 'Produce_p50'), series('99 %', 'two-tone', 'Produce_p99')],
     }),
     new Chart({
       title: 'Requests',
-      words: (n) => `${short(n)}/s`,
-      series: [
-        { name: 'all', tone: 'one', valueOf: RATE('requests') },
-        { name: 'with an error', tone: 'five', valueOf: RATE('errors') },
-      ],
+      format: perSecond(short),
+      series: [series('all', 'one', 'requests'), series('with an error', 'five', 'errors')],
     }),
   ]
 }
 
 export function open(root, { signal }) {
   const drawn = charts()
-  const stale = h('div', { class: 'stale', hidden: true })
+  const head = h('div', { class: 'head' }, h('h1', {}, 'Overview'))
+  const stale = h('div', { class: 'stale' })
   const tiles = h('dl', { class: 'tiles' })
   const lag = h('section', { class: 'card' })
   const facts = h('section', { class: 'card' })
-  let begun = false
-  replace(root, h('div', { class: 'head' }, h('h1', {}, 'Overview')), loading())
+  const figures = [
+    stale,
+    tiles,
+    h('div', { class: 'two' }, drawn.map((chart) => chart.element)),
+    h('div', { class: 'two' }, lag, facts),
+  ]
+  replace(root, head, loading())
 
   watch(({ overview, failure }) => {
-    if (!overview) {
-      replace(root, h('div', { class: 'head' }, h('h1', {}, 'Overview')), trouble(failure))
-      return
-    }
-    if (!begun) {
-      begun = true
-      replace(
-        root,
-        h('div', { class: 'head' }, h('h1', {}, 'Overview')),
-        stale,
-        tiles,
-        h('div', { class: 'two' }, drawn.map((chart) => chart.element)),
-        h('div', { class: 'two' }, lag, facts),
-      )
-    }
-    stale.hidden = !failure
-    if (failure) replace(stale, trouble(failure))
+    if (!overview) return replace(root, head, trouble(failure))
+    if (!stale.isConnected) replace(root, head, figures)
+    replace(stale, failure && trouble(failure))
     replace(tiles, tilesOf(overview))
     for (const chart of drawn) chart.draw(history)
     replace(lag, lagOf(overview))
@@ -86,7 +66,7 @@ function tile(title, value, below, address) {
 function tilesOf(overview) {
   const rates = history.at(-1)?.rates
   return [
-    tile('Records in', rates ? `${short(rates.records_in)}/s` : '–', `${short(overview.totals.records_in)} up to now`),
+    tile('Records in', rates ? `${short(rates.records_in)}/s` : '–', `${short(overview.totals.records_in)} in total`),
     tile('Topics', count(overview.topics), plural(overview.partitions, 'partition')),
     tile('Groups', count(overview.groups), `${count(overview.groups_with_lag)} with lag`),
     tile('Connections', count(overview.connections), `of ${count(overview.max_connections)}`),
@@ -97,7 +77,7 @@ function tilesOf(overview) {
 function lagOf(overview) {
   const title = h('h2', {}, 'Groups with the most lag', h('a', { href: to('groups') }, 'All groups'))
   if (!overview.lagging.length) {
-    return [title, empty(overview.groups ? 'No group lags behind' : 'There are no groups yet', overview.groups ? 'Each has read all there is.' : 'A group appears here with its first member or commit.')]
+    return [title, empty(overview.groups ? 'No group lags behind' : 'There are no groups yet', overview.groups ? 'All groups have read all records.' : 'A group appears with its first member or its first committed offset.')]
   }
   const most = overview.lagging[0].lag
   return [
@@ -129,7 +109,7 @@ function factsOf(overview) {
     ['Cluster', h('code', {}, broker.cluster_id)],
     ['Node', String(broker.node_id)],
     ['Up', `${duration(overview.at_ms - overview.started_at_ms)}, since ${time(overview.started_at_ms).slice(0, 19)} ${offset(overview.started_at_ms)}`],
-    ['Listeners', broker.listeners.map((one) => h('div', {}, h('code', {}, `${one.name}://${one.address}`), one.advertised && ` told as ${one.advertised}`))],
+    ['Listeners', broker.listeners.map((one) => h('div', {}, h('code', {}, `${one.name}://${one.address}`), one.advertised && ` advertised as ${one.advertised}`))],
     ['Storage', h('code', {}, broker.storage)],
     ['Flush', broker.flush],
     ['State', overview.not_ready.length ? badge(overview.not_ready.join('; '), 'bad') : badge('ready', 'good')],

@@ -1,25 +1,34 @@
-// What more than one view shows.
+// Parts that several views share.
 
 import { badge, h, icon, to } from '../dom.js'
 import { configWords } from '../format.js'
 import { settled } from '../live.js'
+import { empty } from '../states.js'
 
 const TONES = { stable: 'good', empty: '', dead: 'bad', preparingrebalance: 'warn', completingrebalance: 'warn', assigning: 'warn', reconciling: 'warn' }
 
 export function stateBadge(state) {
   const made = badge(state, TONES[state.toLowerCase().replaceAll('_', '')] ?? '')
-  made.title = state // where a narrow column cuts it
+  made.title = state // a narrow column cuts it
   return made
 }
 
-/** A search field; `search` is told what stands in it, a moment after the last key. */
+/** A search field. `search` is called with its text, a moment after the last key. */
 export function searchField(label, value, search) {
   const input = h('input', { type: 'search', 'aria-label': label, placeholder: label, value: value ?? '', 'data-search': true, autocomplete: 'off', spellcheck: 'false' })
   input.addEventListener('input', settled(80, () => search(input.value.trim())))
   return h('div', { class: 'search' }, icon('search'), input)
 }
 
-/** A config's value as it is written, and in words where those help. */
+export function matches(text, search) {
+  return text.toLowerCase().includes(search.toLowerCase())
+}
+
+export function noMatch(noun, search) {
+  return empty(`No ${noun} matches`, search)
+}
+
+/** A config's value, with a larger unit beside long numbers. */
 export function configValue(name, value) {
   if (value === null || value === undefined) return h('span', { class: 'soft' }, 'not set')
   if (value === '') return h('span', { class: 'soft' }, 'empty')
@@ -27,17 +36,27 @@ export function configValue(name, value) {
   return [h('code', {}, value), words && h('span', { class: 'soft' }, ` ${words}`)]
 }
 
-/** Marks a config that is set and does not do what it says. */
-export function effectBadge(effect) {
-  if (!effect || effect === 'yes') return null
-  return badge(effect === 'in part' ? 'effect in part' : 'no effect', 'warn')
+/** A config or setting with its documentation. Badges mark one that is set, and one without effect. */
+export function configRow({ name, effect, documentation }, isSet, value, ...notes) {
+  const badges = isSet && [
+    badge('set', 'accent'),
+    ' ',
+    effect !== 'yes' && badge(effect === 'in part' ? 'effect in part' : 'no effect', 'warn'),
+  ]
+  return h(
+    'div',
+    { class: isSet ? 'config own' : 'config' },
+    h('dt', {}, h('code', {}, name), badges),
+    h('dd', {}, h('div', { class: 'value' }, value), notes),
+    h('dd', { class: 'soft' }, documentation),
+  )
 }
 
-export function matches(text, search) {
-  return text.toLowerCase().includes(search.toLowerCase())
+export function softLine(...text) {
+  return h('div', { class: 'soft' }, text)
 }
 
-/** A group may have no name at all. */
+/** The id of a group may be empty. */
 export function groupName(id) {
   return id === '' ? h('span', { class: 'nothing' }, 'no name') : id
 }

@@ -1,10 +1,10 @@
-// Producing one record: from nothing, or again what is there already.
+// Produces a record: a new one, or a copy of an existing one.
 
 import { Failure, get, path, send } from '../api.js'
 import { content, fromHex, toBase64, toHex } from '../bytes.js'
-import { button, choice, field, h, iconButton, replace, to } from '../dom.js'
+import { button, choice, field, h, iconButton, partitionChoice, replace, to } from '../dom.js'
 import { ZONE, count, fromInput } from '../format.js'
-import { correlation, loading, messageOf, trouble } from '../states.js'
+import { fault, loading, trouble } from '../states.js'
 
 const TYPES = [['text', 'Text'], ['json', 'JSON'], ['hex', 'Hex'], ['null', 'null']]
 
@@ -16,8 +16,8 @@ export async function open(root, { name, topic, query, signal }) {
   replace(root, loading())
   const [partition, offset] = query.replay.split(':')
   try {
-    const answer = await get(path`topics/${name}/records`, { signal, query: { partition, offset, order: 'oldest', limit: 1, format: 'string' } })
-    const record = answer.data.find((one) => String(one.offset) === offset)
+    const { data } = await get(path`topics/${name}/records`, { signal, query: { partition, offset, order: 'oldest', limit: 1, format: 'string' } })
+    const record = data.find((one) => String(one.offset) === offset)
     if (!signal.aborted) replace(root, form(name, topic, record ?? null, record ? null : `There is no record ${offset} in partition ${partition} any more.`))
   } catch (failure) {
     if (!signal.aborted) replace(root, trouble(failure, () => open(root, { name, topic, query, signal })))
@@ -28,8 +28,7 @@ function form(name, topic, record, notice) {
   const key = new Content('Key', record ? content(record.key, record.key_format) : { data: null, text: null }, 2)
   const value = new Content('Value', record ? content(record.value, record.value_format) : { data: new Uint8Array(), text: '' }, 8)
   const headers = new Headers(record?.headers ?? [])
-  const partitions = Array.from({ length: Math.min(topic.partitions_count, 1000) }, (_, n) => [String(n), String(n)])
-  const partition = choice([['', 'As the key says'], ...partitions], record ? String(record.partition_id) : '')
+  const partition = partitionChoice('By the key', topic.partitions_count, record ? String(record.partition_id) : '')
   const at = h('input', { type: 'datetime-local', step: '0.001' })
   const outcome = h('div', { role: 'status' })
   const press = h('button', { type: 'submit', class: 'button primary' }, 'Produce')
@@ -43,9 +42,9 @@ function form(name, topic, record, notice) {
       if (at.value) body.timestamp = new Date(fromInput(at.value)).toISOString()
       const report = await send('POST', path`topics/${name}/records`, body)
       const where = { from: 'offset', partition: report.partition_id, offset: report.offset }
-      replace(outcome, h('p', { class: 'done' }, 'It is kept, as record ', h('a', { href: to('topics', name, 'messages', where) }, `${count(report.offset)} of partition ${report.partition_id}`), '.'))
+      replace(outcome, h('p', { class: 'done' }, 'Persisted as record ', h('a', { href: to('topics', name, 'messages', where) }, `${count(report.offset)} of partition ${report.partition_id}`), '.'))
     } catch (failure) {
-      replace(outcome, h('div', { class: 'fault' }, messageOf(failure), failure.correlationId && correlation(failure.correlationId)))
+      replace(outcome, fault(failure))
     } finally {
       press.disabled = false
     }
@@ -55,17 +54,17 @@ function form(name, topic, record, notice) {
     'form',
     { class: 'card padded stack', onsubmit: submit, 'aria-label': 'Produce a record' },
     notice && h('p', { class: 'notice' }, notice),
-    record && h('p', { class: 'soft' }, `A copy of record ${record.offset} of partition ${record.partition_id}; it gets an offset of its own.`),
+    record && h('p', { class: 'soft' }, `A copy of record ${record.offset} of partition ${record.partition_id}, with a new offset.`),
     key.element,
     value.element,
     headers.element,
-    h('div', { class: 'fields' }, field('Partition', partition), field('Time', at, `In ${ZONE}. Without one: now.`)),
+    h('div', { class: 'fields' }, field('Partition', partition), field('Time', at, `In ${ZONE}. Empty: now.`)),
     outcome,
     h('div', { class: 'line-up' }, press),
   )
 }
 
-/** What an input would not give back as it was given, nor show. */
+/** Inputs normalise or hide these characters. */
 const HIDDEN = /\r/
 const HIDDEN_IN_A_LINE = /[\t\n\r]/
 
@@ -79,7 +78,7 @@ function written(type, data, text) {
   return type === 'hex' ? toHex(data) : text
 }
 
-/** A key or a value: what kind it is, and what. */
+/** A key or a value: its type and its text. */
 class Content {
   constructor(title, { data, text }, rows) {
     this.title = title
@@ -101,17 +100,13 @@ class Content {
     const text = this.area.value
     if (this.type.value === 'null') return null
     if (this.type.value === 'text') return { type: 'STRING', data: text }
-    if (this.type.value === 'hex') {
-      const data = fromHex(text)
-      if (!data) throw new Failure(`${this.title}: two hex digits make a byte, and nothing else may stand there.`)
-      return { type: 'BINARY', data: toBase64(data) }
-    }
+    if (this.type.value === 'hex') return { type: 'BINARY', data: hexAsBase64(this.title, text) }
     try {
       JSON.parse(text)
     } catch (fault) {
       throw new Failure(`${this.title}: ${fault.message}`)
     }
-    // As it is written: parsed and written anew, long numbers would not be what they were.
+    // Unchanged: parsing and formatting would change long numbers.
     return { type: 'STRING', data: text }
   }
 }
@@ -134,7 +129,7 @@ class Headers {
     const hide = () => (value.disabled = type.value === 'null')
     type.addEventListener('change', hide)
     hide()
-    const element = h('div', { class: 'header-row' }, label, type, value, iconButton('Take this header away', 'close', () => {
+    const element = h('div', { class: 'header-row' }, label, type, value, iconButton('Remove this header', 'close', () => {
       element.remove()
       this.rows.splice(this.rows.indexOf(row), 1)
     }))
@@ -144,14 +139,17 @@ class Headers {
   }
 
   body() {
-    return this.rows.map(({ label, type, value }) => ({ name: label.value, value: encoded(label.value, type.value, value.value) }))
+    const encoded = {
+      null: () => null,
+      text: (_name, text) => toBase64(new TextEncoder().encode(text)),
+      hex: (name, text) => hexAsBase64(`Header ${name}`, text),
+    }
+    return this.rows.map(({ label: { value: name }, type, value }) => ({ name, value: encoded[type.value](name, value.value) }))
   }
 }
 
-function encoded(name, type, text) {
-  if (type === 'null') return null
-  if (type === 'text') return toBase64(new TextEncoder().encode(text))
+function hexAsBase64(title, text) {
   const data = fromHex(text)
-  if (!data) throw new Failure(`Header ${name}: two hex digits make a byte, and nothing else may stand there.`)
+  if (!data) throw new Failure(`${title}: expected pairs of hex digits.`)
   return toBase64(data)
 }

@@ -1,4 +1,4 @@
-// One record: as a row, and all there is of it.
+// One record: its preview in a row, and its details.
 
 import { content, hexDump, prettyJson, toHex } from '../bytes.js'
 import { badge, button, h, replace, to } from '../dom.js'
@@ -7,7 +7,7 @@ import { bytes, count, zonedTime } from '../format.js'
 const PREVIEW = 300
 const DUMPED = 4096
 
-/** A short form in one line. null, the empty text and the word null do not look alike. */
+/** One line. null, the empty text and the word null look different. */
 export function preview({ data, text }) {
   if (data === null) return h('span', { class: 'nothing' }, 'null')
   if (!data.length) return h('span', { class: 'nothing' }, 'empty')

@@ -1,4 +1,4 @@
-// Records as rows, each of which opens into all there is of it.
+// Records as rows; each row opens into its details.
 
 import { content } from '../bytes.js'
 import { h, icon } from '../dom.js'
@@ -36,12 +36,12 @@ export class RecordTable {
     this.size += records.length
   }
 
-  /** The newest at the top; no more than `most` stay. */
+  /** Adds records at the top; at most `most` rows stay. */
   addOnTop(records, most) {
     this.body.prepend(...records.map((record) => this.#row(record)).reverse())
     this.size += records.length
     while (this.size > most) {
-      // A row that is open has its details below it.
+      // The details of an open row are a row too.
       if (!this.body.lastChild.classList.contains('opened')) this.size -= 1
       this.body.lastChild.remove()
     }
@@ -81,7 +81,7 @@ function toggle(topic, record, row, press) {
   else row.after(h('tr', { class: 'opened' }, h('td', { colspan: shownCells(row) }, details(topic, record))))
 }
 
-/** Narrow screens leave some out, and a cell over more columns than there are would make new ones. */
+/** A cell that spans hidden columns would create new ones. */
 function shownCells(row) {
   return [...row.cells].filter((cell) => cell.offsetParent !== null).length
 }

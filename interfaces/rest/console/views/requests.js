@@ -1,7 +1,7 @@
-// The requests that were answered last, and where the time of each went.
+// The newest requests, and the stages of each.
 
 import { get } from '../api.js'
-import { badge, button, choice, field, h, icon, iconButton, replace, to } from '../dom.js'
+import { badge, choice, field, h, icon, iconButton, pauseButton, replace, to } from '../dom.js'
 import { ZONE, bytes, clockTime, count, micros, plural, zonedTime } from '../format.js'
 import { settled } from '../live.js'
 import { note } from '../router.js'
@@ -16,11 +16,11 @@ const TYPED = [
   ['slow_ms', 'Slower than (ms)', 'numeric'],
 ]
 const STAGES = [
-  ['queue_us', 'Waited to be begun', 'four'],
+  ['queue_us', 'Queued', 'four'],
   ['decode_us', 'Decoded', 'three'],
   ['handle_us', 'Handled', 'one'],
-  ['wait_us', 'Waited for a commit or for others', 'two-tone'],
-  ['send_us', 'Waited to leave', 'five'],
+  ['wait_us', 'Waited for a commit or in purgatory', 'two-tone'],
+  ['send_us', 'Sent', 'five'],
 ]
 
 export function open(root, { query, signal }) {
@@ -32,21 +32,18 @@ export function open(root, { query, signal }) {
   const content = h('div', {})
   const table = requestTable(signal, show)
   const card = h('div', { class: 'card requests' }, table.element)
-  const hold = button('Pause', { 'aria-pressed': 'false', onclick: pause }, 'pause')
   let paused = false
   let chosen = false
 
-  function asked() {
+  function filter() {
     const typed = Object.fromEntries(inputs.map((input) => [input.name, input.value.trim()]))
     return { ...typed, errors: outcome.value }
   }
 
-  function pause() {
-    paused = !paused
-    hold.setAttribute('aria-pressed', String(paused))
-    replace(hold, icon(paused ? 'play' : 'pause'), h('span', {}, paused ? 'Go on' : 'Pause'))
+  const pause = pauseButton((now) => {
+    paused = now
     if (!paused) again()
-  }
+  })
 
   function show(request) {
     chosen = true
@@ -57,13 +54,13 @@ export function open(root, { query, signal }) {
   const changed = settled(200, () => {
     chosen = false
     replace(detail)
-    note(to('requests', asked()))
+    note(to('requests', filter()))
     again()
   })
 
   replace(
     root,
-    h('div', { class: 'head' }, h('div', { class: 'grow' }, h('h1', {}, 'Requests'), h('p', { class: 'soft' }, `Times in ${ZONE}`)), hold),
+    h('div', { class: 'head' }, h('div', { class: 'grow' }, h('h1', {}, 'Requests'), h('p', { class: 'soft' }, `Times in ${ZONE}`)), pause),
     h(
       'form',
       { class: 'card filters', 'aria-label': 'Which requests', oninput: changed, onsubmit: (event) => event.preventDefault() },
@@ -76,15 +73,13 @@ export function open(root, { query, signal }) {
   const again = filled(content, {
     signal,
     ms: 2000,
-    fetching: async () => (paused && content.contains(card) ? null : get('requestz', { signal, query: { ...asked(), limit: LIMIT } })),
-    draw: (answer) => {
-      if (answer === null) return null
-      const requests = answer.data.map((request) => ({ ...request, at: Date.parse(request.time) }))
-      if (!requests.length) return h('div', { class: 'card' }, empty('No such request is remembered', absent(asked().correlation_id)))
+    fetching: async () => (paused && content.contains(card) ? null : get('requestz', { signal, query: { ...filter(), limit: LIMIT } })),
+    draw: (response) => {
+      if (response === null) return null
+      const requests = response.data.map((request) => ({ ...request, at: Date.parse(request.time) }))
+      if (!requests.length) return h('div', { class: 'card' }, empty('No such request', absent(filter().correlation_id)))
       table.rows = requests
-      if (asked().correlation_id && requests.length === 1 && !chosen) show(requests[0])
-      if (content.contains(card)) return null
-      requestAnimationFrame(() => table.paint())
+      if (filter().correlation_id && requests.length === 1 && !chosen) show(requests[0])
       return card
     },
   })
@@ -97,7 +92,7 @@ function requestTable(signal, show) {
     keyOf: (request) => `${request.connection_id}:${request.correlation_id}`,
     sort: { by: 'at', down: true },
     columns: [
-      { name: 'at', title: 'When', width: 'clamp(110px, 17vw, 132px)', compare: (request) => request.at, cell: (request) => h('button', { type: 'button', class: 'link', title: zonedTime(request.at), 'aria-label': `${request.api} at ${clockTime(request.at)}: show where its time went`, onclick: () => show(request) }, clockTime(request.at)) },
+      { name: 'at', title: 'When', width: 'clamp(110px, 17vw, 132px)', compare: (request) => request.at, cell: (request) => h('button', { type: 'button', class: 'link', title: zonedTime(request.at), 'aria-label': `${request.api} at ${clockTime(request.at)}: show its stages`, onclick: () => show(request) }, clockTime(request.at)) },
       { name: 'api', title: 'API', compare: (request) => request.api, cell: (request) => h('span', { title: `${request.api} v${request.version}` }, failed(request), request.api, ' ', h('span', { class: 'soft' }, `v${request.version}`)) },
       { name: 'id', title: 'Correlation id', end: true, wider: true, width: '124px', compare: (request) => request.correlation_id, cell: (request) => String(request.correlation_id) },
       { name: 'client', title: 'Client', wide: true, width: 'clamp(96px, 36vw - 364px, 190px)', compare: (request) => request.client_id ?? '', cell: (request) => h('span', { title: request.client_id ?? '' }, request.client_id ?? '–') },
@@ -109,18 +104,18 @@ function requestTable(signal, show) {
 }
 
 function absent(correlationId) {
-  // Those of Kafka clients are numbers.
-  return /^-?[0-9]*$/.test(correlationId) ? 'Only the newest are, and for some minutes those that failed or were slow.' : 'Requests over HTTP are not among these: find that correlation id in the log of the broker.'
+  // Correlation ids of Kafka clients are numbers.
+  return /^-?[0-9]*$/.test(correlationId) ? 'The broker holds the newest requests, and failed or slow ones for some minutes.' : 'HTTP requests are not listed here: search the log of the broker for this correlation id.'
 }
 
-/** On a narrow screen, where there is no room to say how. */
+/** A mark for narrow screens, which hide the column of the outcome. */
 function failed(request) {
   if (!request.errors.length) return null
   const words = `failed: ${request.errors.join(', ')}`
   return h('span', { class: 'narrow failed', role: 'img', 'aria-label': words, title: words }, icon('warning'))
 }
 
-/** One piece for each stage, as long as its share of the time. */
+/** A segment for each stage, as long as its share of the time. */
 function bar(request) {
   const words = STAGES.map(([name, title]) => `${title} ${micros(request[name])}`).join(', ')
   return h('div', { class: 'split', role: 'img', 'aria-label': words, title: words }, STAGES.map(([name, , tone]) => {
@@ -138,7 +133,7 @@ function split(request, close) {
     ['From', `${request.peer} over ${request.listener}, connection ${request.connection_id}`],
     ['When', zonedTime(request.at)],
     ['Bytes', `${bytes(request.bytes_in)} in, ${bytes(request.bytes_out)} out`],
-    ['Concerns', [plural(request.topics, 'topic'), ...others.map(([name, value]) => `, ${name} ${value}`)]],
+    ['Subject', [plural(request.topics, 'topic'), ...others.map(([name, value]) => `, ${name} ${value}`)]],
     ['Outcome', request.errors.length ? badge(request.errors.join(', '), 'bad') : 'ok'],
   ]
   return h(
@@ -150,7 +145,7 @@ function split(request, close) {
       { class: 'padded stack' },
       h('div', { class: 'large' }, bar(request)),
       h('ol', { class: 'stages' }, STAGES.map(([name, title, tone]) => h('li', {}, h('span', { class: `key ${tone}` }, title), h('b', { class: 'end' }, micros(request[name]))))),
-      h('p', {}, 'All together ', h('b', {}, micros(request.total_us)), '.'),
+      h('p', {}, 'Total ', h('b', {}, micros(request.total_us)), '.'),
     ),
     h('dl', { class: 'facts' }, pairs.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])),
   )

@@ -1,4 +1,4 @@
-// Where a group is to go on: asked, shown, and only then done.
+// Resets the offsets of a group, with a preview before.
 
 import { path, send } from '../api.js'
 import { ask, toast } from '../dialog.js'
@@ -10,7 +10,7 @@ const AIMS = [
   ['latest', 'The end'],
   ['offset', 'An offset'],
   ['timestamp', 'A time'],
-  ['shift_by', 'Back or on by so many records'],
+  ['shift_by', 'Forward or back by a number of records'],
 ]
 
 export async function resetOffsets(id, group) {
@@ -20,13 +20,13 @@ export async function resetOffsets(id, group) {
   const partitions = h('input', { placeholder: 'all', autocomplete: 'off', inputmode: 'numeric' })
   const number = h('input', { type: 'number', step: '1', value: '0' })
   const at = h('input', { type: 'datetime-local', step: '0.001' })
-  const onlyOf = field('Partitions', partitions, 'Numbers with commas; without any: all.')
+  const onlyOf = field('Partitions', partitions, 'Numbers with commas. Empty: all.')
   const numberField = field('Offset', number)
   const timeField = field('Time', at, `In ${ZONE}.`)
   const preview = h('div', { 'aria-live': 'polite' })
-  let shown = null
+  let previewed = null
 
-  function wanted() {
+  function request() {
     const body = { to: aim.value }
     if (topic.value) {
       body.topic = topic.value
@@ -40,19 +40,19 @@ export async function resetOffsets(id, group) {
 
   function update() {
     numberField.hidden = aim.value !== 'offset' && aim.value !== 'shift_by'
-    numberField.firstChild.textContent = aim.value === 'shift_by' ? 'How many (negative: back)' : 'Offset'
+    numberField.firstChild.textContent = aim.value === 'shift_by' ? 'Records (negative: back)' : 'Offset'
     timeField.hidden = aim.value !== 'timestamp'
     onlyOf.hidden = !topic.value
-    // What was shown is not what would be done now.
-    shown = null
+    // The preview is of another request.
+    previewed = null
     replace(preview)
-    dialog?.('Preview')
+    rename?.('Preview')
   }
 
-  let dialog = null
+  let rename = null
   const form = h('div', { class: 'stack', oninput: update },
     h('div', { class: 'fields' }, field('Of', topic), onlyOf),
-    h('div', { class: 'fields' }, field('Go on at', aim), numberField, timeField),
+    h('div', { class: 'fields' }, field('Reset to', aim), numberField, timeField),
     preview,
   )
   update()
@@ -62,17 +62,17 @@ export async function resetOffsets(id, group) {
     body: form,
     action: 'Preview',
     wide: true,
-    named: (rename) => (dialog = rename),
+    named: (renameButton) => (rename = renameButton),
     run: async () => {
-      const body = wanted()
-      if (JSON.stringify(body) === shown) {
+      const body = request()
+      if (JSON.stringify(body) === previewed) {
         await send('POST', path`groups/${id}/offsets`, { ...body, dry_run: false })
         return true
       }
-      const answer = await send('POST', path`groups/${id}/offsets`, { ...body, dry_run: true })
-      replace(preview, table(answer.data))
-      shown = JSON.stringify(body)
-      dialog(`Reset ${plural(answer.data.length, 'partition')}`)
+      const { data } = await send('POST', path`groups/${id}/offsets`, { ...body, dry_run: true })
+      replace(preview, table(data))
+      previewed = JSON.stringify(body)
+      rename(`Reset ${plural(data.length, 'partition')}`)
       return false
     },
   })
@@ -82,7 +82,7 @@ export async function resetOffsets(id, group) {
 
 function table(resets) {
   const cell = (value) => h('td', { class: 'end' }, value === null ? h('span', { class: 'soft' }, 'none') : count(value))
-  return h('div', { class: 'scroll preview', tabindex: '0', role: 'region', 'aria-label': 'What would be reset' }, h('table', { class: 'rows small' },
+  return h('div', { class: 'scroll preview', tabindex: '0', role: 'region', 'aria-label': 'Preview' }, h('table', { class: 'rows small' },
     h('thead', {}, h('tr', {}, ['Topic', 'Partition', 'Now', 'Then'].map((title, n) => h('th', { scope: 'col', class: n ? 'end' : null }, title)))),
     h('tbody', {}, resets.map((one) => h('tr', {}, h('td', {}, one.topic_name), h('td', { class: 'end' }, String(one.partition_id)), cell(one.before), cell(one.after)))),
   ))

@@ -1,41 +1,37 @@
-// One topic: its head, and a tab for each way to look at it.
+// One topic: its head, and a tab for each view of it.
 
 import { get, path } from '../api.js'
-import { button, h, replace, to } from '../dom.js'
+import { button, h, markCurrent, replace, to } from '../dom.js'
 import { plural } from '../format.js'
 import { again, go } from '../router.js'
 import { loading, trouble } from '../states.js'
 import { cloneTopic } from './clone_topic.js'
 import { deleteTopic } from './delete_topic.js'
+import * as messages from './messages.js'
+import * as produce from './produce.js'
+import * as configs from './topic_configs.js'
+import * as consumers from './topic_consumers.js'
+import * as partitions from './topic_partitions.js'
 import { truncateTopic } from './truncate_topic.js'
 
 const TABS = {
-  messages: ['Messages', () => import('./messages.js')],
-  partitions: ['Partitions', () => import('./topic_partitions.js')],
-  consumers: ['Consumers', () => import('./topic_consumers.js')],
-  configs: ['Configs', () => import('./topic_configs.js')],
-  produce: ['Produce', () => import('./produce.js')],
+  messages: ['Messages', messages],
+  partitions: ['Partitions', partitions],
+  consumers: ['Consumers', consumers],
+  configs: ['Configs', configs],
+  produce: ['Produce', produce],
 }
 
 export async function open(root, { names: [name, tab = 'messages'], query, signal, same }) {
   if (!same || !root.querySelector('.tabs')) await head(root, name, signal)
-  if (signal.aborted || !root.querySelector('.tabs')) return
-  for (const link of root.querySelectorAll('.tabs a')) {
-    if (link.dataset.tab === tab) mark(link)
-    else link.removeAttribute('aria-current')
-  }
-  const content = root.querySelector('.tab')
-  replace(content, loading())
-  const [, load] = Object.hasOwn(TABS, tab) ? TABS[tab] : TABS.messages
-  const module = await load()
-  if (!signal.aborted) module.open(content, { name, topic: root.topic, query, signal })
-}
-
-/** On a phone the tabs are wider than the screen; scrollIntoView would move the page as well. */
-function mark(link) {
-  const tabs = link.parentNode
-  link.setAttribute('aria-current', 'page')
-  tabs.scrollLeft = link.offsetLeft - (tabs.clientWidth - link.offsetWidth) / 2
+  const tabs = root.querySelector('.tabs')
+  if (signal.aborted || !tabs) return
+  const [, view] = Object.hasOwn(TABS, tab) ? TABS[tab] : TABS.messages
+  const link = tabs.querySelector(`[data-tab="${CSS.escape(tab)}"]`)
+  markCurrent(tabs.children, link)
+  // On a phone the tabs are wider than the screen. scrollIntoView would scroll the page too.
+  if (link) tabs.scrollLeft = link.offsetLeft - (tabs.clientWidth - link.offsetWidth) / 2
+  view.open(root.querySelector('.tab'), { name, topic: root.topic, query, signal })
 }
 
 async function head(root, name, signal) {
@@ -50,12 +46,11 @@ async function head(root, name, signal) {
     return
   }
   root.topic = topic
-  const told = h('span', { class: 'soft' }, plural(topic.partitions_count, 'partition'))
-  title.append(told)
+  title.append(h('span', { class: 'soft' }, plural(topic.partitions_count, 'partition')))
   replace(
     root,
     h('div', { class: 'head' }, title, h('div', { class: 'actions' }, actions(name, topic.partitions_count))),
-    h('nav', { class: 'tabs', 'aria-label': 'Topic' }, Object.entries(TABS).map(([tab, [words]]) => h('a', { href: to('topics', name, tab), 'data-tab': tab }, words))),
+    h('nav', { class: 'tabs', 'aria-label': 'Topic' }, Object.entries(TABS).map(([tab, [label]]) => h('a', { href: to('topics', name, tab), 'data-tab': tab }, label))),
     h('div', { class: 'tab stack' }),
   )
 }

@@ -1,44 +1,36 @@
-// The configs of a topic: what is set, what is default, and where each value comes from.
+// The configs of a topic: those that are set come first.
 
 import { get, path, send } from '../api.js'
 import { ask, toast } from '../dialog.js'
-import { badge, button, h, replace } from '../dom.js'
+import { button, h } from '../dom.js'
 import { filled } from '../states.js'
 import { ConfigForm } from './config_form.js'
-import { configValue, effectBadge, matches, searchField } from './parts.js'
+import { configRow, configValue, matches, searchField, softLine } from './parts.js'
 
 export function open(root, { name, signal }) {
-  const content = h('div', {})
-  replace(root, content)
-  const again = filled(content, {
+  const again = filled(root, {
     signal,
-    fetching: async () => {
-      const [definitions, configs] = await Promise.all([
-        get('configs/topics', { signal }),
-        get(path`topics/${name}/configs`, { signal }),
-      ])
-      return { definitions: definitions.data, configs: configs.data }
-    },
-    draw: ({ definitions, configs }) => view(name, definitions, configs, (changed) => (changed ? again() : null)),
+    fetching: () => Promise.all([get('configs/topics', { signal }), get(path`topics/${name}/configs`, { signal })]),
+    draw: ([{ data: definitions }, { data: configs }]) => view(name, definitions, configs, () => again()),
   })
 }
 
-function view(name, definitions, configs, done) {
-  const own = configs.filter((config) => isOwn(config))
+function view(name, definitions, configs, again) {
+  const own = configs.filter(isOwn)
   const values = Object.fromEntries(own.map((config) => [config.name, config.value]))
   const documented = Object.fromEntries(definitions.map((definition) => [definition.name, definition]))
-  const change = button('Change configs', { class: 'primary', onclick: async () => done(await edit(name, definitions, values)) })
+  const change = button('Change configs', { class: 'primary', onclick: async () => ((await edit(name, definitions, values)) ? again() : null) })
   const rows = configs
     .toSorted((a, b) => isOwn(b) - isOwn(a) || a.name.localeCompare(b.name))
-    .map((config) => ({ config, element: row(config, documented[config.name]) }))
+    .map((config) => row(config, documented[config.name]))
   const search = searchField('Search configs', '', (text) => {
-    for (const { config, element } of rows) element.hidden = !matches(`${config.name} ${documented[config.name]?.documentation ?? ''}`, text)
+    for (const element of rows) element.hidden = !matches(element.textContent, text)
   })
   return h(
     'div',
     { class: 'stack' },
     h('div', { class: 'line-up' }, search, h('small', {}, own.length ? `${own.length} set for this topic` : 'nothing is set for this topic'), h('span', { class: 'spring' }), change),
-    h('div', { class: 'card' }, h('dl', { class: 'configs' }, rows.map(({ element }) => element))),
+    h('div', { class: 'card' }, h('dl', { class: 'configs' }, rows)),
   )
 }
 
@@ -48,18 +40,12 @@ function isOwn(config) {
 
 function row(config, definition) {
   const own = isOwn(config)
-  return h(
-    'div',
-    { class: own ? 'config own' : 'config' },
-    h('dt', {}, h('code', {}, config.name), own && [badge('set', 'accent'), ' ', effectBadge(config.effect)]),
-    h(
-      'dd',
-      {},
-      h('div', { class: 'value' }, configValue(config.name, config.value)),
-      own && h('div', { class: 'soft' }, 'instead of ', configValue(config.name, definition?.default)),
-      !own && config.source !== 'DEFAULT_CONFIG' && h('div', { class: 'soft' }, `from ${config.source.toLowerCase().replaceAll('_', ' ')}`),
-    ),
-    h('dd', { class: 'soft' }, definition?.documentation),
+  return configRow(
+    { ...definition, ...config },
+    own,
+    configValue(config.name, config.value),
+    own && softLine('default ', configValue(config.name, definition?.default)),
+    !own && config.source !== 'DEFAULT_CONFIG' && softLine(`from ${config.source.toLowerCase().replaceAll('_', ' ')}`),
   )
 }
 
@@ -73,9 +59,7 @@ async function edit(name, definitions, values) {
     run: async () => {
       const changes = Object.entries(form.changes())
       if (!changes.length) return
-      const data = changes.map(([config, value]) =>
-        value === null ? { name: config, operation: 'DELETE' } : { name: config, value, operation: 'SET' },
-      )
+      const data = changes.map(([config, value]) => ({ name: config, value, operation: value === null ? 'DELETE' : 'SET' }))
       await send('POST', path`topics/${name}/configs:alter`, { data })
       toast(`${changes.length === 1 ? 'One config is' : `${changes.length} configs are`} changed.`)
     },

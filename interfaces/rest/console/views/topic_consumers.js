@@ -1,12 +1,11 @@
-// The groups that have read from a topic, and how far each has come.
+// The groups with committed offsets for a topic, and their lag.
 
 import { get } from '../api.js'
-import { h, replace, to } from '../dom.js'
+import { h } from '../dom.js'
 import { count } from '../format.js'
 import { empty, filled } from '../states.js'
 import { Table } from '../table.js'
 import { groupLink, stateBadge } from './parts.js'
-import { asObjects } from './topics.js'
 
 export function open(root, { name, signal }) {
   const table = new Table({
@@ -22,18 +21,15 @@ export function open(root, { name, signal }) {
       { name: 'lag', title: 'Lag', end: true, width: 'clamp(88px, 11vw, 110px)', compare: (group) => group.lag, cell: (group) => count(group.lag) },
     ],
   })
-  const content = h('div', {})
-  replace(root, content)
-  filled(content, {
+  const card = h('div', { class: 'card' }, table.element)
+  const none = h('div', { class: 'card' }, empty('No group has committed an offset here', 'Consumers without a group do not commit offsets.'))
+  filled(root, {
     signal,
     ms: 3000,
-    fetching: async () => asObjects(await get('console/data/consumers', { signal, query: { topic: name } })),
-    draw: (groups) => {
-      if (!groups.length) return h('div', { class: 'card' }, empty('No group has committed an offset here', 'Consumers without a group leave no trace.'))
-      table.rows = groups
-      if (content.contains(table.element)) return null
-      requestAnimationFrame(() => table.paint())
-      return h('div', { class: 'card' }, table.element)
+    fetching: () => get('console/data/consumers', { signal, query: { topic: name } }),
+    draw: ({ data }) => {
+      table.rows = data
+      return data.length ? card : none
     },
   })
 }

@@ -1,4 +1,4 @@
-// The partitions of a topic: where each begins and ends, and how much there is of it.
+// The partitions of a topic: offsets, records, size.
 
 import { get, path, send } from '../api.js'
 import { ask, toast } from '../dialog.js'
@@ -6,7 +6,6 @@ import { button, field, h, replace, to } from '../dom.js'
 import { bytes, count } from '../format.js'
 import { filled } from '../states.js'
 import { Table } from '../table.js'
-import { asObjects } from './topics.js'
 
 export function open(root, { name, signal }) {
   const table = new Table({
@@ -21,20 +20,19 @@ export function open(root, { name, signal }) {
       { name: 'size', title: 'Size', end: true, wide: true, compare: (one) => one.size_bytes, cell: (one) => bytes(one.size_bytes) },
     ],
   })
-  const content = h('div', {})
+  const content = h('div')
+  const card = h('div', { class: 'card' }, table.element)
   let known = 0
-  const more = button('Add partitions', { onclick: () => add(name, known, () => again()) }, 'plus')
+  const more = button('Add partitions', { onclick: () => add(name, known, again) }, 'plus')
   replace(root, h('div', { class: 'line-up' }, h('span', { class: 'spring' }), more), content)
   const again = filled(content, {
     signal,
     ms: 3000,
-    fetching: async () => asObjects(await get('console/data/partitions', { signal, query: { topic: name } })),
-    draw: (partitions) => {
-      known = partitions.length
-      table.rows = partitions
-      if (content.contains(table.element)) return null
-      requestAnimationFrame(() => table.paint())
-      return h('div', { class: 'card' }, table.element)
+    fetching: () => get('console/data/partitions', { signal, query: { topic: name } }),
+    draw: ({ data }) => {
+      known = data.length
+      table.rows = data
+      return card
     },
   })
 }
@@ -43,19 +41,19 @@ function records(one) {
   return one.end_offset === null ? null : one.end_offset - one.start_offset
 }
 
-async function add(name, known, then) {
-  const wanted = h('input', { type: 'number', min: String(known + 1), value: String(known + 1) })
+async function add(name, known, again) {
+  const total = h('input', { type: 'number', min: String(known + 1), value: String(known + 1) })
   const done = await ask({
     title: 'Add partitions',
     body: [
-      h('p', {}, 'Partitions cannot be taken away again, and records with a key may go to another partition than before.'),
-      field('Partitions in all', wanted, `There are ${known} now.`),
+      h('p', {}, 'Partitions cannot be removed again, and new records with a key may go to another partition than before.'),
+      field('Partitions in all', total, `There are ${known} now.`),
     ],
     action: 'Add',
-    run: () => send('PATCH', path`topics/${name}`, { partitions_count: Number(wanted.value) }),
+    run: () => send('PATCH', path`topics/${name}`, { partitions_count: Number(total.value) }),
   })
   if (done) {
-    toast(`${name} has ${wanted.value} partitions.`)
-    then()
+    toast(`${name} has ${total.value} partitions.`)
+    again()
   }
 }

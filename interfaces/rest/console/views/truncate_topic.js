@@ -1,42 +1,39 @@
-// Records are deleted: of a topic or of one partition, all of them or those before an offset.
+// Deletes records of a topic or of one partition: all, or those before an offset.
 
 import { Failure, path, send } from '../api.js'
 import { ask, toast } from '../dialog.js'
-import { choice, field, h } from '../dom.js'
-
-const MOST_NAMED = 1000
+import { choice, field, h, partitionChoice } from '../dom.js'
 
 export async function truncateTopic(name, partitionsCount) {
-  const numbers = Array.from({ length: Math.min(partitionsCount, MOST_NAMED) }, (_, n) => [String(n), `Partition ${n}`])
-  const of = choice([['', 'All partitions'], ...numbers], '')
-  const which = choice([['all', 'All records'], ['before', 'Those before an offset']], 'all')
+  const partition = partitionChoice('All', partitionsCount, '')
+  const range = choice([['all', 'All records'], ['before', 'Those before an offset']], 'all')
   const offset = h('input', { type: 'number', min: '0', step: '1' })
-  const offsetField = field('Before offset', offset, 'The first that stays.')
+  const offsetField = field('Before offset', offset, 'The new first offset.')
   const update = () => {
-    offsetField.hidden = which.value !== 'before'
+    offsetField.hidden = range.value !== 'before'
     offset.required = !offsetField.hidden
   }
   update()
 
   function body() {
-    if (which.value === 'before' && !/^[0-9]+$/.test(offset.value)) throw new Failure('Say before which offset.', null)
-    const before = which.value === 'before' ? Number(offset.value) : null
-    if (of.value) return { partitions: [{ partition_id: Number(of.value), ...(before === null ? {} : { offset: before }) }] }
+    if (range.value === 'before' && !/^[0-9]+$/.test(offset.value)) throw new Failure('Enter an offset.', null)
+    const before = range.value === 'before' ? Number(offset.value) : null
+    if (partition.value) return { partitions: [{ partition_id: Number(partition.value), ...(before === null ? {} : { offset: before }) }] }
     return before === null ? {} : { before_offset: before }
   }
 
   const done = await ask({
     title: 'Delete records of this topic?',
     body: h('div', { class: 'stack', oninput: update },
-      h('p', {}, 'They are lost for good. The topic stays, with its configs, and offsets go on where they were.'),
-      h('div', { class: 'fields' }, field('Of', of), field('Which', which), offsetField),
+      h('p', {}, 'They are lost for good. The topic stays, with its configs, and offsets are not reused.'),
+      h('div', { class: 'fields' }, field('Partition', partition), field('Which', range), offsetField),
     ),
     action: 'Delete records',
     danger: true,
     typed: name,
     run: async () => {
-      const answer = await send('POST', path`topics/${name}:truncate`, body())
-      const refused = answer.partitions.find((one) => one.error_code)
+      const response = await send('POST', path`topics/${name}:truncate`, body())
+      const refused = response.partitions.find((one) => one.error_code)
       if (refused) throw new Failure(`Partition ${refused.partition_id}: ${refused.message}`, null)
     },
   })

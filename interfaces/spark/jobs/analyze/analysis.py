@@ -1,29 +1,25 @@
-"""The job: everything is read once; a task counts what passes, and Spark adds up the keys.
+"""The job: Spark reads the records once, and counts them in a few queries.
 
-What it keeps meanwhile is a row for each key of some thousand records, in memory and on disk, and
-never a value.
+It keeps them meanwhile, with their keys and without their values, in memory and on disk.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
-from collections.abc import Iterator
-from functools import partial
-from itertools import groupby
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.errors import BrokerError
 from infrastructure.opening import opened_beside
 from infrastructure.storage.errors import StorageUnusable
-from interfaces.spark.jobs.analyze import keys
-from interfaces.spark.jobs.analyze.figures import Figures, of_partition
+from interfaces.spark.jobs.analyze import counting, keys
+from interfaces.spark.jobs.analyze.forecast import end_of
 from interfaces.spark.jobs.analyze.lines import lines
 from interfaces.spark.jobs.analyze.page import page_of
-from interfaces.spark.jobs.analyze.result import Found, TopicFigures, result_of
-from interfaces.spark.jobs.job import kafka_options, spark_of, tell
+from interfaces.spark.jobs.analyze.result import Found, result_of
+from interfaces.spark.jobs.job import kafka_options, show_result, spark_of
 from interfaces.spark.kafka.broker import Broker
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.query.assignment import assignment_of
@@ -35,14 +31,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 RECORDS_OF_A_TASK = 2_000_000
-_HEADER_BYTES = (
-    "coalesce(aggregate(headers, 0L, (sum, header) -> "
-    "sum + octet_length(header.key) + coalesce(octet_length(header.value), 0)), 0L)"
-)
 
 
 class Source(NamedTuple):
-    """What is read, and from where."""
+    """A broker or a data folder."""
 
     format: str
     where: str
@@ -57,36 +49,35 @@ def run(parsed: argparse.Namespace) -> int:
     source = source_of(parsed)
     partitions = partitions_of(source)
     if not partitions:
-        raise JobFailed(f"There is no topic in {source.where}")
+        raise JobFailed(f"there is no topic in {source.where}")
     count = sum(partitions.values())
     print(
         f"Reading {len(partitions)} topics, {count} partitions, from {source.where}",
         file=sys.stderr,
     )
     with spark_of(parsed) as spark:
-        result = look_at(spark, source, partitions, parsed.hot_keys, parsed.disk)
-    tell(parsed, result, lines(result), lambda: page_of(result))
+        result = analyze(spark, source, partitions, parsed.hot_keys, parsed.disk)
+    show_result(parsed, result, lines(result), lambda: page_of(result))
     return 0
 
 
 def source_of(parsed: argparse.Namespace) -> Source:
     topics = {"subscribe": ",".join(parsed.topics)} if parsed.topics else {}
-    # What is damaged, or deleted meanwhile, is told, and ends nothing.
-    every = {**topics, "includeHeaders": "true", "failOnDataLoss": "false"}
+    # Damaged batches are counted, and do not end the job.
+    common = {**topics, "includeHeaders": "true", "failOnDataLoss": "false"}
     if parsed.data is not None:
         if parsed.bootstrap_server:
             raise WrongOption("--data and -b exclude each other: a data folder, or a broker")
-        options = {**every, "path": parsed.data, "includeBatches": "true"}
+        options = {**common, "path": parsed.data, "includeBatches": "true"}
         return Source("ottla-segments", parsed.data, options)
     if not topics:
-        raise WrongOption("which topics? Without --data they are to be named")
-    options = every | kafka_options(parsed)
+        raise WrongOption("name the topics, or a data folder with --data")
+    options = common | kafka_options(parsed)
     return Source("ottla", options["kafka.bootstrap.servers"], options)
 
 
 def partitions_of(source: Source) -> dict[str, int]:
-    """How many each topic has, whether there are records in them or not."""
-    found: dict[str, int] = {}
+    """How many each topic has, empty ones included."""
     if source.is_store:
         options = SegmentsOptions(source.options)
         try:
@@ -96,72 +87,58 @@ def partitions_of(source: Source) -> dict[str, int]:
             raise JobFailed(str(failure)) from None
         names = [place.topic for place in places]
     else:
-        asked = KafkaOptions(source.options)
-        broker = Broker(asked)
+        kafka = KafkaOptions(source.options)
+        broker = Broker(kafka)
         try:
-            names = [place.topic for place in broker.places(assignment_of(asked))]
+            names = [place.topic for place in broker.places(assignment_of(kafka))]
         finally:
             broker.close()
-    for name in names:
-        found[name] = found.get(name, 0) + 1
-    return found
+    return dict(Counter(names))
 
 
-def look_at(
+def analyze(
     spark: SparkSession,
     source: Source,
     partitions: dict[str, int],
     hottest: int = 10,
     disk: int | None = None,
-    now_ms: int | None = None,
 ) -> dict[str, Any]:
-    from pyspark import StorageLevel
-
-    from interfaces.spark.jobs.analyze.counting import COUNTED, counted
-
-    now_ms = round(time.time() * 1000) if now_ms is None else now_ms
-    rows = _narrowed(spark, source).mapInArrow(partial(counted, now_ms=now_ms), COUNTED)
-    rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
-    summed = keys.summed(rows).persist(StorageLevel.MEMORY_AND_DISK)
+    now_ms = round(time.time() * 1000)
+    rows = counting.without_values(_read(spark, source), source.is_store).persist()
+    records = rows.where("is_record")
+    persisted = [rows, keys.summed(records).persist(), counting.by_second(records).persist()]
+    summed, seconds = persisted[1:]
     try:
-        topics = {
-            topic: TopicFigures(count, source.is_store) for topic, count in partitions.items()
-        }
-        for (topic, number), figures in _partitions(rows):
-            topics[topic].add(number, figures)
-        found = Found(topics, keys.of_partitions(summed), keys.of_topics(summed, hottest))
+        figures = counting.figures(records)
+        end_ms = end_of((each["newest_ms"] for each in figures.values()), now_ms)
+        found = Found(
+            figures=figures,
+            sizes=counting.sizes(records),
+            intervals=counting.intervals(records),
+            not_records=counting.not_records(rows) if source.is_store else {},
+            over_time=counting.over_time(seconds),
+            last_day=counting.last_day(seconds, end_ms),
+            keys_of_partitions=keys.of_partitions(summed),
+            keys_of_topics=keys.of_topics(summed, hottest),
+        )
+        if source.is_store:
+            batches = counting.batches(records).persist()
+            persisted.append(batches)
+            found = found._replace(
+                codecs=counting.codecs(batches),
+                records_of_batches=counting.sizes_of_batches(batches, "batchRecords"),
+                bytes_of_batches=counting.sizes_of_batches(batches, "batchBytes"),
+            )
     finally:
-        summed.unpersist()
-        rows.unpersist()
-    return result_of(found, source.where, source.is_store, disk, now_ms)
+        for each in persisted:
+            each.unpersist()
+    return result_of(found, partitions, source.where, disk, end_ms, now_ms)
 
 
-def _partitions(rows: DataFrame) -> Iterator[tuple[tuple[str, int], Figures]]:
-    """One after another, so that those of many are never in memory together."""
-    told = rows.where("figures is not null").select("topic", "partition", "figures")
-    in_order = told.orderBy("topic", "partition").toLocalIterator()
-    for place, ranges in groupby(in_order, key=lambda row: (row["topic"], row["partition"])):
-        yield place, of_partition(Figures.from_json(json.loads(row["figures"])) for row in ranges)
-
-
-def _narrowed(spark: SparkSession, source: Source) -> DataFrame:
-    """Sizes in place of values; as many tasks as Spark has cores, also for a single partition,
-    and none so long that its progress is not seen."""
-    from pyspark.sql import functions as f
-
+def _read(spark: SparkSession, source: Source) -> DataFrame:
+    """In as many tasks as Spark has cores, also of a single partition, and none so long that
+    progress does not show."""
     reader = spark.read.format(source.format).options(**source.options)
     parallel = str(spark.sparkContext.defaultParallelism)
     reader = reader.option("maxRecordsPerPartition", str(RECORDS_OF_A_TASK))
-    records = reader.option("minPartitions", parallel).load()
-    columns = ["topic", "partition", "offset", "key"]
-    if source.is_store:
-        from interfaces.spark.jobs.analyze.counting import BATCH_COLUMNS
-
-        columns += [*BATCH_COLUMNS, "isControl", "problem"]
-    return records.select(
-        *columns,
-        f.unix_millis("timestamp").alias("at_ms"),
-        f.length("key").alias("key_size"),
-        f.length("value").alias("value_size"),
-        f.expr(_HEADER_BYTES).alias("header_size"),
-    )
+    return reader.option("minPartitions", parallel).load()

@@ -1,188 +1,192 @@
-"""What a task counts of the range of a partition that it reads, while the records go by.
-
-It hands on its figures, once, and for each key of some thousand records a row: what is asked of
-keys is asked of these rows, which Spark adds up, on disk when there are many.
-"""
+"""The queries of an analysis over its records, which Spark reads once and keeps without values."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy
-import pyarrow
-import pyarrow.compute as pc
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
 
-from interfaces.spark.jobs.analyze.figures import MOST_PROBLEMS, Figures
+#: A topic and one of its partitions; None: the whole topic.
+Place = tuple[str, int | None]
 
-#: Of a batch: they are there when the data source is ottla-segments.
-BATCH_COLUMNS = ("batchOffset", "batchRecords", "batchBytes", "batchOpenedBytes", "codec")
+PERCENTILES = (50.0, 75.0, 95.0, 99.0, 99.9)
+#: A second to ten days, and tenfold from there: producers may send any time.
+WIDTHS_S = (1, 10, 60, 600, 3_600, 86_400, *(864_000 * 10**power for power in range(8)))
+MOST_MOMENTS = 600
+#: Damaged batches of a topic that are named; all are counted.
+MOST_PROBLEMS = 5
+DAY_S = 86_400
 
-#: `left` is the size of the key's newest record; below zero, by one more, of a tombstone.
-_SCHEMA = pyarrow.schema(
-    [
-        ("topic", pyarrow.string()),
-        ("partition", pyarrow.int32()),
-        ("key", pyarrow.binary()),
-        ("records", pyarrow.int64()),
-        ("bytes", pyarrow.int64()),
-        ("newest", pyarrow.int64()),
-        ("left", pyarrow.int64()),
-        ("figures", pyarrow.string()),
+_HEADER_BYTES = (
+    "coalesce(aggregate(headers, 0L, (sum, header) -> "
+    "sum + octet_length(header.key) + coalesce(octet_length(header.value), 0)), 0L)"
+)
+_BATCH = ("batchOffset", "batchRecords", "batchBytes", "batchOpenedBytes", "codec")
+
+
+def without_values(read: DataFrame, of_store: bool) -> DataFrame:
+    """What is counted of each row; `is_record` is false of transaction markers and damaged ones."""
+    from pyspark.sql import functions as f
+
+    sizes = {
+        "key_bytes": f.coalesce(f.length("key"), f.lit(0)),
+        "value_bytes": f.coalesce(f.length("value"), f.lit(0)),
+        "header_bytes": f.expr(_HEADER_BYTES),
+    }
+    return read.select(
+        *("topic", "partition", "offset", "key"),
+        *(_BATCH if of_store else ()),
+        f.unix_millis("timestamp").alias("at_ms"),
+        f.isnull("key").alias("has_no_key"),
+        f.isnull("value").alias("is_tombstone"),
+        *(size.alias(name) for name, size in sizes.items()),
+        sum(sizes.values(), f.lit(0).cast("bigint")).alias("bytes"),
+        (f.expr("batchBytes / batchRecords") if of_store else f.lit(0.0)).alias("stored_bytes"),
+        f.expr("problem is null and not isControl" if of_store else "true").alias("is_record"),
+        (f.col("problem") if of_store else f.lit(None).cast("string")).alias("problem"),
+    )
+
+
+def figures(records: DataFrame) -> dict[Place, dict[str, Any]]:
+    from pyspark.sql import functions as f
+
+    sums = ("bytes", "key_bytes", "value_bytes", "header_bytes")
+    return _by_place(
+        records,
+        f.count("*").alias("records"),
+        *(f.sum(name).alias(name) for name in sums),
+        f.count_if("has_no_key").alias("null_keys"),
+        f.count_if("is_tombstone").alias("tombstones"),
+        f.min("at_ms").alias("oldest_ms"),
+        f.max("at_ms").alias("newest_ms"),
+    )
+
+
+def sizes(records: DataFrame) -> dict[str, dict[str, Any]]:
+    """Of each topic percentiles, and by power of two: of 0 bytes, of 1, of 2 to 3, of 4 to 7 ..."""
+    from pyspark.sql import functions as f
+
+    counted = records.groupBy("topic", "bytes").count()
+    power = f.when(f.col("bytes") == 0, 0).otherwise(f.length(f.bin("bytes")))
+    by_power = counted.groupBy("topic", power.alias("power")).agg(f.sum("count").alias("count"))
+    powers = by_power.groupBy("topic").agg(
+        f.map_from_entries(f.collect_list(f.struct("power", "count"))).alias("powers")
+    )
+    found = counted.groupBy("topic").agg(*_percentiles("bytes", "count")).join(powers, "topic")
+    return {row["topic"]: row.asDict() for row in found.collect()}
+
+
+def intervals(records: DataFrame) -> dict[Place, dict[str, Any]]:
+    """From each record to the next one of its partition, in ms; below 0 it is out of order."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    in_order = Window.partitionBy("topic", "partition").orderBy("offset")
+    interval = f.col("at_ms") - f.lag("at_ms").over(in_order)
+    timed = records.where("at_ms is not null").select("topic", "partition", "offset", "at_ms")
+    each = timed.select("topic", "partition", interval.alias("interval_ms"))
+    counted = each.where("interval_ms is not null").groupBy("topic", "partition", "interval_ms")
+    forwards = f.expr("CASE WHEN interval_ms >= 0 THEN interval_ms END")
+    return _by_place(
+        counted.count(),
+        f.sum("count").alias("intervals"),
+        f.sum(f.expr("CASE WHEN interval_ms < 0 THEN count ELSE 0 END")).alias("out_of_order"),
+        *_percentiles(forwards, "count"),
+    )
+
+
+def not_records(rows: DataFrame) -> dict[Place, dict[str, Any]]:
+    """Damaged batches, with the reasons of the first of each topic, and transaction markers."""
+    from pyspark.sql import functions as f
+
+    reason = f.expr("concat(topic, '-', partition, ' at offset ', offset, ': ', problem)")
+    place = f.when(f.isnotnull("problem"), f.struct("partition", "offset", reason.alias("reason")))
+    first = f.slice(f.array_sort(f.collect_list(place)), 1, MOST_PROBLEMS)
+    return _by_place(
+        rows.where("not is_record"),
+        f.count("problem").alias("damaged"),
+        f.count_if(f.isnull("problem")).alias("control_records"),
+        first.getField("reason").alias("problems"),
+    )
+
+
+def by_second(records: DataFrame) -> DataFrame:
+    """Of each topic: records, their bytes, and those of the store."""
+    from pyspark.sql import functions as f
+
+    at_s = f.floor(f.col("at_ms") / 1000)
+    grouped = records.where("at_ms is not null").groupBy("topic", at_s.alias("at_s"))
+    counted = f.count("*").alias("records"), f.sum("bytes").alias("bytes")
+    return grouped.agg(*counted, f.sum("stored_bytes").alias("stored_bytes"))
+
+
+def over_time(seconds: DataFrame) -> dict[str, tuple[int, list[Any]]]:
+    """Of each topic how many seconds a moment has, and its moments: about MOST_MOMENTS at most."""
+    from pyspark.sql import functions as f
+
+    moments = [f.approx_count_distinct(f.floor(f.col("at_s") / each)) for each in WIDTHS_S]
+    few = [
+        f.when(count <= MOST_MOMENTS, each) for count, each in zip(moments, WIDTHS_S, strict=True)
     ]
-)
-COUNTED = (
-    "topic string, partition int, key binary, records bigint, bytes bigint, newest bigint, "
-    "left bigint, figures string"
-)
-
-
-def counted(batches: Iterator[pyarrow.RecordBatch], now_ms: int) -> Iterator[pyarrow.RecordBatch]:
-    """For `mapInArrow`: Spark gives a task one range, in the order of its offsets."""
-    counting: _Counting | None = None
-    for batch in batches:
-        if not batch.num_rows:
-            continue
-        if counting is None:
-            counting = _Counting(batch, now_ms)
-        yield counting.add(batch)
-    if counting is not None:
-        yield counting.told()
-
-
-class _Counting:
-    def __init__(self, batch: pyarrow.RecordBatch, now_ms: int) -> None:
-        self._topic = batch.column("topic")[0].as_py()
-        self._partition = batch.column("partition")[0].as_py()
-        self._now_ms = now_ms
-        self._knows_batches = "batchOffset" in batch.schema.names
-        self._figures = Figures()
-        self._figures.start = batch.column("offset")[0].as_py()
-
-    def add(self, batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
-        """The keys of the batch."""
-        if self._knows_batches:
-            batch = self._records_of(batch)
-        key, value, header = (
-            _numbers(batch, f"{part}_size") for part in ("key", "value", "header")
-        )
-        is_tombstone = _is_null(batch, "value_size")
-        sizes = key + value + header
-        sums = self._figures.sums
-        sums["records"] += batch.num_rows
-        sums["key_bytes"] += int(key.sum())
-        sums["value_bytes"] += int(value.sum())
-        sums["header_bytes"] += int(header.sum())
-        sums["null_keys"] += batch.column("key").null_count
-        sums["tombstones"] += int(is_tombstone.sum())
-        self._figures.sizes.add(sizes)
-        self._figures.largest = max(self._figures.largest, int(sizes.max(initial=0)))
-        stored = self._add_batches(batch)
-        self._add_times(batch, sizes, stored)
-        return self._keys(batch, sizes, is_tombstone)
-
-    def told(self) -> pyarrow.RecordBatch:
-        figures = json.dumps(self._figures.to_json())
-        return self._rows(1, {"figures": pyarrow.array([figures])})
-
-    def _records_of(self, batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
-        """Without the rows of what cannot be read, and of markers of transactions."""
-        figures = self._figures
-        problems = batch.column("problem")
-        if problems.null_count < batch.num_rows:
-            damaged = batch.filter(pc.is_valid(problems))
-            figures.sums["damaged"] += damaged.num_rows
-            for row in damaged.slice(0, MOST_PROBLEMS).to_pylist():
-                figures.problems.append(
-                    f"{self._topic}-{self._partition} at offset {row['offset']}: {row['problem']}"
-                )
-            del figures.problems[MOST_PROBLEMS:]
-            batch = batch.filter(pc.is_null(problems))
-        is_control = pc.fill_null(batch.column("isControl"), False)
-        if pc.any(is_control).as_py():
-            figures.sums["control_records"] += pc.sum(is_control).as_py()
-            batch = batch.filter(pc.invert(is_control))
-        return batch
-
-    def _add_batches(self, batch: pyarrow.RecordBatch) -> numpy.ndarray:
-        """What each record's share of its batch takes in the store."""
-        if not self._knows_batches or not batch.num_rows:
-            nothing: numpy.ndarray = numpy.zeros(batch.num_rows)
-            return nothing
-        columns = {
-            name: batch.column(name).to_numpy(zero_copy_only=False) for name in BATCH_COLUMNS
-        }
-        self._figures.batches.add(columns)
-        shares: numpy.ndarray = columns["batchBytes"] / numpy.maximum(columns["batchRecords"], 1)
-        return shares
-
-    def _add_times(
-        self, batch: pyarrow.RecordBatch, sizes: numpy.ndarray, stored: numpy.ndarray
-    ) -> None:
-        figures = self._figures
-        is_timed = ~_is_null(batch, "at_ms")
-        times = _numbers(batch, "at_ms")[is_timed]
-        if not len(times):
-            return
-        sizes, stored = sizes[is_timed], stored[is_timed]
-        if figures.first_ms is None:
-            figures.first_ms = int(times[0])
-        before = [] if figures.last_ms is None else [figures.last_ms]
-        figures.add_intervals(numpy.diff(times, prepend=numpy.array(before, dtype=times.dtype)))
-        figures.last_ms = int(times[-1])
-        oldest, newest = int(times.min()), int(times.max())
-        figures.oldest_ms = min(oldest, oldest if figures.oldest_ms is None else figures.oldest_ms)
-        figures.newest_ms = max(newest, newest if figures.newest_ms is None else figures.newest_ms)
-        figures.moments.add(times, sizes)
-        figures.last_day.add(times, sizes, stored, self._now_ms)
-
-    def _keys(
-        self, batch: pyarrow.RecordBatch, sizes: numpy.ndarray, is_tombstone: numpy.ndarray
-    ) -> pyarrow.RecordBatch:
-        table = pyarrow.table(
-            {
-                "key": batch.column("key").cast(pyarrow.binary()),
-                "bytes": sizes,
-                "newest": batch.column("offset"),
-                "left": numpy.where(is_tombstone, -1 - sizes, sizes),
-            }
-        ).filter(pc.is_valid(batch.column("key")))
-        # In one thread, since the last one is the newest one only in the order of offsets.
-        found = table.group_by("key", use_threads=False).aggregate(
-            [("bytes", "count"), ("bytes", "sum"), ("newest", "last"), ("left", "last")]
-        )
-        names = {
-            "key": "key",
-            "records": "bytes_count",
-            "bytes": "bytes_sum",
-            "newest": "newest_last",
-            "left": "left_last",
-        }
-        columns = {ours: found[theirs].combine_chunks() for ours, theirs in names.items()}
-        return self._rows(found.num_rows, columns)
-
-    def _rows(self, count: int, columns: dict[str, Any]) -> pyarrow.RecordBatch:
-        known = {
-            "topic": pyarrow.repeat(pyarrow.scalar(self._topic), count),
-            "partition": pyarrow.repeat(pyarrow.scalar(self._partition), count),
-            **columns,
-        }
-        arrays = [
-            known[field.name].cast(field.type)
-            if field.name in known
-            else pyarrow.nulls(count, field.type)
-            for field in _SCHEMA
-        ]
-        return pyarrow.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
-
-
-def _numbers(batch: pyarrow.RecordBatch, name: str) -> numpy.ndarray:
-    filled = pc.fill_null(batch.column(name), 0).to_numpy(zero_copy_only=False)
-    found: numpy.ndarray = filled.astype(numpy.int64)
+    widths = seconds.groupBy("topic").agg(f.coalesce(*few, f.lit(WIDTHS_S[-1])).alias("width_s"))
+    start = f.floor(f.col("at_s") / f.col("width_s")) * f.col("width_s")
+    rows = seconds.join(widths, "topic").groupBy("topic", "width_s", start.alias("start_s"))
+    found: dict[str, tuple[int, list[Any]]] = {}
+    summed = rows.agg(f.sum("records").alias("records"), f.sum("bytes").alias("bytes"))
+    for row in sorted(summed.collect(), key=lambda row: row["start_s"]):
+        found.setdefault(row["topic"], (row["width_s"], []))[1].append(row)
     return found
 
 
-def _is_null(batch: pyarrow.RecordBatch, name: str) -> numpy.ndarray:
-    found: numpy.ndarray = pc.is_null(batch.column(name)).to_numpy(zero_copy_only=False)
+def last_day(seconds: DataFrame, end_ms: int) -> dict[str, Any]:
+    """What came on the day that ends then: records, bytes and those of the store, by topic."""
+    from pyspark.sql import functions as f
+
+    end_s = end_ms // 1000
+    names = ("records", "bytes", "stored_bytes")
+    grouped = seconds.where(f.col("at_s").between(end_s - DAY_S + 1, end_s)).groupBy("topic")
+    rows = grouped.agg(*(f.sum(name).alias(name) for name in names)).collect()
+    return {row["topic"]: row for row in rows}
+
+
+def batches(records: DataFrame) -> DataFrame:
+    return records.select("topic", "partition", *_BATCH).distinct()
+
+
+def sizes_of_batches(batches: DataFrame, column: str) -> dict[Place, dict[str, Any]]:
+    return _by_place(batches, *_percentiles(column))
+
+
+def codecs(batches: DataFrame) -> dict[Place, list[dict[str, Any]]]:
+    from pyspark.sql import functions as f
+
+    sets = [["topic", "codec"], ["topic", "partition", "codec"]]
+    rows = batches.groupingSets(sets, "topic", "partition", "codec").agg(
+        f.count("*").alias("batches"),
+        f.sum("batchRecords").alias("records"),
+        f.sum("batchBytes").alias("stored_bytes"),
+        f.sum("batchOpenedBytes").alias("opened_bytes"),
+    )
+    found: dict[Place, list[dict[str, Any]]] = {}
+    for row in rows.orderBy("codec").collect():
+        counts = row.asDict()
+        place = counts.pop("topic"), counts.pop("partition")
+        ratio = counts["opened_bytes"] / counts["stored_bytes"]
+        found.setdefault(place, []).append({**counts, "ratio": ratio})
     return found
+
+
+def _by_place(rows: DataFrame, *counted: Column) -> dict[Place, dict[str, Any]]:
+    grouped = rows.groupingSets([["topic"], ["topic", "partition"]], "topic", "partition")
+    found = grouped.agg(*counted).collect()
+    return {(row["topic"], row["partition"]): row.asDict() for row in found}
+
+
+def _percentiles(of: Column | str, count: str | None = None) -> list[Column]:
+    """Exact ones; `count` is the column that has how often each value occurs."""
+    from pyspark.sql import functions as f
+
+    shares = [each / 100 for each in PERCENTILES]
+    times = f.col(count) if count else 1
+    return [f.percentile(of, shares, times).alias("percentiles"), f.max(of).alias("max")]

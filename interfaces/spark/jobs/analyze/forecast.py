@@ -1,4 +1,4 @@
-"""The room that a topic will need, if it goes on as on its last day."""
+"""The disk space that a topic will need if it goes on as on its last day."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from interfaces.spark.jobs.analyze.over_time import MINUTE_MS, MINUTES_OF_A_DAY, LastDay
+from interfaces.spark.jobs.analyze.counting import DAY_S
 
-DAY_MS = 86_400_000
+DAY_MS = DAY_S * 1000
 DAYS_KEPT = (1, 7, 30)
-#: In these a disk is not full, as far as anybody can tell.
+#: A day is not estimated from less.
+_LEAST_MS = 60_000
+#: No date is given for a disk that is full later than that.
 _NEVER_DAYS = 3650
 
 
@@ -31,30 +33,25 @@ class Rate(NamedTuple):
 
 
 def end_of(newest: Iterable[int | None], now_ms: int) -> int:
-    """Of the last day: what is analysed may be old, and clocks of producers may be wrong."""
+    """Of the last day: the data may be old, and clocks of producers may be wrong."""
     return max((min(each, now_ms) for each in newest if each is not None), default=now_ms)
 
 
-def rate_of(day: LastDay, oldest_ms: int | None, end_ms: int, of_store: bool) -> Rate | None:
-    """None where there is no time to tell it from: no record, or all of them in a minute."""
+def rate_of(records: int, size: float, oldest_ms: int | None, end_ms: int) -> Rate | None:
+    """None without a time to reckon from: no record, or all of them in a minute."""
     if oldest_ms is None:
         return None
-    first_minute = end_ms // MINUTE_MS - MINUTES_OF_A_DAY + 1
-    counts = [counts for minute, counts in day.minutes.items() if minute >= first_minute]
-    span_ms = end_ms - max(first_minute * MINUTE_MS, oldest_ms)
-    if span_ms < MINUTE_MS:
-        return None
-    records = sum(each[0] for each in counts)
-    return Rate(span_ms, records, sum(each[2 if of_store else 1] for each in counts))
+    span_ms = min(DAY_MS, end_ms - oldest_ms)
+    return Rate(span_ms, records, size) if span_ms >= _LEAST_MS else None
 
 
-def told(bytes_per_day: float) -> dict[str, Any]:
+def per_day(bytes_per_day: float) -> dict[str, Any]:
     kept = {f"{days}_days": round(bytes_per_day * days) for days in DAYS_KEPT}
     return {"bytes_per_day": round(bytes_per_day), "bytes_kept": kept}
 
 
 def full_on(disk: int, used: int, bytes_per_day: float, now_ms: int) -> str | None:
-    """The date, in UTC, that what is kept now and what comes will fill it; None: not in years."""
+    """The date, in UTC; None: not within ten years."""
     now = datetime.fromtimestamp(now_ms / 1000, UTC)
     left = disk - used
     if left <= 0:

@@ -1,4 +1,4 @@
-"""What is asked of keys: how many there are, which are the hottest, what compaction would leave."""
+"""The queries of an analysis over keys: how many, the hottest, what compaction would leave."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: Of a key as it is shown.
+#: Of a key as text.
 _SHOWN_BYTES = 64
 
 
@@ -20,20 +20,25 @@ class KeysOfPartition(NamedTuple):
 
 class KeysOfTopic(NamedTuple):
     distinct: int = 0
-    #: Keys that more than one partition has: their order is lost.
+    #: Keys in more than one partition, whose order is lost.
     scattered: int = 0
     hottest: tuple[dict[str, Any], ...] = ()
 
 
-def summed(counted: DataFrame) -> DataFrame:
-    """A row for each key of a partition."""
+def summed(records: DataFrame) -> DataFrame:
+    """A row for each key of a partition. `left` is the size of the key's newest record, which
+    compaction would leave; of a tombstone it is -1 - size."""
     from pyspark.sql import functions as f
 
-    rows = counted.where("key is not null").groupBy("topic", "partition", "key")
-    return rows.agg(
-        f.sum("records").alias("records"),
-        f.sum("bytes").alias("bytes"),
-        f.max_by("left", "newest").alias("left"),
+    size = f.when(f.col("is_tombstone"), -1 - f.col("bytes")).otherwise(f.col("bytes"))
+    return (
+        records.where("key is not null")
+        .groupBy("topic", "partition", "key")
+        .agg(
+            f.count("*").alias("records"),
+            f.sum("bytes").alias("bytes"),
+            f.max_by(size, "offset").alias("left"),
+        )
     )
 
 
@@ -68,7 +73,7 @@ def of_topics(keys: DataFrame, hottest: int) -> dict[str, KeysOfTopic]:
         f.count("*").alias("distinct"), f.count_if(f.col("partitions") > 1).alias("scattered")
     )
     found = {row["topic"]: KeysOfTopic(row["distinct"], row["scattered"]) for row in rows.collect()}
-    # Spark keeps no more than that many of each topic while it sorts.
+    # Spark's sort for a rank with a limit has no more rows than that of each topic in memory.
     rank = f.row_number().over(Window.partitionBy("topic").orderBy(f.desc("records"), "key"))
     ranked = whole.withColumn("rank", rank).where(f.col("rank") <= hottest)
     shown = ranked.select(
@@ -86,7 +91,7 @@ def of_topics(keys: DataFrame, hottest: int) -> dict[str, KeysOfTopic]:
 
 
 def as_text(key: bytes) -> str:
-    """What can be read is text, everything else is 0x and its digits; dots stand for the rest."""
+    """Printable UTF-8 as it is, everything else in hex; dots stand for the rest."""
     shown, dots = key[:_SHOWN_BYTES], "..." if len(key) > _SHOWN_BYTES else ""
     # The last character may be cut in two.
     for end in range(len(shown), max(len(shown) - 4 * bool(dots), 0) - 1, -1):

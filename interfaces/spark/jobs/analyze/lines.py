@@ -1,4 +1,4 @@
-"""What an analysis found, as lines for a terminal."""
+"""The result of an analysis as lines for a terminal."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _PARTITIONS = 8
 
 
 def lines(result: dict[str, Any]) -> list[str]:
-    told = [line for topic in result["topics"] for line in [*_topic(topic), ""]]
+    topics = [line for topic in result["topics"] for line in [*_topic(topic), ""]]
     if result["left_out"]:
-        told += [f"{result['left_out']}.", ""]
-    return told + _forecast(result["forecast"])
+        topics += [f"{result['left_out']}.", ""]
+    return topics + _forecast(result["forecast"])
 
 
 def _topic(topic: dict[str, Any]) -> list[str]:
@@ -22,7 +22,7 @@ def _topic(topic: dict[str, Any]) -> list[str]:
         f"{counted(len(partitions), 'partition')}, {size(topic['bytes'])}"
     )
     damaged = [
-        f"  damaged     {counted(topic['damaged'], 'place')} that cannot be read; {problem}"
+        f"  damaged     {counted(topic['damaged'], 'batch', 'es')} not readable; {problem}"
         for problem in topic["problems"][:1]
     ]
     if not topic["records"]:
@@ -46,7 +46,7 @@ def _topic(topic: dict[str, Any]) -> list[str]:
         f"p50 {between['p50']:,} ms, p99 {between['p99']:,} ms; "
         f"out of order {share(times['out_of_order_share'])}",
         *damaged,
-        *_room(topic["forecast"]),
+        *_a_day(topic["forecast"]),
         f"  skew        the largest partition has {topic['skew']['records']:.2f} times the "
         f"average of records, {topic['skew']['bytes']:.2f} times of bytes",
     ]
@@ -79,44 +79,44 @@ def _batches(batches: dict[str, Any] | None) -> list[str]:
     ]
 
 
-def _room(told: dict[str, Any] | None) -> list[str]:
-    if told is None:
+def _a_day(forecast: dict[str, Any] | None) -> list[str]:
+    if forecast is None:
         return []
-    since = reckoned_from(told["seconds"])
-    a_day = f"{told['records_per_day']:,} records, {size(told['bytes_per_day'])}"
+    since = reckoned_from(forecast["seconds"])
+    a_day = f"{forecast['records_per_day']:,} records, {size(forecast['bytes_per_day'])}"
     return [f"  a day       {a_day}{f', {since}' if since else ''}"]
 
 
 def reckoned_from(seconds: float | None) -> str:
-    """Of what was measured for less than a day, which is 1,440 minutes that have begun."""
-    if seconds is None or seconds >= 86_400 - 60:
+    """Of less than a day; empty otherwise."""
+    if seconds is None or seconds >= 86_400:
         return ""
     name, length = ("hour", 3_600) if seconds >= 3_600 else ("minute", 60)
     return f"reckoned from {counted(int(seconds // length), name)}"
 
 
-def _forecast(told: dict[str, Any]) -> list[str]:
-    kept = ", ".join(f"{days(name)} {size(value)}" for name, value in told["bytes_kept"].items())
+def _forecast(forecast: dict[str, Any]) -> list[str]:
+    kept = ", ".join(f"{days(name)} {size(need)}" for name, need in forecast["bytes_kept"].items())
     found = [
-        f"All of it is {size(told['bytes'])} ({told['of']}). "
-        f"{size(told['bytes_per_day'])} a day came last; at that rate are kept of {kept}",
+        f"All topics: {size(forecast['bytes'])} ({forecast['of']}). "
+        f"{size(forecast['bytes_per_day'])} on the last day; at that rate retention needs: {kept}",
     ]
-    if since := reckoned_from(told["seconds"]):
+    if since := reckoned_from(forecast["seconds"]):
         found.append(f"That is {since}, for the youngest topic")
-    if "disk_bytes" in told:
-        when = told["disk_full_on"]
+    if "disk_bytes" in forecast:
+        when = forecast["disk_full_on"]
         full = f"is full on {when}" if when else "is not full within ten years"
-        found.append(f"A disk of {size(told['disk_bytes'])} {full}, if nothing is deleted")
+        found.append(f"A disk of {size(forecast['disk_bytes'])} {full}, if nothing is deleted")
     return found
 
 
 def days(name: str) -> str:
-    """Of `1_days`, as results have it."""
+    """Of `1_days` in a result."""
     return counted(int(name.partition("_")[0]), "day")
 
 
-def counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def counted(number: int, what: str, plural: str = "s") -> str:
+    return f"{number:,} {what}{'' if number == 1 else plural}"
 
 
 def share(part: float) -> str:

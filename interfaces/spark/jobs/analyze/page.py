@@ -1,4 +1,4 @@
-"""What an analysis found, as a page with plots."""
+"""The result of an analysis as a page with plots."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from typing import Any
 
 from interfaces.spark.jobs.analyze.lines import days, reckoned_from, share, size
 from interfaces.spark.reports import page, plots
-
-#: Between moments that are further apart than this nothing happened, and the line says so.
-_NEXT = 1
 
 
 def page_of(result: dict[str, Any]) -> str:
@@ -26,7 +23,7 @@ def page_of(result: dict[str, Any]) -> str:
         ),
     }
     for name, value in forecast["bytes_kept"].items():
-        shown[f"kept of {days(name)}"] = size(value)
+        shown[f"retention of {days(name)}"] = size(value)
     if "disk_bytes" in forecast:
         when = forecast["disk_full_on"] or "not within ten years"
         shown[f"a disk of {size(forecast['disk_bytes'])} is full on"] = when
@@ -45,7 +42,7 @@ def page_of(result: dict[str, Any]) -> str:
         for each in topics
     ]
     return page.page(
-        "What topics hold",
+        "Topics",
         [
             page.facts(shown),
             *([page.note(f"{result['left_out']}.")] if result["left_out"] else []),
@@ -70,7 +67,7 @@ def _topic(topic: dict[str, Any]) -> str:
         f"{topic['skew']['bytes']:.2f} of bytes",
     }
     if topic["damaged"]:
-        facts["damaged, cannot be read"] = topic["damaged"]
+        facts["damaged batches"] = topic["damaged"]
     of_sizes = topic["record_sizes"]
     sizes = [(size(each["from"]), each["records"]) for each in of_sizes["histogram"]]
     spread = page.table(
@@ -114,7 +111,7 @@ def _of_batches(batches: dict[str, Any] | None) -> list[list[object]]:
 def _rate(
     over_time: dict[str, Any],
 ) -> tuple[str, list[tuple[str, list[tuple[float, float]]]], str, str]:
-    """Hours, or days where there are many; where no record is, the line is at zero."""
+    """In minutes, hours or days; the line is at zero where no record is."""
     seconds, moments = over_time["seconds"], over_time["moments"]
     if not moments:
         return "Records", [], "h", "records/s"
@@ -127,7 +124,7 @@ def _rate(
     drawn = points[:1]
     wide = seconds * 1000
     for (before, _), (at, rate) in pairwise(points):
-        if at - before > wide * _NEXT:
+        if at - before > wide:
             drawn += [(before + wide, 0.0), (at - wide, 0.0)]
         drawn.append((at, rate))
     return (

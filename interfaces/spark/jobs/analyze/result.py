@@ -1,47 +1,48 @@
-"""All that was found, as JSON: what `--json` writes and what lines and pages are made of."""
+"""The figures of an analysis as JSON: what `--json` writes, and lines and pages are made of."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from interfaces.spark.jobs.analyze import forecast
-from interfaces.spark.jobs.analyze.figures import Figures
+from interfaces.spark.jobs.analyze.counting import PERCENTILES, Place
 from interfaces.spark.jobs.analyze.keys import KeysOfPartition, KeysOfTopic
-from interfaces.spark.reports.histogram import Histogram
 
-_PERCENTILES = (50.0, 75.0, 95.0, 99.0, 99.9)
 _FIRST_YEAR_MS, _LAST_YEAR_MS = -62_135_596_800_000, 253_402_300_799_999
 
-LEFT_OUT = "Batches, codecs and compression are known to the store alone: --data tells them"
-
-
-class TopicFigures:
-    """Of a partition no more is kept than is told, and what the whole topic adds up to."""
-
-    def __init__(self, partitions: int, of_store: bool) -> None:
-        self.whole = Figures()
-        self._of_store = of_store
-        self.partitions = [_partition(n, Figures(), of_store) for n in range(partitions)]
-
-    def add(self, number: int, figures: Figures) -> None:
-        self.whole.merge(figures)
-        if number < len(self.partitions):
-            self.partitions[number] = _partition(number, figures, self._of_store)
+LEFT_OUT = "Batches, codecs and compression are known to the store alone: --data has them"
 
 
 class Found(NamedTuple):
-    topics: dict[str, TopicFigures]
-    keys_of_partitions: dict[tuple[str, int], KeysOfPartition]
-    keys_of_topics: dict[str, KeysOfTopic]
+    """What the queries found; an empty topic or partition is in none of it."""
+
+    figures: Mapping[Place, Mapping[str, Any]]
+    sizes: Mapping[str, Mapping[str, Any]]
+    intervals: Mapping[Place, Mapping[str, Any]]
+    not_records: Mapping[Place, Mapping[str, Any]]
+    over_time: Mapping[str, tuple[int, Sequence[Any]]]
+    last_day: Mapping[str, Any]
+    keys_of_partitions: Mapping[tuple[str, int], KeysOfPartition]
+    keys_of_topics: Mapping[str, KeysOfTopic]
+    #: Of a broker there are none.
+    codecs: Mapping[Place, Sequence[Mapping[str, Any]]] | None = None
+    records_of_batches: Mapping[Place, Mapping[str, Any]] = {}
+    bytes_of_batches: Mapping[Place, Mapping[str, Any]] = {}
 
 
 def result_of(
-    found: Found, where: str, of_store: bool, disk: int | None, now_ms: int
+    found: Found,
+    partitions: Mapping[str, int],
+    where: str,
+    disk: int | None,
+    end_ms: int,
+    now_ms: int,
 ) -> dict[str, Any]:
-    newest = (topic.whole.newest_ms for topic in found.topics.values())
-    end_ms = forecast.end_of(newest, now_ms)
-    topics = [_topic(name, found, of_store, end_ms) for name in sorted(found.topics)]
+    """`partitions`: how many each topic has; `end_ms`: of the last day."""
+    of_store = found.codecs is not None
+    topics = [_topic(name, partitions[name], found, end_ms) for name in sorted(partitions)]
     return {
         "source": where,
         "kind": "data folder" if of_store else "broker",
@@ -52,139 +53,132 @@ def result_of(
     }
 
 
-def _topic(name: str, found: Found, of_store: bool, end_ms: int) -> dict[str, Any]:
-    whole, partitions = found.topics[name].whole, found.topics[name].partitions
-    keys_of = found.keys_of_topics.get(name, KeysOfTopic())
-    left = [
-        found.keys_of_partitions.get((name, each["partition"]), KeysOfPartition())
-        for each in partitions
-    ]
-    rate = forecast.rate_of(whole.last_day, whole.oldest_ms, end_ms, of_store)
+def _topic(name: str, count: int, found: Found, end_ms: int) -> dict[str, Any]:
+    figures = found.figures.get((name, None), {})
+    partitions = [_partition(name, number, found) for number in range(count)]
+    keys = found.keys_of_topics.get(name, KeysOfTopic())
+    width_s, moments = found.over_time.get(name, (1, ()))
     return {
         "topic": name,
-        **_counts(whole),
-        "record_sizes": _sizes(whole),
+        **_counts((name, None), found),
+        "record_sizes": _record_sizes(figures, found.sizes.get(name, {})),
         "skew": {of: _skew([each[of] for each in partitions]) for of in ("records", "bytes")},
-        "keys": {"distinct": keys_of.distinct, "scattered": keys_of.scattered},
+        "keys": {"distinct": keys.distinct, "scattered": keys.scattered},
         "hot_keys": [
-            {**each, "share": _share(each["records"], whole.sums["records"])}
-            for each in keys_of.hottest
+            {**each, "share": _share(each["records"], figures["records"])} for each in keys.hottest
         ],
-        "compaction": _compaction(whole, left),
-        "batches": _batches(whole) if of_store else None,
-        "times": _times(whole),
-        "over_time": _over_time(whole),
-        "forecast": None if rate is None else _a_day(rate),
-        "partitions": [
-            {**each, "keys": keys_of.distinct}
-            for each, keys_of in zip(partitions, left, strict=True)
-        ],
-        "problems": whole.problems,
+        "compaction": _compaction(name, count, found),
+        "batches": _batches((name, None), found),
+        "times": _times((name, None), found),
+        "over_time": {"seconds": width_s, "moments": [_moment_of(each) for each in moments]},
+        "forecast": _a_day(name, found, end_ms),
+        "partitions": partitions,
+        "problems": found.not_records.get((name, None), {}).get("problems", []),
     }
 
 
-def _compaction(whole: Figures, left: list[KeysOfPartition]) -> dict[str, Any]:
+def _partition(topic: str, number: int, found: Found) -> dict[str, Any]:
+    place = topic, number
+    return {
+        "partition": number,
+        **_counts(place, found),
+        "batches": _batches(place, found),
+        "times": _times(place, found),
+        "keys": found.keys_of_partitions.get(place, KeysOfPartition()).distinct,
+    }
+
+
+def _counts(place: Place, found: Found) -> dict[str, Any]:
+    figures, others = found.figures.get(place, {}), found.not_records.get(place, {})
+    records, null_keys, tombstones = (
+        figures.get(name, 0) for name in ("records", "null_keys", "tombstones")
+    )
+    sizes = ("bytes", "key_bytes", "value_bytes", "header_bytes")
+    return {
+        "records": records,
+        **{name: figures.get(name, 0) for name in sizes},
+        "null_keys": null_keys,
+        "null_key_share": _share(null_keys, records),
+        "tombstones": tombstones,
+        "tombstone_share": _share(tombstones, records),
+        "control_records": others.get("control_records", 0),
+        "damaged": others.get("damaged", 0),
+    }
+
+
+def _compaction(topic: str, partitions: int, found: Found) -> dict[str, Any]:
     """If it went up to the end: a record is left where no newer one has its key."""
+    places = [(topic, number) for number in range(partitions)]
+    left = [found.keys_of_partitions.get(place, KeysOfPartition()) for place in places]
+    whole = found.figures.get((topic, None), {})
     records, size = sum(each.distinct for each in left), sum(each.left_bytes for each in left)
     return {
         "records": records,
-        "share": _share(records, whole.sums["records"]),
+        "share": _share(records, whole.get("records", 0)),
         "bytes": size,
-        "share_of_bytes": _share(size, whole.bytes),
+        "share_of_bytes": _share(size, whole.get("bytes", 0)),
         "tombstones": sum(each.left_tombstones for each in left),
     }
 
 
-def _a_day(rate: forecast.Rate) -> dict[str, Any]:
+def _record_sizes(figures: Mapping[str, Any], sizes: Mapping[str, Any]) -> dict[str, Any]:
+    powers = sizes.get("powers", {})
+    every = range(min(powers), max(powers) + 1) if powers else ()
     return {
-        "seconds": rate.span_ms / 1000,
-        "records_per_day": round(rate.records_per_day),
-        **forecast.told(rate.bytes_per_day),
-    }
-
-
-def _partition(number: int, figures: Figures, of_store: bool) -> dict[str, Any]:
-    return {
-        "partition": number,
-        **_counts(figures),
-        "batches": _batches(figures) if of_store else None,
-        "times": _times(figures),
-    }
-
-
-def _counts(figures: Figures) -> dict[str, Any]:
-    sums, records = figures.sums, figures.sums["records"]
-    parts = {f"{part}_bytes": sums[f"{part}_bytes"] for part in ("key", "value", "header")}
-    return {
-        "records": records,
-        "bytes": figures.bytes,
-        **parts,
-        "null_keys": sums["null_keys"],
-        "null_key_share": _share(sums["null_keys"], records),
-        "tombstones": sums["tombstones"],
-        "tombstone_share": _share(sums["tombstones"], records),
-        "control_records": sums["control_records"],
-        "damaged": sums["damaged"],
-    }
-
-
-def _sizes(figures: Figures) -> dict[str, Any]:
-    return {
-        **_percentiles(figures.sizes, figures.largest),
-        "mean": figures.sizes.mean,
+        **_percentiles(sizes),
+        "mean": _share(figures.get("bytes", 0), figures.get("records", 0)),
         "histogram": [
-            {"from": low, "to": high, "records": count}
-            for low, high, count in figures.sizes.by_powers()
+            {"from": 1 << power >> 1, "to": (1 << power) - 1, "records": powers.get(power, 0)}
+            for power in every
         ],
     }
 
 
-def _times(figures: Figures) -> dict[str, Any]:
-    """Of a topic: from record to record of the same partition."""
-    sums = figures.sums
+def _times(place: Place, found: Found) -> dict[str, Any]:
+    figures, intervals = found.figures.get(place, {}), found.intervals.get(place, {})
+    out_of_order = intervals.get("out_of_order", 0)
     return {
-        "oldest": moment(figures.oldest_ms),
-        "newest": moment(figures.newest_ms),
-        "intervals_ms": _percentiles(figures.intervals, figures.longest_ms),
-        "out_of_order": sums["earlier"],
-        "out_of_order_share": _share(sums["earlier"], sums["intervals"]),
+        "oldest": moment(figures.get("oldest_ms")),
+        "newest": moment(figures.get("newest_ms")),
+        "intervals_ms": _percentiles(intervals),
+        "out_of_order": out_of_order,
+        "out_of_order_share": _share(out_of_order, intervals.get("intervals", 0)),
     }
 
 
-def _over_time(figures: Figures) -> dict[str, Any]:
-    wide = figures.moments.width_ms
-    return {
-        "seconds": wide / 1000,
-        "moments": [
-            {"from": moment(number * wide), "ms": number * wide, "records": records, "bytes": size}
-            for number, (records, size) in sorted(figures.moments.counts.items())
-        ],
-    }
+def _moment_of(row: Any) -> dict[str, Any]:
+    at_ms = row["start_s"] * 1000
+    return {"from": moment(at_ms), "ms": at_ms, "records": row["records"], "bytes": row["bytes"]}
 
 
-def _batches(figures: Figures) -> dict[str, Any]:
-    batches = figures.batches
-    codecs: list[dict[str, Any]] = [
-        {
-            "codec": codec,
-            "batches": count,
-            "records": records,
-            "stored_bytes": stored,
-            "opened_bytes": opened,
-            "ratio": opened / stored if stored else None,
-        }
-        for codec, (count, records, stored, opened) in sorted(batches.codecs.items())
-    ]
+def _batches(place: Place, found: Found) -> dict[str, Any] | None:
+    if found.codecs is None:
+        return None
+    codecs = found.codecs.get(place, ())
     stored, opened = (sum(each[f"{of}_bytes"] for each in codecs) for of in ("stored", "opened"))
     return {
         "batches": sum(each["batches"] for each in codecs),
         "stored_bytes": stored,
         "opened_bytes": opened,
         "ratio": opened / stored if stored else None,
-        "stored_of_bytes": _share(stored, figures.bytes),
-        "records": _percentiles(batches.records),
-        "sizes": _percentiles(batches.sizes),
-        "codecs": codecs,
+        "stored_of_bytes": _share(stored, found.figures.get(place, {}).get("bytes", 0)),
+        "records": _percentiles(found.records_of_batches.get(place, {})),
+        "sizes": _percentiles(found.bytes_of_batches.get(place, {})),
+        "codecs": list(codecs),
+    }
+
+
+def _a_day(topic: str, found: Found, end_ms: int) -> dict[str, Any] | None:
+    day = found.last_day.get(topic)
+    records, size = 0, 0.0
+    if day is not None:
+        records, size = day["records"], day["bytes" if found.codecs is None else "stored_bytes"]
+    oldest_ms = found.figures.get((topic, None), {}).get("oldest_ms")
+    rate = forecast.rate_of(records, size, oldest_ms, end_ms)
+    return rate and {
+        "seconds": rate.span_ms / 1000,
+        "records_per_day": round(rate.records_per_day),
+        **forecast.per_day(rate.bytes_per_day),
     }
 
 
@@ -192,27 +186,26 @@ def _forecast(
     topics: list[dict[str, Any]], of_store: bool, disk: int | None, end_ms: int, now_ms: int
 ) -> dict[str, Any]:
     known = [each["forecast"] for each in topics if each["forecast"]]
-    rates = [each["bytes_per_day"] for each in known]
+    bytes_per_day = sum(each["bytes_per_day"] for each in known)
     used = sum(each["batches"]["stored_bytes"] if of_store else each["bytes"] for each in topics)
-    told: dict[str, Any] = {
-        "of": "batches as they are stored"
-        if of_store
-        else "records, as if nothing were compressed",
+    records = "records, as if nothing were compressed"
+    found: dict[str, Any] = {
+        "of": "batches as they are stored" if of_store else records,
         "day_ends": moment(end_ms),
         "seconds": min((each["seconds"] for each in known), default=None),
         "bytes": used,
-        **forecast.told(sum(rates)),
+        **forecast.per_day(bytes_per_day),
     }
     if disk is not None:
-        told["disk_bytes"] = disk
-        told["disk_full_on"] = forecast.full_on(disk, used, sum(rates), now_ms)
-    return told
+        found["disk_bytes"] = disk
+        found["disk_full_on"] = forecast.full_on(disk, used, bytes_per_day, now_ms)
+    return found
 
 
-def _percentiles(histogram: Histogram, largest: int | None = None) -> dict[str, int]:
-    found = histogram.percentiles(_PERCENTILES)
-    most = histogram.max if largest is None else largest
-    return {**{f"p{at:g}": min(value, most) for at, value in found.items()}, "max": most}
+def _percentiles(figures: Mapping[str, Any]) -> dict[str, int]:
+    each = figures.get("percentiles") or [0] * len(PERCENTILES)
+    named = {f"p{at:g}": round(value) for at, value in zip(PERCENTILES, each, strict=True)}
+    return {**named, "max": figures.get("max") or 0}
 
 
 def _skew(counts: list[int]) -> float:
@@ -225,7 +218,7 @@ def _share(part: int, whole: int) -> float:
 
 
 def moment(at_ms: int | None) -> str | None:
-    """Producers may send times that no calendar has: these stay numbers."""
+    """Producers may send times beyond the year 9999: these stay numbers."""
     if at_ms is None:
         return None
     if not _FIRST_YEAR_MS <= at_ms <= _LAST_YEAR_MS:

@@ -1,4 +1,4 @@
-"""What was sent beside what came: lost, doubled, out of order, spoiled."""
+"""Records sent beside records received: lost, duplicated, out of order, corrupt."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 from interfaces.spark.jobs.perf.consuming import Consumed
 from interfaces.spark.jobs.perf.plan import Plan
 from interfaces.spark.jobs.perf.producing import Produced
-from interfaces.spark.jobs.perf.seen import bits_of, how_many, unpacked
+from interfaces.spark.jobs.perf.received import bits_of, how_many, unpacked
 
 
 @dataclass(frozen=True)
 class Checked:
     sent: int
-    #: Sent, but not acknowledged: each may be there or not.
+    #: Sent and not acknowledged: each may be in the log or not.
     unknown: int
     #: Of all subscriptions.
     expected: int
@@ -24,12 +24,12 @@ class Checked:
     doubled: int
     disordered: int
     spoiled: int
-    #: Of another run, or of nobody: somebody else writes to these topics.
+    #: Of another run or another client, which writes to these topics.
     foreign: int
 
     @property
     def is_right(self) -> bool | None:
-        """None where there was nothing to look at: nobody read, or nothing was acknowledged."""
+        """None where nothing was verified: no consumer, or nothing acknowledged."""
         if self.lost or self.doubled or self.disordered or self.spoiled:
             return False
         return True if self.expected else None
@@ -42,18 +42,18 @@ def check(plan: Plan, produced: Sequence[Produced], consumed: Sequence[Consumed]
     sent = {each.number: each for each in produced}
     expected = lost = twice = beyond = 0
     for subscription, producers in sorted({(t.subscription, t.producers) for t in plan.consumers}):
-        theirs = [each for each in consumed if each.subscription == subscription]
+        members = [each for each in consumed if each.subscription == subscription]
         for number in producers:
             size = sent[number].sent
-            came = bits_of(size)
-            for each in theirs:
-                bits, more = unpacked(each.seen.get(number, b""), size)
-                twice += how_many(came & bits)
+            received = bits_of(size)
+            for each in members:
+                bits, more = unpacked(each.received.get(number, b""), size)
+                twice += how_many(received & bits)
                 beyond += more
-                came |= bits
-            known = bits_of(size, but=sent[number].unknown)
-            expected += how_many(known)
-            lost += how_many(known & ~came)
+                received |= bits
+            acknowledged = bits_of(size, but=sent[number].unknown)
+            expected += how_many(acknowledged)
+            lost += how_many(acknowledged & ~received)
     return Checked(
         sent=sum(each.sent for each in produced),
         unknown=sum(len(each.unknown) for each in produced),

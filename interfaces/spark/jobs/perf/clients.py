@@ -1,4 +1,4 @@
-"""Settings of the clients: ours, those of the command line, those of the workload, which win."""
+"""Settings of the clients: our defaults, those of the command line, those of the workload file."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 from interfaces.spark.jobs.perf.workload import Workload
 from interfaces.spark.kafka.client_settings import may_be_idempotent
 from interfaces.spark.kafka.options import KafkaOptions
-from interfaces.spark.query.failures import WrongOption
+from interfaces.spark.kafka.reachable import look
+from interfaces.spark.query.failures import JobFailed, WrongOption
 
-#: Records under way are bounded by bytes; a batch waits so long for more. A topic that was removed
-#: when the run was interrupted does not come back by a task that has not ended yet.
+#: Records in flight are bounded by bytes. Without auto creation a topic that was deleted when the
+#: run was interrupted is not created again by a task that has not ended yet.
 _PRODUCER = {
     "enable.idempotence": True,
     "linger.ms": 5,
@@ -26,7 +27,7 @@ _CONSUMER = {
 }
 _LONGEST_KEY = 20
 _LARGEST = "message.max.bytes"
-#: librdkafka's own.
+#: The default of librdkafka.
 _LARGEST_BYTES = 1_000_000
 
 
@@ -49,7 +50,7 @@ def consumer_settings(options: KafkaOptions, workload: Workload) -> dict[str, An
 
 
 def require_settings(options: KafkaOptions, workload: Workload) -> None:
-    """Told before the run, of the file and the command line: workers would say it at length."""
+    """Before the run: in a worker a wrong setting would fail a task."""
     from confluent_kafka import Consumer, KafkaException, Producer
 
     for what, make, settings in (
@@ -66,11 +67,20 @@ def require_settings(options: KafkaOptions, workload: Workload) -> None:
             made.close()
 
 
-def complaint_of(error: Any) -> str:
-    """Told to an `error_cb`: nothing new where it only sums up what was told of each broker."""
+def reason_of(error: Any) -> str:
+    """Of an `error_cb`: empty where it only sums up the errors of each broker."""
     from confluent_kafka import KafkaError
 
     return "" if error.code() == KafkaError._ALL_BROKERS_DOWN else str(error.str())
+
+
+def why_silent(servers: str, reason: str) -> str:
+    """Why no response comes: the broker cannot be reached, or the last error of the client."""
+    try:
+        look(servers)
+    except JobFailed as unreachable:
+        return str(unreachable)
+    return reason or "the broker sends no response"
 
 
 def _number(value: Any) -> int:

@@ -1,17 +1,16 @@
-"""Two runs side by side: what got worse by more than a threshold."""
+"""Compares a run with an earlier one: what got worse by more than a threshold."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from interfaces.spark.jobs.perf.workload import Workload
 from interfaces.spark.query.failures import WrongOption
 
-#: What is compared, how people call it, and whether more is better.
+#: The name in the result, the name in lines and pages, and whether more is better.
 _COMPARED = (
     ("meanPublishRate", "published records/s", True),
     ("meanConsumeRate", "consumed records/s", True),
@@ -20,16 +19,15 @@ _COMPARED = (
     ("aggregatedEndToEndLatency50pct", "end-to-end latency p50, ms", False),
     ("aggregatedEndToEndLatency99pct", "end-to-end latency p99, ms", False),
 )
-#: Of a workload, what makes two runs two different things: all but its name and how long it is.
-_OTHERS = frozenset({"name", "testDurationMinutes", "warmupDurationMinutes"})
+#: Two runs of one workload may differ in these.
+_MAY_DIFFER = frozenset({"name", "testDurationMinutes", "warmupDurationMinutes"})
 
 
-@dataclass(frozen=True)
-class Compared:
+class Compared(NamedTuple):
     name: str
     before: float
     now: float
-    #: In parts of what it was; positive is worse.
+    #: As a part of the value before; positive is worse.
     worse_by: float
     is_worse: bool
 
@@ -39,22 +37,30 @@ class Compared:
         return f"{self.name:28}{self.before:>14,.3f}{self.now:>14,.3f}{change:>+9.1f} %{mark}"
 
 
-def require_a_pair(before: Mapping[str, Any], workload: Workload) -> None:
-    """Told before the run that is to be compared."""
-    settings = before["settings"]
+def load_result(file: str, workload: Workload) -> dict[str, Any]:
+    """An earlier result of the same workload."""
+    try:
+        found = json.loads(Path(file).read_text("utf-8"))
+        settings = dict(found["settings"])
+        sum(found[name] for name, _, _ in _COMPARED)
+    except OSError as failure:
+        raise WrongOption(f"{file} cannot be read: {failure.strerror}") from None
+    except (ValueError, LookupError, TypeError):
+        raise WrongOption(f"{file} is no result of `ottla spark perf --json`") from None
     for name, now in workload.to_json().items():
-        if name not in _OTHERS and settings.get(name) != now:
+        if name not in _MAY_DIFFER and settings.get(name) != now:
             raise WrongOption(
-                f"these runs are no pair: {name} was {settings.get(name)} and is {now}"
+                f"{file} is of another workload: {name} was {settings.get(name)} and is {now}"
             )
+    return dict(found)
 
 
 def compare(before: Mapping[str, Any], now: Mapping[str, Any], threshold: float) -> list[Compared]:
-    """`threshold` is a part of what it was: 0.1 for ten percent."""
+    """`threshold` is a part of the value before: 0.1 for ten percent."""
     return [
         _compared(label, before[name], now[name], more_is_better, threshold)
         for name, label, more_is_better in _COMPARED
-        if before.get(name) or now.get(name)
+        if before[name] or now[name]
     ]
 
 
@@ -64,22 +70,3 @@ def _compared(
     change = (now / before - 1) if before else 0.0
     worse_by = -change if more_is_better else change
     return Compared(label, before, now, worse_by, worse_by > threshold)
-
-
-def load_result(file: str) -> dict[str, Any]:
-    try:
-        found = json.loads(Path(file).read_text("utf-8"))
-    except OSError as failure:
-        raise WrongOption(f"{file} cannot be read: {failure.strerror}") from None
-    except ValueError:
-        raise WrongOption(f"{file} is no JSON") from None
-    if not isinstance(found, dict) or not _is_result(found):
-        raise WrongOption(f"{file} is no result of `ottla spark perf --json`")
-    return found
-
-
-def _is_result(found: Mapping[str, Any]) -> bool:
-    figures = [found.get(name) for name, _, _ in _COMPARED]
-    return isinstance(found.get("settings"), dict) and all(
-        isinstance(each, int | float) and not isinstance(each, bool) for each in figures
-    )

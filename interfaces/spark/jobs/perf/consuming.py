@@ -1,4 +1,4 @@
-"""A consumer's task: reads its partitions until each producer's last record, and checks all."""
+"""A consumer's task: reads its partitions up to each producer's last record, and checks all."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from interfaces.spark.jobs.perf.clients import complaint_of
+from interfaces.spark.jobs.perf.clients import reason_of
 from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan
-from interfaces.spark.jobs.perf.reach import Reach
+from interfaces.spark.jobs.perf.received import Received
 from interfaces.spark.jobs.perf.records import LAST, heads, is_whole
-from interfaces.spark.jobs.perf.seen import Seen
 from interfaces.spark.jobs.perf.tally import Tally
 
 _AT_ONCE = 10_000
@@ -20,19 +19,16 @@ _AT_ONCE = 10_000
 class Consumed:
     subscription: str
     tally: Tally
-    #: Of each producer: which numbers came, a bit each.
-    seen: dict[int, bytes]
+    #: Of each producer, the numbers of its records: a bit each, compressed.
+    received: dict[int, bytes]
     records: int = 0
     doubled: int = 0
     disordered: int = 0
     spoiled: int = 0
     foreign: int = 0
-    #: Partitions that not all producers ended.
+    #: Partitions in which the last record of a producer is missing.
     unended: list[str] = field(default_factory=list)
-    complaint: str = ""
-    #: Why the broker was given up in mid-run.
-    lost: str = ""
-    seconds: float = 0.0
+    reason: str = ""
 
 
 def consume(plan: Plan, task: ConsumerTask) -> Consumed:
@@ -46,8 +42,8 @@ class _Consuming:
         self._timing = plan.timing
         self._tally = Tally(plan.timing.periods)
         self._found = Consumed(task.subscription, self._tally, {})
-        self._seen = {number: Seen() for number in task.producers}
-        #: Of each partition, who has not ended it yet; and the highest number of each producer.
+        self._received = {number: Received() for number in task.producers}
+        #: Of each partition the producers that have not ended it; and their highest numbers.
         self._open = {partition: set(task.producers) for partition in task.partitions}
         self._highest: dict[tuple[int, int], int] = {}
 
@@ -56,23 +52,25 @@ class _Consuming:
 
         group = f"ottla-perf-{self._plan.run}"
         settings = {"group.id": group, **self._plan.consumer_settings}
-        client = Consumer({**settings, "error_cb": self._troubled})
+        client = Consumer({**settings, "error_cb": self._failed})
         task = self._task
         client.assign([TopicPartition(task.topic, each, 0) for each in task.partitions])
         try:
             self._read(client)
         finally:
             client.close()
-        found = self._found
-        found.seen = {number: seen.packed() for number, seen in self._seen.items()}
-        found.doubled = sum(seen.doubled for seen in self._seen.values())
-        found.unended = [f"{task.topic}-{each}" for each, left in self._open.items() if left]
-        found.seconds = time.time() - self._timing.start
+        return self._result()
+
+    def _result(self) -> Consumed:
+        found, received = self._found, self._received
+        found.received = {number: each.packed() for number, each in received.items()}
+        found.doubled = sum(each.doubled for each in received.values())
+        found.unended = [f"{self._task.topic}-{each}" for each, left in self._open.items() if left]
         return found
 
     def _read(self, client: Any) -> None:
-        heard = time.time()
-        reach = Reach(self._plan.servers, self._plan.patience_s, heard)
+        """Until the end, or the patience after it: a broker that is gone ends the producers."""
+        active_at = time.time()
         while any(self._open.values()):
             messages = client.consume(_AT_ONCE, 0) or client.consume(1, 0.25)
             now_ns = time.time_ns()
@@ -80,19 +78,15 @@ class _Consuming:
             good = [message for message in messages if message.error() is None]
             if len(good) < len(messages):
                 bad = next(each for each in messages if each.error() is not None)
-                self._found.complaint = bad.error().str()
+                self._found.reason = bad.error().str()
             if good:
-                heard = now
-                reach.heard(now)
+                active_at = now
                 self._take(good, now_ns)
-            elif reach.is_lost(now):
-                self._found.lost = reach.lost
-                return
-            elif now > max(self._timing.end, heard) + self._plan.patience_s:
+            elif now > max(self._timing.end, active_at) + self._plan.patience_s:
                 return
 
-    def _troubled(self, error: Any) -> None:
-        self._found.complaint = complaint_of(error) or self._found.complaint
+    def _failed(self, error: Any) -> None:
+        self._found.reason = reason_of(error) or self._found.reason
 
     def _take(self, messages: list[Any], now_ns: int) -> None:
         import numpy
@@ -131,7 +125,7 @@ class _Consuming:
         numbers = columns["number"].astype(numpy.int64)
         producers = columns["producer"].astype(numpy.int64)
         for producer in numpy.unique(producers):
-            self._seen[int(producer)].add(numbers[producers == producer])
+            self._received[int(producer)].add(numbers[producers == producer])
             for partition in numpy.unique(places[producers == producer]):
                 came = numbers[(producers == producer) & (places == partition)]
                 place = (int(partition), int(producer))

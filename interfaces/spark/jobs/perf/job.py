@@ -1,4 +1,4 @@
-"""ottla spark perf: topics are made, filled, read, checked and removed again."""
+"""ottla spark perf: creates topics, fills, reads and checks them, and deletes them again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.jobs.job import ONE_TRY, kafka_options, require_broker, spark_of, tell
+from interfaces.spark.jobs.job import ONE_TRY, kafka_options, require_broker, show_result, spark_of
 from interfaces.spark.jobs.perf import report
 from interfaces.spark.jobs.perf.checking import check
 from interfaces.spark.jobs.perf.clients import (
@@ -15,12 +15,12 @@ from interfaces.spark.jobs.perf.clients import (
     producer_settings,
     require_settings,
 )
-from interfaces.spark.jobs.perf.comparing import Compared, compare, load_result, require_a_pair
+from interfaces.spark.jobs.perf.comparing import Compared, compare, load_result
 from interfaces.spark.jobs.perf.plan import Plan, Timing, periods_in, tasks_of
 from interfaces.spark.jobs.perf.result import CEILING_S, about_this_run, result_of
 from interfaces.spark.jobs.perf.running import (
     master_for,
-    refuse_the_broken,
+    require_all_read,
     require_slots,
     run_at_once,
 )
@@ -51,13 +51,11 @@ def run(parsed: argparse.Namespace) -> int:
         testDurationMinutes=None if parsed.duration is None else parsed.duration / 60,
         warmupDurationMinutes=None if parsed.warm_up is None else parsed.warm_up / 60,
     )
-    before = load_result(parsed.against) if parsed.against else None
-    if before:
-        require_a_pair(before, workload)
+    before = load_result(parsed.against, workload) if parsed.against else None
     options = KafkaOptions(kafka_options(parsed))
     require_settings(options, workload)
     require_broker(options)
-    # A task that failed is not measured again, among what it sent before.
+    # A task that failed must not send its records once more.
     parsed.spark_settings = [*ONE_TRY, *parsed.spark_settings]
     parsed.master = master_for(parsed.master, workload.tasks)
     with spark_of(parsed) as spark:
@@ -67,7 +65,9 @@ def run(parsed: argparse.Namespace) -> int:
             plan = _plan(options, workload, topics, parsed.patience)
             result = _measured(spark, options, workload, plan)
     compared = compare(before, result, parsed.threshold / 100) if before else []
-    tell(parsed, result, report.lines(result, compared), lambda: report.report(result, compared))
+    show_result(
+        parsed, result, report.lines(result, compared), lambda: report.report(result, compared)
+    )
     return _code(result, compared)
 
 
@@ -79,7 +79,7 @@ def _measured(
     whole = workload.warm_up_s + workload.seconds
     with Progress(lambda seconds: bar(workload.name, seconds / whole)):
         produced, consumed = run_at_once(spark, plan)
-    refuse_the_broken(plan, produced, consumed)
+    require_all_read(plan, consumed)
     checked = check(plan, produced, consumed)
     about = about_this_run(spark, options.servers, started)
     return result_of(workload, plan, produced, consumed, checked, ceiling, about)
@@ -87,7 +87,7 @@ def _measured(
 
 def _code(result: Mapping[str, Any], compared: list[Compared]) -> int:
     if result["verification"]["right"] is False:
-        complain("records are not as they were sent")
+        complain("records were lost, duplicated, out of order or corrupt")
         return NOT_RIGHT
     if not result["meanPublishRate"]:
         complain("nothing was published in the measured time")

@@ -1,4 +1,4 @@
-"""Plan: which task does what, and when all of them begin."""
+"""The plan of a run: the task of each producer and consumer, and when all begin."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ MOST_PERIODS = 120
 
 @dataclass(frozen=True)
 class Timing:
-    """On the wall clock, in seconds: machines that take part need to agree about it."""
+    """In seconds of the wall clock, which the machines of a cluster must agree on."""
 
     start: float
     warm_up_s: float
     seconds: float
-    #: Rates are told for each of these; together they are the measured time.
+    #: The measured time is cut into so many, with rates and latencies for each.
     periods: int
 
     @property
@@ -33,7 +33,7 @@ class Timing:
         return self.seconds / self.periods
 
     def period(self, now: float) -> int:
-        """-1 in the warm-up; after the end, how many periods there were."""
+        """-1 in the warm-up; `periods` after the end."""
         return int(self.periods_of(now))
 
     def periods_of(self, seconds: Any) -> Any:
@@ -45,7 +45,7 @@ class Timing:
 
 
 def periods_in(seconds: float) -> int:
-    """Of about a second, or longer where that were more than a report shows."""
+    """Of about a second; longer ones where a report could not show all."""
     return min(max(1, round(seconds)), MOST_PERIODS)
 
 
@@ -66,23 +66,22 @@ class ConsumerTask:
     subscription: str
     topic: str
     partitions: tuple[int, ...]
-    #: Those that end the partitions, each with a last record.
+    #: Those that write to the topic, each with a last record in each partition.
     producers: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Plan:
-    #: Of each attempt its own: by this it knows its records.
+    #: Of one attempt: records of others are foreign.
     run: int
     producer_settings: dict[str, Any]
     consumer_settings: dict[str, Any]
     tasks: tuple[ProducerTask | ConsumerTask, ...]
     timing: Timing = field(default_factory=lambda: Timing(0.0, 0.0, 1.0, 1))
-    #: Records go nowhere: how fast the generator is alone.
+    #: Without a broker: how fast the generator is alone.
     into_nothing: bool = False
-    #: How long nothing may come from the broker after the end; in mid-run, how long it may be gone.
+    #: How long no acknowledgement may come, and no record after the end.
     patience_s: float = 30.0
-    #: Where it is looked for.
     servers: str = ""
 
     @property
@@ -94,7 +93,7 @@ class Plan:
         return [task for task in self.tasks if isinstance(task, ConsumerTask)]
 
     def alone(self, seconds: float) -> Plan:
-        """The producers of this plan, as fast as they can, into nothing."""
+        """The producers of this plan as fast as possible, without a broker."""
         tasks = tuple(replace(task, rate=0.0) for task in self.producers)
         timing = Timing(0.0, 0.5, seconds, 1)
         return replace(self, tasks=tasks, timing=timing, into_nothing=True)

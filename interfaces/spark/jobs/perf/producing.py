@@ -1,4 +1,4 @@
-"""A producer's task: records at a rate, or as fast as possible, and what became of each."""
+"""A producer's task: records at a rate, or as fast as possible, and their acknowledgements."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from interfaces.spark.jobs.perf.clients import complaint_of
+from interfaces.spark.jobs.perf.clients import reason_of, why_silent
 from interfaces.spark.jobs.perf.plan import Plan, ProducerTask
-from interfaces.spark.jobs.perf.reach import Reach
 from interfaces.spark.jobs.perf.records import LAST, RecordMaker, number_and_time
 from interfaces.spark.jobs.perf.tally import Tally
+from interfaces.spark.query.failures import JobFailed
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
 
-#: Between looks at the clock and at what was delivered.
+#: Records between two looks at the clock and at acknowledgements.
 _AT_ONCE = 64
 _KEYS = 10_000
 
@@ -26,15 +26,9 @@ _KEYS = 10_000
 class Produced:
     number: int
     tally: Tally
-    #: Records that were sent, of which `unknown` were not acknowledged: they may be there or not.
+    #: Of the records sent, `unknown` were not acknowledged: they may be in the log or not.
     sent: int
     unknown: list[int]
-    #: Whether each partition got its last record.
-    is_complete: bool
-    complaint: str
-    seconds: float
-    #: Why the broker was given up in mid-run.
-    lost: str = ""
 
 
 def produce(plan: Plan, task: ProducerTask) -> Produced:
@@ -49,50 +43,40 @@ class _Producing:
         self._clock = clock
         self._timing = plan.timing
         self._tally = Tally(plan.timing.periods)
-        #: Of what was acknowledged since the last look: when it was sent, its latency, its bytes.
+        #: Since the last look: when a record was sent, its latency in seconds, its bytes.
         self._acknowledged: list[tuple[int, float, int]] = []
         self._delays: list[float] = []
         self._by_partition = [0] * task.partitions
         self._unknown: list[int] = []
         self._ended = 0
-        self._complaint = ""
-        #: When something was acknowledged last.
-        self._heard = clock.time()
-        self._reach = Reach(plan.servers, plan.patience_s, self._heard)
+        self._reason = ""
+        #: When a record was acknowledged last, or none was in flight.
+        self._active_at = clock.time()
 
     def run(self) -> Produced:
-        sent, seconds = self._send(self._client())
+        sent = self._send(self._client())
         for partition, records in enumerate(self._by_partition):
             self._tally.partitions[f"{self._task.topic}-{partition}"] = records
-        return Produced(
-            number=self._task.number,
-            tally=self._tally,
-            sent=sent,
-            unknown=self._unknown,
-            is_complete=self._plan.into_nothing or self._ended == self._task.partitions,
-            complaint=self._complaint,
-            seconds=seconds,
-            lost=self._reach.lost,
-        )
+        return Produced(self._task.number, self._tally, sent, self._unknown)
 
     def _client(self) -> Any:
         if self._plan.into_nothing:
             return Nowhere()
         from confluent_kafka import Producer
 
-        return Producer({**self._plan.producer_settings, "error_cb": self._troubled})
+        return Producer({**self._plan.producer_settings, "error_cb": self._failed})
 
-    def _send(self, client: Any) -> tuple[int, float]:
+    def _send(self, client: Any) -> int:
         task, timing = self._task, self._timing
         make = RecordMaker(self._plan.run, task.number, task.size).make
         keys = key_maker(task.keys, self._plan.run + task.number)
-        produce, topic, told = client.produce, task.topic, self._delivered
+        produce, topic, delivered = client.produce, task.topic, self._delivered
         gap = 1 / task.rate if task.rate else 0.0
         clock_s, clock_ns = self._clock.time, self._clock.time_ns
         counts_from_ns, end_ns = timing.counts_from * 1e9, timing.end * 1e9
         self._clock.sleep(max(0.0, timing.start - clock_s()))
         number = 0
-        while (now := clock_s()) < timing.end and not self._reach.is_lost(now):
+        while (now := clock_s()) < timing.end:
             self._look(client, now)
             due = number + _AT_ONCE
             if gap:
@@ -106,30 +90,30 @@ class _Producing:
                     break
                 value, key = make(number, sent_ns), next(keys)
                 try:
-                    produce(topic, value, key, on_delivery=told)
+                    produce(topic, value, key, on_delivery=delivered)
                 except BufferError:
-                    # Its time stays what it was: what waits here is behind the wanted rate.
-                    self._look(client, now := clock_s(), 0.01)
-                    if self._reach.is_lost(now):
-                        break
+                    # Its due time does not change: waiting for the queue counts as behind the rate.
+                    self._look(client, clock_s(), 0.01)
                     continue
                 if gap and sent_ns >= counts_from_ns:
                     self._delays.append(sent_ns / 1000 - (timing.start + number * gap) * 1e6)
                 number += 1
         self._look(client, clock_s())
-        seconds = clock_s() - timing.start
-        if not self._plan.into_nothing and not self._reach.lost:
+        if not self._plan.into_nothing:
             self._end(client, make(LAST, clock_ns()))
-        return number, seconds
+        return number
 
-    def _look(self, client: Any, now: float, patience_s: float = 0.0) -> None:
-        """Takes what was delivered meanwhile, and counts it."""
+    def _look(self, client: Any, now: float, wait_s: float = 0.0) -> None:
+        """Counts new acknowledgements; raises when there are none for as long as the patience."""
         import numpy
 
-        client.poll(patience_s)
+        client.poll(wait_s)
+        if self._acknowledged or not len(client):
+            self._active_at = now
+        elif now - self._active_at >= self._plan.patience_s:
+            why = why_silent(self._plan.servers, self._reason)
+            raise JobFailed(f"nothing was acknowledged for {self._plan.patience_s:g} s: {why}")
         if self._acknowledged:
-            self._heard = now
-            self._reach.heard(now)
             sent_ns, latencies, sizes = map(numpy.array, zip(*self._acknowledged, strict=True))
             sent = self._timing.periods_of(sent_ns / 1e9)
             self._tally.count(self._timing.period(now), sent, sizes, latencies * 1e6)
@@ -141,7 +125,7 @@ class _Producing:
     def _delivered(self, error: Any, message: Message) -> None:
         number, sent_ns = number_and_time(message.value() or b"")
         if error is not None:
-            self._complaint = error.str()
+            self._reason = error.str()
             self._unknown.append(number)
             self._tally.fail(self._timing.period(sent_ns / 1e9))
             return
@@ -149,48 +133,45 @@ class _Producing:
         self._by_partition[message.partition() or 0] += 1
 
     def _end(self, client: Any, last: bytes) -> None:
-        """What is under way arrives, and then a last record in each partition says so."""
-        if not self._has_drained(client):
-            return
+        """Once all is acknowledged, a last record in each partition tells consumers the end."""
+        self._drain(client)
         for partition in range(self._task.partitions):
             client.produce(self._task.topic, last, partition=partition, on_delivery=self._last)
-        self._has_drained(client)
+        self._drain(client)
+        if self._ended < self._task.partitions:
+            raise JobFailed(f"{self._task.topic}: the last record is refused: {self._reason}")
 
-    def _has_drained(self, client: Any) -> bool:
+    def _drain(self, client: Any) -> None:
         """The patience begins anew with each acknowledgement: a long queue takes its time."""
-        self._heard = self._clock.time()
+        self._active_at = self._clock.time()
         while len(client):
-            now = self._clock.time()
-            if now - self._heard >= self._plan.patience_s or self._reach.is_lost(now):
-                return False
-            self._look(client, now, 0.1)
-        return True
+            self._look(client, self._clock.time(), 0.1)
 
-    def _troubled(self, error: Any) -> None:
-        self._complaint = complaint_of(error) or self._complaint
+    def _failed(self, error: Any) -> None:
+        self._reason = reason_of(error) or self._reason
 
     def _last(self, error: Any, _message: Message) -> None:
         if error is None:
             self._ended += 1
         else:
-            self._complaint = error.str()
+            self._reason = error.str()
 
 
 class Nowhere:
-    """Takes records as a producer does, and forgets them at once."""
+    """A producer without a broker, and its messages: acknowledges at the next poll."""
 
     def __init__(self) -> None:
-        self._told: list[Callable[[Any, Any], None]] = []
+        self._callbacks: list[Callable[[Any, Any], None]] = []
         self._value = b""
 
     def produce(self, _topic: str, value: bytes, _key: bytes | None, on_delivery: Any) -> None:
         self._value = value
-        self._told.append(on_delivery)
+        self._callbacks.append(on_delivery)
 
     def poll(self, _seconds: float) -> None:
-        for told in self._told:
-            told(None, self)
-        self._told.clear()
+        for acknowledge in self._callbacks:
+            acknowledge(None, self)
+        self._callbacks.clear()
 
     def value(self) -> bytes:
         return self._value

@@ -1,6 +1,6 @@
-"""The bytes of a record: which run and producer, its number, when it was sent, a checksum, a body.
+"""The bytes of a record: run, producer, number, time of sending, checksum, body.
 
-The checksum is over the body and then the head, so that a producer need not go over a body twice.
+The checksum is over the body and then the head: that of each body is computed once.
 """
 
 from __future__ import annotations
@@ -12,25 +12,24 @@ from typing import Any
 
 from crc32c import crc32c
 
-#: Another run's records are told apart by this.
 _HEAD = struct.Struct("<IIQQ")
 _CRC = struct.Struct("<I")
-#: Bodies of a producer, taken by turns: so many, and of so many bytes, at the most.
+#: A producer takes bodies by turns: at most so many, and of so many bytes together.
 _BODIES, _BODIES_BYTES = 64, 16 * 1024 * 1024
-#: The number of what a producer sends to each partition when it is done.
+#: The number of the last record that a producer sends to each partition.
 LAST = 2**64 - 1
 LEAST_BYTES = _HEAD.size + _CRC.size
 
 
 class RecordMaker:
-    """Of one producer: bodies are random, but the same for the same seed."""
+    """Of one producer: bodies are random, and the same for the same run and producer."""
 
     def __init__(self, run: int, producer: int, size: int) -> None:
         self._run = run
         self._producer = producer
-        chance = random.Random(run * 1_000_003 + producer)
+        generator = random.Random(run * 1_000_003 + producer)
         count = max(1, min(_BODIES, _BODIES_BYTES // size))
-        bodies = [chance.randbytes(size - LEAST_BYTES) for _ in range(count)]
+        bodies = [generator.randbytes(size - LEAST_BYTES) for _ in range(count)]
         self._bodies = [(body, crc32c(body)) for body in bodies]
 
     def make(self, number: int, sent_ns: int) -> bytes:
@@ -40,7 +39,7 @@ class RecordMaker:
 
 
 def number_and_time(value: bytes) -> tuple[int, int]:
-    """The time is that of sending, in ns."""
+    """The time of sending, in ns."""
     _, _, number, sent_ns = _HEAD.unpack_from(value)
     return number, sent_ns
 

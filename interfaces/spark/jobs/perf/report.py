@@ -1,4 +1,4 @@
-"""What people see of a run: some lines, and a page with plots."""
+"""The result for people: lines, and a page with plots."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from interfaces.spark.reports.page import facts, note, page, section, table
 
 _ENDINGS = ("Avg", "50pct", "75pct", "95pct", "99pct", "999pct", "9999pct", "Max")
 _HEAD = ("ms", "mean", "p50", "p75", "p95", "p99", "p99.9", "p99.99", "longest")
-#: What is told of a run: the name in the result, and that on the page.
+#: The name in the result, and that on the page.
 _LATENCIES = (
     ("aggregatedPublishLatency", "publish"),
     ("aggregatedEndToEndLatency", "end to end"),
 )
-#: In microseconds: how long after its time a record was handed to the client.
+#: In microseconds: how much later than its due time a record was handed to the client.
 _DELAY = "aggregatedPublishDelayLatency"
 
 
 def lines(result: Mapping[str, Any], compared: Sequence[Compared]) -> list[str]:
-    told = [
+    shown = [
         result["workload"],
         f"published {_rate(result, 'Publish')}; consumed {_rate(result, 'Consume')}",
         f"the generator alone: {result['generatorCeiling']['recordsPerSecond']:,.0f} records/s",
@@ -29,13 +29,13 @@ def lines(result: Mapping[str, Any], compared: Sequence[Compared]) -> list[str]:
         f"{_HEAD[0]:12}" + "".join(f"{name:>10}" for name in _HEAD[1:]),
     ]
     for key, name in _LATENCIES:
-        told.append(_row(name, [result[f"{key}{each}"] for each in _ENDINGS]))
+        shown.append(_row(name, [result[f"{key}{each}"] for each in _ENDINGS]))
     if result["settings"]["producerRate"]:
-        told.append(_row("behind rate", [result[f"{_DELAY}{each}"] / 1000 for each in _ENDINGS]))
-    told += ["", verdict(result["verification"])]
+        shown.append(_row("behind rate", [result[f"{_DELAY}{each}"] / 1000 for each in _ENDINGS]))
+    shown += ["", verdict(result["verification"])]
     if compared:
-        told += ["", f"{'':28}{'before':>14}{'now':>14}", *(each.line() for each in compared)]
-    return told
+        shown += ["", f"{'':28}{'before':>14}{'now':>14}", *(each.line() for each in compared)]
+    return shown
 
 
 def _row(name: str, milliseconds: Sequence[float]) -> str:
@@ -49,7 +49,7 @@ def verdict(checked: Mapping[str, Any]) -> str:
     }
     found = ", ".join(f"{count:,} {name}" for name, count in wrong.items())
     if checked["right"] is None:
-        return f"{checked['sent']:,} sent, none to be read: not verified"
+        return f"{checked['sent']:,} sent, none read: not verified"
     return (
         f"{checked['sent']:,} sent, {checked['expected']:,} expected, {checked['received']:,} "
         f"received: {found}" + (f", {checked['unknown']:,} unknown" if checked["unknown"] else "")
@@ -58,7 +58,7 @@ def verdict(checked: Mapping[str, Any]) -> str:
 
 def report(result: Mapping[str, Any], compared: Sequence[Compared]) -> str:
     ceiling = result["generatorCeiling"]
-    told = {
+    shown = {
         "published": _rate(result, "Publish"),
         "consumed": _rate(result, "Consume"),
         "the generator alone": f"{ceiling['recordsPerSecond']:,.0f} records/s, "
@@ -66,7 +66,7 @@ def report(result: Mapping[str, Any], compared: Sequence[Compared]) -> str:
         "verification": verdict(result["verification"]),
     }
     parts = [
-        facts(told),
+        facts(shown),
         section("Rates", plots.lines("Rates", _over_time(result, _RATES), "s", "records/s")),
         section(
             "Latency",
@@ -83,8 +83,8 @@ def report(result: Mapping[str, Any], compared: Sequence[Compared]) -> str:
         row = ["behind rate", *(result[f"{_DELAY}{e}"] / 1000 for e in _ENDINGS)]
         parts.append(
             section(
-                "Behind the wanted rate",
-                note("How long after its time a record was handed to the client."),
+                "Behind the rate",
+                note("How much later than its due time a record was handed to the client."),
                 table(_HEAD, [row]),
             )
         )

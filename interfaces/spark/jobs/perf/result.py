@@ -1,4 +1,4 @@
-"""The result as JSON: OpenMessaging's names where it has one, ours for the rest."""
+"""The result as JSON, with OpenMessaging's names where it has one."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from interfaces.spark.jobs.perf.plan import Plan
 from interfaces.spark.jobs.perf.producing import Produced
 from interfaces.spark.jobs.perf.tally import Tally, merged
 from interfaces.spark.jobs.perf.workload import Workload
-from interfaces.spark.reports.histogram import Histogram
+from interfaces.spark.reports.histogram import PERCENTILES, Histogram
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: How long the generator runs alone.
+#: How long the generator runs without a broker.
 CEILING_S = 3.0
 #: OpenMessaging's endings of names, by percentile.
-_PLACES = {50.0: "50pct", 75.0: "75pct", 95.0: "95pct", 99.0: "99pct", 99.9: "999pct"}
-_DEEPER = {99.99: "9999pct"}
+_ENDINGS = dict(
+    zip(PERCENTILES, ("50pct", "75pct", "95pct", "99pct", "999pct", "9999pct"), strict=True)
+)
 
 
 def result_of(
@@ -93,36 +94,33 @@ def _mean(counts: Sequence[int], seconds: float) -> float:
 
 
 def _backlog(out: Tally, came: Tally, subscriptions: int) -> list[int]:
-    """What was acknowledged and not yet consumed at the end of each period.
-
-    What is consumed before its acknowledgement is heard of is less than none.
-    """
-    acknowledged, taken = accumulate(out.passed), accumulate(came.passed)
-    waiting = [sent * subscriptions - got for sent, got in zip(acknowledged, taken, strict=True)]
+    """Acknowledged and not yet consumed at the end of each period; consumers may be ahead of the
+    acknowledgement."""
+    acknowledged, consumed = accumulate(out.passed), accumulate(came.passed)
+    waiting = [sent * subscriptions - got for sent, got in zip(acknowledged, consumed, strict=True)]
     return [max(each, 0) for each in waiting[1:]]
 
 
 def _latencies(each: str, whole: str, tally: Tally) -> dict[str, Any]:
-    """Milliseconds, as OpenMessaging has them: a list for the periods, and of the whole."""
-    periods = tally.latencies
-    told: dict[str, Any] = {f"{each}Avg": [_ms(one.mean) for one in periods]}
-    columns = {**_PLACES, **_DEEPER}
-    rows = [one.percentiles(columns) for one in periods]
-    for percentile, name in columns.items():
-        told[f"{each}{name}"] = [_ms(row[percentile]) for row in rows]
-    told[f"{each}Max"] = [_ms(one.max) for one in periods]
+    """In milliseconds, as OpenMessaging has them: lists of all periods, and of the whole run."""
+    rows = [_figures(period, 1000) for period in tally.latencies]
+    found: dict[str, Any] = {
+        f"{each}{ending}": [row[ending] for row in rows] for ending in _figures(Histogram(), 1)
+    }
     histogram = tally.all_latencies()
     quantiles = {f"{percentile:.6f}": _ms(us) for percentile, us in histogram.curve()}
-    return {**told, **_whole(whole, histogram), f"{whole}Quantiles": quantiles}
+    return {**found, **_whole(whole, histogram), f"{whole}Quantiles": quantiles}
 
 
 def _whole(name: str, histogram: Histogram, unit: float = 1000) -> dict[str, float]:
-    """`unit` is how many microseconds one of what is told has."""
-    found = histogram.percentiles({**_PLACES, **_DEEPER})
-    told = {f"{name}Avg": round(histogram.mean / unit, 3)}
-    for percentile, ending in {**_PLACES, **_DEEPER}.items():
-        told[f"{name}{ending}"] = round(found[percentile] / unit, 3)
-    return {**told, f"{name}Max": round(histogram.max / unit, 3)}
+    return {f"{name}{ending}": value for ending, value in _figures(histogram, unit).items()}
+
+
+def _figures(histogram: Histogram, unit: float) -> dict[str, float]:
+    """`unit` is in microseconds."""
+    found = histogram.percentiles()
+    figures = {"Avg": histogram.mean, **{_ENDINGS[each]: value for each, value in found.items()}}
+    return {name: round(us / unit, 3) for name, us in {**figures, "Max": histogram.max}.items()}
 
 
 def _ms(us: float) -> float:
@@ -133,7 +131,7 @@ def _ceiling(alone: Sequence[Produced], seconds: float) -> dict[str, Any]:
     records = sum(sum(each.tally.records) for each in alone)
     size_bytes = sum(sum(each.tally.bytes) for each in alone)
     return {
-        "what": "the same producers into nothing: no client library, no broker",
+        "what": "the same producers without a client library and a broker",
         "recordsPerSecond": round(records / seconds, 1),
         "MBps": round(size_bytes / seconds / 1e6, 3),
     }

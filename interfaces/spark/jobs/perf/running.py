@@ -1,4 +1,4 @@
-"""All tasks at once, on Spark: none begins before the last one is there."""
+"""All tasks at once, in a barrier stage: none begins before the last one is running."""
 
 from __future__ import annotations
 
@@ -11,24 +11,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from interfaces.spark.jobs.perf.clients import why_silent
 from interfaces.spark.jobs.perf.consuming import Consumed, consume
 from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan, ProducerTask
 from interfaces.spark.jobs.perf.producing import Produced, produce
-from interfaces.spark.kafka.reachable import look
-from interfaces.spark.memory import whole_mb
-from interfaces.spark.query.failures import JobFailed, WrongOption
+from interfaces.spark.query.failures import JobFailed, WrongOption, cause_of
 
 if TYPE_CHECKING:
     from pyspark import BarrierTaskContext
     from pyspark.sql import SparkSession
 
-#: After the last one is there, so that all of them hear of it.
+#: From the moment when all are running, so that all know it.
 _LEAD_S = 0.3
-#: Of a task's process, at the least.
-_TASK_MB = 100
-#: With so many cores; what else there is tells when it runs.
+#: A master whose cores its name tells; others tell when they run.
 _LOCAL = re.compile(r"local(?:\[(\d+)(?:,\d+)?\])?")
-#: For executors that start.
+#: For executors to start.
 _EXECUTORS_S, _LOOK_S = 30.0, 0.2
 
 
@@ -37,7 +34,7 @@ def run_at_once(spark: SparkSession, plan: Plan) -> tuple[list[Produced], list[C
     tasks = list(plan.tasks)
 
     def work(mine: Iterator[ProducerTask | ConsumerTask]) -> Iterator[Produced | Consumed]:
-        import confluent_kafka  # noqa: F401  (none takes its time after the start)
+        import confluent_kafka  # noqa: F401  (before the start of the measurement)
         import numpy  # noqa: F401
         from pyspark import BarrierTaskContext
 
@@ -46,29 +43,29 @@ def run_at_once(spark: SparkSession, plan: Plan) -> tuple[list[Produced], list[C
             yield produce(begun, task) if isinstance(task, ProducerTask) else consume(begun, task)
 
     spread = context.parallelize(tasks, len(tasks)).barrier().mapPartitions(work)
-    results = spread.collect()
+    try:
+        results = spread.collect()
+    except Exception as failure:  # of a task, which ends the others
+        raise cause_of(failure) from failure
     produced = [each for each in results if isinstance(each, Produced)]
     consumed = [each for each in results if isinstance(each, Consumed)]
     return produced, consumed
 
 
 def _begun(plan: Plan, context: BarrierTaskContext) -> Plan:
-    """With a start for all, and a mark of this attempt at it in the number of the run.
+    """With one start for all tasks, and a run number of this attempt.
 
-    A stage that is tried again sends to the same topics, where the records of the attempt before
-    must be nobody's: what all tasks agree about can only be had from the barrier itself.
+    A stage that Spark tries again sends to the same topics, where records of the attempt before
+    must count as foreign.
     """
-    there = [json.loads(said) for said in context.allGather(json.dumps([time.time(), _mark()]))]
-    start = max(now for now, _ in there) + _LEAD_S
-    return replace(plan, run=there[0][1], timing=replace(plan.timing, start=start))
-
-
-def _mark() -> int:
-    return secrets.randbits(32)
+    mine = json.dumps([time.time(), secrets.randbits(32)])
+    tasks = [json.loads(each) for each in context.allGather(mine)]
+    start = max(now for now, _ in tasks) + _LEAD_S
+    return replace(plan, run=tasks[0][1], timing=replace(plan.timing, start=start))
 
 
 def require_slots(spark: SparkSession, tasks: int) -> None:
-    """Executors of a cluster come one by one, after the session is there."""
+    """Executors of a cluster register one by one, after the session has started."""
     context = spark.sparkContext
     patience_s = 0.0 if context.master.startswith("local[") else _EXECUTORS_S
     deadline = time.monotonic() + patience_s
@@ -85,39 +82,19 @@ def _require(slots: int, tasks: int) -> None:
         )
 
 
-def refuse_the_broken(plan: Plan, produced: list[Produced], consumed: list[Consumed]) -> None:
-    """Of a run that did not come to its end; first of all, whether there still is a broker."""
-    for what, lost in (
-        ("acknowledged", [each.lost for each in produced if each.lost]),
-        ("read", [each.lost for each in consumed if each.lost]),
-    ):
-        if lost:
-            raise JobFailed(f"nothing was {what} for {plan.patience_s:g} s: {lost[0]}")
-    stuck = [each for each in produced if not each.is_complete]
-    left = [place for each in consumed for place in each.unended]
-    if not stuck and not left:
-        return
-    within = f"within {plan.patience_s:g} s after the end"
-    what = f"not all was read {within}: {left[0] if left else ''}"
-    if stuck:
-        what = f"not all was acknowledged {within}: producer {stuck[0].number}"
-    try:
-        look(plan.servers)
-    except JobFailed as gone:
-        raise JobFailed(f"{what}: {gone}") from None
-    complaints = [each.complaint for each in stuck or consumed if each.complaint]
-    raise JobFailed(f"{what}: {complaints[0] if complaints else 'nothing came any more'}")
+def require_all_read(plan: Plan, consumed: list[Consumed]) -> None:
+    unended = [(place, each.reason) for each in consumed for place in each.unended]
+    if unended:
+        place, reason = unended[0]
+        why = why_silent(plan.servers, reason)
+        within = f"within {plan.patience_s:g} s after the end"
+        raise JobFailed(f"not all was read {within}: {place}: {why}")
 
 
 def master_for(master: str, tasks: int) -> str:
-    """A local Spark gets a thread for each task: most of the time they wait."""
+    """A local Spark gets a thread for each task: tasks wait most of the time."""
     if named := _LOCAL.fullmatch(master):
         _require(int(named[1] or 1), tasks)
     if master != "local[*]":
         return master
-    if tasks * _TASK_MB > whole_mb():
-        raise WrongOption(
-            f"{tasks:,} producers and consumers at once are processes of {_TASK_MB} MB, and this "
-            f"machine has {whole_mb():,} MB: fewer --topics, --producers or --consumers"
-        )
     return f"local[{max(os.cpu_count() or 1, tasks)}]"

@@ -1,9 +1,9 @@
-"""Tally: what one task counts, a period at a time; picklable, and merged with others'.
+"""What one task counts in each period, merged with that of other tasks.
 
-A record has two moments: it was sent, and it was acknowledged or came. It counts if it was *sent*
-in the measured time: its latency to the period in which it was sent, whenever it comes, so that a
-broker that stands still does not hide those that wait; and to the rate of the period in which it
-comes.
+A record counts if it was *sent* in the measured time. Its latency counts to the period in which it
+was sent, however late it is acknowledged or received, so that a broker that stalls does not hide
+the records that wait for it; it counts to the rate of the period in which it is acknowledged or
+received.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ class Tally:
         self.records = [0] * periods
         self.bytes = [0] * periods
         self.errors = [0] * periods
-        #: All that came, of the warm-up too: until the measured time, and then in each period.
+        #: With those of the warm-up: before the measured time, and then in each period.
         self.passed = [0] * (1 + periods)
         self.latencies = [Histogram() for _ in range(periods)]
         self.delays = Histogram()
         self.partitions: dict[str, int] = {}
 
     def count(self, now: int, sent: Any, sizes: Any, latencies_us: Any) -> None:
-        """Some that come in the period `now`, each sent in a period of its own."""
+        """Records that come in the period `now`; `sent` are their periods of sending."""
         import numpy
 
         if now < self.periods:
@@ -53,8 +53,8 @@ class Tally:
             (self.passed, other.passed),
         ):
             mine[:] = map(sum, zip(mine, theirs, strict=True))
-        for mine_too, theirs_too in zip(self.latencies, other.latencies, strict=True):
-            mine_too.merge(theirs_too)
+        for latencies, others in zip(self.latencies, other.latencies, strict=True):
+            latencies.merge(others)
         self.delays.merge(other.delays)
         for place, records in other.partitions.items():
             self.partitions[place] = self.partitions.get(place, 0) + records

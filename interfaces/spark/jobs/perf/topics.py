@@ -1,4 +1,4 @@
-"""Topics of a run: new ones, so that nobody else's records are among them, and removed again."""
+"""The topics of a run: new ones, without records of other clients, and deleted at its end."""
 
 from __future__ import annotations
 
@@ -18,70 +18,49 @@ from interfaces.terminal.endings import complain
 def topics_of(
     options: KafkaOptions, topics: int, partitions: int, patience_s: float, keep: bool
 ) -> Iterator[list[str]]:
+    from confluent_kafka.admin import NewTopic
+
+    mark = secrets.token_hex(3)
+    names = [f"ottla-perf-{mark}-{number}" for number in range(topics)]
+    left = f"topics of this run are left there ({', '.join(names)})"
     broker = Broker(options)
-    own = _Topics(broker, options.servers, patience_s)
+    new = [NewTopic(name, partitions) for name in names]
+    failure: JobFailed | None = None
     try:
-        yield own.made(topics, partitions)
-    except JobFailed as failure:
-        told = str(failure)
-        left = [] if keep else own.removed()
-        raise JobFailed("; ".join([told, *(each for each in left if each not in told)])) from None
-    except BaseException:
-        _tell([] if keep else own.removed())
-        raise
-    else:
-        _tell([] if keep else own.removed())
+        created = broker.admin.create_topics(new, request_timeout=patience_s)
+        _require(created, options.servers, patience_s)
+        yield names
+    except JobFailed as failed:
+        failure = failed
     finally:
+        why = "" if keep else _delete(broker, names, options.servers, patience_s)
         broker.close()
+        if failure is not None:
+            raise JobFailed(f"{failure}; {left}" if why else str(failure)) from None
+        if why:  # the result of the run stands
+            complain(f"{left}: {why}")
 
 
-def _tell(left: list[str]) -> None:
-    """The run is what it is all the same."""
-    if left:
-        complain(": ".join(left))
+def _delete(broker: Broker, names: list[str], servers: str, patience_s: float) -> str:
+    """Why that failed; empty where it did not."""
+    try:
+        look(servers)
+        deleted = broker.admin.delete_topics(names, request_timeout=patience_s)
+        _require(deleted, servers, patience_s)
+    except JobFailed as failure:
+        return str(failure)
+    return ""
 
 
-class _Topics:
-    def __init__(self, broker: Broker, servers: str, patience_s: float) -> None:
-        self._broker = broker
-        self._servers = servers
-        self._patience_s = patience_s
-        self._made: list[str] = []
+def _require(asked: Mapping[str, Any], servers: str, patience_s: float) -> None:
+    from confluent_kafka import KafkaError, KafkaException
 
-    def made(self, topics: int, partitions: int) -> list[str]:
-        from confluent_kafka.admin import NewTopic
-
-        mark = secrets.token_hex(3)
-        new = [NewTopic(f"ottla-perf-{mark}-{number}", partitions) for number in range(topics)]
-        asked = self._broker.admin.create_topics(new, request_timeout=self._patience_s)
-        self._made = list(asked)
-        if failures := self._failures(asked):
-            self._made = [topic for topic in asked if topic not in failures]
-            raise next(iter(failures.values()))
-        return self._made
-
-    def removed(self) -> list[str]:
-        """Where not all could be: what is left there, and why."""
-        if not self._made:
-            return []
+    for topic, response in asked.items():
         try:
-            look(self._servers)
-        except JobFailed as gone:
-            return [f"topics of this run are left there ({', '.join(self._made)})", str(gone)]
-        asked = self._broker.admin.delete_topics(self._made, request_timeout=self._patience_s)
-        failures = self._failures(asked)
-        left = f"topics of this run are left there ({', '.join(failures)})"
-        return [left, str(next(iter(failures.values())))] if failures else []
-
-    def _failures(self, asked: Mapping[str, Any]) -> dict[str, JobFailed]:
-        from confluent_kafka import KafkaException
-
-        found = {}
-        for topic, answer in asked.items():
-            try:
-                answer.result(self._patience_s + 1)
-            except KafkaException as failure:
-                found[topic] = JobFailed(f"{topic}: {self._servers}: {failure.args[0].str()}")
-            except TimeoutError:
-                found[topic] = JobFailed(f"{topic}: no answer from {self._servers}")
-        return found
+            response.result(patience_s + 1)
+        except KafkaException as failure:
+            error = failure.args[0]
+            if error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:  # one that was not created
+                raise JobFailed(f"{topic}: {servers}: {error.str()}") from None
+        except TimeoutError:
+            raise JobFailed(f"{topic}: no response from {servers}") from None

@@ -1,4 +1,4 @@
-"""Workload: what is to be produced and consumed, as OpenMessaging's benchmark files say it."""
+"""The parameters of a run, as in the workload files of OpenMessaging's benchmarks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interfaces.spark.query.failures import WrongOption
 from interfaces.terminal.endings import complain
 
 KEYS = ("NO_KEY", "KEY_ROUND_ROBIN", "RANDOM_NANO", "ZIPF")
-#: What OpenMessaging's files have besides.
+#: Other parameters of OpenMessaging, which warn.
 _NOT_USED = frozenset(
     {
         "useRandomizedPayloads",
@@ -29,7 +29,6 @@ _NOT_USED = frozenset(
 
 
 _SECRET = re.compile(r"password|secret|\.key\.pem|jaas|oauthbearer\.config")
-_HIDDEN = "(hidden)"
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,9 @@ class Workload:
         for name in ("producerRate", "warmupDurationMinutes"):
             _at_least(name, getattr(self, name), 0)
         if not 0 < self.testDurationMinutes <= 60 * 24:
-            raise WrongOption(f"testDurationMinutes: {self.testDurationMinutes:g} is no such time")
+            raise WrongOption(
+                f"testDurationMinutes: {self.testDurationMinutes:g} is not above 0 and up to a day"
+            )
         if self.keyDistributor not in KEYS:
             raise WrongOption(
                 f"keyDistributor: {self.keyDistributor!r} is none of {', '.join(KEYS)}"
@@ -89,39 +90,36 @@ class Workload:
 
     @property
     def tasks(self) -> int:
-        """That run at once."""
+        """Producers and consumers, which run at once."""
         members = min(self.consumerPerSubscription, self.partitionsPerTopic)
         return self.topics * (self.producersPerTopic + self.subscriptionsPerTopic * members)
 
     def to_json(self) -> dict[str, Any]:
-        """Results are shown around, and kept: what opens a broker is not in them."""
+        """Without passwords and keys: results are published."""
         whole = asdict(self)
         for client in ("producer", "consumer"):
-            whole[client] = {name: _shown(name, value) for name, value in whole[client].items()}
+            for name in filter(_SECRET.search, whole[client]):
+                whole[client][name] = "(hidden)"
         return whole
 
 
-def _shown(name: str, value: Any) -> Any:
-    return _HIDDEN if _SECRET.search(name) else value
-
-
 def load(file: str | None, **given: Any) -> Workload:
-    """A YAML file, and what the command line says besides, which wins."""
-    facts: dict[str, Any] = dict(_read(file)) if file else {}
-    facts |= {name: value for name, value in given.items() if value is not None}
+    """From a YAML file, and the command line, which wins."""
+    settings: dict[str, Any] = dict(_read(file)) if file else {}
+    settings |= {name: value for name, value in given.items() if value is not None}
     kinds = {each.name: each.type for each in fields(Workload)}
-    taken = {}
-    for name, value in facts.items():
+    known = {}
+    for name, value in settings.items():
         if name in kinds:
-            taken[name] = _as(kinds[name], name, value)
+            known[name] = _as(kinds[name], name, value)
         elif name in _NOT_USED:
             if value:
-                complain(f"{name} is not used: records are random bytes, and read at once")
+                complain(f"{name} is ignored: records are random bytes, and read at once")
         else:
             close = get_close_matches(name, kinds, 1)
             hint = f"; did you mean {close[0]}?" if close else ""
-            raise WrongOption(f"a workload has no {name!r}{hint}")
-    return Workload(**taken)
+            raise WrongOption(f"unknown parameter {name!r} of a workload{hint}")
+    return Workload(**known)
 
 
 def _read(file: str) -> Mapping[str, Any]:
@@ -132,10 +130,9 @@ def _read(file: str) -> Mapping[str, Any]:
     except OSError as failure:
         raise WrongOption(f"{file} cannot be read: {failure.strerror}") from None
     except (UnicodeDecodeError, yaml.YAMLError) as failure:
-        said = " ".join(str(failure).split())
-        raise WrongOption(f"{file} is no YAML: {said}") from None
+        raise WrongOption(f"{file} is no YAML: {' '.join(str(failure).split())}") from None
     if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
-        raise WrongOption(f"{file} is no workload: it has no names with values")
+        raise WrongOption(f"{file} is no workload: it is no mapping of names to values")
     return found
 
 
@@ -147,13 +144,13 @@ def _as(kind: Any, name: str, value: Any) -> Any:
     whole = isinstance(value, int) and not isinstance(value, bool)
     if kind == "int" and whole:
         return value
-    # What YAML takes for a text: 1e6.
+    # YAML reads 1e6 as a string.
     if kind == "float" and not isinstance(value, bool):
         with suppress(TypeError, ValueError):
             if isfinite(number := float(value)):
                 return number
-    wanted = {"str": "a text", "int": "a whole number", "float": "a number"}
-    raise WrongOption(f"{name}: {value!r} is not {wanted.get(kind, 'a list of names with values')}")
+    expected = {"str": "a string", "int": "a whole number", "float": "a number"}
+    raise WrongOption(f"{name}: {value!r} is not {expected.get(kind, 'a mapping')}")
 
 
 def _at_least(name: str, value: float, least: int) -> None:

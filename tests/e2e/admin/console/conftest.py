@@ -1,4 +1,4 @@
-"""The console in a real browser, over a broker that has something to show.
+"""The console in a real browser, over a broker with data.
 
 OTTLA_TEST_BROWSER names another browser of Chromium's kind than the machine's.
 """
@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from tests.e2e.admin.console import sample
 from tests.e2e.broker_process import BrokerProcess
@@ -30,7 +37,7 @@ def browser() -> Iterator[Browser]:
     path = browser_path()
     if path is None:
         pytest.skip("no chromium on this machine")
-    # As root, and in containers, its own sandbox and shared memory are not to be had.
+    # Root and containers have no sandbox and little shared memory.
     arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
@@ -45,7 +52,7 @@ def console_broker(folder: Path, *settings: str) -> BrokerProcess:
 
 @pytest.fixture(scope="session")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
-    """The broker of a shop, which tests look at and do not change but for what is their own."""
+    """The broker of a shop. Tests change only what they create themselves."""
     with console_broker(tmp_path_factory.mktemp("console")) as broker:
         sample.fill(broker.bootstrap)
         yield broker
@@ -54,7 +61,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
 
 @pytest.fixture
 def own_console(tmp_path: Path) -> Iterator[Callable[..., BrokerProcess]]:
-    """Brokers that belong to this test alone, with nothing in them."""
+    """Starts empty brokers for this test alone."""
     running: list[BrokerProcess] = []
 
     def start(*settings: str) -> BrokerProcess:
@@ -68,7 +75,7 @@ def own_console(tmp_path: Path) -> Iterator[Callable[..., BrokerProcess]]:
 
 
 class Console:
-    """A page of the console, and everything in it that the browser found fault with."""
+    """A page of the console, and all faults that the browser reports in it."""
 
     def __init__(self, page: Page, broker: BrokerProcess) -> None:
         self.page = page
@@ -77,16 +84,16 @@ class Console:
         self.faults: list[str] = []
         page.set_default_timeout(PATIENCE_MS)
         page.on("pageerror", lambda error: self.faults.append(f"{error}\n{error.stack}"))
-        page.on("console", self._said)
+        page.on("console", self._logged)
         page.on("dialog", lambda dialog: self.faults.append(f"a dialog opened: {dialog.message}"))
 
-    def _said(self, message: ConsoleMessage) -> None:
-        # A request that is refused is what some tests are about; the page tells it otherwise.
+    def _logged(self, message: ConsoleMessage) -> None:
+        # Some tests are about refused requests, which the page shows itself.
         if message.type == "error" and "Failed to load resource" not in message.text:
             self.faults.append(message.text)
 
     def open(self, place: str = "#/", heading: str | None = None) -> Page:
-        """Waits until the view is there and nothing is being loaded."""
+        """Waits until the view is drawn and nothing is loading."""
         self.page.goto(self.home + place)
         if heading is not None:
             self.page.get_by_role("heading", name=heading, exact=True, level=1).wait_for()
@@ -98,22 +105,24 @@ class Console:
         expect(self.page.locator("main .loading")).to_have_count(0)
 
     def refuse(self, path: str, status: int = 503, body: Any = None) -> None:
-        """What matches is answered so from now on, not by the broker."""
-        said = body or {"error_code": 50302, "message": "not now", "correlation_id": "refused-1"}
-        self.page.route(path, lambda route: route.fulfill(status=status, json=said))
+        """Requests to this path get this response from now on, not the one of the broker."""
+        refusal = {"error_code": 50302, "message": "not now", "correlation_id": "refused-1"}
+        self.page.route(path, lambda route: route.fulfill(status=status, json=body or refusal))
 
 
 MakeConsole = Callable[..., Console]
 
 
+STANDARD = {"timezone_id": "UTC", "locale": "en-US", "reduced_motion": "reduce"}
+
+
 @pytest.fixture
 def make_console(browser: Browser) -> Iterator[MakeConsole]:
-    """Closed at the end, when none of them may have found a fault."""
+    """All are closed at the end, and none may have faults."""
     made: list[Console] = []
 
     def make(broker: BrokerProcess, **options: Any) -> Console:
-        standard = {"timezone_id": "UTC", "locale": "en-US", "reduced_motion": "reduce"}
-        context = browser.new_context(**(standard | options))
+        context = browser.new_context(**(STANDARD | options))
         made.append(Console(context.new_page(), broker))
         return made[-1]
 
@@ -123,6 +132,23 @@ def make_console(browser: Browser) -> Iterator[MakeConsole]:
     assert [fault for console in made for fault in console.faults] == []
 
 
+@pytest.fixture(scope="session")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """Its cache has the files of the console, so that pages load in half the time."""
+    made = browser.new_context(**STANDARD)
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def console(make_console: MakeConsole, shop: BrokerProcess) -> Console:
+def console(context: BrowserContext, shop: BrokerProcess) -> Iterator[Console]:
+    console = Console(context.new_page(), shop)
+    yield console
+    console.page.close()
+    assert console.faults == []
+
+
+@pytest.fixture
+def own_context(make_console: MakeConsole, shop: BrokerProcess) -> Console:
+    """For tests that set the clock or go offline: both are of a context, not of a page."""
     return make_console(shop)

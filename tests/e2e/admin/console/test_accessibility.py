@@ -1,4 +1,4 @@
-"""axe-core, which knows the rules of accessibility, finds no serious fault in any view."""
+"""axe-core finds no serious fault of accessibility in any view."""
 
 from __future__ import annotations
 
@@ -39,13 +39,16 @@ def faults(page: Page, axe: str, rules: dict[str, Any] | None = None) -> list[st
 @pytest.mark.parametrize(
     ("options", "rules"),
     [
-        ({"color_scheme": "light"}, {}),
-        # The page is the same but for its colours,
-        ({"color_scheme": "dark"}, {"runOnly": [CONTRAST]}),
-        # or but for its shape.
-        (PHONE, {"rules": {CONTRAST: {"enabled": False}}}),
+        pytest.param({"color_scheme": "light"}, {}, id="light"),
+        # Only the colours differ,
+        pytest.param(
+            {"color_scheme": "dark"}, {"runOnly": [CONTRAST]}, id="dark", marks=pytest.mark.long
+        ),
+        # or only the layout.
+        pytest.param(
+            PHONE, {"rules": {CONTRAST: {"enabled": False}}}, id="phone", marks=pytest.mark.long
+        ),
     ],
-    ids=["light", "dark", "phone"],
 )
 def test_views_have_no_serious_fault(
     make_console: MakeConsole,
@@ -59,7 +62,8 @@ def test_views_have_no_serious_fault(
     assert {place: some for place, some in found.items() if some} == {}
 
 
-def test_what_opens_in_a_view_has_no_serious_fault(console: Console, axe: str) -> None:
+@pytest.mark.long
+def test_dialogs_and_details_have_no_serious_fault(console: Console, axe: str) -> None:
     page = console.open("#/topics/shipments?from=oldest", "shipments")
     for row in page.locator("tr.pressable").all()[:6]:
         row.click()
@@ -73,8 +77,8 @@ def test_what_opens_in_a_view_has_no_serious_fault(console: Console, axe: str) -
     page = console.open("#/topics/orders/configs", "orders")
     page.get_by_role("button", name="Change configs").click()
     assert faults(page, axe) == []
+    page.keyboard.press("Escape")
     for name in ("Clone", "Truncate"):
-        page = console.open("#/topics/orders", "orders")
         page.get_by_role("button", name=name).click()
         assert faults(page, axe) == []
         page.keyboard.press("Escape")

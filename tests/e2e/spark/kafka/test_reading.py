@@ -177,7 +177,7 @@ def test_a_pattern_may_mean_no_topic_yet(servers: str) -> None:
         ({"subscribe": "TOPIC", "startingOffsets": '{"TOPIC": {"0": 9, "1": 0}}'}, "TOPIC-0"),
     ],
 )
-def test_what_is_not_there_is_told_in_a_line(
+def test_missing_topics_and_partitions_are_reported_in_a_line(
     servers: str, topic: str, options: dict[str, str], says: str
 ) -> None:
     given = {name: text.replace("TOPIC", topic) for name, text in options.items()}
@@ -192,7 +192,7 @@ def test_asking_for_a_topic_does_not_create_it(servers: str) -> None:
     assert "not-created" not in topics.admin(servers).list_topics(timeout=30).topics
 
 
-def test_where_nobody_listens_is_told_at_once() -> None:
+def test_a_missing_broker_is_reported_at_once() -> None:
     started = time.monotonic()
     with pytest.raises(JobFailed, match=r"127\.0\.0\.1:1: connection refused"):
         read("127.0.0.1:1", subscribe="t")
@@ -211,7 +211,7 @@ def test_a_thousand_partitions_are_planned_with_a_few_requests(servers: str) -> 
     assert [(r.place.partition, r.start, r.end) for r in ranges] == [(n, 0, 1) for n in range(1000)]
 
 
-def test_a_broker_that_starts_again_in_the_middle_of_a_range(tmp_path: Path) -> None:
+def test_a_range_is_read_over_a_restart_of_the_broker(tmp_path: Path) -> None:
     from interfaces.spark.kafka.batch import BatchReader
 
     with BrokerProcess(tmp_path / "broker") as broker:
@@ -232,24 +232,24 @@ def test_a_broker_that_starts_again_in_the_middle_of_a_range(tmp_path: Path) -> 
     assert [n for batch in found for n in batch["offset"].to_pylist()] == list(range(60_000))
 
 
-def test_a_broker_that_is_gone_ends_a_range_after_a_time(tmp_path: Path) -> None:
+def test_a_broker_that_stays_down_fails_a_range(tmp_path: Path) -> None:
     from interfaces.spark.kafka.batch import BatchReader
 
     with BrokerProcess(tmp_path / "broker") as broker:
         create(broker.bootstrap, "t")
         fill(broker.bootstrap, "t", numbers(0, 10))
-        patience = {"kafkaConsumer__pollTimeoutMs": "500"}
+        patience = {"kafkaConsumer__pollTimeoutMs": "1500"}
         reader = BatchReader(options_of(broker.bootstrap, subscribe="t", **patience))
         [part] = reader.partitions()
     with pytest.raises(JobFailed) as failure:
         list(reader.read(part))
     assert re.match(
-        r"t-0: .* 127\.0\.0\.1:\d+ for 0\.5 s at offset 0: .*refused",
+        r"t-0: .* 127\.0\.0\.1:\d+ for 1\.5 s at offset 0: .*refused",
         str(failure.value),
     )
 
 
-def test_a_topic_that_is_deleted_meanwhile_is_lost_data(servers: str) -> None:
+def test_a_topic_deleted_after_planning_is_lost_data(servers: str) -> None:
     from interfaces.spark.kafka.batch import BatchReader
 
     topic = unused_topic_name()

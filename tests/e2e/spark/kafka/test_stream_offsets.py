@@ -1,4 +1,4 @@
-"""What a stream's reader decides between micro-batches, asked without a JVM."""
+"""The offsets of a stream's micro-batches, without a JVM."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def values(reader: Any, start: Any, end: Any) -> list[bytes]:
     return [value for batch in batches for value in batch["value"].to_pylist()]
 
 
-def test_a_stream_starts_at_the_end_and_takes_what_comes(servers: str, topic: str) -> None:
+def test_a_stream_starts_at_latest(servers: str, topic: str) -> None:
     fill(servers, topic, [b"old"])
     reader = stream(servers, subscribe=topic)
     start = reader.initialOffset()
@@ -44,7 +44,7 @@ def test_a_stream_starts_at_the_end_and_takes_what_comes(servers: str, topic: st
     assert reader.partitions(end, end) == []
 
 
-def test_a_limit_is_kept_unless_everything_is_wanted(servers: str, topic: str) -> None:
+def test_max_offsets_limit_a_micro_batch_unless_all_is_requested(servers: str, topic: str) -> None:
     from pyspark.sql.streaming.datasource import ReadMaxRows
 
     fill(servers, topic, [{"value": b"v", "partition": n % 4 // 3} for n in range(40)])
@@ -55,7 +55,9 @@ def test_a_limit_is_kept_unless_everything_is_wanted(servers: str, topic: str) -
     assert reader.latestOffset(start, all_of_it()) == {topic: {"0": 30, "1": 10}}
 
 
-def test_it_waits_for_enough_but_not_where_a_run_must_end(servers: str, topic: str) -> None:
+def test_min_offsets_delay_a_micro_batch_but_not_with_available_now(
+    servers: str, topic: str
+) -> None:
     options = {"subscribe": topic, "startingOffsets": "earliest", "minOffsetsPerTrigger": "10"}
     reader = stream(servers, **options)
     fill(servers, topic, [b"v"] * 3)
@@ -96,7 +98,7 @@ def test_new_partitions_and_topics_are_read_from_their_start(servers: str) -> No
         reader.partitions(start, end)
 
 
-def test_a_topic_that_is_gone_is_lost_data_or_left_out(servers: str) -> None:
+def test_a_deleted_topic_is_lost_data_or_skipped(servers: str) -> None:
     topics = [unused_topic_name(), unused_topic_name()]
     for topic in topics:
         create(servers, topic)
@@ -111,7 +113,7 @@ def test_a_topic_that_is_gone_is_lost_data_or_left_out(servers: str) -> None:
     assert lenient.partitions(start, end) == []
 
 
-def test_a_topic_that_was_made_again_is_lost_data_or_read_from_its_start(servers: str) -> None:
+def test_a_topic_created_again_is_lost_data_or_read_from_its_start(servers: str) -> None:
     topic = unused_topic_name()
     create(servers, topic)
     fill(servers, topic, [b"old"] * 3)
@@ -133,7 +135,7 @@ def test_a_topic_that_was_made_again_is_lost_data_or_read_from_its_start(servers
     assert values(lenient, again, end) == [b"new", b"new"]
 
 
-def test_another_topic_of_the_same_name_is_noticed_by_its_id(servers: str) -> None:
+def test_a_topic_created_again_is_detected_by_its_id(servers: str) -> None:
     topic = unused_topic_name()
     create(servers, topic)
     reader = stream(servers, subscribe=topic)
@@ -145,7 +147,7 @@ def test_another_topic_of_the_same_name_is_noticed_by_its_id(servers: str) -> No
         reader.latestOffset(start, all_of_it())
 
 
-def test_progress_is_shown_in_a_group_that_was_asked_for(servers: str, topic: str) -> None:
+def test_progress_is_mirrored_to_a_group(servers: str, topic: str) -> None:
     group = unused_topic_name()
     mirrored = {"subscribe": topic, "commitOffsetsToGroup": "true"}
     reader = stream(servers, **mirrored, kafka__group__id=group)
@@ -156,6 +158,6 @@ def test_progress_is_shown_in_a_group_that_was_asked_for(servers: str, topic: st
     assert committed(servers, group, TopicPartition(topic, 0)) == 5
 
 
-def test_a_start_in_a_checkpoint_of_something_else_is_told(servers: str, topic: str) -> None:
+def test_a_checkpoint_of_another_source_is_refused(servers: str, topic: str) -> None:
     with pytest.raises(JobFailed, match="checkpoint"):
         stream(servers, subscribe=topic).latestOffset({"index": 5}, all_of_it())

@@ -1,4 +1,4 @@
-"""What a topic holds, as a client reads it that has nothing to do with Spark."""
+"""The records of a topic, read without Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`df.write.format("ottla")`: what a frame has is what the topic has, or there is one line."""
+"""`df.write.format("ottla")`: rows become records, or the write fails in one line."""
 
 from __future__ import annotations
 
@@ -64,10 +64,8 @@ def test_a_column_names_the_topic_and_the_option_wins(
     assert sorted(map(str, values(servers, three))) == ["b'a'", "b'b'"]
 
 
-def test_the_order_of_a_task_is_that_of_a_partition(
-    spark: SparkSession, servers: str, topic: str
-) -> None:
-    """More rows than the producer keeps at once: some have to wait for room."""
+def test_records_keep_the_order_of_the_rows(spark: SparkSession, servers: str, topic: str) -> None:
+    """More rows than the producer's queue holds."""
     count = 60_000
     frame = spark.range(0, count, 1, 1).selectExpr(
         "CAST(id AS STRING) AS value", "CAST(id % 2 AS INT) AS partition"

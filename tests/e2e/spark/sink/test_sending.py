@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from interfaces.spark.kafka import sink_sending
 from interfaces.spark.kafka.sink_sending import Sending
 from interfaces.spark.query.failures import JobFailed
 from tests.e2e.broker_process import BrokerProcess
@@ -52,8 +53,9 @@ def test_a_timestamp_that_the_topic_refuses_is_reported(spark_broker: BrokerProc
 
 
 def test_unknown_partitions_and_topics_are_reported(
-    spark_broker: BrokerProcess, tmp_path: Path
+    spark_broker: BrokerProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(sink_sending, "_CREATION_S", 0.3)
     topic = new_topic(spark_broker, 2)
     assert reason(spark_broker.bootstrap, topic, b"x", None, 7).endswith("no partition 7")
     with BrokerProcess(tmp_path, "memory", ["--set", "auto.create.topics.enable=false"]) as broker:

@@ -1,4 +1,4 @@
-"""`df.writeStream.format("ottla")`: whatever ends a query, the next run loses nothing."""
+"""`df.writeStream.format("ottla")`: the next run of a failed query loses no record."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def lines(spark: SparkSession, tmp_path: Path, checkpoint: str) -> Lines:
     return Lines(spark, tmp_path / "lines", checkpoint)
 
 
-def test_a_batch_that_is_not_marked_as_done_is_sent_again_and_can_be_dropped(
+def test_a_batch_that_is_sent_again_can_be_dropped_by_its_provenance(
     lines: Lines, servers: str, topic: str
 ) -> None:
     lines.add("0.txt", "a", "b")
@@ -79,7 +79,7 @@ def test_a_batch_that_is_not_marked_as_done_is_sent_again_and_can_be_dropped(
 
 
 @pytest.mark.long
-def test_a_broker_that_is_gone_ends_the_query_in_a_line_and_the_next_run_goes_on(
+def test_a_missing_broker_fails_the_query_and_the_next_run_continues(
     lines: Lines, tmp_path: Path
 ) -> None:
     with BrokerProcess(tmp_path / "broker", "lmdb") as broker:

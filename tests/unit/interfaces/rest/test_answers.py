@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from interfaces.rest.answers import Large
+from interfaces.rest.answers import large
 from interfaces.rest.slices import PIECE_BYTES
 
 
@@ -11,6 +11,11 @@ def test_a_large_answer_leaves_in_pieces_and_lets_others_go_on() -> None:
     parts = [b"[", b"x" * (3 * PIECE_BYTES + 1), b"]"]
     sent: list[Any] = []
     others = 0
+
+    scope = {"type": "http", "asgi": {"spec_version": "2.3"}}
+
+    async def receive() -> Any:
+        await asyncio.Event().wait()
 
     async def send(message: Any) -> None:
         sent.append(message)
@@ -23,7 +28,7 @@ def test_a_large_answer_leaves_in_pieces_and_lets_others_go_on() -> None:
 
     async def story() -> None:
         busy = asyncio.ensure_future(other())
-        await Large(parts, {"x-a": "b"})({"type": "http"}, None, send)  # type: ignore[arg-type]
+        await large(parts, {"x-a": "b"})(scope, receive, send)
         busy.cancel()
 
     asyncio.run(story())

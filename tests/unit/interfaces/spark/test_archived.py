@@ -1,4 +1,4 @@
-"""What an archive says that it wrote, from what Spark tells of its batches."""
+"""The records of a run, by the progress that Spark reports of its batches."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def progress(batch: int, records: int | None, end: str = '{"t": {"0": 1, "1": 2}
 
 def test_a_batch_counts_once_and_idle_progress_of_the_same_number_hides_none() -> None:
     done = Archived()
-    told = [progress(0, 83), progress(1, None)]
-    query = cast(Any, SimpleNamespace(recentProgress=told))
+    reported = [progress(0, 83), progress(1, None)]
+    query = cast(Any, SimpleNamespace(recentProgress=reported))
     done.look(query)
     done.look(query)
     assert (done.records, done.count) == (83, 1)
-    told.append(progress(1, 7, '{"t": {"0": 5, "1": 2}, "new": {"0": 9}}'))
-    told.append(progress(2, None))
+    reported.append(progress(1, 7, '{"t": {"0": 5, "1": 2}, "new": {"0": 9}}'))
+    reported.append(progress(2, None))
     done.look(query)
     done.look(query)
     assert (done.records, done.count) == (90, 2)

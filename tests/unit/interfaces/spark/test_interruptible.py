@@ -37,7 +37,7 @@ def interrupted(by: int = signal.SIGINT) -> None:
     signal.pthread_kill(threading.main_thread().ident or 0, by)
 
 
-def test_what_a_job_gives_or_raises_comes_back() -> None:
+def test_the_result_or_exception_of_a_job_is_returned() -> None:
     assert Interruptible(lambda: 3, lambda: None).run() == 3
     with pytest.raises(ZeroDivisionError):
         Interruptible(lambda: 1 // 0, lambda: None).run()
@@ -67,7 +67,7 @@ def test_a_job_that_fails_when_it_is_cancelled_was_interrupted() -> None:
     ],
 )
 @pytest.mark.parametrize("fails", [False, True])
-def test_what_is_told_of_a_signal(
+def test_signals_end_a_job_with_one_line(
     by: int,
     every: float | None,
     code: int,
@@ -94,7 +94,7 @@ def test_what_is_told_of_a_signal(
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
-def test_a_session_that_was_starting_is_told() -> None:
+def test_a_signal_stops_a_session_that_is_starting() -> None:
     def job() -> int:
         interrupted()
         session.ending.wait(30)

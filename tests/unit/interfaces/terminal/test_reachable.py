@@ -37,5 +37,5 @@ def test_a_name_that_is_none_is_told() -> None:
 
 
 def test_what_is_no_address_is_a_wrong_option() -> None:
-    with pytest.raises(WrongOption, match="^kafka.bootstrap.servers: 'a:b': "):
+    with pytest.raises(WrongOption, match="'a:b'"):
         look("a:b")

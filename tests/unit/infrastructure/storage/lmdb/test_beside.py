@@ -210,6 +210,6 @@ def test_more_who_look_on_than_there_is_room_for_are_told(tmp_path: Path) -> Non
         env.begin(),
         # The same process may not open a folder twice.
         ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as other,
-        pytest.raises(StorageUnusable, match="is looked at by too many at once"),
+        pytest.raises(StorageUnusable, match="has too many readers"),
     ):
         other.submit(StoreBeside, folder).result()

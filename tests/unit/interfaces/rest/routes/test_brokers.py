@@ -3,7 +3,7 @@ from __future__ import annotations
 from tests.fakes.admin import FakeAdmin
 
 
-def test_there_is_one_cluster_and_it_leads_everywhere(admin: FakeAdmin) -> None:
+def test_the_one_cluster_links_to_all_resources(admin: FakeAdmin) -> None:
     [cluster] = admin.get("/v3/clusters").json["data"]
     assert cluster["kind"] == "KafkaCluster"
     assert cluster["cluster_id"] == admin.fake.broker.cluster_id
@@ -31,13 +31,13 @@ def test_there_is_one_broker(admin: FakeAdmin) -> None:
         assert admin.get(path).status == 200, name
 
 
-def test_a_broker_that_listens_nowhere_yet_has_no_address(admin: FakeAdmin) -> None:
+def test_a_broker_without_listeners_has_no_address(admin: FakeAdmin) -> None:
     admin.listeners.clear()
     broker = admin.get("/brokers/1").json
     assert (broker["host"], broker["port"]) == (None, None)
 
 
-def test_it_has_a_replica_of_everything(admin: FakeAdmin) -> None:
+def test_the_broker_has_a_replica_of_every_partition(admin: FakeAdmin) -> None:
     admin.fake.topic("b", 2)
     admin.fake.topic("a", 1)
     found = admin.get("/brokers/1/partition-replicas").json["data"]

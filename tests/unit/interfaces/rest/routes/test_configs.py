@@ -60,7 +60,7 @@ def test_the_shape_is_confluents(admin: FakeAdmin) -> None:
         ("/broker-configs", "message.max.bytes", "3000", "DYNAMIC_DEFAULT_BROKER_CONFIG"),
     ],
 )
-def test_a_config_is_set_and_taken_back(
+def test_a_config_is_set_and_reset(
     admin: FakeAdmin, path: str, name: str, value: str, source: str
 ) -> None:
     for prefix in ("", admin.v3):
@@ -74,7 +74,7 @@ def test_a_config_is_set_and_taken_back(
         assert (unknown.status, unknown.json["error_code"]) == (404, 40407)
 
 
-def test_configs_without_effect_are_named_in_a_header_as_there_is_no_body(
+def test_a_header_names_configs_without_effect(
     admin: FakeAdmin,
 ) -> None:
     data = [
@@ -141,7 +141,7 @@ def test_a_value_that_is_not_allowed_is_refused_in_kafkas_words(admin: FakeAdmin
     assert "Cannot update these configs dynamically" in fixed.json["message"]
 
 
-def test_every_setting_is_listed_with_where_its_value_comes_from() -> None:
+def test_every_setting_is_listed_with_its_origin() -> None:
     admin = FakeAdmin(num_partitions="3")
     admin.ask("PUT", "/broker-configs/message.max.bytes", {"value": "2000"})
     rows = {row["name"]: row for row in admin.get("/configs").json["data"]}
@@ -154,13 +154,13 @@ def test_every_setting_is_listed_with_where_its_value_comes_from() -> None:
     assert all(row["documentation"] and row["allowed"] for row in rows.values())
 
 
-def test_a_secret_is_not_told() -> None:
+def test_a_secret_is_not_shown() -> None:
     secret = FakeAdmin(offsets="postgresql://me:secret@host/db")
     for path in ("/configs", "/brokers/1/configs"):
         assert b"secret@" not in secret.get(path).body
 
 
-def test_the_table_of_topic_configs_is_there_for_forms(admin: FakeAdmin) -> None:
+def test_all_topic_configs_are_listed_for_forms(admin: FakeAdmin) -> None:
     rows = {row["name"]: row for row in admin.get("/configs/topics").json["data"]}
     assert rows.keys() == TOPIC_CONFIGS.keys()
     assert rows["retention.ms"]["default"] == "604800000"

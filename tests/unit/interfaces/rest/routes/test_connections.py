@@ -7,7 +7,7 @@ from tests.fakes.admin import FakeAdmin
 from tests.fakes.client import FakeKafka, frame
 
 
-def test_each_connection_says_who_it_is_and_what_came_and_went() -> None:
+def test_each_connection_has_its_client_and_its_bytes() -> None:
     kafka = FakeKafka()
     admin = FakeAdmin(kafka)
     admin.connections = kafka.shared.sessions  # type: ignore[assignment]

@@ -23,7 +23,7 @@ def test_the_page_is_served_at_the_root(admin: FakeAdmin) -> None:
     assert page.body == (FOLDER / "index.html").read_bytes()
 
 
-def test_its_files_come_from_here_and_nothing_is_inline(admin: FakeAdmin) -> None:
+def test_files_have_a_policy_that_allows_nothing_inline(admin: FakeAdmin) -> None:
     for path in ("/", "/console/main.js", "/console/console.css", "/console/views/topics.js"):
         headers = admin.get(path).headers
         policy = headers["content-security-policy"]
@@ -33,7 +33,7 @@ def test_its_files_come_from_here_and_nothing_is_inline(admin: FakeAdmin) -> Non
         assert headers["x-frame-options"] == "DENY"
 
 
-def test_what_the_browser_has_is_not_sent_again(admin: FakeAdmin) -> None:
+def test_an_unchanged_file_is_304(admin: FakeAdmin) -> None:
     etag = admin.get("/console/main.js").headers["etag"]
     again = admin.get("/console/main.js", headers={"if-none-match": etag})
     assert (again.status, again.body) == (304, b"")
@@ -49,7 +49,7 @@ def test_nothing_else_is_served(admin: FakeAdmin, path: str) -> None:
     assert answer.json["error_code"] == 404
 
 
-def test_whatever_a_file_names_is_there() -> None:
+def test_all_files_that_a_file_names_exist() -> None:
     files = static_files()
     for name, file in files.items():
         text = file.content.decode()

@@ -51,7 +51,7 @@ def test_a_group_that_only_commits(admin: FakeAdmin) -> None:
         assert admin.get(path).status == 200, name
 
 
-def test_a_classic_group_and_who_is_in_it(admin: FakeAdmin, member: Member) -> None:
+def test_a_classic_group_and_its_members(admin: FakeAdmin, member: Member) -> None:
     group = admin.get("/groups/g").json
     names = ("is_simple", "partition_assignor", "state", "members_count")
     assert facts(group, *names) == (False, "range", "STABLE", 1)
@@ -79,7 +79,7 @@ def test_a_consumer_group(kafka: FakeKafka, admin: FakeAdmin) -> None:
     assert consumer["consumer_id"] == "m"
 
 
-def test_a_group_in_between_is_named_as_confluents_server_names_it(
+def test_a_state_is_named_as_confluents_server_names_it(
     kafka: FakeKafka, admin: FakeAdmin, member: Member
 ) -> None:
     classic(kafka).begin_join(version=3)
@@ -103,7 +103,7 @@ def test_lag(admin: FakeAdmin, member: Member) -> None:
     assert page["data"] + admin.get(rest).json["data"] == lags
 
 
-def test_a_group_that_has_committed_nothing_has_no_lag(kafka: FakeKafka, admin: FakeAdmin) -> None:
+def test_a_group_without_committed_offsets_has_no_lag(kafka: FakeKafka, admin: FakeAdmin) -> None:
     classic(kafka, group_id="new").begin_join(version=3)
     kafka.run()
     assert admin.get("/groups/new/lags").json["data"] == []
@@ -122,7 +122,7 @@ def test_a_group_with_members_is_not_deleted(admin: FakeAdmin, member: Member) -
     assert (refused.status, refused.json["error_code"]) == (409, 40903)
 
 
-def test_offsets_are_shown_and_then_set(kafka: FakeKafka, admin: FakeAdmin) -> None:
+def test_offsets_are_reset_and_with_dry_run_only_shown(kafka: FakeKafka, admin: FakeAdmin) -> None:
     wanted = {"to": "latest", "topic": "t", "partitions": [0]}
     shown = admin.post("/groups/g/offsets", {**wanted, "dry_run": True}).json
     assert shown["dry_run"] is True
@@ -154,7 +154,7 @@ def test_offsets_are_shown_and_then_set(kafka: FakeKafka, admin: FakeAdmin) -> N
         ({"to": "timestamp", "timestamp": "2099-01-01T00:00:00+02:00"}, 10),
     ],
 )
-def test_where_to(admin: FakeAdmin, wanted: dict[str, Any], after: int) -> None:
+def test_targets_of_a_reset(admin: FakeAdmin, wanted: dict[str, Any], after: int) -> None:
     answer = admin.post(f"{admin.v3}/consumer-groups/g/offsets", wanted)
     assert [one["after"] for one in answer.json["data"]] == [after, 0]
 
@@ -171,7 +171,7 @@ def test_where_to(admin: FakeAdmin, wanted: dict[str, Any], after: int) -> None:
         {"to": "latest", "topic": "t", "partitions": []},
     ],
 )
-def test_what_is_not_said_clearly_is_refused(admin: FakeAdmin, wanted: dict[str, Any]) -> None:
+def test_an_incomplete_reset_is_refused(admin: FakeAdmin, wanted: dict[str, Any]) -> None:
     assert admin.post("/groups/g/offsets", wanted).json["error_code"] == 42201
 
 
@@ -188,19 +188,21 @@ def test_what_is_not_there(admin: FakeAdmin, path: str, wanted: dict[str, Any], 
     assert admin.post(path, wanted).json["error_code"] == code
 
 
-def test_a_group_with_members_is_left_where_it_is(admin: FakeAdmin, member: Member) -> None:
+def test_offsets_of_a_group_with_members_are_not_reset(admin: FakeAdmin, member: Member) -> None:
     refused = admin.post("/groups/g/offsets", {"to": "earliest"})
     assert (refused.status, refused.json["error_code"]) == (409, 40903)
     assert "inactive" in refused.json["message"]
 
 
-def test_offsets_that_cannot_be_stored_stay(kafka: FakeKafka, admin: FakeAdmin) -> None:
+def test_offsets_that_cannot_be_persisted_stay(kafka: FakeKafka, admin: FakeAdmin) -> None:
     kafka.commit.fail_next()
     assert admin.post("/groups/g/offsets", {"to": "earliest"}).status == 503
     assert kafka.broker.groups.offsets.of("g")["t"][0].offset == 4
 
 
-def test_until_offsets_are_loaded_it_is_too_early(kafka: FakeKafka, admin: FakeAdmin) -> None:
+def test_groups_are_unavailable_until_offsets_are_loaded(
+    kafka: FakeKafka, admin: FakeAdmin
+) -> None:
     kafka.broker.groups.offsets.loaded = False
     for path in ("/groups", "/groups/g", "/groups/g/lags"):
         assert admin.get(path).json["error_code"] == 50302

@@ -5,12 +5,12 @@ import pytest
 from tests.fakes.admin import FakeAdmin
 
 
-def test_a_broker_that_answers_is_alive(admin: FakeAdmin) -> None:
+def test_a_running_broker_is_alive(admin: FakeAdmin) -> None:
     assert admin.get("/healthz").json == {"status": "ok"}
 
 
 @pytest.mark.parametrize("path", ["/readyz", "/v1/status/ready"])
-def test_it_is_ready_unless_there_is_a_reason_why_not(admin: FakeAdmin, path: str) -> None:
+def test_a_broker_is_ready_unless_a_check_fails(admin: FakeAdmin, path: str) -> None:
     ready = admin.get(path)
     assert (ready.status, ready.json["status"]) == (200, "ready")
     admin.checks["storage"] = lambda: "the disk is full"
@@ -25,7 +25,7 @@ def test_it_is_ready_unless_there_is_a_reason_why_not(admin: FakeAdmin, path: st
     }
 
 
-def test_the_version_says_what_runs_and_since_when(admin: FakeAdmin) -> None:
+def test_version_and_uptime(admin: FakeAdmin) -> None:
     admin.fake.clock.advance(1500)
     body = admin.get("/version").json
     assert body["version"] == "1.2.3"

@@ -14,7 +14,7 @@ def admin(admin: FakeAdmin) -> FakeAdmin:
     return admin
 
 
-def test_a_partition_says_where_it_begins_and_ends(admin: FakeAdmin) -> None:
+def test_a_partition_has_the_bounds_of_its_log(admin: FakeAdmin) -> None:
     body = admin.get(f"{admin.v3}/topics/t/partitions/1").json
     url = f"http://localhost:8082{admin.v3}/topics/t/partitions/1"
     cluster = admin.fake.broker.cluster_id
@@ -60,14 +60,14 @@ def test_the_one_replica_is_this_broker(admin: FakeAdmin) -> None:
     assert admin.get("/topics/t/partitions/2/replicas/2").json["error_code"] == 40411
 
 
-def test_nothing_is_being_moved(admin: FakeAdmin) -> None:
+def test_there_are_no_reassignments(admin: FakeAdmin) -> None:
     assert admin.get("/topics/t/partitions/-/reassignment").json["data"] == []
     everywhere = admin.get(f"{admin.v3}/topics/-/partitions/-/reassignment").json
     assert (everywhere["kind"], everywhere["data"]) == ("KafkaReassignmentList", [])
     assert admin.get("/topics/u/partitions/-/reassignment").status == 404
 
 
-def test_what_cannot_be_read_is_null_in_a_list_and_an_error_alone(admin: FakeAdmin) -> None:
+def test_an_unreadable_partition_is_null_in_a_list_and_an_error_alone(admin: FakeAdmin) -> None:
     admin.fake.partition("t", 1).broken = StorageFailed("gone")
     admin.fake.log.failing = StorageFailed("the disk is broken")
     listed = admin.get("/topics/t/partitions").json["data"]

@@ -39,14 +39,14 @@ def offsets(answer: Answer) -> list[tuple[int, int]]:
     return [(one["partition_id"], one["offset"]) for one in answer.json["data"]]
 
 
-def test_the_newest_come_first_unless_a_place_is_named(some: FakeAdmin) -> None:
+def test_the_newest_come_first_unless_an_offset_is_given(some: FakeAdmin) -> None:
     assert offsets(some.get("/topics/t/records")) == [(1, 0), (0, 2), (0, 1), (0, 0)]
     assert offsets(some.get("/topics/t/records?offset=1")) == [(0, 1), (0, 2)]
     assert offsets(some.get("/topics/t/records?order=oldest&partition=0&partition=1"))[0] == (0, 0)
     assert offsets(some.get("/topics/t/records?partition=1")) == [(1, 0)]
 
 
-def test_a_page_says_why_it_ends_and_where_the_next_one_begins(some: FakeAdmin) -> None:
+def test_a_page_has_the_reason_of_its_end_and_the_next_page(some: FakeAdmin) -> None:
     page = some.get("/topics/t/records?limit=3&order=oldest")
     body = page.json
     assert offsets(page) == [(0, 0), (0, 1), (0, 2)]
@@ -56,11 +56,18 @@ def test_a_page_says_why_it_ends_and_where_the_next_one_begins(some: FakeAdmin) 
         "limit",
     )
     assert body["partitions"] == [
-        {"partition_id": 0, "start_offset": 0, "end_offset": 3, "left": None},
+        {
+            "partition_id": 0,
+            "start_offset": 0,
+            "end_offset": 3,
+            "log_end_offset": 3,
+            "left": None,
+        },
         {
             "partition_id": 1,
             "start_offset": 0,
             "end_offset": 1,
+            "log_end_offset": 1,
             "left": {"start_offset": 0, "end_offset": 1},
         },
     ]
@@ -73,7 +80,7 @@ def test_a_page_says_why_it_ends_and_where_the_next_one_begins(some: FakeAdmin) 
     assert following.json["metadata"]["next"] is following.json["next_cursor"] is None
 
 
-def test_what_records_hold_is_data_and_nothing_else(some: FakeAdmin) -> None:
+def test_no_browser_takes_records_for_a_page(some: FakeAdmin) -> None:
     answer = some.get(f"{some.v3}/topics/t/records?text={quote(NASTY)}")
     [record] = answer.json["data"]
     assert (record["value"], record["value_format"]) == (NASTY, "string")
@@ -125,7 +132,7 @@ def test_conditions(some: FakeAdmin, query: str, found: list[int]) -> None:
         (f"text={'x' * 5000}", 422, "text"),
     ],
 )
-def test_what_cannot_be_asked_says_why(
+def test_an_invalid_query_names_its_parameter(
     some: FakeAdmin, query: str, status: int, words: str
 ) -> None:
     answer = some.get(f"/topics/t/records?{query}")
@@ -133,7 +140,7 @@ def test_what_cannot_be_asked_says_why(
     assert words in answer.json["message"]
 
 
-def test_a_topic_that_is_not_there_and_one_that_cannot_be_read(some: FakeAdmin) -> None:
+def test_an_unknown_topic_and_an_unreadable_one(some: FakeAdmin) -> None:
     for path in ("records", "records:tail", "records:download"):
         assert some.get(f"/topics/nowhere/{path}").json["error_code"] == 40403
     some.fake.log.failing = StorageFailed("the disk is ill")
@@ -192,13 +199,12 @@ def test_records_are_produced_and_reported_in_order(some: FakeAdmin) -> None:
     assert (last["offset"], last["key"], last["value"]) == (2, {"type": "STRING", "size": 1}, None)
 
 
-def test_what_is_no_json_ends_the_stream(some: FakeAdmin) -> None:
+def test_a_record_that_is_not_json_is_refused(some: FakeAdmin) -> None:
     path = f"{some.v3}/topics/t/records"
     good, broken = lines(some.ask("POST", path, raw=b'{"value":"a"} nonsense {"value":"b"}'))
     assert (good["error_code"], broken["error_code"]) == (200, 40001)
     [ended] = lines(some.ask("POST", path, raw=b'{"value":'))
     assert ended["error_code"] == 40001
-    assert ended["message"] == "the body ends within an object"
     assert some.ask("POST", "/topics/nowhere/records", raw=b"{}").status == 404
 
 
@@ -208,7 +214,7 @@ def test_many_records_in_one_body(some: FakeAdmin) -> None:
     assert [one["offset"] for one in told] == list(range(1, 501))
 
 
-def test_a_batch_tells_what_went_well_and_what_did_not(some: FakeAdmin) -> None:
+def test_a_batch_lists_successes_and_failures(some: FakeAdmin) -> None:
     entries = [
         {"id": "a", "partition_id": 1, "value": "x"},
         {"id": "b", "value": {"type": "BINARY", "data": "?"}},
@@ -278,11 +284,11 @@ def test_topics_are_cloned(some: FakeAdmin) -> None:
     before, after = (some.get(f"/topics/{name}/records").json["data"] for name in ("t", "whole"))
     assert before == after
     assert some.post("/topics/t:clone", {"name": "whole"}).status == 400
-    assert some.post("/topics/t:clone", {}).json["message"] == "name: is missing"
+    assert some.post("/topics/t:clone", {}).json["message"] == "name: Field required"
     assert some.post("/topics/nowhere:clone", {"name": "x"}).status == 404
 
 
-def test_half_a_clone_does_not_stay(some: FakeAdmin) -> None:
+def test_an_incomplete_clone_is_deleted(some: FakeAdmin) -> None:
     some.fake.log.failing = StorageFailed("the disk is ill")
     answer = some.post("/topics/t:clone", {"name": "half", "records": True})
     assert b"the disk is ill" in answer.body
@@ -293,7 +299,7 @@ def test_half_a_clone_does_not_stay(some: FakeAdmin) -> None:
 
 @pytest.mark.parametrize("path", ["records", "records:download"])
 @pytest.mark.parametrize("ends", ["left", "stopping"])
-def test_nobody_looks_on_for_a_client_that_left_or_a_server_that_stops(
+def test_a_scan_ends_when_its_client_disconnects_or_the_server_stops(
     some: FakeAdmin, path: str, ends: str
 ) -> None:
     scan = EndlessScan()
@@ -321,7 +327,7 @@ def test_nobody_looks_on_for_a_client_that_left_or_a_server_that_stops(
     assert scan.closed
 
 
-def test_a_page_that_found_no_free_worker_says_so(some: FakeAdmin) -> None:
+def test_without_a_free_worker_a_page_is_503(some: FakeAdmin) -> None:
     browse = some.fake.broker.messages.browse
 
     def scan(plan: ScanPlan, *_: object) -> RunningScan:

@@ -38,7 +38,7 @@ def logged(admin: FakeAdmin) -> dict[str, Any]:
     return fields
 
 
-def test_records_of_a_stream(some: FakeAdmin) -> None:
+def test_refused_records_of_a_stream(some: FakeAdmin) -> None:
     raw = b'{"value":"a"}{"partition_id":9}{"partition_id":8}{"nope":1} nonsense'
     answer = ask(some, "/topics/t/records", raw)
     told = [json.loads(line) for line in answer.body.splitlines()]
@@ -49,7 +49,7 @@ def test_records_of_a_stream(some: FakeAdmin) -> None:
     assert fields["error_codes"] == [40001, 40403, 42206]
 
 
-def test_entries_of_a_batch(some: FakeAdmin) -> None:
+def test_refused_entries_of_a_batch(some: FakeAdmin) -> None:
     answer = ask(some, "/topics/t/records:batch", b'{"entries":[{"id":"a","partition_id":9}]}')
     [failure] = answer.json["failures"]
     assert (failure["id"], failure["correlation_id"]) == ("a", ID)

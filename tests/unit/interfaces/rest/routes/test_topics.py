@@ -5,7 +5,7 @@ import pytest
 from tests.fakes.admin import FakeAdmin
 
 
-def test_a_topic_is_made_looked_at_listed_and_deleted(admin: FakeAdmin) -> None:
+def test_a_topic_is_created_listed_and_deleted(admin: FakeAdmin) -> None:
     made = admin.post("/topics", {"topic_name": "orders", "partitions_count": 3})
     assert made.status == 201
     assert made.headers["location"] == made.json["metadata"]["self"]
@@ -63,7 +63,7 @@ def test_configs_come_as_a_list_or_as_an_object(admin: FakeAdmin, configs: objec
 
 
 @pytest.mark.parametrize("validate_only", [False, True])
-def test_the_answer_has_a_warning_for_each_config_without_effect(
+def test_the_response_has_a_warning_for_each_config_without_effect(
     admin: FakeAdmin, validate_only: bool
 ) -> None:
     wanted = {
@@ -80,7 +80,7 @@ def test_the_answer_has_a_warning_for_each_config_without_effect(
     assert "warnings" not in admin.get("/topics/t").json
 
 
-def test_what_is_only_validated_is_not_made(admin: FakeAdmin) -> None:
+def test_validate_only_creates_nothing(admin: FakeAdmin) -> None:
     answer = admin.post("/topics", {"name": "t", "partitions": 5, "validate_only": True})
     assert (answer.status, answer.json["partitions_count"]) == (200, 5)
     assert "location" not in answer.headers, "there is nothing"
@@ -107,7 +107,7 @@ def test_partitions_can_be_assigned_to_this_broker(admin: FakeAdmin) -> None:
         ({"name": "u", "partitions": "many"}, 422, 42201, "partitions"),
     ],
 )
-def test_what_cannot_be_made_says_why(
+def test_a_refused_topic_has_a_code_and_a_message(
     admin: FakeAdmin, body: object, status: int, code: int, words: str
 ) -> None:
     admin.fake.topic("t")
@@ -117,14 +117,14 @@ def test_what_cannot_be_made_says_why(
     assert len(admin.fake.broker.catalog) == 1
 
 
-def test_a_topic_that_cannot_be_stored_is_not_there(admin: FakeAdmin) -> None:
+def test_a_topic_that_cannot_be_persisted_does_not_exist(admin: FakeAdmin) -> None:
     admin.fake.commit.fail_next()
     answer = admin.post("/topics", {"name": "t"})
     assert (answer.status, answer.json["message"]) == (503, "the disk is full")
     assert admin.get("/topics/t").status == 404
 
 
-def test_deleting_is_refused_where_there_is_none_and_where_it_is_disabled(
+def test_deleting_is_refused_for_an_unknown_topic_and_when_disabled(
     admin: FakeAdmin,
 ) -> None:
     missing = admin.ask("DELETE", "/topics/t")
@@ -134,6 +134,6 @@ def test_deleting_is_refused_where_there_is_none_and_where_it_is_disabled(
     assert forbidding.ask("DELETE", "/topics/t").json["error_code"] == 40002
 
 
-def test_another_cluster_is_not_ours(admin: FakeAdmin) -> None:
+def test_the_id_of_another_cluster_is_unknown(admin: FakeAdmin) -> None:
     answer = admin.get("/v3/clusters/other/topics")
     assert (answer.status, answer.json["error_code"]) == (404, 40410)

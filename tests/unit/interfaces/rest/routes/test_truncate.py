@@ -22,7 +22,7 @@ def offsets(answer: Answer) -> list[tuple[int, int]]:
     return [(one["partition_id"], one["offset"]) for one in answer.json["data"]]
 
 
-def test_topics_are_emptied(some: FakeAdmin) -> None:
+def test_records_of_topics_are_deleted(some: FakeAdmin) -> None:
     answer = some.post("/topics/t:truncate", {"before_offset": 1})
     assert answer.json["partitions"] == [
         {"partition_id": 0, "log_start_offset": 1},
@@ -61,7 +61,7 @@ def test_an_offset_beyond_the_end_deletes_nothing(some: FakeAdmin) -> None:
 
 
 @pytest.mark.parametrize("index", [-1, 2**31])
-def test_a_number_that_no_partition_has_truncates_none(some: FakeAdmin, index: int) -> None:
+def test_an_invalid_partition_number_truncates_none(some: FakeAdmin, index: int) -> None:
     wanted = [{"partition_id": 0}, {"partition_id": index}]
     assert some.post("/topics/t:truncate", {"partitions": wanted}).status == 422
     assert (0, 0) in offsets(some.get("/topics/t/records"))

@@ -48,11 +48,6 @@ def test_no_such_method(admin: FakeAdmin, method: str, path: str, allowed: str) 
             check_failure(answer, 405, 405)
 
 
-def test_no_such_action(admin: FakeAdmin) -> None:
-    check_failure(admin.post("/topics/t:look"), 404, 404)
-    check_failure(admin.post("/topics/t/records:look"), 404, 404)
-
-
 @pytest.mark.parametrize(
     "path", ["/", "/healthz", "/readyz", "/metrics", "/topics", "/topics/none", "/openapi.json"]
 )
@@ -95,7 +90,7 @@ def test_a_body_that_is_too_large(admin: FakeAdmin) -> None:
     check_failure(small.ask("POST", "/topics", raw=b" " * 1025), 413, 413)
 
 
-def test_what_nobody_foresaw_is_logged_with_its_traceback(
+def test_an_unexpected_error_is_logged_with_its_traceback(
     admin: FakeAdmin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(name: str) -> None:
@@ -109,7 +104,44 @@ def test_what_nobody_foresaw_is_logged_with_its_traceback(
     assert fields["api"] == "GET /topics/{topic_name}"
 
 
-def test_a_name_that_is_not_ours(admin: FakeAdmin) -> None:
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status", "api"),
+    [
+        ("POST", "/topics", {"content-type": "text/plain"}, 415, "POST (not routed)"),
+        ("POST", "/nowhere", {}, 404, "POST (not routed)"),
+        ("PUT", "/v3/clusters/c/topics/x", {}, 405, "PUT /topics/{topic_name}"),
+    ],
+)
+def test_a_refused_request_is_logged_with_its_path(
+    admin: FakeAdmin, method: str, path: str, headers: dict[str, str], status: int, api: str
+) -> None:
+    assert admin.ask(method, path, {"a": 1}, headers).status == status
+    [line] = admin.fake.events.of("request")
+    assert (line["api"], line["path"]) == (api, path)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/topics/no.such", None),
+        ("DELETE", "/topics/no.such", None),
+        ("PATCH", "/topics/no.such", {"partitions_count": 2}),
+        ("GET", "/topics/no.such/partitions/0", None),
+        ("GET", "/topics/no.such/configs", None),
+        ("PUT", "/topics/no.such/configs/retention.ms", {"value": "1"}),
+        ("GET", "/topics/no.such/records", None),
+        ("POST", "/topics/no.such/records", {"value": {"type": "STRING", "data": "x"}}),
+        ("POST", "/topics/no.such:truncate", {}),
+        ("POST", "/topics/no.such:clone", {"topic_name": "other"}),
+    ],
+)
+def test_an_unknown_topic_has_one_code_everywhere(
+    admin: FakeAdmin, method: str, path: str, body: object
+) -> None:
+    check_failure(admin.ask(method, path, body), 404, 40403)
+
+
+def test_an_unknown_host(admin: FakeAdmin) -> None:
     check_failure(admin.get("/topics", {"host": "evil.example"}), 403, 40303)
 
 

@@ -5,13 +5,13 @@ import pytest
 from interfaces.rest.serving.correlation import correlation_id_of
 
 
-def test_an_id_that_is_given_is_kept() -> None:
+def test_the_id_of_the_client_is_used() -> None:
     assert correlation_id_of("order 17/a") == "order 17/a"
     assert correlation_id_of("x" * 128) == "x" * 128
 
 
 @pytest.mark.parametrize("given", [None, "", "x" * 129, "two\nlines", "käse", "a\x7f"])
-def test_one_that_would_spoil_a_log_line_is_replaced(given: str | None) -> None:
+def test_an_id_that_does_not_fit_in_a_log_line_is_replaced(given: str | None) -> None:
     made = correlation_id_of(given)
     assert made != given and made.isalnum()
     assert made != correlation_id_of(given)

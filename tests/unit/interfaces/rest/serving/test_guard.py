@@ -24,12 +24,12 @@ def refused(
 @pytest.mark.parametrize(
     "host", ["localhost", "localhost:8082", "127.0.0.1:8082", "[::1]:8082", "BROKER.example:80"]
 )
-def test_who_calls_us_by_a_name_of_ours_comes_in(host: str) -> None:
+def test_a_known_host_is_allowed(host: str) -> None:
     assert refused(LOCAL, host=host) == 0
 
 
 @pytest.mark.parametrize("host", ["", "evil.example", "evil.example:8082", "192.0.2.1", "[::2]:1"])
-def test_who_calls_us_by_another_name_does_not(host: str) -> None:
+def test_an_unknown_host_is_refused(host: str) -> None:
     assert refused(LOCAL, host=host) == 40303
 
 
@@ -38,13 +38,13 @@ def test_a_probe_that_speaks_http_1_0_needs_no_host() -> None:
     assert refused(LOCAL, origin="http://evil.example", method="DELETE") == 40304
 
 
-def test_where_every_address_is_ours_any_address_will_do_but_no_name() -> None:
+def test_a_wildcard_listener_allows_any_address_but_no_name() -> None:
     assert refused(EVERYWHERE, host="192.0.2.1:8082") == 0
     assert refused(EVERYWHERE, host="[2001:db8::1]:8082") == 0
     assert refused(EVERYWHERE, host="evil.example:8082") == 40303
 
 
-def test_only_our_own_pages_may_change_anything() -> None:
+def test_only_pages_of_this_server_may_change_anything() -> None:
     ask = {"method": "DELETE", "host": "localhost:8082"}
     assert refused(LOCAL, **ask) == 0
     assert refused(LOCAL, **ask, origin="http://localhost:8082") == 0
@@ -63,7 +63,7 @@ def test_a_body_that_a_form_could_send_is_refused() -> None:
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_a_page_of_somebody_else_may_link_to_ours_and_no_more(site: str) -> None:
+def test_a_page_of_another_origin_may_only_link_to_the_console(site: str) -> None:
     ask = {"host": "localhost:8082", "sec_fetch_site": site}
     assert refused(LOCAL, **ask, sec_fetch_mode="no-cors") == 40304
     assert refused(LOCAL, **ask, path="/", sec_fetch_mode="no-cors") == 40304

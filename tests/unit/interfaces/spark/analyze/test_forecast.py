@@ -7,51 +7,32 @@ import argparse
 import pytest
 
 from interfaces.spark.arguments.analyze import size
-from interfaces.spark.jobs.analyze.forecast import DAY_MS, end_of, full_on, rate_of, told
+from interfaces.spark.jobs.analyze.forecast import DAY_MS, end_of, full_on, per_day, rate_of
 from interfaces.spark.jobs.analyze.lines import reckoned_from
-from interfaces.spark.jobs.analyze.over_time import MINUTE_MS, LastDay
+from interfaces.spark.jobs.analyze.result import moment
 
 #: 2024-01-11 00:00 UTC.
 NOW_MS = 1_704_931_200_000
-HOUR_MS = 60 * MINUTE_MS
+HOUR_MS = 3_600_000
 
 
-def day_of(*minutes: tuple[int, float, float, float]) -> LastDay:
-    """(time, records, bytes, stored)."""
-    return LastDay.from_json({str(at // MINUTE_MS): counts for at, *counts in minutes})
-
-
-def test_a_topic_that_is_older_than_a_day_is_judged_by_its_last_one() -> None:
-    day = day_of((NOW_MS - 25 * HOUR_MS, 1000, 1000, 1000), (NOW_MS - HOUR_MS, 48, 240, 24))
-    rate = rate_of(day, NOW_MS - 9 * DAY_MS, NOW_MS, of_store=True)
-    assert rate is not None
-    assert rate.span_ms == DAY_MS - MINUTE_MS
-    assert rate.bytes_per_day == pytest.approx(24, rel=0.001)
-    assert rate.records_per_day == pytest.approx(48, rel=0.001)
-    of_records = rate_of(day, NOW_MS - 9 * DAY_MS, NOW_MS, of_store=False)
-    assert of_records is not None
-    assert of_records.bytes_per_day == pytest.approx(240, rel=0.001)
-
-
-def test_a_younger_one_by_what_there_is() -> None:
-    day = day_of((NOW_MS - HOUR_MS, 5, 50, 50), (NOW_MS, 5, 50, 50))
-    rate = rate_of(day, NOW_MS - HOUR_MS, NOW_MS, of_store=True)
-    assert rate is not None
-    assert rate.bytes_per_day == 24 * 100
-
-
-def test_one_that_was_silent_for_a_day_needs_nothing() -> None:
-    day = day_of((NOW_MS - 3 * DAY_MS, 5, 50, 50))
-    rate = rate_of(day, NOW_MS - 3 * DAY_MS, NOW_MS, of_store=True)
-    assert rate is not None
-    assert rate.bytes_per_day == 0
-
-
-def test_nothing_is_told_from_no_time_at_all() -> None:
-    assert rate_of(LastDay(), None, NOW_MS, of_store=True) is None
-    assert rate_of(day_of((NOW_MS, 5, 50, 50)), NOW_MS, NOW_MS, of_store=True) is None
-    assert rate_of(day_of((NOW_MS, 5, 50, 50)), NOW_MS - 59_999, NOW_MS, of_store=True) is None
-    assert rate_of(LastDay(), NOW_MS + DAY_MS, NOW_MS, of_store=True) is None
+@pytest.mark.parametrize(
+    ("oldest_ms", "records_per_day", "bytes_per_day"),
+    [
+        (NOW_MS - 9 * DAY_MS, 48, 240),
+        (NOW_MS - HOUR_MS, 24 * 48, 24 * 240),
+        (NOW_MS - 59_999, None, None),
+        (NOW_MS, None, None),
+        (NOW_MS + DAY_MS, None, None),
+        (None, None, None),
+    ],
+)
+def test_a_day_is_reckoned_from_the_last_one_or_from_what_there_is(
+    oldest_ms: int | None, records_per_day: int | None, bytes_per_day: int | None
+) -> None:
+    rate = rate_of(48, 240, oldest_ms, NOW_MS)
+    found = rate and (rate.records_per_day, rate.bytes_per_day)
+    assert found == (records_per_day and (records_per_day, bytes_per_day))
 
 
 def test_the_last_day_ends_with_the_newest_record_and_never_after_now() -> None:
@@ -61,7 +42,7 @@ def test_the_last_day_ends_with_the_newest_record_and_never_after_now() -> None:
 
 
 def test_what_is_kept_of_some_days() -> None:
-    assert told(10.4) == {
+    assert per_day(10.4) == {
         "bytes_per_day": 10,
         "bytes_kept": {"1_days": 10, "7_days": 73, "30_days": 312},
     }
@@ -107,7 +88,7 @@ def test_what_is_no_size(text: str) -> None:
     ("seconds", "expected"),
     [
         (None, ""),
-        (86_345.0, ""),
+        (86_400.0, ""),
         (86_000.0, "reckoned from 23 hours"),
         (3_600.0, "reckoned from 1 hour"),
         (430.0, "reckoned from 7 minutes"),
@@ -118,3 +99,8 @@ def test_what_is_reckoned_from_less_than_a_day_says_so(
     seconds: float | None, expected: str
 ) -> None:
     assert reckoned_from(seconds) == expected
+
+
+def test_a_time_beyond_the_year_9999_stays_a_number() -> None:
+    assert moment(NOW_MS) == "2024-01-11T00:00:00.000+00:00"
+    assert moment(2**52) == f"{2**52} ms"

@@ -1,4 +1,4 @@
-"""What a driver makes of the answers of brokers that start, and of old ones."""
+"""The driver's requests to brokers that are starting, and to old ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def broker() -> tuple[Any, KafkaOptions]:
     return made, options
 
 
-def test_a_leader_that_does_not_know_the_end_yet_is_asked_again() -> None:
+def test_list_offsets_is_retried_while_a_leader_has_no_high_watermark() -> None:
     answers: list[Any] = [KafkaError.OFFSET_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION, 7]
 
     def ask(left_s: float) -> int:
@@ -32,7 +32,7 @@ def test_a_leader_that_does_not_know_the_end_yet_is_asked_again() -> None:
     assert asked._patiently("offsets", ask) == 7
 
 
-def test_a_broker_without_ids_of_topics_tells_none() -> None:
+def test_brokers_without_topic_ids_give_none() -> None:
     asked, options = broker()
     ids = {"new": Uuid(1, 2), "old": Uuid(0, 0)}
     asked._described = lambda topics, left_s: {

@@ -1,4 +1,4 @@
-"""Options of the data source: every wrong one is told in a line, before anything is read."""
+"""Options of the data source `ottla`; their errors are in test_option_errors.py."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def options(**given: str) -> KafkaOptions:
     return KafkaOptions(SERVERS | {name.replace("__", "."): given[name] for name in given})
 
 
-def test_names_are_found_in_any_case() -> None:
+def test_names_are_case_insensitive() -> None:
     assert options(MINPARTITIONS="7").number("minPartitions") == 7
     assert "minPartitions" in options(minpartitions="7")
     assert options().servers == "one:9092,two:9092"
 
 
-def test_what_is_given_for_the_client_wins_over_ours() -> None:
+def test_given_client_settings_win_over_defaults() -> None:
     given = options(kafka__client__id="mine", kafka__max__partition__fetch__bytes="99")
     client = given.client(fetch_message_max_bytes=1, client_id="ours", fetch_min_bytes=5)
     assert client["client.id"] == "mine"
@@ -29,11 +29,11 @@ def test_what_is_given_for_the_client_wins_over_ours() -> None:
     assert client["bootstrap.servers"] == "one:9092,two:9092"
 
 
-def test_the_isolation_is_the_same_however_it_is_spelt() -> None:
+def test_the_isolation_level_is_case_insensitive() -> None:
     assert options(kafka__isolation__level="READ_COMMITTED").isolation == "read_committed"
 
 
-def test_groups_are_named_as_the_connector_names_them() -> None:
+def test_group_ids_are_those_of_the_connector() -> None:
     first, second = options().group(), options().group()
     assert first != second
     assert first.startswith("spark-kafka-source-")

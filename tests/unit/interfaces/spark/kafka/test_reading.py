@@ -1,4 +1,4 @@
-"""What a task makes of a leader that does not know its log's end yet."""
+"""A task and a leader without a high watermark yet."""
 
 from __future__ import annotations
 
@@ -60,20 +60,20 @@ def rows(leader: Any, monkeypatch: pytest.MonkeyPatch, **more: str) -> int:
 
 
 @pytest.mark.parametrize("fail_on_loss", ["true", "false"])
-def test_an_end_that_comes_too_early_is_not_believed(
+def test_an_early_end_of_partition_is_confirmed_by_the_leader(
     fail_on_loss: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert rows(Leader(None, None, 100), monkeypatch, failOnDataLoss=fail_on_loss) == 100
 
 
-def test_what_the_leader_says_is_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_end_that_the_leader_confirms_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows(Leader(None, FETCHED), monkeypatch, failOnDataLoss="false") == FETCHED
     with pytest.raises(JobFailed, match=r"^t-0 ends at offset 80, before 100"):
         rows(Leader(FETCHED), monkeypatch)
 
 
 @pytest.mark.parametrize("fail_on_loss", ["true", "false"])
-def test_one_that_never_knows_it_ends_the_task(
+def test_a_leader_that_never_confirms_the_end_fails_the_task(
     fail_on_loss: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patience = {"kafkaConsumer.pollTimeoutMs": "50", "failOnDataLoss": fail_on_loss}

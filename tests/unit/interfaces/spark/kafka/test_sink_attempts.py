@@ -1,4 +1,4 @@
-"""Where records may not be sent twice, a second attempt at a task sends nothing."""
+"""A second attempt of a task is refused where records must not be sent twice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from interfaces.spark.query.failures import JobFailed
 
 
 class Context:
-    """Of Spark, with the properties of the thread that starts a job."""
+    """A SparkContext with the local properties of one thread."""
 
     def __init__(self) -> None:
         self.properties: dict[str, str] = {}
@@ -31,7 +31,7 @@ class Context:
         )
 
 
-def test_a_second_attempt_is_refused_where_one_is_enough_and_nowhere_else() -> None:
+def test_a_second_attempt_is_refused_only_within_one_attempt() -> None:
     context = Context()
     with one_attempt(cast(Any, context)):
         first, second = context.task(0), context.task(1)

@@ -1,4 +1,4 @@
-"""Which frames can be written, and the line for those that cannot."""
+"""Which columns of a frame are written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from interfaces.spark.kafka.sink_columns import SinkColumns
 HEADERS = "array<struct<key:string,value:binary>>"
 
 
-def test_what_was_read_can_be_written_again() -> None:
+def test_a_frame_that_was_read_can_be_written() -> None:
     read = {
         "key": "binary",
         "value": "binary",
@@ -22,6 +22,6 @@ def test_what_was_read_can_be_written_again() -> None:
     assert SinkColumns.of(read, "t", True) == SinkColumns(True, True, True, True, "t")
 
 
-def test_what_is_not_used_may_be_anything() -> None:
+def test_columns_that_are_not_used_may_have_any_type() -> None:
     types = {"value": "string", "topic": "int", "timestamp": "string", "offset": "map<int,int>"}
     assert SinkColumns.of(types, "t", False) == SinkColumns(False, False, False, False, "t")

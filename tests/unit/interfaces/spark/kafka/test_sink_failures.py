@@ -1,4 +1,4 @@
-"""What a task says of records that a broker, or the producer's own memory, does not take."""
+"""Failures of records that a broker or the producer's queue refuses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OF_ANOTHER = KafkaError._INVALID_DIFFERENT_RECORD
 
 
 class Report:
-    """A record that a delivery report is about."""
+    """The message of a delivery report."""
 
     def topic(self) -> str:
         return "t"
@@ -30,7 +30,7 @@ class Report:
 
 
 class Full:
-    """A producer whose memory is full `times`, and empty after the first look."""
+    """A producer whose queue is full `times`, and empty after the first poll."""
 
     def __init__(self, times: int) -> None:
         self.times, self.waiting, self.taken = times, 1, 0
@@ -63,7 +63,7 @@ def sending(monkeypatch: pytest.MonkeyPatch) -> Any:
     return made
 
 
-def test_of_a_batch_the_record_is_told_that_it_was_refused_for(sending: Any) -> None:
+def test_the_reason_is_that_of_the_refused_record_of_a_batch(sending: Any) -> None:
     reasons = (OF_ANOTHER, OF_ANOTHER, KafkaError.INVALID_RECORD, OF_ANOTHER, KafkaError.NO_ERROR)
     for code in reasons:
         sending.delivered(KafkaError(code), Report())
@@ -71,20 +71,20 @@ def test_of_a_batch_the_record_is_told_that_it_was_refused_for(sending: Any) -> 
         sending._check()
 
 
-def test_the_first_reason_stays(sending: Any) -> None:
+def test_the_first_failure_is_reported(sending: Any) -> None:
     for code in (KafkaError.INVALID_TIMESTAMP, OF_ANOTHER, KafkaError._MSG_TIMED_OUT):
         sending.delivered(KafkaError(code), Report())
     with pytest.raises(JobFailed, match=r"\(INVALID_TIMESTAMP\): "):
         sending._check()
 
 
-def test_a_record_that_will_never_fit_into_the_memory_does_not_wait_for_ever(sending: Any) -> None:
+def test_a_record_larger_than_the_queue_fails(sending: Any) -> None:
     sending._made = Full(times=10)
     with pytest.raises(JobFailed, match=r"5 bytes .* kafka\.buffer\.memory"):
         sending.send({"t"}, [("t", b"value", None, -1)])
 
 
-def test_one_that_fits_when_others_have_left_is_taken(sending: Any) -> None:
+def test_a_record_waits_for_room_in_the_queue(sending: Any) -> None:
     sending._made = producer = Full(times=2)
     sending.send({"t"}, [("t", b"value", None, -1)])
     assert producer.taken == 1

@@ -34,7 +34,7 @@ def all_rows(columns: dict[str, Any], topic: str | None = "t", **more: Any) -> l
     return [row for _, part, _ in rows.slices(batch) for row in part]
 
 
-def test_the_least_is_a_value() -> None:
+def test_only_a_value_is_required() -> None:
     values = pa.array([b"a", None, b""], pa.binary())
     assert all_rows({"value": values}) == [
         ("t", b"a", None, -1, called),
@@ -43,7 +43,7 @@ def test_the_least_is_a_value() -> None:
     ]
 
 
-def test_a_column_of_topics_tells_their_names_before_the_rows() -> None:
+def test_topics_of_a_slice_are_known_before_its_rows() -> None:
     columns = {
         "value": pa.array([b"a", b"b"]),
         "topic": pa.array(["one", "two"]),
@@ -78,7 +78,7 @@ def test_headers_of_a_slice_are_those_of_its_rows() -> None:
 
 
 @pytest.mark.parametrize("header", [None, {"key": None, "value": b"1"}])
-def test_a_header_without_a_key_is_told_with_its_row(header: Any) -> None:
+def test_a_header_without_a_key_is_reported_with_its_row(header: Any) -> None:
     kind = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
     fine = {"key": "a", "value": b""}
     with pytest.raises(JobFailed, match=r"^row 12 has a header without a key$"):
@@ -99,7 +99,7 @@ def test_times_are_milliseconds_and_those_before_1970_are_refused() -> None:
         all_rows(columns, use_timestamp=True)
 
 
-def test_a_partition_below_zero_and_a_missing_topic_are_told_with_their_row() -> None:
+def test_a_negative_partition_and_a_missing_topic_are_reported_with_their_row() -> None:
     many = [b"x"] * (SLICE_ROWS + 3)
     partitions = [None] * (SLICE_ROWS + 2) + [-1]
     columns = {"value": pa.array(many), "partition": pa.array(partitions, pa.int32())}
@@ -123,5 +123,5 @@ def test_rows_are_numbered_through_slices_and_batches_and_stamped_after_their_ow
     ]
 
 
-def test_a_batch_of_no_rows_is_nothing() -> None:
+def test_an_empty_batch_has_no_rows() -> None:
     assert all_rows({"value": pa.array([], pa.binary())}) == []

@@ -1,4 +1,4 @@
-"""What a task's producer is given, and how much of it may wait."""
+"""Settings and queue of a task's producer."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Queue:
 
 
 @pytest.mark.parametrize("part_of_record", ["key", "headers"])
-def test_large_keys_and_headers_do_not_pile_up(
+def test_large_keys_and_headers_are_bounded(
     monkeypatch: pytest.MonkeyPatch, part_of_record: str
 ) -> None:
     pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
@@ -72,7 +72,7 @@ def test_large_keys_and_headers_do_not_pile_up(
 
 
 @pytest.mark.parametrize(("acks", "is_idempotent"), [("1", False), ("0", False), ("all", True)])
-def test_who_waits_for_fewer_acknowledgements_is_not_idempotent(
+def test_a_producer_with_fewer_acks_is_not_idempotent(
     monkeypatch: pytest.MonkeyPatch, acks: str, is_idempotent: bool
 ) -> None:
     made = sending(monkeypatch, kafka__acks=acks)

@@ -1,4 +1,4 @@
-"""What a stream makes of answers that tell of less than it has read, where loss is allowed."""
+"""A stream with failOnDataLoss=false whose log end offsets go back."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ T0, T1 = Place("t", 0), Place("t", 1)
 
 
 class Answers:
-    """A broker of one topic: what it says is set by the tests."""
+    """A broker of one topic with offsets set by the tests."""
 
     def __init__(self, ends: Offsets, starts: Offsets | None = None, topic_id: str = "id") -> None:
         self.ends, self.starts, self.topic_id = ends, starts or {}, topic_id
         self.topic_ids: dict[str, str] = {}
-        #: Ends that are told before the right ones.
+        #: Responses before the right one.
         self.early: list[Offsets] = []
 
     def places(self, assignment: object, lenient: bool = False) -> list[Place]:
@@ -38,7 +38,7 @@ class Answers:
 
 
 class Stream:
-    """Asks for one micro-batch after the other, as Spark does."""
+    """Plans one micro-batch after the other, as Spark does."""
 
     def __init__(self, broker: Answers, at: dict[str, int], **options: str) -> None:
         from interfaces.spark.kafka.stream import StreamReader
@@ -56,13 +56,13 @@ class Stream:
 
 
 def running(broker: Answers, at: dict[str, int], **options: str) -> Stream:
-    """It has read all there is, and knows the topic's id."""
+    """A stream that has read everything and knows the topic's id."""
     stream = Stream(broker, at, **options)
     assert stream.ranges() == []
     return stream
 
 
-def test_an_end_that_went_back_is_where_it_goes_on() -> None:
+def test_a_truncated_log_continues_from_its_new_end() -> None:
     broker = Answers({T0: 100})
     stream = running(broker, {"0": 100})
     broker.ends = {T0: 99}
@@ -71,7 +71,7 @@ def test_an_end_that_went_back_is_where_it_goes_on() -> None:
     assert stream.ranges() == [Range(T0, 99, 101)]
 
 
-def test_an_end_that_lags_behind_is_asked_for_again() -> None:
+def test_an_end_that_went_back_is_requested_again() -> None:
     broker = Answers({T0: 100})
     stream = running(broker, {"0": 100})
     broker.early = [{T0: 99}, {T0: 99}]
@@ -79,7 +79,7 @@ def test_an_end_that_lags_behind_is_asked_for_again() -> None:
     assert stream.at == {"t": {"0": 100}}
 
 
-def test_also_where_a_run_looks_only_once() -> None:
+def test_also_with_available_now() -> None:
     broker = Answers({T0: 105, T1: 7})
     broker.early = [{T0: 99, T1: 7}]
     stream = Stream(broker, {"0": 100, "1": 5})
@@ -89,7 +89,7 @@ def test_also_where_a_run_looks_only_once() -> None:
     assert stream.ranges() == []
 
 
-def test_what_is_missing_from_an_answer_is_not_read_again() -> None:
+def test_a_partition_missing_in_one_response_is_not_read_again() -> None:
     broker = Answers({T0: 100})
     stream = running(broker, {"0": 100})
     broker.ends = {}
@@ -98,14 +98,14 @@ def test_what_is_missing_from_an_answer_is_not_read_again() -> None:
     assert stream.ranges() == [Range(T0, 100, 101)]
 
 
-def test_where_loss_is_not_allowed_it_is_a_failure() -> None:
+def test_lost_data_is_a_failure_by_default() -> None:
     for ends, says in (({T0: 99}, "ends at 99 now"), ({}, "is not there any more")):
         stream = Stream(Answers(ends), {"0": 100}, failOnDataLoss="true")
         with pytest.raises(JobFailed, match=says):
             stream.ranges()
 
 
-def test_a_topic_that_was_made_again_is_read_from_its_start() -> None:
+def test_a_topic_that_was_created_again_is_read_from_its_start() -> None:
     broker = Answers({T0: 100, T1: 100})
     stream = running(broker, {"0": 100, "1": 100})
     broker.ends = {}
@@ -117,7 +117,7 @@ def test_a_topic_that_was_made_again_is_read_from_its_start() -> None:
     assert stream.ranges() == [Range(T1, 0, 50)]
 
 
-def test_going_back_waits_for_nothing() -> None:
+def test_an_end_that_went_back_does_not_wait_for_min_offsets() -> None:
     broker = Answers({T0: 100})
     stream = running(broker, {"0": 100}, minOffsetsPerTrigger="10")
     broker.ends, broker.topic_id = {T0: 20}, "another"
@@ -126,7 +126,9 @@ def test_going_back_waits_for_nothing() -> None:
 
 
 @pytest.mark.parametrize(("start", "goes_on_at"), [(0, 0), (60, 90)])
-def test_after_a_start_a_shorter_log_is_new_if_it_begins_anew(start: int, goes_on_at: int) -> None:
+def test_after_a_restart_a_shorter_log_is_new_if_it_starts_at_0(
+    start: int, goes_on_at: int
+) -> None:
     broker = Answers({T0: 90}, {T0: start})
     stream = Stream(broker, {"0": 100})
     assert stream.ranges() == []

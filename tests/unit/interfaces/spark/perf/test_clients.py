@@ -1,4 +1,4 @@
-"""Settings of the clients: what cannot be is told before the run."""
+"""Settings of the clients: wrong ones are refused before the run."""
 
 from __future__ import annotations
 

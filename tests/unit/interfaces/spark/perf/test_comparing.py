@@ -1,4 +1,4 @@
-"""Two runs: what is worse, by more than a threshold."""
+"""Two runs of one workload, compared by a threshold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from interfaces.spark.jobs.perf.comparing import compare, load_result, require_a_pair
+from interfaces.spark.jobs.perf.comparing import compare, load_result
 from interfaces.spark.jobs.perf.workload import Workload
 from interfaces.spark.query.failures import WrongOption
 
@@ -50,13 +50,19 @@ def test_worse_is_less_of_a_rate_and_more_of_a_latency(
         ),
     ],
 )
-def test_runs_of_two_workloads_are_no_pair(workload: Workload, line: str) -> None:
-    with pytest.raises(WrongOption, match=f"^these runs are no pair: {line}$"):
-        require_a_pair(RUN, workload)
+def test_runs_of_two_workloads_are_no_pair(workload: Workload, line: str, tmp_path: Path) -> None:
+    with pytest.raises(WrongOption, match=f" is of another workload: {line}$"):
+        load_result(written(tmp_path, json.dumps(RUN)), workload)
 
 
-def test_a_longer_run_of_the_same_workload_is_one_of_a_pair() -> None:
-    require_a_pair(RUN, Workload(name="again", producerRate=10, testDurationMinutes=5.0))
+def test_a_longer_run_of_the_same_workload_is_one_of_a_pair(tmp_path: Path) -> None:
+    longer = Workload(name="again", producerRate=10, testDurationMinutes=5.0)
+    assert load_result(written(tmp_path, json.dumps(RUN)), longer) == RUN
+
+
+def written(tmp_path: Path, text: str) -> str:
+    (tmp_path / "result.json").write_text(text)
+    return str(tmp_path / "result.json")
 
 
 NO_NUMBER = json.dumps({**RUN, "meanConsumeRate": "many"})
@@ -64,12 +70,8 @@ NO_FIELD = json.dumps({name: each for name, each in RUN.items() if "99pct" not i
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"a": 1', NO_NUMBER, NO_FIELD])
-def test_what_is_no_result_is_told(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "result.json"
-    file.write_text(text)
-    with pytest.raises(WrongOption, match=r"result\.json is no (JSON|result of)"):
-        load_result(str(file))
-    with pytest.raises(WrongOption, match="cannot be read: No such file"):
-        load_result(str(tmp_path / "nowhere.json"))
-    file.write_text(json.dumps(RUN))
-    assert load_result(str(file)) == RUN
+def test_a_file_that_is_no_result_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(WrongOption, match=r"result\.json is no result of"):
+        load_result(written(tmp_path, text), Workload())
+    with pytest.raises(WrongOption, match=r"nowhere\.json cannot be read: "):
+        load_result(str(tmp_path / "nowhere.json"), Workload())

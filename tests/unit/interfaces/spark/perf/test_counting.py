@@ -1,4 +1,4 @@
-"""Which records count, and to which period: by when they were sent, whenever they come."""
+"""A record counts to the period in which it was sent, however late it comes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from interfaces.spark.jobs.perf.producing import _Producing
 from interfaces.spark.jobs.perf.records import RecordMaker
 from interfaces.spark.jobs.perf.result import _backlog
 from interfaces.spark.jobs.perf.tally import Tally
+from interfaces.spark.query.failures import JobFailed
 
 RUN, SIZE = 7, 64
 #: A warm-up of 2 s and then four periods of a second.
@@ -142,12 +143,12 @@ class StandsStill:
     def poll(self, seconds: float) -> None:
         self._clock.sleep(seconds)
         if self._clock.now >= self._until:
-            self.tell(len(self._waiting))
+            self.acknowledge(len(self._waiting))
 
-    def tell(self, count: int) -> None:
-        for told, message, since in self._waiting[:count]:
+    def acknowledge(self, count: int) -> None:
+        for callback, message, since in self._waiting[:count]:
             message._latency = self._clock.now - since
-            told(None, message)
+            callback(None, message)
         del self._waiting[:count]
 
     def __len__(self) -> int:
@@ -156,18 +157,17 @@ class StandsStill:
 
 def produced(
     clock: Clock, client: StandsStill, rate: float, timing: Timing, patience_s: float
-) -> tuple[_Producing, int, float]:
+) -> tuple[_Producing, int]:
     task = ProducerTask(0, "t", 1, rate, SIZE, "NO_KEY")
-    plan = Plan(RUN, {}, {}, (task,), timing, patience_s=patience_s)
+    plan = Plan(RUN, {}, {}, (task,), timing, patience_s=patience_s, servers="127.0.0.1:1")
     producing = _Producing(plan, task, clock)
-    sent, seconds = producing._send(client)
-    return producing, sent, seconds
+    return producing, producing._send(client)
 
 
 def test_what_waits_beyond_the_end_shows_in_the_longest_latency() -> None:
     clock = Clock()
     timing = Timing(clock.now, 0.1, 0.2, 1)
-    producing, sent, _ = produced(clock, StandsStill(clock, timing.end + 0.3), 500.0, timing, 30.0)
+    producing, sent = produced(clock, StandsStill(clock, timing.end + 0.3), 500.0, timing, 30.0)
     latencies = producing._tally.all_latencies()
     assert sent == 150
     assert producing._tally.records == [0]
@@ -177,26 +177,40 @@ def test_what_waits_beyond_the_end_shows_in_the_longest_latency() -> None:
 
 
 class IsFull(StandsStill):
-    """Its queue takes no more than `most`, and nobody empties it."""
+    """Its queue takes `most`; the broker acknowledges no more from some time on."""
 
-    def __init__(self, clock: Clock, most: int) -> None:
-        super().__init__(clock, until=float("inf"))
-        self._most = most
+    def __init__(self, clock: Clock, most: int, until: float) -> None:
+        super().__init__(clock, until=0.0)
+        self._most, self._ends = most, until
 
     def produce(self, *given: Any, **named: Any) -> None:
         if len(self) >= self._most:
             raise BufferError
         super().produce(*given, **named)
 
+    def acknowledge(self, count: int) -> None:
+        if self._clock.now < self._ends:
+            super().acknowledge(count)
 
-def test_a_full_queue_holds_nobody_beyond_the_end_and_the_patience() -> None:
+
+@pytest.mark.parametrize(("until", "fails_at"), [(0.0, 0.3), (0.25, 0.55)])
+def test_without_an_acknowledgement_a_run_fails_after_the_patience(
+    until: float, fails_at: float
+) -> None:
     clock = Clock()
-    timing = Timing(clock.now, 0.0, 0.3, 1)
-    producing, sent, seconds = produced(clock, IsFull(clock, 20), 1000.0, timing, 0.2)
-    assert sent == 20
-    assert seconds == pytest.approx(0.3, abs=0.05)
-    assert clock.now == pytest.approx(timing.end + 0.2, abs=0.15)
-    assert producing._ended == 0
+    start = clock.now
+    timing = Timing(start, 0.0, 3600.0, 1)
+    client = IsFull(clock, 20, start + until)
+    with pytest.raises(JobFailed, match=r"^nothing was acknowledged for 0\.3 s: no broker at 127"):
+        produced(clock, client, 1000.0, timing, 0.3)
+    assert clock.now - start == pytest.approx(fails_at, abs=0.1)
+
+
+def test_a_low_rate_is_no_silence() -> None:
+    clock = Clock()
+    timing = Timing(clock.now, 0.0, 10.0, 1)
+    producing, sent = produced(clock, StandsStill(clock, 0.0), 0.5, timing, 1.0)
+    assert (sent, producing._ended) == (5, 1)
 
 
 class IsSlow(StandsStill):
@@ -208,13 +222,13 @@ class IsSlow(StandsStill):
     def poll(self, seconds: float) -> None:
         self._clock.sleep(seconds)
         if seconds >= 0.1:
-            self.tell(1)
+            self.acknowledge(1)
 
 
 def test_a_long_queue_is_waited_for_while_something_comes() -> None:
     clock = Clock()
     timing = Timing(clock.now, 0.0, 0.3, 1)
-    producing, sent, _ = produced(clock, IsSlow(clock), 1000.0, timing, 0.2)
+    producing, sent = produced(clock, IsSlow(clock), 1000.0, timing, 0.5)
     assert producing._tally.all_latencies().count == sent > 200
     assert producing._ended == 1
     assert clock.now > timing.end + 10

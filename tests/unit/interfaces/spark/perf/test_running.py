@@ -1,4 +1,4 @@
-"""How tasks agree when a run begins, and which attempt at it this is."""
+"""How the tasks of a run agree on its start, and how it ends."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ from typing import Any
 import pytest
 
 from interfaces.spark.jobs.perf import running
+from interfaces.spark.jobs.perf.consuming import Consumed
 from interfaces.spark.jobs.perf.plan import Plan
-from interfaces.spark.jobs.perf.running import _begun, master_for, require_slots
-from interfaces.spark.query.failures import WrongOption
+from interfaces.spark.jobs.perf.running import (
+    _begun,
+    master_for,
+    require_all_read,
+    require_slots,
+)
+from interfaces.spark.jobs.perf.tally import Tally
+from interfaces.spark.query.failures import JobFailed, WrongOption
 
 
 class Barrier:
@@ -19,8 +26,8 @@ class Barrier:
     def __init__(self, others: list[list[float]]) -> None:
         self._others = others
 
-    def allGather(self, said: str) -> list[str]:
-        return [*map(json.dumps, self._others), said]
+    def allGather(self, message: str) -> list[str]:
+        return [*map(json.dumps, self._others), message]
 
 
 def test_all_tasks_of_an_attempt_agree_and_another_attempt_is_another_run() -> None:
@@ -32,15 +39,13 @@ def test_all_tasks_of_an_attempt_agree_and_another_attempt_is_another_run() -> N
     assert len({_begun(Plan(0, {}, {}, ()), alone).run for _ in range(3)}) > 1
 
 
-def test_a_local_spark_has_a_thread_for_each_task_as_far_as_memory_goes() -> None:
+def test_a_local_spark_has_a_thread_for_each_task() -> None:
     assert master_for("local[*]", 3) != "local[*]"
     assert master_for("local[4,2]", 4) == "local[4,2]"
     for few in ("local", "local[3]"):
         with pytest.raises(WrongOption, match=r"^4 tasks at once need as many cores of Spark, whi"):
             master_for(few, 4)
     assert master_for("spark://there:7077", 1_000_000) == "spark://there:7077"
-    with pytest.raises(WrongOption, match="fewer --topics, --producers or --consumers"):
-        master_for("local[*]", 1_000_000)
 
 
 class Cluster:
@@ -54,6 +59,14 @@ class Cluster:
     def defaultParallelism(self) -> int:
         self._cores = min(self._most, self._cores + 1)
         return self._cores
+
+
+def test_a_partition_that_was_not_read_to_its_end_fails_the_run() -> None:
+    plan = Plan(0, {}, {}, (), patience_s=5, servers="127.0.0.1:1")
+    unended = Consumed("t/0", Tally(1), {}, unended=["t-0"])
+    with pytest.raises(JobFailed, match=r"^not all was read within 5 s .*: t-0: no broker at 127"):
+        require_all_read(plan, [unended])
+    require_all_read(plan, [Consumed("t/0", Tally(1), {})])
 
 
 def test_executors_that_are_starting_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,8 +38,7 @@ def test_a_file_of_openmessaging_is_understood(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     workload = load(written(tmp_path, SIMPLE))
-    told = "payloadFile is not used: records are random bytes, and read at once"
-    assert capsys.readouterr().err == f"ottla: {told}\n"
+    assert capsys.readouterr().err.startswith("ottla: payloadFile is ignored")
     assert workload.name == "1 topic / 16 partitions / 1Kb"
     assert (workload.partitionsPerTopic, workload.producerRate, workload.seconds) == (
         16,
@@ -54,7 +53,7 @@ def test_the_command_line_wins(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rate", ["1e6", "1.0e+6", "1000000", '"1e6"'])
-def test_a_rate_may_be_written_as_people_do(tmp_path: Path, rate: str) -> None:
+def test_a_rate_is_any_notation_of_a_number(tmp_path: Path, rate: str) -> None:
     assert load(written(tmp_path, f"producerRate: {rate}")).producerRate == 1_000_000
 
 
@@ -72,7 +71,10 @@ def test_without_a_name_it_says_what_it_is() -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("partitions: 4", "a workload has no 'partitions'; did you mean partitionsPerTopic?"),
+        (
+            "partitions: 4",
+            "unknown parameter 'partitions' of a workload; did you mean partitionsPerTopic?",
+        ),
         ("topics: many", "topics: 'many' is not a whole number"),
         ("topics: true", "topics: True is not a whole number"),
         ("topics: 0", "topics: 0 is less than 1"),
@@ -81,8 +83,8 @@ def test_without_a_name_it_says_what_it_is() -> None:
             "keyDistributor: ANY",
             "keyDistributor: 'ANY' is none of NO_KEY, KEY_ROUND_ROBIN, RANDOM_NANO, ZIPF",
         ),
-        ("producer: fast", "producer: 'fast' is not a list of names with values"),
-        ("testDurationMinutes: 0", "testDurationMinutes: 0 is no such time"),
+        ("producer: fast", "producer: 'fast' is not a mapping"),
+        ("testDurationMinutes: 0", "testDurationMinutes: 0 is not above 0 and up to a day"),
     ],
 )
 def test_what_is_wrong_is_one_line(tmp_path: Path, text: str, line: str) -> None:
@@ -92,13 +94,13 @@ def test_what_is_wrong_is_one_line(tmp_path: Path, text: str, line: str) -> None
 
 
 @pytest.mark.parametrize("text", ["[1, 2]", "a: b: c", "\x00", "7: 8"])
-def test_what_is_no_workload_is_told(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_no_workload_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(WrongOption, match=r"workload\.yaml is no (YAML|workload): ") as refusal:
         load(written(tmp_path, text))
     assert "\n" not in str(refusal.value)
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_file_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WrongOption, match=r"cannot be read: No such file or directory$"):
         load(str(tmp_path / "nowhere.yaml"))
 
@@ -106,9 +108,9 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_a_result_has_the_settings_of_clients_without_what_opens_a_broker() -> None:
     settings = {"linger.ms": 5, "sasl.username": "ann", "sasl.password": "PaSs", "ssl.key.pem": "K"}
     workload = Workload(producer=settings, consumer={"ssl.key.password": "PaSs"})
-    told = workload.to_json()
-    assert told["producer"]["linger.ms"] == 5
-    assert told["producer"]["sasl.username"] == "ann"
-    assert "PaSs" not in str(told)
-    assert "'K'" not in str(told)
+    shown = workload.to_json()
+    assert shown["producer"]["linger.ms"] == 5
+    assert shown["producer"]["sasl.username"] == "ann"
+    assert "PaSs" not in str(shown)
+    assert "'K'" not in str(shown)
     assert workload.producer == settings

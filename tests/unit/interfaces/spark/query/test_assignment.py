@@ -16,7 +16,7 @@ def options(**given: str) -> Options:
     return Options(given, (*READ_OPTIONS, "topic"))
 
 
-def test_exactly_one_option_says_what_is_read() -> None:
+def test_exactly_one_option_selects_partitions() -> None:
     assert assignment_of(options(subscribe=" a, b,a")).topics == ("a", "b")
     assert assignment_of(options(assign='{"t": [1, 0, 1]}')).places == (T0, T1)
     with pytest.raises(WrongOption):
@@ -25,14 +25,14 @@ def test_exactly_one_option_says_what_is_read() -> None:
         assignment_of(options(subscribe="t", assign='{"t": [0]}'))
 
 
-def test_a_pattern_means_whole_names_and_no_topic_of_the_broker_itself() -> None:
+def test_a_pattern_matches_whole_names_and_no_internal_topics() -> None:
     pattern = assignment_of(options(subscribePattern=".*s"))
     assert pattern.matches("orders")
     assert not pattern.matches("orders-dead")
     assert not pattern.matches("__consumer_offsets")
 
 
-def test_what_is_not_there_is_told_or_passed_over() -> None:
+def test_missing_topics_are_reported_or_skipped() -> None:
     topics = assignment_of(options(subscribe="a,b"))
     assert topics.among({"a": 1, "b": 2}, "at s") == [Place("a", 0), Place("b", 0), Place("b", 1)]
     with pytest.raises(JobFailed, match="b at s"):
@@ -46,12 +46,12 @@ def test_what_is_not_there_is_told_or_passed_over() -> None:
     assert places.among({"t": 1}, "at s", lenient=True) == [T0]
 
 
-def test_of_topics_that_nobody_named_nothing_is_read() -> None:
+def test_topics_that_do_not_match_are_not_read() -> None:
     pattern = assignment_of(options(subscribePattern="a.*"))
     assert pattern.among({"ab": 1, "b": 2}, "at s") == [Place("ab", 0)]
 
 
-def test_whoever_need_not_say_what_is_read_may_have_more_ways_to_say_it() -> None:
+def test_other_options_may_select_topics_too() -> None:
     ways = (*WAYS, "topic")
     assert assignment_in(options(), ways) is None
     found = assignment_in(options(topic="a,b"), ways)
@@ -61,7 +61,7 @@ def test_whoever_need_not_say_what_is_read_may_have_more_ways_to_say_it() -> Non
         assignment_in(options(subscribe="a", topic="a"), ways)
 
 
-def test_a_deleted_partition_is_told_from_one_that_is_not_subscribed() -> None:
+def test_a_deleted_partition_differs_from_one_that_is_not_subscribed() -> None:
     for options_of, deleted, other in (
         (options(subscribe="a"), Place("a", 3), Place("b", 0)),
         (options(assign='{"t": [0]}'), T0, T1),

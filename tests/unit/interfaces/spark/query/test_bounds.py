@@ -1,4 +1,4 @@
-"""Bound reading starts and ends."""
+"""Where reading starts and ends."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def options(**given: str) -> Options:
     return Options(given, READ_OPTIONS)
 
 
-def test_a_batch_is_everything_and_a_stream_what_comes() -> None:
+def test_a_batch_starts_at_earliest_and_a_stream_at_latest() -> None:
     assert start_of_batch(options()) == Bound("startingOffsets", EARLIEST)
     assert end_of_batch(options()) == Bound("endingOffsets", LATEST)
     assert start_of_stream(options()).of(T0) == LATEST
 
 
-def test_one_time_wins_over_times_and_times_win_over_offsets() -> None:
+def test_one_timestamp_wins_over_timestamps_and_these_over_offsets() -> None:
     given = {
         "startingTimestamp": "5",
         "startingOffsetsByTimestamp": '{"t": {"0": 6}}',
@@ -44,14 +44,14 @@ def test_one_time_wins_over_times_and_times_win_over_offsets() -> None:
     assert (bound.are_times, bound.of(T0)) == (False, LATEST)
 
 
-def test_without_a_record_of_that_time_it_fails_or_starts_at_the_end() -> None:
+def test_without_a_record_of_that_timestamp_it_fails_or_starts_at_the_end() -> None:
     assert not start_of_batch(options(startingTimestamp="5")).or_latest
     given = options(startingTimestamp="5", startingOffsetsByTimestampStrategy="latest")
     assert start_of_batch(given).or_latest
     assert end_of_batch(options(endingTimestamp="5")).or_latest
 
 
-def test_offsets_of_partitions_name_all_that_is_read_and_nothing_else() -> None:
+def test_offsets_name_exactly_the_partitions_that_are_read() -> None:
     bound = start_of_batch(options(startingOffsets='{"t": {"0": 23, "1": -2}}'))
     assert (bound.of(T0), bound.of(T1)) == (23, EARLIEST)
     bound.check([T0, T1])
@@ -61,7 +61,7 @@ def test_offsets_of_partitions_name_all_that_is_read_and_nothing_else() -> None:
         bound.check([T0])
 
 
-def test_a_start_that_was_named_is_not_after_the_end() -> None:
+def test_a_start_after_the_end_is_refused() -> None:
     named = start_of_batch(options(startingOffsets='{"t": {"0": 5, "1": 10}}'))
     end = end_of_batch(options())
     named.check_order(end, {T0: 5, T1: 0}, {T0: 5, T1: 9})
@@ -70,7 +70,7 @@ def test_a_start_that_was_named_is_not_after_the_end() -> None:
     start_of_batch(options()).check_order(end, {T0: 6}, {T0: 5})
 
 
-def test_a_start_is_not_after_an_end_that_was_named_either() -> None:
+def test_a_start_after_a_given_end_is_refused() -> None:
     start = start_of_batch(options(startingTimestamp="9000"))
     end = end_of_batch(options(endingTimestamp="5000"))
     start.check_order(end, {T0: 2}, {T0: 2})

@@ -1,4 +1,4 @@
-"""Of what Spark tells about a failure, the line that matters."""
+"""One line out of what Spark raises."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ interfaces.spark.query.failures.{kind}: subscribe and assign exclude each other
 
 
 @pytest.mark.parametrize("kind", [WrongOption, JobFailed])
-def test_our_own_reason_is_found_in_what_a_worker_tells(kind: type[Exception]) -> None:
+def test_our_own_failure_is_found_in_a_workers_traceback(kind: type[Exception]) -> None:
     cause = cause_of(RuntimeError(FROM_A_WORKER.format(kind=kind.__name__)))
     assert type(cause) is kind
     assert str(cause) == "subscribe and assign exclude each other"
 
 
-def test_of_anything_else_the_first_line() -> None:
+def test_other_failures_have_their_first_line() -> None:
     cause = cause_of(RuntimeError("\n[PATH_NOT_FOUND] Path does not exist\nmore\n"))
     assert isinstance(cause, JobFailed)
     assert str(cause) == "[PATH_NOT_FOUND] Path does not exist"
@@ -53,12 +53,12 @@ IN_A_WORKER = """org.apache.spark.api.python.PythonException: Traceback (most re
         ("interfaces.spark.query.failures.JobFailed: the broker left", "the broker left"),
     ],
 )
-def test_a_workers_traceback_tells_by_its_last_line(raised: str, told: str) -> None:
+def test_a_workers_traceback_has_the_reason_in_its_last_line(raised: str, told: str) -> None:
     trace = IN_A_WORKER.replace("{raised}", raised)
     assert str(cause_of(RuntimeError(FROM_THE_JVM.format(first=trace, cause=trace)))) == told
 
 
-def test_of_a_java_stack_trace_the_root() -> None:
+def test_a_java_stack_trace_has_the_reason_in_its_last_cause() -> None:
     text = FROM_THE_JVM.format(first="x", cause="java.io.IOException: mkdir of /proc/x failed")
     assert str(cause_of(RuntimeError(text))) == "mkdir of /proc/x failed"
     without = "An error occurred while calling o1.start.\n: java.lang.StackOverflowError\n\tat a(c)"
@@ -71,7 +71,7 @@ def test_a_streams_failure_is_that_of_its_batch() -> None:
     assert str(cause_of(failure)) == "full"
 
 
-def test_a_jvm_that_is_gone_is_told() -> None:
+def test_a_jvm_that_ended_is_reported() -> None:
     class Gone(Exception):
         def __str__(self) -> str:
             raise ConnectionRefusedError

@@ -1,4 +1,4 @@
-"""Filters that narrow ranges: what is read with them is what would be left without them."""
+"""Pushed-down filters give the same rows as filters in Spark."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ logs = some.dictionaries(
 
 
 def holds(wanted: Any, row: Row) -> bool:
-    """As Spark would say; written apart from what is tested."""
+    """Spark's result, implemented independently."""
     kind = type(wanted).__name__
     if kind == "Not":
         return not holds(wanted.child, row)

@@ -1,4 +1,4 @@
-"""What each task gets."""
+"""The ranges of tasks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_large_ranges_are_split_for_more_tasks() -> None:
     assert parts == [Range(T0, 0, 30), Range(T0, 30, 60), Range(T0, 60, 90), Range(T1, 0, 10)]
 
 
-def test_a_task_has_no_more_records_than_wanted() -> None:
+def test_a_task_has_at_most_max_records() -> None:
     assert for_tasks([Range(T0, 10, 21)], None, 4) == [
         Range(T0, 10, 13),
         Range(T0, 13, 17),
@@ -50,7 +50,7 @@ def test_parts_are_the_whole_without_gap_or_overlap(
         assert edges[-1] == one.end or one.size == 0
 
 
-def test_parts_keep_what_else_is_known_of_the_whole() -> None:
+def test_parts_have_the_other_fields_of_the_whole() -> None:
     whole = StoredRange(T0, 100, 1100, partition_id=7, first=100)
     parts = for_tasks([whole], 4, None)
     assert [part.start for part in parts] == [100, 350, 600, 850]

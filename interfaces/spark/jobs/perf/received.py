@@ -1,6 +1,6 @@
-"""Which numbers came: a bit each, in workers and where they are held against what was sent.
+"""The numbers of the records that a consumer received: a bit each, in its task and in the driver.
 
-A run of a day has some 10^10 records: a byte each were more than a machine has.
+A run of a day has 10^10 records; a byte each would be more memory than a machine has.
 """
 
 from __future__ import annotations
@@ -9,15 +9,13 @@ import zlib
 from collections.abc import Iterable
 from typing import Any
 
-#: Bytes, to begin with.
-_LEAST = 1 << 13
+_LEAST_BYTES = 1 << 13
 
 
-class Seen:
-    """Which numbers came, and how often one came that was there before."""
-
+class Received:
     def __init__(self) -> None:
         self._bits: Any = None
+        #: Records whose number came before.
         self.doubled = 0
 
     def add(self, numbers: Any) -> None:
@@ -28,18 +26,16 @@ class Seen:
         self._grow(int(places[-1]) + 1)
         again = numpy.count_nonzero(self._bits[places] & bits)
         self.doubled += len(numbers) - len(once) + int(again)
-        firsts = numpy.flatnonzero(numpy.diff(places, prepend=-1))
-        self._bits[places[firsts]] |= numpy.bitwise_or.reduceat(bits, firsts)
+        numpy.bitwise_or.at(self._bits, places, bits)
 
     def _grow(self, size: int) -> None:
-        """By a half at the least, so that it is seldom."""
+        """By a half at least, so that copies are rare."""
         import numpy
 
-        if self._bits is None:
-            self._bits = numpy.zeros(max(size, _LEAST), numpy.uint8)
-        elif size > len(self._bits):
-            grown: Any = numpy.zeros(max(size, len(self._bits) * 3 // 2), numpy.uint8)
-            grown[: len(self._bits)] = self._bits
+        old = 0 if self._bits is None else len(self._bits)
+        if size > old:
+            grown: Any = numpy.zeros(max(size, old * 3 // 2, _LEAST_BYTES), numpy.uint8)
+            grown[:old] = self._bits[:old] if old else 0
             self._bits = grown
 
     def packed(self) -> bytes:
@@ -50,8 +46,8 @@ def unpacked(packed: bytes, size: int) -> tuple[Any, int]:
     """The bits of the numbers below `size`, and how many are beyond."""
     import numpy
 
-    whole: Any = bits_of(size)
     came: Any = numpy.frombuffer(zlib.decompress(packed) if packed else b"", numpy.uint8)
+    whole: Any = bits_of(size)
     shared = min(len(whole), len(came))
     whole[:shared] = came[:shared]
     if size % 8:
@@ -63,14 +59,14 @@ def bits_of(size: int, but: Iterable[int] | None = None) -> Any:
     """Of the numbers below `size`: none, or all `but` some."""
     import numpy
 
-    if but is None:
-        return numpy.zeros((size + 7) // 8, numpy.uint8)
-    bits: Any = numpy.full((size + 7) // 8, 255, numpy.uint8)
-    if size % 8:
-        bits[-1] = (1 << size % 8) - 1
-    for number in but:
-        if 0 <= number < size:
-            bits[number >> 3] &= 255 ^ (1 << (number & 7))
+    bits: Any = numpy.zeros((size + 7) // 8, numpy.uint8)
+    if but is not None:
+        bits[:] = 255
+        if size % 8:
+            bits[-1] = (1 << size % 8) - 1
+        for number in but:
+            if 0 <= number < size:
+                bits[number >> 3] &= 255 ^ (1 << (number & 7))
     return bits
 
 
