@@ -110,24 +110,33 @@ class Catalog:
             self._recover(partition, waits=True)
         return partition
 
-    def load(self, partitions: Iterable[tuple[str, int]]) -> None:
-        """Loads these partitions, so that their use does not read from disk.
+    def partitions(
+        self, places: Iterable[tuple[Topic, int]]
+    ) -> list[Partition | NotLeaderOrFollower | StorageFailed | None]:
+        """The partition of each place, or why it cannot be used; None if it does not exist.
 
-        Raises NotInMemory if that has to wait for the disk; then it must be called again.
+        Raises NotInMemory if a first use needs pages from disk: call it again then.
         """
+        found: list[Partition | NotLeaderOrFollower | StorageFailed | None] = []
         loading = []
-        for name, index in partitions:
-            topic = self.topic(name)
-            if topic is None:
-                continue
+        for topic, index in places:
             try:
-                self.partition(topic, index, waits=False)
+                found.append(self.partition(topic, index, waits=False))
             except NotInMemory as later:
                 loading.append(later.loading)
-            except (NotLeaderOrFollower, StorageFailed):
-                pass  # raised again by their use
+            except (NotLeaderOrFollower, StorageFailed) as error:
+                found.append(error.as_value())
         if loading:
             raise NotInMemory(all_of(loading))
+        return found
+
+    def load(self, places: Iterable[tuple[str, int]]) -> None:
+        """Recovers these partitions, so that a later use reads nothing from disk.
+
+        Raises NotInMemory as `partitions` does.
+        """
+        topics = ((self.topic(name), index) for name, index in places)
+        self.partitions((topic, index) for topic, index in topics if topic is not None)
 
     def existing_partition(self, topic_name: str, index: int) -> Partition:
         """Raises UnknownTopicOrPartition if there is none; otherwise like `partition`."""

@@ -1,4 +1,4 @@
-"""docs/apis.md, written from table and handlers: `python -m interfaces.kafka.docs`."""
+"""Writes docs/apis.md from the table and the handlers: `python -m interfaces.kafka.docs`."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _HEAD = """\
 Written by `python -m interfaces.kafka.docs` from `interfaces/kafka/requests/apis.py` and the
 handlers; change those, not this.
 
-*Advertised* is what ApiVersions tells a client, *served* is what works. They differ in one row, as
-they do in Kafka: librdkafka looks for Produce 0 and never sends it. *In Kafka 4.2* are the versions
-that Kafka's own messages have. A request of any other API or version closes its connection, as in
-Kafka; only an ApiVersions of an unknown version is answered, in version 0 with code 35.
+*Advertised* are the versions in the ApiVersions response, *served* those that work. They differ for
+Produce only, as in Kafka: librdkafka requires Produce 0 and never sends it. *In Kafka 4.2* are the
+versions of Kafka's own messages. A request of another API or version closes the connection, as in
+Kafka; only an unknown version of ApiVersions gets a response, in version 0 with error 35.
 """
 
 _CARDS = """
 ## What each version brings
 
-The first lines of each file in `interfaces/kafka/handlers/`.
+From the top of each file in `interfaces/kafka/handlers/`.
 """
 
 

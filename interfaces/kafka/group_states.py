@@ -1,6 +1,6 @@
-"""The diagram in docs/groups.md, drawn from TRANSITIONS: `python -m interfaces.kafka.group_states`.
+"""Draws the diagram in docs/groups.md from TRANSITIONS: `python -m interfaces.kafka.group_states`.
 
-It prints the page as it is to be: what stands between the two marks is written anew.
+It prints the page with a new diagram between the two marks.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def who_leaves_the_line_keeps_its_place(patch: Patch) -> None:
 
 
 def memory_is_not_given_back(patch: Patch) -> None:
-    patch.setattr(Session, "_give_back_memory", lambda session: session.connection.forget_parked())
+    patch.setattr(Session, "_release_all", lambda session: session.connection.forget_parked())
 
 
 def a_frame_that_is_too_large_is_taken(patch: Patch) -> None:

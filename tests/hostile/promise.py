@@ -10,7 +10,7 @@ from application.topics.create import MAX_PARTITIONS_PER_REQUEST
 from domain.configs.broker import BrokerConfig
 from infrastructure.observability.log_stream import QUEUE_BYTES
 from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES
-from interfaces.kafka.handlers.offset_fetch import ANSWER_BYTES
+from interfaces.kafka.handlers.offset_fetch import RESPONSE_BYTES
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -47,7 +47,7 @@ def promised_bytes(config: BrokerConfig, connections: int, asking: int) -> int:
     large_requests = max(config.queued_max_request_bytes, config.socket_request_max_bytes)
     coming_in = READ_BUFFER_BYTES
     parked = PARKED_BYTES + READ_BUFFER_BYTES
-    one_answer = 2 * max(config.fetch_max_bytes, ANSWER_BYTES)
+    one_answer = 2 * max(config.fetch_max_bytes, RESPONSE_BYTES)
     return (
         IDLE_BYTES
         + CONNECTION_BYTES * connections

@@ -1,4 +1,4 @@
-"""Budgets: what all connections together may hold, and who waits for a share of it."""
+"""Limits over all connections together: request memory, response memory, connection count."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ NO_BOUND = 2**63 - 1
 
 
 class ByteBudget:
-    """Bytes of large requests. One is always let in, however large; the others wait in line."""
+    """Memory of large requests (queued.max.request.bytes).
+
+    One request is always admitted, however large; the others wait in order.
+    """
 
     def __init__(self, limit_bytes: int) -> None:
-        """A negative limit is none."""
+        """A negative limit means no limit."""
         self._limit_bytes = limit_bytes
         self.used_bytes = 0
-        #: The line. Not a dict: that looks for its first item past all that have gone.
+        #: An OrderedDict: a dict scans all deleted entries to find its first item.
         self._waiting: OrderedDict[Callable[[], None], int] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def take(self, count: int, admitted: Callable[[], None]) -> None:
-        """Calls `admitted` now, or when enough was given back; it waits once at a time."""
+        """Calls `admitted` now, or once enough memory is released."""
         if not self._waiting and self._fits(count):
             self.used_bytes += count
             admitted()
@@ -37,15 +40,15 @@ class ByteBudget:
     def give(self, count: int) -> None:
         self.used_bytes -= count
         while self._waiting:
-            admitted, wanted = next(iter(self._waiting.items()))
-            if not self._fits(wanted):
+            admitted, count = next(iter(self._waiting.items()))
+            if not self._fits(count):
                 return
             del self._waiting[admitted]
-            self.used_bytes += wanted
+            self.used_bytes += count
             admitted()
 
     def forget(self, admitted: Callable[[], None]) -> None:
-        """Who waited has gone; as many may go at once as there are connections."""
+        """Removes a waiting request; its connection is closed."""
         self._waiting.pop(admitted, None)
 
     def _fits(self, count: int) -> bool:
@@ -62,31 +65,32 @@ class UnreadResponses(Protocol):
 
 
 class ResponseBudget:
-    """Bytes of answers that clients have not read yet, of all connections together.
+    """Memory of responses that clients have not read yet (queued.max.response.bytes).
 
-    Nobody tells when an answer has left, so `used_bytes` only grows, by every answer, until it is
-    large enough to matter; then the connections are asked. That costs more the more there are, so
-    it is done once in a pass, and for so many bytes of answers; not for each that wants room.
+    The transport does not report when a response is sent, so `used_bytes` only grows, by each
+    response, until it is large enough to matter; then it is summed over all connections. That costs
+    time for each connection, so it happens once a pass, or after a share of the limit has been
+    added.
     """
 
     def __init__(
         self, limit_bytes: int, connections: Iterable[UnreadResponses], scheduler: Scheduler
     ) -> None:
-        """A negative limit is none."""
+        """A negative limit means no limit."""
         self._limit_bytes = limit_bytes
         self._connections = connections
         self._scheduler = scheduler
         self._counted_bytes = 0
         self._counted_in_this_pass = False
-        #: Above this, somebody has to go,
+        #: Above this the broker closes the connections with the most unread bytes,
         self.most_bytes = NO_BOUND if limit_bytes < 0 else 2 * limit_bytes
-        #: and until they have, nobody is answered.
+        #: and runs no request until their memory is released.
         self.spent = False
-        #: No less than what is unread; whoever makes an answer adds to it.
+        #: An upper bound of the unread bytes.
         self.used_bytes = 0
 
     def room(self) -> int:
-        """What one more answer may take; 0: only what must be, less: nothing at all."""
+        """Bytes that one more response may have; 0: only what it must have; negative: none."""
         limit = self._limit_bytes
         if limit < 0:
             return NO_BOUND
@@ -98,7 +102,7 @@ class ResponseBudget:
         return max(limit - used, 0)
 
     def _is_outdated(self, grown_bytes: int) -> bool:
-        """Whether what was counted may be too much by what matters."""
+        """Returns True if `used_bytes` may be too high by an amount that matters."""
         limit = self._limit_bytes
         if self.used_bytes < limit:
             return grown_bytes >= limit // 8
@@ -117,28 +121,28 @@ class ResponseBudget:
 
     @property
     def is_scarce(self) -> bool:
-        """More than half of it is really used."""
+        """Returns True if more than half of the limit is in use."""
         limit = self._limit_bytes
         return 0 <= limit // 2 < self.used_bytes and self.count() > limit // 2
 
     def excess(self) -> int:
-        """How much has to go, or 0 where all can be borne."""
+        """Bytes to release by closing connections, or 0."""
         unread = self.count()
         return unread - self._limit_bytes if unread > self.most_bytes else 0
 
 
 class ConnectionBudget:
-    """The limits may change while the broker runs: they are for the next connection."""
+    """max.connections and max.connections.per.ip; a changed limit applies to new connections."""
 
     def __init__(self, config: BrokerConfig) -> None:
         self._config = config
         self._by_address: Counter[str] = Counter()
         self.count = 0
-        #: Of all that there ever were.
+        #: Since the broker started.
         self.made = 0
 
     def refusal(self, address: str) -> tuple[str, str] | None:
-        """The reason and its detail if one more connection is not allowed."""
+        """Why one more connection from this address is refused: reason and detail; or None."""
         limit = self._config.max_connections
         if self.count >= limit:
             return "max_connections", f"max.connections ({limit}) is reached"

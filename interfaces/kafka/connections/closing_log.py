@@ -1,7 +1,7 @@
 """Warnings about connections that the broker closed or refused.
 
-A misconfigured client reconnects many times a second. Its mistake is logged at once, and then at
-most once a minute for each host and reason, with the latest connection and their number.
+A misconfigured client reconnects many times a second. The first warning of a host and reason is
+logged at once, later ones at most once a minute, with the latest connection and their number.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from application.ports.request_log import ClientInfo
 from application.ports.scheduler import Scheduler
 
 MINUTE_MS = 60_000
-#: Hosts and reasons that are counted apart; those of more hosts are counted together.
+#: Hosts and reasons that are counted separately; further hosts are counted together.
 MAX_COUNTED = 1000
 OTHER_HOSTS = "other hosts"
 
@@ -29,19 +29,19 @@ class ClosingLog:
     def __init__(self, events: EventLog, scheduler: Scheduler) -> None:
         self._events = events
         self._scheduler = scheduler
-        #: How often since it was last logged, and the fields of the latest.
+        #: Connections since the last log line, and the fields of the latest one.
         self._since: dict[WarningKey, tuple[int, dict[str, object]]] = {}
 
     def __len__(self) -> int:
         return len(self._since)
 
     def closed(self, client: ClientInfo, reason: str, detail: str = "") -> None:
-        """By a decision of the broker: each is logged."""
+        """The broker closed the connection; each one is logged."""
         fields = _fields(client, detail)
         self._events.warning("connection_closed", reason=reason, peer=client.peer, **fields)
 
     def rejected(self, client: ClientInfo, reason: str, detail: str, **more: object) -> None:
-        """Because of what the client sent."""
+        """The broker closed the connection because of bytes that the client sent."""
         host = client.peer.rpartition(":")[0]
         self._count(WarningKey("connection_closed", host, reason), _fields(client, detail) | more)
 
@@ -58,7 +58,7 @@ class ClosingLog:
             self._since[key] = before[0] + 1, fields
 
     def finish(self) -> None:
-        """When the broker stops: what was counted since it was last logged."""
+        """Logs the remaining counts when the broker stops."""
         counted, self._since = self._since, {}
         for key, (connections, fields) in counted.items():
             if connections:

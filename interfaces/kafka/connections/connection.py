@@ -1,12 +1,12 @@
 """Connection: bytes in, requests out; responses in, bytes out, in the order of the requests.
 
-It knows no socket and no loop. Its user receives into `get_buffer`, and runs each request of
-`received` that `may_run`, which opens a place in `replies`; responses that are ready at the head of
-that line leave through `to_send`.
+It knows no socket and no loop (sans-IO). The session receives into `get_buffer` and runs each
+request of `received` that `may_run`, which appends a call to `replies`. Completed responses at the
+head of `replies` leave through `to_send`.
 
-Requests run one at a time, as Kafka runs them, so that what a client has done is there when it asks
-next. Only Produce requests that follow each other run ahead: they share a commit. What may not run
-yet is parked, as a copy: all connections share the read buffer.
+The requests of a connection run one at a time, as in Kafka, so that a client reads its own writes.
+Only consecutive Produce requests run together: they share a commit. A request that may not run yet
+is parked as a copy, because all connections share the read buffer.
 """
 
 from __future__ import annotations
@@ -26,31 +26,30 @@ READ_BUFFER_BYTES = 128 * 1024
 
 _LENGTH = Struct(">i")
 
-#: More than this is not read ahead of a request that is still being answered.
+#: The session stops reading when it has parked more than this.
 PARKED_BYTES = 128 * 1024
 
-#: From the head of the line, all responses that are ready: how many bytes, and the bytes.
+#: Takes the completed responses from the head of `replies`: their size, and their bytes.
 Take = Callable[[deque[Call]], tuple[int, Pieces]]
 
 
 class ReadBuffer:
-    """The buffer that all connections of a loop share: it holds nothing between two reads."""
+    """The read buffer that all connections of a loop share; empty between two reads."""
 
     __slots__ = ("memory", "views")
 
     def __init__(self, size_bytes: int = READ_BUFFER_BYTES) -> None:
         self.memory = memoryview(bytearray(size_bytes))
-        #: Where to receive when so many bytes of a length prefix have come already.
+        #: The place to receive into, by the bytes of a length prefix that have arrived already.
         self.views = tuple(self.memory[left:] for left in range(PREFIX_BYTES))
 
 
 class Framing:
-    """Frames from any chunks of bytes, with as few copies as can be.
+    """Splits the received bytes into frames, with as few copies as possible.
 
-    Frames that are whole in the shared buffer are handed out as views: they die when the next bytes
-    arrive. A frame of which only a part has come gets a bytearray of its own, and the rest is
-    received right into that. A frame larger than the shared buffer has to be admitted first,
-    because its memory counts.
+    Frames that are complete in the shared buffer are views, valid until the next read. A partial
+    frame gets a bytearray of its own, and the rest is received into it. A frame that is larger than
+    the shared buffer must be admitted first: its memory counts (queued.max.request.bytes).
     """
 
     __slots__ = (
@@ -71,18 +70,18 @@ class Framing:
         self._partial = b""
         self._frame: memoryview | None = None
         self._filled = 0
-        #: The size of a large frame that waits for `admit`; until then nothing may be received.
+        #: The size of a large frame that waits for `admit`; do not receive until then.
         self.needs_bytes = 0
-        #: How many large frames were admitted.
+        #: Number of large frames admitted.
         self.admitted = 0
-        #: Why nothing that came after the last frames can be understood.
+        #: Why the bytes after the last frames cannot be parsed.
         self.illegal: str | None = None
-        #: The length that was not legal, as it came: it may be the beginning of another protocol.
+        #: The four bytes of the illegal length: another protocol may begin with them.
         self.illegal_prefix = b""
 
     @property
     def mid_frame(self) -> bool:
-        """The client owes the rest of a request; not where the broker makes it wait for memory."""
+        """A request is received in part, and the broker waits for the client to send the rest."""
         return (self._frame is not None or bool(self._partial)) and not self.needs_bytes
 
     @property
@@ -97,7 +96,7 @@ class Framing:
         return self._shared.views[len(self._partial)]
 
     def received(self, count: int) -> list[memoryview]:
-        """The frames that are whole now, without their lengths; views until the next bytes."""
+        """The frames that are complete now, without their lengths; valid until the next read."""
         frame = self._frame
         if frame is not None:
             self._filled += count
@@ -141,7 +140,7 @@ class Framing:
             self._own(size, part)
 
     def admit(self) -> None:
-        """There is memory for the large frame now."""
+        """Allocates the large frame, whose memory has been granted."""
         size, self.needs_bytes = self.needs_bytes, 0
         self.admitted += 1
         partial, self._partial = self._partial, b""
@@ -155,7 +154,7 @@ class Framing:
 
 
 def is_large(frame: memoryview) -> bool:
-    """Whether the frame's memory was admitted and has to be given back."""
+    """Returns True if the memory of the frame was admitted and must be released."""
     return len(frame) > READ_BUFFER_BYTES
 
 
@@ -173,22 +172,22 @@ class Connection(Framing):
 
     def __init__(self, shared: ReadBuffer, max_frame_bytes: int, take: Take) -> None:
         super().__init__(shared, max_frame_bytes)
-        #: Calls, in the order of their requests, whose responses have not left.
+        #: Calls in the order of their requests, until their responses are sent.
         self.replies: deque[Call] = deque()
         self.to_send: Callable[[], tuple[int, Pieces]] = partial(take, self.replies)
-        #: Requests that run and are not answered yet; more than one only when all are Produce.
+        #: Requests that have begun and have no complete response; several only if all are Produce.
         self.running = 0
         self._only_produce = True
         self.parked: deque[memoryview] = deque()
         self.parked_bytes = 0
-        #: For how many reasons nothing more is begun: the client leaves responses unread, or is
-        #: throttled, or a request was put back.
+        #: Number of reasons to run no further request: unread responses, throttling, a requeued
+        #: request.
         self.muted = 0
-        #: What runs is answered, and nothing more begins.
+        #: The running requests complete, no other begins.
         self.draining = False
 
     def may_run(self, frame: memoryview) -> bool:
-        """Whether the request that was just received runs now; otherwise it is parked."""
+        """Returns True if the received request runs now; otherwise it is parked."""
         is_produce = frame[1] == PRODUCE and frame[0] == 0
         running = self.running
         if self.parked or self.muted or (running and not (is_produce and self._only_produce)):
@@ -204,7 +203,7 @@ class Connection(Framing):
         self.parked_bytes += len(parked)
 
     def requeue(self, frame: memoryview) -> None:
-        """The request that began last has had no effect: it begins again before those behind it."""
+        """Parks the request that began last, which has had no effect, before all others."""
         self.replies.pop()
         self.running -= 1
         parked = frame if is_large(frame) else memoryview(bytearray(frame))
@@ -212,7 +211,7 @@ class Connection(Framing):
         self.parked_bytes += len(parked)
 
     def next_parked(self) -> memoryview | None:
-        """The first parked request, where it may run now."""
+        """The first parked request, if it may run now."""
         if not self.parked or self.muted or self.draining:
             return None
         frame = self.parked[0]
@@ -230,10 +229,10 @@ class Connection(Framing):
 
     @property
     def in_flight(self) -> int:
-        """Requests that came as a whole and are not answered."""
+        """Received requests without a complete response."""
         return self.running + len(self.parked)
 
     @property
     def large_bytes(self) -> int:
-        """Of large requests that have not begun: not here as a whole, or behind another one."""
+        """Memory of large requests that have not begun: received in part, or parked."""
         return self.held_bytes + sum(len(frame) for frame in self.parked if is_large(frame))

@@ -1,4 +1,4 @@
-"""Listener: binds an address and accepts connections."""
+"""Listener: accepts the connections of one address."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""ConnectionReaper: how long a client may keep what others could use.
+"""ConnectionReaper: closes connections that hold memory or sockets and make no progress.
 
-Every few seconds each connection is looked at; in between this costs nothing.
+It checks each connection every few seconds, and costs nothing in between. It closes:
 
-- idle: nothing asked, answered or read for `connections.max.idle.ms`
-- stalled: a request of which nothing more comes, a closed connection whose answers nobody reads
-- slow: a large request that has not begun to run while others wait for its memory
-- unread: answers of which nothing is read, while those of all connections are many
+- idle connections: no request, response or read for `connections.max.idle.ms`
+- stalled ones: the rest of a request does not arrive, or a closed connection is not read
+- slow ones: a large request that has not begun, while other requests wait for its memory
+- unread ones: no response is read, while the unread responses of all connections are many
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from application.ports.scheduler import Scheduler
 from interfaces.kafka.connections.budgets import ByteBudget, ResponseBudget
 from interfaces.kafka.connections.connection import Connection
 
-#: A request of which nothing more comes for so long is given up, and its memory with it; and so
-#: are answers of which nothing is read.
+#: A request or a response without progress for this time is given up, and its memory released.
 STALLED_MS = 30_000
-#: A large request that others wait for has that long, and a second more for so many of its bytes.
+#: A large request gets STALLED_MS and one second for each of these bytes while others wait.
 SLOWEST_BYTES_A_SECOND = 1 << 20
 
 
 class OpenConnection(Protocol):
-    """A session, for those that look after all of them."""
+    """A session, as the connection reaper and `Shared` see it."""
 
     address: str
     client: ClientInfo
@@ -53,7 +52,7 @@ class OpenConnection(Protocol):
 
 
 class Progress:
-    """What was seen of one connection that keeps something, and for how long."""
+    """The last progress of a connection, and the time since then."""
 
     __slots__ = ("mark", "ms")
 
@@ -62,7 +61,7 @@ class Progress:
         self.ms = 0
 
     def unchanged_ms(self, mark: int, passed_ms: int) -> int:
-        """For how long the same has been there."""
+        """Milliseconds since the mark changed."""
         self.ms = self.ms + passed_ms if mark == self.mark else 0
         self.mark = mark
         return self.ms
@@ -86,7 +85,7 @@ class ConnectionReaper:
         self._large: dict[OpenConnection, Progress] = {}
 
     def __len__(self) -> int:
-        """Of how many connections anything is remembered."""
+        """Number of connections without progress."""
         return len(self._quiet.keys() | self._large.keys())
 
     def begin(self) -> None:
@@ -114,7 +113,7 @@ class ConnectionReaper:
         self.begin()
 
     def _check_large(self, session: OpenConnection, passed_ms: int) -> None:
-        """Counts only while others wait: alone, anybody may take their time."""
+        """Only while other requests wait: a slow upload alone harms no other client."""
         progress = self._large.setdefault(session, Progress())
         connection = session.connection
         allowed_ms = STALLED_MS + connection.large_bytes * 1000 // SLOWEST_BYTES_A_SECOND
@@ -124,17 +123,17 @@ class ConnectionReaper:
     def _check_quiet(self, session: OpenConnection, passed_ms: int, much_unread: bool) -> None:
         unsent_bytes = session.unsent_bytes
         progress = self._quiet.setdefault(session, Progress(unsent_bytes))
-        # Less is unsent: one large answer may take long, and its client reads all the while.
+        # Unsent bytes are the mark: a slow client may read one large response for minutes.
         quiet_ms = progress.unchanged_ms(unsent_bytes, passed_ms)
         stalled = quiet_ms >= STALLED_MS
         if stalled and unsent_bytes and much_unread:
             session.abort("slow_reader")
         elif session.closing:
-            # The transport waits until everything is sent, however long nobody reads it.
+            # The transport would wait without limit until all bytes are sent.
             if stalled:
                 session.abort()
         elif session.waiting:
-            return  # it is not idle
+            return  # for a response: not idle
         elif stalled and session.connection.mid_frame:
             session.close("incomplete_request")
         elif 0 < self._idle_ms <= quiet_ms:

@@ -1,19 +1,20 @@
-"""Session: one connection on the loop. It moves bytes and counts memory; `Connection` keeps order.
+"""Session: one connection on the loop. It moves bytes and counts memory; `Connection` orders them.
 
-When too much is parked, or the client leaves its answers unread, nothing more is read from it.
-Answers are collected and leave in one write: at the end of what was read, or, for those that a
-commit or a fetch completes, when the outbox is flushed at the end of the pass.
+The session stops reading while too many requests are parked, or while the client does not read its
+responses. Completed responses leave in one write: at the end of a read, or, when a commit or a
+fetch completes them, when the response flusher runs at the end of the pass.
 """
 
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from time import perf_counter_ns, time_ns
 from typing import cast
 
-from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo
+from application.ports.scheduler import Timer
 from domain.security.principal import ANONYMOUS
 from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES, Connection
 from interfaces.kafka.connections.other_protocols import rejection_of
@@ -22,34 +23,31 @@ from interfaces.kafka.requests.call import Call, CloseConnection
 from interfaces.kafka.requests.dispatch import NO_RESPONSE
 from interfaces.kafka.wire.primitives import MalformedRequest
 
-#: In place of a frame whose memory is not to be given back.
-NOTHING = memoryview(b"")
-#: Answers that are larger together are handed over piece by piece instead of joined.
+#: Larger writes are handed to the transport piece by piece: joining them would copy megabytes.
 JOIN_BYTES = 64 * 1024
 
 
 class LargeResponses:
-    """The memory of large answers while the transport sends them piece by piece.
+    """Counts the memory of large responses that the transport sends piece by piece.
 
-    The transport reports what it has left to send. Of an answer that is sent in part, all is in
-    memory until the rest is sent.
+    The transport reports only unsent bytes, but a partly sent response stays in memory as a whole.
     """
 
     __slots__ = ("_largest_bytes", "_written_bytes")
 
     def __init__(self) -> None:
-        #: Since all was sent the last time: together, and the largest.
+        #: Since the transport was last empty: all responses together, and the largest one.
         self._written_bytes = self._largest_bytes = 0
 
     def written(self, size_bytes: int, left_bytes: int) -> None:
-        """Before it is handed to the transport, which has so much left of earlier ones."""
+        """Call before the write; `left_bytes` are unsent bytes of earlier responses."""
         if not left_bytes:
             self._written_bytes = self._largest_bytes = 0
         self._written_bytes += size_bytes
         self._largest_bytes = max(self._largest_bytes, size_bytes)
 
     def sent_bytes(self, left_bytes: int) -> int:
-        """At the most so much has been sent and is still in memory."""
+        """Upper bound of the bytes that are sent and still in memory."""
         if not left_bytes or not self._largest_bytes:
             return 0
         return min(max(self._written_bytes - left_bytes, 0), self._largest_bytes)
@@ -73,18 +71,18 @@ class Session(asyncio.BufferedProtocol):
         self.raw_client_id = b""
         self.prefix_end = 0
         self._transport: asyncio.Transport | None = None
-        #: Read, and handed to the system.
+        #: Received, and handed to the transport.
         self.bytes_in = self.bytes_out = 0
-        #: Of answers that are complete, sent or not.
+        #: Bytes of completed responses, sent or not.
         self._complete_bytes = 0
         self._large_responses = LargeResponses()
         self._serving = False
         self._paused = False
-        #: Responses whose throttle time is not over.
-        self._throttles = 0
+        #: Timers of responses whose throttle time is not over.
+        self._throttles: dict[object, Timer] = {}
         self.closing = False
         self._aborted = False
-        #: What had been read and sent when the listener last looked for idle connections.
+        #: Bytes received and sent when the connection reaper last checked.
         self._checked_bytes = -1
         self.address = ""
 
@@ -93,7 +91,7 @@ class Session(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         peername = transport.get_extra_info("peername")
-        if peername is None:  # gone before it was accepted
+        if peername is None:  # the client disconnected before the accept
             self._refuse()
             return
         host, port = peername[:2]
@@ -130,16 +128,13 @@ class Session(asyncio.BufferedProtocol):
                 elif connection.may_run(frame):
                     try:
                         begin(frame, self, replies, received_ns)
-                    except NotInMemory as later:
-                        self._requeue(frame, later.loading)
-                        frame = NOTHING
                     finally:
                         if len(frame) > READ_BUFFER_BYTES:
-                            self._shared.memory.give(len(frame))
+                            self._release(frame)
             if connection.illegal is not None:
                 self._end_illegal(connection.illegal)
             elif connection.needs_bytes:
-                self._ask_for_memory()
+                self._request_memory()
         except MalformedRequest as malformed:
             self._reject("malformed_request", str(malformed))
         except CloseConnection as failed:
@@ -161,7 +156,10 @@ class Session(asyncio.BufferedProtocol):
             if call.pending is not None:
                 call.pending.abandon()
         self.connection.replies.clear()
-        self._give_back_memory()
+        for timer in self._throttles.values():
+            timer.cancel()
+        self._throttles.clear()
+        self._release_all()
         self._shared.remove(self)
 
     def pause_writing(self) -> None:
@@ -173,16 +171,16 @@ class Session(asyncio.BufferedProtocol):
     # ---- requests
 
     def completed(self, call: Call) -> None:
-        """A reply is complete; it leaves in its turn."""
+        """Called when a response is complete; it is sent after the responses before it."""
         self.connection.running -= 1
         self._complete_bytes += call.bytes_out
         budget = self._response_budget
         budget.used_bytes += call.bytes_out
         if budget.used_bytes > budget.most_bytes:
-            self._shared.relieve()
+            self._shared.close_unread()
         if self._serving:
             if self._complete_bytes - self.bytes_out > JOIN_BYTES:
-                # Now, not after the requests that follow: whoever does not read is to be noticed.
+                # Send before the next request runs, so that a full transport mutes a slow reader.
                 call.handled_ns = call.completed_ns = perf_counter_ns()
                 self._send()
             return
@@ -195,25 +193,28 @@ class Session(asyncio.BufferedProtocol):
         self.close("internal_error", NO_RESPONSE)
 
     def throttle(self, throttle_ms: int) -> None:
-        """Responses are sent meanwhile."""
-        self._throttles += 1
-        self._mute()
-        self._shared.scheduler.after_ms(throttle_ms, self._throttle_over)
+        """Mutes the connection for the throttle time, as Kafka does (KIP-219).
 
-    def _throttle_over(self) -> None:
-        # Until now it was not the client that kept anybody waiting.
-        self._checked_bytes = -1
-        self._throttles -= 1
+        The response itself is sent at once.
+        """
+        key = object()
+        self._mute()
+        timer = self._shared.scheduler.after_ms(throttle_ms, partial(self._throttle_over, key))
+        self._throttles[key] = timer
+
+    def _throttle_over(self, key: object) -> None:
+        self._checked_bytes = -1  # the broker paused the connection, so it counts as active
+        del self._throttles[key]
         self._unmute()
 
-    def _requeue(self, frame: memoryview, loading: Pending[None]) -> None:
-        """Until what it needs is in memory, it and those behind it are parked."""
+    def requeue(self, frame: memoryview, loading: Pending[None]) -> None:
+        """Parks the request, and all behind it, until the pages that it needs are in memory."""
         self.connection.requeue(frame)
         self._mute()
         loading.then(lambda _: self._unmute())
 
     def _mute(self) -> None:
-        """Nothing is read or begun, until it is unmuted for each reason."""
+        """Stops reading and running requests until each `_mute` has its `_unmute`."""
         self.connection.muted += 1
         self._pause_reading()
 
@@ -221,10 +222,10 @@ class Session(asyncio.BufferedProtocol):
         self.connection.muted -= 1
         self._response_flusher.add(self)
 
-    # ---- answers
+    # ---- responses
 
     def flush(self) -> None:
-        """Sends what is ready, and runs what that lets go on."""
+        """Sends completed responses and runs the parked requests that may run then."""
         connection = self.connection
         self._send()
         while connection.parked and self._run_parked():
@@ -235,7 +236,7 @@ class Session(asyncio.BufferedProtocol):
             self.close("broker_stopping", expected=True)
 
     def _run_parked(self) -> bool:
-        """Whether any could run."""
+        """Returns True if a parked request ran."""
         connection, budget = self.connection, self._response_budget
         received_ns = 0
         self._serving = True
@@ -247,12 +248,9 @@ class Session(asyncio.BufferedProtocol):
                 received_ns = received_ns or perf_counter_ns()
                 try:
                     self._dispatch.begin(frame, self, connection.replies, received_ns)
-                except NotInMemory as later:
-                    self._requeue(frame, later.loading)
-                    frame = NOTHING
                 finally:
                     if len(frame) > READ_BUFFER_BYTES:
-                        self._shared.memory.give(len(frame))
+                        self._release(frame)
         except MalformedRequest as malformed:
             self._reject("malformed_request", str(malformed))
         except CloseConnection as failed:
@@ -279,17 +277,22 @@ class Session(asyncio.BufferedProtocol):
 
     # ---- memory
 
-    def _ask_for_memory(self) -> None:
+    def _request_memory(self) -> None:
         self._pause_reading()
         self._shared.memory.take(self.connection.needs_bytes, self._admitted)
 
     def _admitted(self) -> None:
         self.connection.admit()
-        # Until now it was not the client that kept anybody waiting.
-        self._checked_bytes = -1
+        self._checked_bytes = -1  # the client waited for the broker, so it counts as active
         self._response_flusher.add(self)
 
-    def _give_back_memory(self) -> None:
+    def _release(self, frame: memoryview) -> None:
+        """Releases the memory of a large request that has run; a requeued one needs it still."""
+        parked = self.connection.parked
+        if not parked or parked[0] is not frame:
+            self._shared.memory.give(len(frame))
+
+    def _release_all(self) -> None:
         memory = self._shared.memory
         if self.connection.needs_bytes:
             memory.forget(self._admitted)
@@ -300,7 +303,7 @@ class Session(asyncio.BufferedProtocol):
 
     @property
     def unread_bytes(self) -> int:
-        """Of answers that are complete, and in memory: not sent, or on their way to the system."""
+        """Memory of completed responses that the operating system has not taken as a whole."""
         transport = self._transport
         if transport is None or self._aborted:
             return 0
@@ -310,7 +313,7 @@ class Session(asyncio.BufferedProtocol):
 
     @property
     def unsent_bytes(self) -> int:
-        """Gets less with every byte that the client reads."""
+        """Shrinks with each byte that the client reads."""
         transport = self._transport
         if transport is None:
             return 0
@@ -333,12 +336,12 @@ class Session(asyncio.BufferedProtocol):
 
     @property
     def waiting(self) -> bool:
-        """For a response, or until it is not throttled any more: it is not idle."""
-        return (self.connection.running > 0 or self._throttles > 0) and not self.closing
+        """The client waits for a response or is throttled, so the connection is not idle."""
+        return (self.connection.running > 0 or bool(self._throttles)) and not self.closing
 
     @property
     def active(self) -> bool:
-        """Read, answered or let in since the listener last looked for idle connections."""
+        """Bytes moved, or memory was granted, since the connection reaper last checked."""
         return self.bytes_in + self.bytes_out != self._checked_bytes
 
     def mark_checked(self) -> None:
@@ -346,18 +349,18 @@ class Session(asyncio.BufferedProtocol):
 
     @property
     def in_flight(self) -> int:
-        """Requests that came as a whole and are not answered."""
+        """Received requests without a complete response."""
         return self.connection.in_flight
 
     def drain(self) -> None:
-        """Answers what runs, begins nothing more, and ends."""
+        """Completes the running requests, begins no others, then closes."""
         self.connection.draining = True
         self._pause_reading()
         if not self.connection.running:
             self.close("broker_stopping", expected=True)
 
     def abort(self, reason: str | None = None) -> None:
-        """Ends the connection now, whatever the client has not read yet."""
+        """Closes the connection at once and drops unsent responses."""
         if self._transport is None:
             return
         if reason is not None and not self.closing:
@@ -366,7 +369,7 @@ class Session(asyncio.BufferedProtocol):
         self._transport.abort()
 
     def close(self, reason: str, detail: str = "", expected: bool = False) -> None:
-        """Ends the connection after the complete responses are sent."""
+        """Closes the connection after the completed responses are sent."""
         if self.closing or self._transport is None:
             return
         if not expected:
@@ -376,7 +379,7 @@ class Session(asyncio.BufferedProtocol):
         self._transport.close()
 
     def _reject(self, reason: str, detail: str, **more: str) -> None:
-        """Ends the connection for what the client sent."""
+        """Closes the connection because of bytes that the client sent."""
         if not self.closing:
             self.client.forget_long_names()
             self._shared.closing_log.rejected(self.client, reason, detail, **more)
@@ -391,5 +394,5 @@ class Session(asyncio.BufferedProtocol):
         if other is None:
             self._reject("invalid_request_size", detail)
         elif self._transport is not None and not self.closing:
-            self._transport.write(other.answer)
+            self._transport.write(other.response)
             self._reject(other.reason, other.detail, hint=other.hint)

@@ -1,4 +1,4 @@
-"""Shared: what all connections of all listeners have in common."""
+"""Shared: the parts that all connections of all listeners use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from interfaces.kafka.requests.dispatch import Dispatch, Routes
 
 @dataclass(frozen=True)
 class Advertised:
-    """The address for clients of one listener; no host: the address each connected to."""
+    """The address that one listener advertises; without a host, the one the client connected to."""
 
     name: str
     host: str | None = None
@@ -40,7 +40,7 @@ class Sender(Protocol):
 
 
 class ResponseFlusher:
-    """Sessions that have something to send at the end of the pass; each is flushed once."""
+    """Flushes sessions with completed responses at the end of the pass, each once."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
@@ -69,7 +69,7 @@ class Shared:
         config = broker.config
         self.broker = broker
         self.closing_log = ClosingLog(events, scheduler)
-        #: Where HTTP is served, for a client that connected to this host.
+        #: URLs of the admin listeners, for a client that connected to this host.
         self.admin_urls: Callable[[str], list[str]] = lambda _host: []
         self.request_accounting = RequestAccounting(
             request_log, config.requests_recent_max, broker.catalog.name_of
@@ -78,8 +78,8 @@ class Shared:
         self.routes = Routes(config.request_elements_max, guarded)
         self.dispatch = Dispatch(self.routes, events, self.request_accounting)
         self.response_flusher = ResponseFlusher(scheduler)
-        # Not a pass later: clients that are answered together ask again together, and share the
-        # next commit too.
+        # Flush in the same pass: clients that get their responses together send together, and
+        # share the next commit.
         broker.commits.after_each(self.response_flusher.flush)
         self.read_buffer = ReadBuffer()
         self.max_frame_bytes = config.socket_request_max_bytes
@@ -118,15 +118,15 @@ class Shared:
             self._empty.set()
 
     def watch_idle(self) -> None:
-        """From now on looks after connections that are idle, slow or do not read."""
+        """Starts the connection reaper."""
         self._connection_reaper.begin()
 
-    # ---- answers that nobody reads
+    # ---- unread responses
 
-    def relieve(self) -> None:
-        """More is unread than can be borne, or so it seems: not all that was sent is known.
+    def close_unread(self) -> None:
+        """Closes the connections with the most unread bytes if all together are over the limit.
 
-        The largest go. Their memory is back in the next pass; until then nobody is answered.
+        Their memory is released in the next pass; until then no request runs.
         """
         excess = self.response_budget.excess()
         if not excess or self.response_budget.spent:
@@ -137,9 +137,9 @@ class Shared:
                 break
             excess -= session.unread_bytes
             session.abort("slow_reader")
-        self.scheduler.soon(self._relieved)
+        self.scheduler.soon(self._memory_released)
 
-    def _relieved(self) -> None:
+    def _memory_released(self) -> None:
         self.response_budget.spent = False
         for session in self.sessions:
             if session.connection.parked:
@@ -148,7 +148,7 @@ class Shared:
     # ---- the end
 
     async def drain(self, timeout_seconds: float) -> bool:
-        """Answers what is being answered, then ends every connection; False: not in time."""
+        """Completes the running requests and closes all connections; False after the timeout."""
         self.closing_log.finish()
         self.broker.messages.fetch.release()
         self.broker.groups.coordinator.release()
@@ -167,5 +167,5 @@ class Shared:
 
 
 def plain_address(host: str) -> str:
-    """An IPv4 address that came in through an IPv6 socket, as people write it."""
+    """An IPv4 address of an IPv6 socket in the usual notation."""
     return host.removeprefix("::ffff:")

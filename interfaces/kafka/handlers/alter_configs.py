@@ -1,6 +1,7 @@
-"""AlterConfigs (key 33), versions 0-2: what is not named is not set any more.
+"""AlterConfigs (key 33), versions 0-2. Configs that the request does not name are reset to their
+defaults.
 
-1  may answer with a throttling error (never does)        2  flexible
+1  THROTTLING_QUOTA_EXCEEDED (not used)        2  flexible
 """
 
 from __future__ import annotations

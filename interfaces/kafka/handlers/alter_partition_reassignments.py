@@ -1,8 +1,8 @@
 """AlterPartitionReassignments (key 45), versions 0-1 (KIP-455).
 
-1  a change of the replication factor may be forbidden (KIP-860); on one node there is none
+1  the client may forbid changes of the replication factor (KIP-860), which is always 1 here
 
-A reassignment to this broker is done at once: every partition is there already.
+A reassignment to this broker completes at once: each partition is already on it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def handle(
     request: AlterPartitionReassignmentsRequest, call: Call
 ) -> AlterPartitionReassignmentsResponse:
     call.topics = len(request.topics)
-    if not request.topics:  # Kafka's controller is not asked then
+    if not request.topics:  # as Kafka, which does not ask its controller then
         return AlterPartitionReassignmentsResponse(error_message="")
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change,
@@ -38,11 +38,11 @@ def handle(
 
 
 def _partition(
-    topic_name: str, wanted: ReassignablePartition, call: Call
+    topic_name: str, requested: ReassignablePartition, call: Call
 ) -> ReassignablePartitionResponse:
-    code, message, index = 0, None, wanted.partition_index
+    code, message, index = 0, None, requested.partition_index
     try:
-        call.broker.topics.replicas.reassign(topic_name, index, wanted.replicas)
+        call.broker.topics.replicas.reassign(topic_name, index, requested.replicas)
     except BrokerError as refused:
         code, message = call.code(refused), refused.message or None
     return ReassignablePartitionResponse(

@@ -1,11 +1,11 @@
 """ApiVersions (key 18), versions 0-4.
 
- 3  flexible; the client says which software it is (KIP-511)
+ 3  flexible; client software name and version (KIP-511)
  4  supported features may have a minimum of 0
 
-The response header is always v0. A version we do not know is answered in v0 with 35 and the one
-row of this API, so that the client can ask again. The one feature is `group.version`: at
-1 there are groups of the consumer protocol.
+The response header is always version 0. The response to an unknown version is version 0 with error
+35 and the row of this API alone, so that the client can retry (KIP-511). The one feature is
+`group.version`: 1 means that the broker has consumer groups of KIP-848.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from interfaces.kafka.wire.messages.api_versions import (
 
 FIRST_WITH_SOFTWARE = 3
 FIRST_WITH_MINIMUM_0 = 4
-#: Name and level of what is finalized; nothing ever changes it, so its epoch is the first.
+#: Finalized features; they never change, so their epoch is the first.
 FEATURES = {"group.version": 1}
 FEATURES_EPOCH = 0
 _LEGAL_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?", re.ASCII)

@@ -1,8 +1,8 @@
 """ConsumerGroupDescribe (key 69), versions 0-1.
 
- 1  says of each member which protocol it speaks: 0 classic, 1 consumer
+ 1  member type: 0 classic, 1 consumer
 
-A group that is not there, or is a classic one, is 69: admin clients then ask DescribeGroups.
+The error of an unknown or classic group is 69; admin clients then send DescribeGroups.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ CLASSIC, CONSUMER = 0, 1
 
 
 def handle(request: ConsumerGroupDescribeRequest, call: Call) -> ConsumerGroupDescribeResponse:
-    asked = request.include_authorized_operations
+    with_operations = request.include_authorized_operations
     return ConsumerGroupDescribeResponse(
-        groups=[_described(group_id, asked, call) for group_id in request.group_ids]
+        groups=[_described(group_id, with_operations, call) for group_id in request.group_ids]
     )
 
 
@@ -40,7 +40,7 @@ def _described(group_id: str, with_operations: bool, call: Call) -> DescribedGro
         call.broker.groups.offsets.check_coordinated(group_id)
         group = ConsumerGroup.existing(call.broker.groups.registry.find(group_id), group_id)
     except BrokerError as error:
-        # Admin clients ask of both kinds, one after the other.
+        # Not a failure: Java's admin client tries both kinds of groups, one after the other.
         other_kind = call.broker.groups.registry.find(group_id) is not None
         code = CODES[type(error)] if other_kind else call.code(error)
         return DescribedGroup(
@@ -75,7 +75,7 @@ def _member(group: ConsumerGroup, member: MemberSubscription, call: Call) -> Mem
 
 
 def _assignment(partitions: Partitions, call: Call) -> Assignment:
-    """A topic that was deleted meanwhile has no name and is left out."""
+    """Omits deleted topics, which have no name."""
     found = [(call.broker.catalog.topic_by_id(one), one) for one in sorted(partitions)]
     return Assignment(
         topic_partitions=[

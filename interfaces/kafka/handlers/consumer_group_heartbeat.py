@@ -1,11 +1,12 @@
 """ConsumerGroupHeartbeat (key 68), versions 0-1.
 
- 0  a member joins, stays, says what it gave up, and leaves, all in this request (KIP-848); the
-    broker makes its id
- 1  subscriptions by regular expression; members make their own ids (KIP-1082)
+ 0  a member joins, heartbeats, acknowledges revoked partitions and leaves by this request
+ (KIP-848);
+    the broker generates its id
+ 1  subscription by regular expression; the member generates its id (KIP-1082)
 
-Epoch 0 joins, -1 leaves, -2 is a static member that will be back. A refusal is all there is in
-the answer, with its reason in words.
+Member epoch 0 joins, -1 leaves, -2 is a static member that leaves and will rejoin. An error
+response has no other fields than the error and its message.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ from interfaces.kafka.wire.messages.consumer_group_heartbeat import (
 )
 from interfaces.kafka.wire.schema import Response
 
-FIRST_WHERE_MEMBERS_MAKE_IDS = 1
+FIRST_WITH_MEMBER_IDS = 1
 
 
 def handle(request: ConsumerGroupHeartbeatRequest, call: Call) -> Response | None:
-    answer = call.broker.groups.coordinator.consumer_group_heartbeat(
+    result = call.broker.groups.coordinator.consumer_group_heartbeat(
         request.group_id,
         _heartbeat(request, call),
-        members_make_ids=call.version >= FIRST_WHERE_MEMBERS_MAKE_IDS,
+        members_make_ids=call.version >= FIRST_WITH_MEMBER_IDS,
     )
-    if isinstance(answer, Pending):
-        call.respond_later(answer, lambda late: _response(late, request, call))
+    if isinstance(result, Pending):
+        call.respond_later(result, lambda late: _response(late, request, call))
         return None
-    return _response(answer, request, call)
+    return _response(result, request, call)
 
 
 def _heartbeat(request: ConsumerGroupHeartbeatRequest, call: Call) -> Heartbeat:
@@ -66,18 +67,18 @@ def _owned(topics: list[TopicPartitions]) -> Partitions:
 
 
 def _response(
-    answer: HeartbeatResult | BrokerError, request: ConsumerGroupHeartbeatRequest, call: Call
+    result: HeartbeatResult | BrokerError, request: ConsumerGroupHeartbeatRequest, call: Call
 ) -> Response:
-    if isinstance(answer, BrokerError):
-        return call.refused(request, answer)
+    if isinstance(result, BrokerError):
+        return call.refused(request, result)
     interval_ms = 0
     if request.member_epoch >= JOINS:
         interval_ms = call.broker.groups.configs.of(request.group_id).consumer_heartbeat_interval_ms
     return ConsumerGroupHeartbeatResponse(
-        member_id=answer.member_id,
-        member_epoch=answer.epoch,
+        member_id=result.member_id,
+        member_epoch=result.epoch,
         heartbeat_interval_ms=interval_ms,
-        assignment=None if answer.assignment is None else _assignment(answer.assignment),
+        assignment=None if result.assignment is None else _assignment(result.assignment),
     )
 
 

@@ -1,6 +1,6 @@
 """CreatePartitions (key 37), versions 0-3.
 
-2  flexible        3  may answer with a throttling error (never does)
+2  flexible        3  THROTTLING_QUOTA_EXCEEDED (not used)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """CreateTopics (key 19), versions 2-7.
 
 4  -1 for the broker's default number of partitions and replicas (accepted in all versions)
-5  flexible; what the topic became stands in the answer (KIP-525)
+5  flexible; partitions, replication factor and configs in the response (KIP-525)
 7  topic ids
 """
 

@@ -2,7 +2,7 @@
 
 2  flexible
 
-A group that is named twice is deleted and answered once.
+A group that is named twice has one result.
 """
 
 from __future__ import annotations

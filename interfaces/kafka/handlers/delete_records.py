@@ -2,8 +2,8 @@
 
 2  flexible
 
-Partitions that are not there stand first in the answer. What is named twice counts as last said.
-The answer comes when it is durable, so the client's timeout has nothing to bound.
+Unknown partitions are first in the response, as in Kafka. If a partition is named twice, the last
+offset counts. The response is sent after the commit, so the client's timeout is not needed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FAILED = {"low_watermark": NO_LOW_WATERMARK}
 
 def handle(request: DeleteRecordsRequest, call: Call) -> None:
     call.topics = len(request.topics)
-    wanted = list(
+    requested = list(
         {
             (topic.name, one.partition_index): RecordsToDelete(
                 topic.name, one.partition_index, one.offset
@@ -36,22 +36,22 @@ def handle(request: DeleteRecordsRequest, call: Call) -> None:
         }.values()
     )
     call.respond_later(
-        call.broker.messages.delete_records.delete(wanted, call.requester),
-        lambda low_watermarks: _response(wanted, low_watermarks, call),
+        call.broker.messages.delete_records.delete(requested, call.requester),
+        lambda low_watermarks: _response(requested, low_watermarks, call),
     )
 
 
 def _response(
-    wanted: list[RecordsToDelete], low_watermarks: list[LowWatermark], call: Call
+    requested: list[RecordsToDelete], low_watermarks: list[LowWatermark], call: Call
 ) -> DeleteRecordsResponse:
     missing: dict[object, DeleteRecordsTopicResult] = {}
-    answered: dict[object, DeleteRecordsTopicResult] = {}
-    for one, low_watermark in zip(wanted, low_watermarks, strict=True):
-        topics = missing if isinstance(low_watermark, UnknownTopicOrPartition) else answered
+    found: dict[object, DeleteRecordsTopicResult] = {}
+    for one, low_watermark in zip(requested, low_watermarks, strict=True):
+        topics = missing if isinstance(low_watermark, UnknownTopicOrPartition) else found
         topic = topics.setdefault(one.topic, DeleteRecordsTopicResult(name=one.topic))
         topic.partitions.append(_result(one.index, low_watermark, call))
     return DeleteRecordsResponse(
-        topics=merged(missing, list(answered.values()), lambda topic: topic.name)
+        topics=merged(missing, list(found.values()), lambda topic: topic.name)
     )
 
 

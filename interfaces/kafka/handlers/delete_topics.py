@@ -23,7 +23,7 @@ FIRST_BY_ID = 6
 
 def handle(request: DeleteTopicsRequest, call: Call) -> None:
     delete = call.broker.topics.delete_topics
-    found = _find(_wanted(request, call.version), delete)
+    found = _find(_requested(request, call.version), delete)
     call.topics = len(found)
 
     def response(deleted: list[Deleted]) -> DeleteTopicsResponse:
@@ -42,7 +42,7 @@ def handle(request: DeleteTopicsRequest, call: Call) -> None:
 def _find(
     states: list[DeleteTopicState], delete: DeleteTopicsService
 ) -> list[tuple[DeleteTopicState, Deleted]]:
-    """What is named twice is not deleted at all, and answered once."""
+    """A topic that is named twice is not deleted, and has one result."""
     times = Counter((state.name, state.topic_id) for state in states)
     once = {(state.name, state.topic_id): state for state in states}
     found = [(state, _find_one(state, times[key], delete)) for key, state in once.items()]
@@ -64,7 +64,7 @@ def _find_one(state: DeleteTopicState, times: int, delete: DeleteTopicsService) 
     return delete.find(state.name, state.topic_id)
 
 
-def _wanted(request: DeleteTopicsRequest, version: int) -> list[DeleteTopicState]:
+def _requested(request: DeleteTopicsRequest, version: int) -> list[DeleteTopicState]:
     if version >= FIRST_BY_ID:
         return request.topics
     return [DeleteTopicState(name=name) for name in request.topic_names]

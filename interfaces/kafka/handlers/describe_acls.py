@@ -2,7 +2,7 @@
 
 1  prefixed resource names (KIP-290)      2  flexible      3  users as resources (KIP-373)
 
-There is no authorizer: the answer is that of a Kafka without one.
+There are no ACLs: the response is that of a Kafka broker without an authorizer.
 """
 
 from __future__ import annotations

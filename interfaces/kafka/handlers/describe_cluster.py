@@ -1,7 +1,7 @@
 """DescribeCluster (key 60), versions 0-2.
 
-1  endpoint type: brokers (1); controllers (2) are not reached through a broker's listener
-2  fenced brokers (there is one broker, and it answers)
+1  endpoint type: brokers (1); a broker's listener refuses controllers (2) (KIP-919)
+2  fenced brokers (there are none)
 """
 
 from __future__ import annotations

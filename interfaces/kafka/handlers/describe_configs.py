@@ -1,7 +1,7 @@
 """DescribeConfigs (key 32), versions 1-4.
 
-1  everywhere a value is set, if asked for (synonyms, KIP-226)
-3  types, and documentation if asked for (KIP-569)
+1  synonyms: all places where a value is set (KIP-226)
+3  types and documentation (KIP-569)
 4  flexible
 """
 
@@ -24,46 +24,46 @@ from interfaces.kafka.wire.messages.describe_configs import (
     DescribeConfigsSynonym,
 )
 
-#: Kafka's words for INVALID_REQUEST.
+#: Kafka's message of INVALID_REQUEST.
 _MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the "
     "message was sent to an incompatible broker. See the broker logs for more details."
 )
 
-#: Of one request: most topics share most of their entries.
+#: Cached within one request: most topics share most of their entries.
 Made = Callable[[ConfigEntry], DescribeConfigsResourceResult]
 
 
 def handle(request: DescribeConfigsRequest, call: Call) -> DescribeConfigsResponse:
-    """What is named more than once is answered once: it may be named fifty thousand times."""
+    """A resource has one result, also if a request names it fifty thousand times."""
     first: dict[tuple[int, str], DescribeConfigsResource] = {}
     for resource in request.resources:
         first.setdefault((resource.resource_type, resource.resource_name), resource)
-    asked = first.values()
+    requested = first.values()
     made = cache(partial(_config, request=request))
-    if any(resource.resource_type not in RESOURCE_KINDS for resource in asked):
-        results = [_refused(resource, InvalidRequest(_MALFORMED), call) for resource in asked]
+    if any(resource.resource_type not in RESOURCE_KINDS for resource in requested):
+        results = [_refused(resource, InvalidRequest(_MALFORMED), call) for resource in requested]
     else:
-        results = [_result(resource, made, call) for resource in asked]
+        results = [_result(resource, made, call) for resource in requested]
     return DescribeConfigsResponse(results=results)
 
 
-def _result(asked: DescribeConfigsResource, made: Made, call: Call) -> DescribeConfigsResult:
+def _result(requested: DescribeConfigsResource, made: Made, call: Call) -> DescribeConfigsResult:
     try:
         entries = call.broker.configs.describe_configs.describe(
-            Resource(RESOURCE_KINDS[asked.resource_type], asked.resource_name)
+            Resource(RESOURCE_KINDS[requested.resource_type], requested.resource_name)
         )
     except BrokerError as refused:
-        return _refused(asked, refused, call)
-    keys = asked.configuration_keys
+        return _refused(requested, refused, call)
+    keys = requested.configuration_keys
     if keys:
-        wanted = frozenset(keys)
-        entries = [entry for entry in entries if entry.name in wanted]
+        names = frozenset(keys)
+        entries = [entry for entry in entries if entry.name in names]
     return DescribeConfigsResult(
         error_code=0,
         error_message="",
-        resource_type=asked.resource_type,
-        resource_name=asked.resource_name,
+        resource_type=requested.resource_type,
+        resource_name=requested.resource_name,
         configs=[made(entry) for entry in entries],
     )
 
@@ -87,11 +87,11 @@ def _config(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConf
 
 
 def _refused(
-    asked: DescribeConfigsResource, error: BrokerError, call: Call
+    requested: DescribeConfigsResource, error: BrokerError, call: Call
 ) -> DescribeConfigsResult:
     return DescribeConfigsResult(
         error_code=call.code(error),
         error_message=error.message,
-        resource_type=asked.resource_type,
-        resource_name=asked.resource_name,
+        resource_type=requested.resource_type,
+        resource_name=requested.resource_name,
     )

@@ -1,9 +1,9 @@
 """DescribeGroups (key 15), versions 0-6.
 
 3  authorized operations (KIP-430)      4  static members (KIP-345)      5  flexible
-6  a group that is not there is an error (KIP-1043); before, it is Dead and no error
+6  an unknown group is error 69 (KIP-1043); before, it is Dead without an error
 
-Groups of the consumer protocol have an API of their own, and are not there for this one.
+Groups of the consumer protocol are unknown here; they have ConsumerGroupDescribe.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _group(group_id: str, request: DescribeGroupsRequest, call: Call) -> Describ
             group_id=group_id,
             group_state=DEAD,
         )
-    # Before its assignment a generation shows no metadata: it may be of another protocol.
+    # Kafka shows member metadata only in state Stable: before, the protocol may change.
     name = (group.protocol_name or "") if group.state is State.STABLE else None
     return DescribedGroup(
         group_id=group_id,

@@ -1,8 +1,8 @@
 """DescribeLogDirs (key 35), versions 1-4 (KIP-113).
 
-2  flexible        3  an error of the whole answer        4  the size of the volume (KIP-827)
+2  flexible        3  top-level error        4  size of the volume (KIP-827)
 
-What is not there is left out. A replica is never behind itself, and none is on its way elsewhere.
+Unknown partitions are omitted. The only replica has no lag, and there are no future replicas.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ FIRST_WITH_ERROR = 3
 
 
 def handle(request: DescribeLogDirsRequest, call: Call) -> None:
-    wanted = None
+    requested = None
     if request.topics is not None:
         call.topics = len(request.topics)
-        wanted = [(topic.topic, index) for topic in request.topics for index in topic.partitions]
-    call.respond_later(call.broker.topics.log_dirs.describe(wanted), _response)
+        requested = [(topic.topic, index) for topic in request.topics for index in topic.partitions]
+    call.respond_later(call.broker.topics.log_dirs.describe(requested), _response)
 
 
 def _response(described: LogDir) -> DescribeLogDirsResponse:

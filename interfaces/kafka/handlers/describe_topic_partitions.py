@@ -1,8 +1,8 @@
 """DescribeTopicPartitions (key 75), version 0 (KIP-966).
 
-Topics come in the order of their names, so that a cursor, the first partition that did not fit,
-means the same in the next request. No topics: all of them that the client may describe. At the most
-`max.request.partition.size.limit` partitions stand in one answer.
+Topics are sorted by name; the cursor is the first partition that did not fit. An empty list of
+topics means all topics that the client may describe. A response has at most
+`max.request.partition.size.limit` partitions.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def handle(request: DescribeTopicPartitionsRequest, call: Call) -> DescribeTopic
     cursor = request.cursor
     if cursor is not None:
         _check_cursor(request, cursor)
-    asked = {topic.name for topic in request.topics}
-    names = sorted(name for name in asked or catalog.names() if may_describe(name, call))
+    requested = {topic.name for topic in request.topics}
+    names = sorted(name for name in requested or catalog.names() if may_describe(name, call))
     room = min(
         request.response_partition_limit, call.broker.config.max_request_partition_size_limit
     )
@@ -52,7 +52,7 @@ def handle(request: DescribeTopicPartitionsRequest, call: Call) -> DescribeTopic
         if end < len(topic.partition_ids):
             response.next_cursor = Cursor(topic_name=name, partition_index=end)
             break
-    for name in sorted(asked.difference(names)):
+    for name in sorted(requested.difference(names)):
         response.topics.append(
             DescribeTopicPartitionsResponseTopic(
                 error_code=call.code(TopicAuthorizationFailed()), name=name

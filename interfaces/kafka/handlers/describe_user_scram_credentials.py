@@ -1,6 +1,6 @@
 """DescribeUserScramCredentials (key 50), version 0 (KIP-554).
 
-There are no users: all of them are none, and one that is named does not exist.
+There are no users: the list of all users is empty, and a named user does not exist.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """ElectLeaders (key 43), versions 0-2.
 
-1  unclean elections (KIP-460), an error of the whole request      2  flexible
+1  unclean elections (KIP-460), top-level error      2  flexible
 
-The only replica is the preferred leader, and leads. All partitions: none of them needs an election,
-and Kafka then names the topics alone.
+The only replica is the preferred leader and leads, so no partition needs an election. If all
+partitions are requested, the response names the topics without partitions, as Kafka's does.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ EXPECTED = (ElectionNotNeeded,)
 
 
 def handle(request: ElectLeadersRequest, call: Call) -> ElectLeadersResponse:
-    wanted = request.topic_partitions
-    call.topics = len(wanted or ())
-    if request.election_type not in (PREFERRED, UNCLEAN) and wanted != []:
+    requested = request.topic_partitions
+    call.topics = len(requested or ())
+    if request.election_type not in (PREFERRED, UNCLEAN) and requested != []:
         raise InvalidRequest(f"Unknown election type {request.election_type}")
-    if wanted is None:
-        wanted = [TopicPartitions(topic=name) for name in call.broker.catalog.names()]
+    if requested is None:
+        requested = [TopicPartitions(topic=name) for name in call.broker.catalog.names()]
     return ElectLeadersResponse(
         replica_election_results=[
             ReplicaElectionResult(
@@ -39,7 +39,7 @@ def handle(request: ElectLeadersRequest, call: Call) -> ElectLeadersResponse:
                     for index in topic.partitions
                 ],
             )
-            for topic in wanted
+            for topic in requested
         ]
     )
 

@@ -6,7 +6,7 @@
  9  leader epoch of the client (KIP-320)   16  the current leader and its address (KIP-951)
 11  rack                                   17, 18  for followers
 
-`records` is never null: librdkafka takes null for a broken answer.
+`records` is never null: librdkafka fails to parse a null.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FIRST_WITH_TOPIC_IDS = 13
 FIRST_WITH_ENDPOINTS = 16
 READ_COMMITTED = 1
 
-#: In versions without an error of the whole answer.
+#: For versions without a top-level error.
 FAILED = {"high_watermark": -1}
 
 
@@ -66,13 +66,13 @@ def _items(request: FetchRequest, by_id: bool) -> list[FetchItem]:
         FetchItem(
             None if by_id else topic.topic,
             topic.topic_id,
-            wanted.partition,
-            wanted.fetch_offset,
-            wanted.partition_max_bytes,
-            wanted.current_leader_epoch,
+            requested.partition,
+            requested.fetch_offset,
+            requested.partition_max_bytes,
+            requested.current_leader_epoch,
         )
         for topic in request.topics
-        for wanted in topic.partitions
+        for requested in topic.partitions
     ]
 
 
@@ -94,12 +94,12 @@ def _response(
         topic = (item.topic_name, item.topic_id)
         if topic != last_topic:
             last_topic = topic
-            answer = FetchableTopicResponse(topic=item.topic_name or "", topic_id=item.topic_id)
-            response.responses.append(answer)
-        answer.partitions.append(_partition(one, read_committed, call))
+            found = FetchableTopicResponse(topic=item.topic_name or "", topic_id=item.topic_id)
+            response.responses.append(found)
+        found.partitions.append(_partition(one, read_committed, call))
         if isinstance(one.error, NotLeaderOrFollower) and call.version >= FIRST_WITH_ENDPOINTS:
             leader = one.error.leader
-            answer.partitions[-1].current_leader = LeaderIdAndEpoch(*leader)
+            found.partitions[-1].current_leader = LeaderIdAndEpoch(*leader)
             add_endpoint(response.node_endpoints, NodeEndpoint, leader.node_id, call)
     return response
 
@@ -117,7 +117,7 @@ def _partition(one: FetchedPartition, read_committed: bool, call: Call) -> Parti
 
 
 def _code(error: BrokerError, item: FetchItem, call: Call) -> int:
-    """A fetch in a session names no topic: the log tells the first that failed."""
+    """A fetch in a session names no topic, so the log line names the first one that failed."""
     if call.log_subject is None:
         call.log_subject = "topic", item.topic_name or item.topic_id
     return call.code(error)

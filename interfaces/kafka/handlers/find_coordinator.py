@@ -1,11 +1,11 @@
 """FindCoordinator (key 10), versions 0-6.
 
-1  of transactions too      3  flexible      4  many keys at once
-5  clients know that transactions may abort      6  of share groups (KIP-932)
+1  key type, for transactions      3  flexible      4  several keys (KIP-699)
+5  TRANSACTION_ABORTABLE (KIP-890)      6  share groups (KIP-932)
 
-The response has the coordinator's address as this client can reach it. Not here: transactions,
-whose ids are refused with 53 and words that librdkafka's users see; share groups, whose keys are
-checked and answered with their coordinator.
+The response has the address that this client's listener advertises. Transactional ids are refused
+with 53 and a message, which librdkafka logs. Keys of share groups are checked and get their
+coordinator, though there are no share groups.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from interfaces.kafka.wire.messages.find_coordinator import (
 GROUP, TRANSACTION, SHARE = 0, 1, 2
 FIRST_WITH_MANY_KEYS = 4
 FIRST_WITH_SHARE_GROUPS = 6
-NOBODY = -1
+NO_NODE = -1
 
-FAILED = {"node_id": NOBODY, "port": NOBODY}
-#: As Kafka has it, for a kind of coordinator that it does not know.
+FAILED = {"node_id": NO_NODE, "port": NO_NODE}
+#: Kafka's message for an unknown key type.
 MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the "
     "message was sent to an incompatible broker. See the broker logs for more details."
 )
-#: What Kafka calls no error, where an answer has the message of one key only.
+#: Kafka's message of error 0, in versions with one key.
 NO_ERROR = "NONE"
-#: Of one request.
+#: Transactional ids of one request in the log.
 LOGGED_IDS = 10
 
 
@@ -59,16 +59,14 @@ def handle(request: FindCoordinatorRequest, call: Call) -> FindCoordinatorRespon
 
 
 def _coordinator(key_type: int, key: str, call: Call) -> Coordinator:
-    if key_type == SHARE and not (
-        call.version >= FIRST_WITH_SHARE_GROUPS and _is_of_share_group(key)
-    ):
+    if key_type == SHARE and not (call.version >= FIRST_WITH_SHARE_GROUPS and _is_share_key(key)):
         return Coordinator(
-            key=key, node_id=NOBODY, port=NOBODY, error_code=call.code(InvalidRequest())
+            key=key, node_id=NO_NODE, port=NO_NODE, error_code=call.code(InvalidRequest())
         )
     try:
         node_id, host, port = _node(key, call)
     except CoordinatorNotAvailable as dead:
-        return Coordinator(key=key, node_id=NOBODY, port=NOBODY, error_code=call.code(dead))
+        return Coordinator(key=key, node_id=NO_NODE, port=NO_NODE, error_code=call.code(dead))
     return Coordinator(key=key, node_id=node_id, host=host, port=port)
 
 
@@ -80,8 +78,8 @@ def _node(key: str, call: Call) -> tuple[int, str, int]:
     return coordinator, *found[1]
 
 
-def _is_of_share_group(key: str) -> bool:
-    """A group's id, a topic's, and a partition, with colons between them."""
+def _is_share_key(key: str) -> bool:
+    """The key is GROUP_ID:TOPIC_ID:PARTITION."""
     group_id, _, rest = key.partition(":")
     topic_id, _, partition = rest.rpartition(":")
     try:

@@ -9,7 +9,7 @@ from domain.errors import BrokerError, RebalanceInProgress
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 
-#: A rebalance is no failure: this is how members learn of each.
+#: Not a failure: members learn of a rebalance by this error.
 EXPECTED = (RebalanceInProgress,)
 
 
@@ -19,9 +19,9 @@ def handle(request: HeartbeatRequest, call: Call) -> HeartbeatResponse | None:
     )
     if pending is None:
         return HeartbeatResponse()
-    call.respond_later(pending, lambda told: _response(told, call))
+    call.respond_later(pending, lambda error: _response(error, call))
     return None
 
 
-def _response(told: BrokerError | None, call: Call) -> HeartbeatResponse:
-    return HeartbeatResponse(error_code=0 if told is None else call.code(told))
+def _response(error: BrokerError | None, call: Call) -> HeartbeatResponse:
+    return HeartbeatResponse(error_code=0 if error is None else call.code(error))

@@ -1,9 +1,9 @@
 """InitProducerId (key 22), versions 0-5.
 
- 2  flexible        3  the client may name the id it has (KIP-360); without a transactional id it
-                       is given a new one, as Kafka does
+ 2  flexible        3  producer id and epoch of the client (KIP-360); without a transactional id
+                       the client gets a new id, as in Kafka
 
-Not here: transactional ids; they are refused with 53 until transactions are built.
+There are no transactions: a transactional id is refused with 53.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def handle(request: InitProducerIdRequest, call: Call) -> Response | None:
     _check(request, call)
     producer_id = call.broker.messages.init_producer_id.new_producer_id()
     if isinstance(producer_id, Pending):
-        call.respond_later(producer_id, lambda given: _response(request, given, call))
+        call.respond_later(producer_id, lambda result: _response(request, result, call))
         return None
     return _response(request, producer_id, call)
 

@@ -1,12 +1,12 @@
 """JoinGroup (key 11), versions 0-9.
 
-1  rebalance timeout; before, it is the session timeout (KIP-62)
-4  a new member is given its id and joins again with it (KIP-394)
+1  rebalance timeout (KIP-62); before, the session timeout is used
+4  a new member gets its id by MEMBER_ID_REQUIRED and joins again with it (KIP-394)
 5  static members (KIP-345)                 6  flexible
-7  protocol type; no protocol is null       8  reason (it goes nowhere)
-9  a leader may be told to leave the assignment as it is (KIP-814)
+7  protocol type (KIP-559); the protocol name may be null
+8  reason (KIP-800, not used)               9  the leader may skip the assignment (KIP-814)
 
-The answer comes when all members have joined, or their time is over.
+The response is sent when all members have joined, or after the rebalance timeout.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ FIRST_TO_JOIN_TWICE = 4
 FIRST_WITH_NO_PROTOCOL = 7
 FIRST_TO_SKIP_ASSIGNMENT = 9
 
-#: How a new member is given its id.
+#: Not a failure: a new member gets its id by this error.
 EXPECTED = (MemberIdRequired,)
 FAILED = {"protocol_name": None, "member_id": attrgetter("member_id")}
 
 
 def handle(request: JoinGroupRequest, call: Call) -> None:
     pending = call.broker.groups.coordinator.join_group(_join_request(request, call))
-    call.respond_later(pending, lambda answer: _response(request, answer, call))
+    call.respond_later(pending, lambda result: _response(request, result, call))
 
 
 def _join_request(request: JoinGroupRequest, call: Call) -> JoinRequest:
     version = call.version
-    in_time_ms = request.rebalance_timeout_ms
+    rebalance_timeout_ms = request.rebalance_timeout_ms
     if version < FIRST_WITH_REBALANCE_TIMEOUT:
-        in_time_ms = request.session_timeout_ms
+        rebalance_timeout_ms = request.session_timeout_ms
     return JoinRequest(
         request.group_id,
         request.member_id,
@@ -53,7 +53,7 @@ def _join_request(request: JoinGroupRequest, call: Call) -> JoinRequest:
         call.peer.client.client_id or "",
         client_host(call),
         request.session_timeout_ms,
-        in_time_ms,
+        rebalance_timeout_ms,
         request.protocol_type,
         _protocols(request.protocols),
         version >= FIRST_TO_JOIN_TWICE,
@@ -62,29 +62,29 @@ def _join_request(request: JoinGroupRequest, call: Call) -> JoinRequest:
 
 
 def _protocols(protocols: list[JoinGroupRequestProtocol]) -> Protocols:
-    """Each name once."""
+    """Duplicate names are dropped; the first counts."""
     named = {one.name: bytes(one.metadata) for one in reversed(protocols)}
     return tuple(reversed(named.items()))
 
 
 def _response(
-    request: JoinGroupRequest, answer: JoinResponse | BrokerError, call: Call
+    request: JoinGroupRequest, result: JoinResponse | BrokerError, call: Call
 ) -> Response:
-    if isinstance(answer, BrokerError):
-        return call.refused(request, answer)
+    if isinstance(result, BrokerError):
+        return call.refused(request, result)
     return JoinGroupResponse(
-        error_code=0 if answer.error is None else call.code(answer.error),
-        generation_id=answer.generation_id,
-        protocol_type=answer.protocol_type,
-        protocol_name=_or_null(answer.protocol_name, call),
-        leader=answer.leader,
-        skip_assignment=answer.skip_assignment,
-        member_id=answer.member_id,
+        error_code=0 if result.error is None else call.code(result.error),
+        generation_id=result.generation_id,
+        protocol_type=result.protocol_type,
+        protocol_name=_or_null(result.protocol_name, call),
+        leader=result.leader,
+        skip_assignment=result.skip_assignment,
+        member_id=result.member_id,
         members=[
             JoinGroupResponseMember(
                 member_id=member_id, group_instance_id=instance_id, metadata=metadata
             )
-            for member_id, instance_id, metadata in answer.members
+            for member_id, instance_id, metadata in result.members
         ],
     )
 

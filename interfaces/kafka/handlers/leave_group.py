@@ -1,9 +1,9 @@
 """LeaveGroup (key 13), versions 0-5.
 
-3  several members at once, static ones by their instance id alone (KIP-345)
-4  flexible      5  reason (it goes nowhere)
+3  several members, static members by instance id alone (KIP-345)
+4  flexible      5  reason (KIP-800, not used)
 
-Before version 3 the error of the one member is that of the whole answer.
+Before version 3 the error of the one member is the top-level error.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ def handle(request: LeaveGroupRequest, call: Call) -> None:
     if call.version < FIRST_WITH_SEVERAL:
         leaving = [LeavingMember(request.member_id, None)]
     pending = call.broker.groups.coordinator.leave_group(request.group_id, leaving)
-    call.respond_later(pending, lambda told: _response(leaving, told, call))
+    call.respond_later(pending, lambda results: _response(leaving, results, call))
 
 
 def _response(
-    leaving: list[LeavingMember], told: list[BrokerError | None] | BrokerError, call: Call
+    leaving: list[LeavingMember], results: list[BrokerError | None] | BrokerError, call: Call
 ) -> LeaveGroupResponse:
-    if isinstance(told, BrokerError):
-        return LeaveGroupResponse(error_code=call.code(told))
-    codes = [0 if error is None else call.code(error) for error in told]
+    if isinstance(results, BrokerError):
+        return LeaveGroupResponse(error_code=call.code(results))
+    codes = [0 if error is None else call.code(error) for error in results]
     if call.version < FIRST_WITH_SEVERAL:
         return LeaveGroupResponse(error_code=codes[0])
     return LeaveGroupResponse(

@@ -1,7 +1,7 @@
 """ListConfigResources (key 74), versions 0-1 (KIP-714, KIP-1142).
 
-0  lists the names for which metrics of clients are collected: there are none
-1  any type of resource, all of them if none is named
+0  client metrics resources only (there are none)
+1  any resource types; an empty list means all
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ FIRST_WITH_TYPES = 1
 
 
 def handle(request: ListConfigResourcesRequest, call: Call) -> ListConfigResourcesResponse:
-    wanted = request.resource_types
+    requested = request.resource_types
     if call.version < FIRST_WITH_TYPES:
         kinds = [ResourceKind.CLIENT_METRICS]
-    elif not wanted:
+    elif not requested:
         kinds = list(RESOURCE_NUMBERS)
-    elif any(number not in RESOURCE_KINDS for number in wanted):
+    elif any(number not in RESOURCE_KINDS for number in requested):
         raise UnsupportedVersion
     else:
-        kinds = [RESOURCE_KINDS[number] for number in wanted]
+        kinds = [RESOURCE_KINDS[number] for number in requested]
     return ListConfigResourcesResponse(
         error_code=0,
         config_resources=[

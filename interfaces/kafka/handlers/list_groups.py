@@ -1,8 +1,8 @@
 """ListGroups (key 16), versions 0-5.
 
-3  flexible      4  by state (KIP-518)      5  by type: classic or consumer (KIP-848)
+3  flexible      4  filter by state (KIP-518)      5  filter by type (KIP-848)
 
-Groups without members that have offsets are among them.
+Groups without members that have committed offsets are listed too.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
  2  isolation level       7  largest timestamp (-3)        9  latest in remote storage (-5)
  4  leader epoch          8  earliest in local storage (-4)   11  earliest to be uploaded (-6)
- 6  flexible             10  timeout (there is nothing remote to wait for)
+ 6  flexible             10  timeout (not used: no remote storage)
 
-A special timestamp that the version does not know is refused with 35 in its partition; a partition
-that is asked for twice is answered once, with 42.
+A special timestamp of a later version is error 35 of its partition; a duplicate partition has one
+result, with error 42.
 """
 
 from __future__ import annotations
@@ -49,26 +49,26 @@ def handle(request: ListOffsetsRequest, call: Call) -> ListOffsetsResponse | Non
     response = ListOffsetsResponse()
     searches: list[tuple[Search, ListOffsetsPartitionResponse]] = []
     for topic in request.topics:
-        answers = ListOffsetsTopicResponse(name=topic.name)
-        response.topics.append(answers)
-        for index, wanted in {one.partition_index: one for one in topic.partitions}.items():
-            answer = ListOffsetsPartitionResponse(partition_index=index)
-            answers.partitions.append(answer)
+        topic_response = ListOffsetsTopicResponse(name=topic.name)
+        response.topics.append(topic_response)
+        for index, requested in {one.partition_index: one for one in topic.partitions}.items():
+            result = ListOffsetsPartitionResponse(partition_index=index)
+            topic_response.partitions.append(result)
             try:
                 if times[topic.name, index] > 1:
                     raise InvalidRequest("Duplicate partition")
-                found = _find(topic.name, wanted, request.isolation_level, call)
+                found = _find(topic.name, requested, request.isolation_level, call)
             except BrokerError as refused:
-                answer.error_code = call.code(refused)
+                result.error_code = call.code(refused)
             else:
                 if isinstance(found, Search):
-                    searches.append((found, answer))
+                    searches.append((found, result))
                 else:
-                    _fill(answer, found, call)
+                    _fill(result, found, call)
 
     def completed(_: None) -> ListOffsetsResponse:
-        for search, answer in searches:
-            _fill(answer, search.result, call)
+        for search, result in searches:
+            _fill(result, search.result, call)
         return response
 
     pending = call.broker.messages.list_offsets.complete([search for search, _ in searches])
@@ -79,27 +79,27 @@ def handle(request: ListOffsetsRequest, call: Call) -> ListOffsetsResponse | Non
 
 
 def _find(
-    topic_name: str, wanted: ListOffsetsPartition, isolation_level: int, call: Call
+    topic_name: str, requested: ListOffsetsPartition, isolation_level: int, call: Call
 ) -> FoundOffset | Search:
-    if call.version < FIRST_VERSION_OF.get(wanted.timestamp, 0):
+    if call.version < FIRST_VERSION_OF.get(requested.timestamp, 0):
         raise UnsupportedVersion(
-            f"Timestamp {wanted.timestamp} is not known to version {call.version}"
+            f"Timestamp {requested.timestamp} is not known to version {call.version}"
         )
-    partition = call.broker.catalog.existing_partition(topic_name, wanted.partition_index)
-    if wanted.current_leader_epoch != NO_LEADER_EPOCH:
-        partition.check_leader_epoch(wanted.current_leader_epoch)
+    partition = call.broker.catalog.existing_partition(topic_name, requested.partition_index)
+    if requested.current_leader_epoch != NO_LEADER_EPOCH:
+        partition.check_leader_epoch(requested.current_leader_epoch)
     return call.broker.messages.list_offsets.find(
-        partition, wanted.timestamp, isolation_level == READ_COMMITTED
+        partition, requested.timestamp, isolation_level == READ_COMMITTED
     )
 
 
 def _fill(
-    answer: ListOffsetsPartitionResponse, found: FoundOffset | BrokerError | None, call: Call
+    result: ListOffsetsPartitionResponse, found: FoundOffset | BrokerError | None, call: Call
 ) -> None:
     if isinstance(found, BrokerError):
-        answer.error_code = call.code(found)
+        result.error_code = call.code(found)
     elif found is not None:
-        answer.timestamp = found.timestamp
-        answer.offset = found.offset
+        result.timestamp = found.timestamp
+        result.offset = found.offset
         if call.version >= FIRST_WITH_LEADER_EPOCH:
-            answer.leader_epoch = found.leader_epoch
+            result.leader_epoch = found.leader_epoch

@@ -1,6 +1,6 @@
 """ListPartitionReassignments (key 46), version 0 (KIP-455).
 
-On one node no partition can be on its way to another. Kafka does not check what is named either.
+One node has no reassignments in progress. Kafka does not check the requested partitions either.
 """
 
 from __future__ import annotations

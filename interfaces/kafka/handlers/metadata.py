@@ -1,13 +1,13 @@
 """Metadata (key 3), versions 0-13.
 
- 0  an empty list asks for all topics        8  authorized operations
- 1  null asks for all, empty for none        9  flexible
+ 0  an empty list means all topics           8  authorized operations (KIP-430)
+ 1  null means all, an empty list none       9  flexible
  4  the client may forbid auto-creation     10  topic ids (KIP-516)
- 7  leader epochs                           12  topics may be asked for by id alone
+ 7  leader epochs (KIP-320)                 12  topics by id alone
 
-A topic that is created on the way is answered as soon as it is durable; Kafka first answers that
-it is unknown and lets the client ask again. Kafka's internal topics are unknown and not created.
-A topic that the client may not describe, or not create, is refused, and left out of all topics.
+An auto-created topic is in the response, which is sent after the commit; Kafka responds first that
+it is unknown, and the client retries. Kafka's internal topics are unknown and not created. A topic
+that the client may not describe or create is refused; in the list of all topics it is omitted.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from interfaces.kafka.wire.messages.metadata import (
 
 FIRST_BY_ID = 12
 
-#: Clients that were told different addresses get different answers; there are few of those.
+#: Cached responses: they differ by the advertised address, of which there are few.
 MAX_CACHED = 16
 
 
 def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
     metadata = call.broker.topics.metadata
-    wanted = request.topics
-    if wanted is None and call.version == 0:
+    requested = request.topics
+    if requested is None and call.version == 0:
         raise CloseConnection("malformed_request", "null topics in Metadata version 0")
-    call.topics = len(wanted or ())
-    if wanted is None or (not wanted and call.version == 0):
+    call.topics = len(requested or ())
+    if requested is None or (not requested and call.version == 0):
         return _all_topics(request, call)
-    if any(topic.name is None or topic.topic_id != NO_TOPIC_ID for topic in wanted):
+    if any(topic.name is None or topic.topic_id != NO_TOPIC_ID for topic in requested):
         return _response(_by_id(request, call), request, call)
-    names = dict.fromkeys(topic.name for topic in wanted if topic.name is not None)
+    names = dict.fromkeys(topic.name for topic in requested if topic.name is not None)
     allowed = [name for name in names if _is_allowed(name, request, call)]
     refused = [_not_allowed(name, NO_TOPIC_ID) for name in sorted(names.keys() - set(allowed))]
     found = metadata.topics(allowed, request.allow_auto_topic_creation, call.requester)
@@ -62,7 +62,7 @@ def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
 
 
 def _is_allowed(name: str, request: MetadataRequest, call: Call) -> bool:
-    """A topic that would be created needs Create beside Describe, as in Kafka."""
+    """Auto-creation needs Create in addition to Describe, as in Kafka."""
     creates = request.allow_auto_topic_creation and call.broker.config.auto_create_topics_enable
     return may_describe(name, call) and (
         not creates
@@ -76,25 +76,25 @@ def _not_allowed(name: str | None, topic_id: bytes) -> Described:
 
 
 def _all_topics(request: MetadataRequest, call: Call) -> MetadataResponse | None:
-    """Encoded once for each change of topics, nodes and leaders: partitions may be thousands."""
+    """The response is cached until topics, nodes or leaders change: partitions may be thousands."""
     all_topics = call.broker.topics.metadata.all_topics
     cached = call.route.cached_responses
     if cached is None:
         topics = [topic for topic in all_topics() if may_describe(topic.name, call)]
         return _response(topics, request, call)
     peer = call.peer
-    asked = (
+    key = (
         peer.advertised_host,
         peer.advertised_port,
         request.include_topic_authorized_operations,
         request.include_cluster_authorized_operations,
     )
     revision = call.broker.catalog.revision
-    found = cached.get(asked)
+    found = cached.get(key)
     if found is None or found[0] != revision:
         if len(cached) >= MAX_CACHED:
             cached.clear()
-        found = cached[asked] = revision, call.route.encode(_response(all_topics(), request, call))
+        found = cached[key] = revision, call.route.encode(_response(all_topics(), request, call))
     call.respond_encoded(found[1])
     return None
 
@@ -103,10 +103,10 @@ def _by_id(request: MetadataRequest, call: Call) -> list[Described]:
     if call.version < FIRST_BY_ID:
         error = InvalidRequest(f"Topic ids are not supported in version {call.version}")
         return [UnknownTopic(t.name or "", t.topic_id, error) for t in request.topics or ()]
-    wanted = dict.fromkeys(topic.topic_id for topic in request.topics or ())
-    if len(wanted) > 1:
-        wanted.pop(NO_TOPIC_ID, None)  # beside ids, names are not looked at
-    found = [call.broker.topics.metadata.topic_by_id(topic_id) for topic_id in wanted]
+    requested = dict.fromkeys(topic.topic_id for topic in request.topics or ())
+    if len(requested) > 1:
+        requested.pop(NO_TOPIC_ID, None)  # as Kafka: beside ids, names are ignored
+    found = [call.broker.topics.metadata.topic_by_id(topic_id) for topic_id in requested]
     return [
         _not_allowed(None, one.topic_id)
         if isinstance(one, Topic) and not may_describe(one.name, call)

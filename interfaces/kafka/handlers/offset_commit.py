@@ -2,10 +2,10 @@
 
 2  retention time, until 4      7  static members (KIP-345)     10  topics by id (KIP-848)
 6  leader epoch (KIP-320)       8  flexible
-9  for members of consumer groups, which can be told of stale epochs; unknown groups are 69
+9  members of consumer groups (KIP-848): stale epochs are 113, unknown groups 69
 
-Partitions that are not there are refused first, and stand first in the answer; what is wrong with
-the group is said of every other one.
+Unknown partitions are first in the response, as in Kafka; an error of the group is the error of
+each other partition.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ def handle(request: OffsetCommitRequest, call: Call) -> OffsetCommitResponse | N
     )
     commit.knows_epochs = call.version >= FIRST_FOR_EPOCHS
     call.topics = len(request.topics)
-    answer = _Answer(commit, request.retention_time_ms, call)
+    response = _Response(commit, request.retention_time_ms, call)
     for topic in request.topics:
-        answer.add(topic)
+        response.add(topic)
     if not commit.writes:
-        return answer.response()
+        return response.response()
     pending: Pending[StorageFailed | None] = Pending()
     call.broker.groups.offset_commit.persist(commit, pending.resolve)
-    call.respond_later(pending, answer.settled)
+    call.respond_later(pending, response.committed)
     return None
 
 
-class _Answer:
-    """What is said of each partition, and of which all hangs on the commit."""
+class _Response:
+    """The response of a request, which is complete after the commit."""
 
     __slots__ = ("_call", "_commit", "_known", "_refusal", "_retention", "_unknown")
 
@@ -66,53 +66,53 @@ class _Answer:
         self._call = call
         self._known: list[OffsetCommitResponseTopic] = []
         self._unknown: dict[object, OffsetCommitResponseTopic] = {}
-        #: What is wrong with the group, once it was asked for: its code, or 0.
+        #: The error code of the group, or 0; None until it is checked.
         self._refusal: int | None = None
 
-    def add(self, wanted: OffsetCommitRequestTopic) -> None:
+    def add(self, requested: OffsetCommitRequestTopic) -> None:
         catalog = self._call.broker.catalog
         if self._call.version >= FIRST_BY_ID:
-            topic = catalog.topic_by_id(wanted.topic_id)
+            topic = catalog.topic_by_id(requested.topic_id)
         else:
-            topic = catalog.topic(wanted.name)
+            topic = catalog.topic(requested.name)
         if topic is None:
             missing = (
                 UnknownTopicId if self._call.version >= FIRST_BY_ID else UnknownTopicOrPartition
             )
-            for one in wanted.partitions:
-                self._refuse(wanted, one.partition_index, missing())
+            for one in requested.partitions:
+                self._refuse(requested, one.partition_index, missing())
             return
         count = len(topic.partition_ids)
-        there = [one for one in wanted.partitions if 0 <= one.partition_index < count]
-        if len(there) < len(wanted.partitions):
-            for one in wanted.partitions:
+        existing = [one for one in requested.partitions if 0 <= one.partition_index < count]
+        if len(existing) < len(requested.partitions):
+            for one in requested.partitions:
                 if not 0 <= one.partition_index < count:
-                    self._refuse(wanted, one.partition_index, UnknownTopicOrPartition())
-        if there:
+                    self._refuse(requested, one.partition_index, UnknownTopicOrPartition())
+        if existing:
             self._known.append(
                 OffsetCommitResponseTopic(
-                    name=wanted.name,
-                    topic_id=wanted.topic_id,
-                    partitions=self._partitions(there, topic),
+                    name=requested.name,
+                    topic_id=requested.topic_id,
+                    partitions=self._partitions(existing, topic),
                 )
             )
 
     def _partitions(
-        self, there: list[OffsetCommitRequestPartition], topic: Topic
+        self, existing: list[OffsetCommitRequestPartition], topic: Topic
     ) -> list[OffsetCommitResponsePartition]:
         code = self._refusal
         if code is None:
             code = self._group_refusal()
-        answered = [OffsetCommitResponsePartition(one.partition_index, code) for one in there]
+        results = [OffsetCommitResponsePartition(one.partition_index, code) for one in existing]
         if not code:
             for place, refused in self._call.broker.groups.offset_commit.add(
-                self._commit, topic, there
+                self._commit, topic, existing
             ):
-                answered[place].error_code = self._call.code(refused)
-        return answered
+                results[place].error_code = self._call.code(refused)
+        return results
 
     def _group_refusal(self) -> int:
-        """The group is asked once, and only where there is something to commit."""
+        """Checks the group once, and only if there is something to commit."""
         service = self._call.broker.groups.offset_commit
         try:
             service.begin(self._commit, self._retention)
@@ -123,23 +123,23 @@ class _Answer:
             self._refusal = 0
         return self._refusal
 
-    def _refuse(self, wanted: OffsetCommitRequestTopic, index: int, error: BrokerError) -> None:
-        key = self._key(wanted)
+    def _refuse(self, requested: OffsetCommitRequestTopic, index: int, error: BrokerError) -> None:
+        key = self._key(requested)
         topic = self._unknown.get(key)
         if topic is None:
             topic = self._unknown[key] = OffsetCommitResponseTopic(
-                name=wanted.name, topic_id=wanted.topic_id
+                name=requested.name, topic_id=requested.topic_id
             )
         topic.partitions.append(
             OffsetCommitResponsePartition(partition_index=index, error_code=self._call.code(error))
         )
 
-    def settled(self, failure: StorageFailed | None) -> OffsetCommitResponse:
+    def committed(self, failure: StorageFailed | None) -> OffsetCommitResponse:
         if failure is not None:
             code = self._call.code(CoordinatorNotAvailable())
             for topic in self._known:
-                for answer in topic.partitions:
-                    answer.error_code = answer.error_code or code
+                for response in topic.partitions:
+                    response.error_code = response.error_code or code
         return self.response()
 
     def response(self) -> OffsetCommitResponse:

@@ -1,7 +1,7 @@
 """OffsetDelete (key 47), version 0 (KIP-496).
 
-What is not committed is as good as deleted. Partitions that are not there are refused first, and
-stand first in the answer; a topic of which none was named is not in it.
+Deleting an offset that is not committed succeeds. Unknown partitions are first in the response, as
+in Kafka; a topic without partitions is omitted.
 """
 
 from __future__ import annotations
@@ -30,35 +30,34 @@ def handle(request: OffsetDeleteRequest, call: Call) -> None:
     service = call.broker.groups.offset_delete
     call.topics = len(request.topics)
     group = service.group(request.group_id)
-    answer = _Answer(group, call)
+    response = _Response(group, call)
     for topic in request.topics:
-        answer.add(topic)
+        response.add(topic)
     pending: Pending[StorageFailed | None] = Pending()
-    service.delete(group, answer.wanted, pending.resolve)
-    call.respond_later(pending, answer.settled)
+    service.delete(group, response.deleted, pending.resolve)
+    call.respond_later(pending, response.committed)
 
 
-class _Answer:
-    __slots__ = ("_call", "_found", "_group", "_missing", "wanted")
+class _Response:
+    __slots__ = ("_call", "_found", "_group", "_missing", "deleted")
 
     def __init__(self, group: Group, call: Call) -> None:
         self._group = group
         self._call = call
         self._missing: dict[object, OffsetDeleteResponseTopic] = {}
         self._found: list[OffsetDeleteResponseTopic] = []
-        #: What is to be deleted.
-        self.wanted: list[tuple[str, int]] = []
+        self.deleted: list[tuple[str, int]] = []
 
-    def add(self, asked: OffsetDeleteRequestTopic) -> None:
-        topic = self._call.broker.catalog.topic(asked.name)
+    def add(self, requested: OffsetDeleteRequestTopic) -> None:
+        topic = self._call.broker.catalog.topic(requested.name)
         count = 0 if topic is None else len(topic.partition_ids)
-        subscribed = self._group.subscribes(asked.name)
-        found = OffsetDeleteResponseTopic(name=asked.name)
-        for one in asked.partitions:
+        subscribed = self._group.subscribes(requested.name)
+        found = OffsetDeleteResponseTopic(name=requested.name)
+        for one in requested.partitions:
             index = one.partition_index
             if not 0 <= index < count:
                 missing = self._missing.setdefault(
-                    asked.name, OffsetDeleteResponseTopic(name=asked.name)
+                    requested.name, OffsetDeleteResponseTopic(name=requested.name)
                 )
                 missing.partitions.append(self._refused(index, UnknownTopicOrPartition()))
             elif subscribed:
@@ -67,7 +66,7 @@ class _Answer:
                 found.partitions.append(
                     OffsetDeleteResponsePartition(partition_index=index, error_code=0)
                 )
-                self.wanted.append((asked.name, index))
+                self.deleted.append((requested.name, index))
         if found.partitions:
             self._found.append(found)
 
@@ -76,7 +75,7 @@ class _Answer:
             partition_index=index, error_code=self._call.code(error)
         )
 
-    def settled(self, failure: StorageFailed | None) -> OffsetDeleteResponse:
+    def committed(self, failure: StorageFailed | None) -> OffsetDeleteResponse:
         if failure is not None:
             return OffsetDeleteResponse(error_code=self._call.code(CoordinatorNotAvailable()))
         return OffsetDeleteResponse(

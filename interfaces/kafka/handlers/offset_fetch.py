@@ -1,12 +1,12 @@
 """OffsetFetch (key 9), versions 1-10.
 
-2  null topics: all; an error of the whole group      8  many groups (KIP-709)
+2  null topics mean all; top-level error              8  several groups (KIP-709)
 5  leader epoch (KIP-320)                             9  member id and epoch (KIP-848)
 6  flexible                                          10  topics by id (KIP-848)
-7  only stable offsets (KIP-447): all are, as there are no transactions
+7  require stable (KIP-447): all offsets are stable, there are no transactions
 
-Where nothing is committed the offset is -1; a group, topic or partition that is not there has
-committed nothing. Only an unknown topic id is an error.
+Without a committed offset the offset is -1, also for an unknown group, topic or partition. Only an
+unknown topic id is an error.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ NOT_COMMITTED = -1
 
 FAILED = {"committed_offset": NOT_COMMITTED, "committed_leader_epoch": -1}
 
-#: However small the answers to Fetch are to be, for these there is so much room.
-ANSWER_BYTES = 16 << 20
-#: What an answer is reckoned to cost for each partition in it, beside its metadata.
+#: Lower bound of the response size limit, however small fetch.max.bytes is.
+RESPONSE_BYTES = 16 << 20
+#: Estimated size of a partition in the response, without its metadata.
 PARTITION_BYTES = 256
 
 Partition = TypeVar("Partition", OffsetFetchResponsePartition, OffsetFetchResponsePartitions)
@@ -49,19 +49,19 @@ def handle(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
         return _groups(request, call)
     fetched = _Fetched(request.group_id, None, NO_EPOCH, _SizeLimit(call), call)
     offsets = fetched.offsets()
-    wanted = (
+    requested = (
         [(name, partitions) for name, partitions in offsets.items()]
         if request.topics is None
         else [(topic.name, topic.partition_indexes) for topic in request.topics]
     )
-    call.topics = len(wanted)
+    call.topics = len(requested)
     return OffsetFetchResponse(
         topics=[
             OffsetFetchResponseTopic(
                 name=name,
                 partitions=fetched.partitions(OffsetFetchResponsePartition, name, indexes),
             )
-            for name, indexes in wanted
+            for name, indexes in requested
         ]
     )
 
@@ -84,21 +84,21 @@ def _groups(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
 
 
 class _SizeLimit:
-    """Many may ask for much of one group in one request: an answer has its limit."""
+    """Bounds the response: a request may name one group with large offsets many times."""
 
     __slots__ = ("_left",)
 
     def __init__(self, call: Call) -> None:
-        self._left = max(call.broker.config.fetch_max_bytes, ANSWER_BYTES)
+        self._left = max(call.broker.config.fetch_max_bytes, RESPONSE_BYTES)
 
     def take(self, size_bytes: int) -> None:
         self._left -= size_bytes
         if self._left < 0:
-            raise InvalidRequest("So many committed offsets do not fit into one answer")
+            raise InvalidRequest("The committed offsets do not fit into one response")
 
 
 class _Fetched:
-    """What one group has committed, as its partitions are answered."""
+    """The committed offsets of one group, as partitions of the response."""
 
     __slots__ = ("_call", "_epoch", "_group_id", "_limit", "_member_id", "_offsets")
 
@@ -125,21 +125,21 @@ class _Fetched:
         return self._offsets
 
     def partitions(
-        self, answer: type[Partition], topic: str, indexes: Collection[int]
+        self, kind: type[Partition], topic: str, indexes: Collection[int]
     ) -> list[Partition]:
         committed = self._offsets.get(topic, {})
         self._limit.take(PARTITION_BYTES * len(indexes))
-        answered = []
+        responses = []
         for index in indexes:
             found = committed.get(index)
             if found is None:
-                answered.append(nothing(answer, index, 0))
+                responses.append(_not_committed(kind, index, 0))
             else:
                 text = found.metadata
                 if text:
                     self._limit.take(len(text) if text.isascii() else 4 * len(text))
-                answered.append(answer(index, found.offset, found.leader_epoch, text))
-        return answered
+                responses.append(kind(index, found.offset, found.leader_epoch, text))
+        return responses
 
 
 def _topics(
@@ -150,39 +150,39 @@ def _topics(
     by_id = call.version >= FIRST_BY_ID
     if group.topics is None:
         for name, partitions in offsets.items():
-            answered = OffsetFetchResponseTopics(name=name)
+            response = OffsetFetchResponseTopics(name=name)
             if by_id:
                 topic = call.broker.catalog.topic(name)
                 if topic is None:
                     continue
-                answered.topic_id = topic.topic_id
-            answered.partitions = fetched.partitions(
+                response.topic_id = topic.topic_id
+            response.partitions = fetched.partitions(
                 OffsetFetchResponsePartitions, name, partitions
             )
-            topics.append(answered)
+            topics.append(response)
         return topics
-    for wanted in group.topics:
-        answered = OffsetFetchResponseTopics(name=wanted.name, topic_id=wanted.topic_id)
-        topics.append(answered)
-        name = wanted.name
+    for requested in group.topics:
+        response = OffsetFetchResponseTopics(name=requested.name, topic_id=requested.topic_id)
+        topics.append(response)
+        name = requested.name
         if by_id:
-            topic = call.broker.catalog.topic_by_id(wanted.topic_id)
+            topic = call.broker.catalog.topic_by_id(requested.topic_id)
             if topic is None:
                 code = call.code(UnknownTopicId())
-                answered.partitions = [
-                    nothing(OffsetFetchResponsePartitions, index, code)
-                    for index in wanted.partition_indexes
+                response.partitions = [
+                    _not_committed(OffsetFetchResponsePartitions, index, code)
+                    for index in requested.partition_indexes
                 ]
                 continue
             name = topic.name
-        answered.partitions = fetched.partitions(
-            OffsetFetchResponsePartitions, name, wanted.partition_indexes
+        response.partitions = fetched.partitions(
+            OffsetFetchResponsePartitions, name, requested.partition_indexes
         )
     return topics
 
 
-def nothing(answer: type[Partition], index: int, code: int) -> Partition:
-    return answer(
+def _not_committed(kind: type[Partition], index: int, code: int) -> Partition:
+    return kind(
         partition_index=index,
         committed_offset=NOT_COMMITTED,
         committed_leader_epoch=-1,

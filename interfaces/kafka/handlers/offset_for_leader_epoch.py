@@ -1,7 +1,7 @@
 """OffsetForLeaderEpoch (key 23), versions 2-4.
 
-2  the client says which epoch it believes in (KIP-320)
-3  consumers are told from replicas: all are answered as consumers
+2  current leader epoch of the client (KIP-320)
+3  replica id (all clients are treated as consumers)
 4  flexible
 """
 
@@ -25,23 +25,25 @@ def handle(request: OffsetForLeaderEpochRequest, call: Call) -> OffsetForLeaderE
         topics=[
             OffsetForLeaderTopicResult(
                 topic=topic.topic,
-                partitions=[_partition(topic.topic, wanted, call) for wanted in topic.partitions],
+                partitions=[
+                    _partition(topic.topic, requested, call) for requested in topic.partitions
+                ],
             )
             for topic in request.topics
         ]
     )
 
 
-def _partition(topic: str, wanted: OffsetForLeaderPartition, call: Call) -> EpochEndOffset:
+def _partition(topic: str, requested: OffsetForLeaderPartition, call: Call) -> EpochEndOffset:
     try:
         end = call.broker.messages.offset_for_leader_epoch.find(
-            topic, wanted.partition, wanted.current_leader_epoch, wanted.leader_epoch
+            topic, requested.partition, requested.current_leader_epoch, requested.leader_epoch
         )
     except BrokerError as refused:
-        return EpochEndOffset(error_code=call.code(refused), partition=wanted.partition)
+        return EpochEndOffset(error_code=call.code(refused), partition=requested.partition)
     return EpochEndOffset(
         error_code=0,
-        partition=wanted.partition,
+        partition=requested.partition,
         leader_epoch=end.leader_epoch,
         end_offset=end.end_offset,
     )

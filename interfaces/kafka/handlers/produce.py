@@ -4,8 +4,8 @@
  7  zstd (KIP-110)                   10  the current leader and its address (KIP-951)
  8  record errors (KIP-467)          13  topics by id (KIP-516)
 
-Advertised from 0 because librdkafka looks for that; 0-2 close the connection, as Kafka has it.
-Not here: transactions (a transactional id is refused), recompression, conversion of old formats.
+Advertised from 0 because librdkafka requires it; 0-2 close the connection, as in Kafka 4.
+There are no transactions (a transactional id is refused), and no recompression.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from domain.errors import (
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
+from domain.partitions.partition import Partition
 from domain.topics.topic import Topic, not_writable_error
 from interfaces.kafka.handlers.shared.nodes import add_endpoint
 from interfaces.kafka.requests import repeated_produce
@@ -42,12 +43,12 @@ from interfaces.kafka.wire.schema import Response
 FIRST_WITH_ENDPOINTS = 10
 FIRST_WITH_TOPIC_IDS = 13
 
-NO_ANSWER = 0
+NO_ACKS = 0
 LEGAL_ACKS = (-1, 0, 1)
 
 
 class StagedProduce:
-    """The answer to a request that has batches in the coming commit: made, but not yet true."""
+    """The response to a request whose batches are staged; sent after the commit."""
 
     __slots__ = ("_call", "response", "staged")
 
@@ -68,7 +69,7 @@ class StagedProduce:
 
 
 class ProduceWithoutAcks:
-    """acks=0: the client learns of a failure by the end of its connection."""
+    """Closes the connection if the commit fails: acks=0 has no response."""
 
     __slots__ = ("_call",)
 
@@ -91,31 +92,32 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
     catalog = call.broker.catalog
     by_id = call.version >= FIRST_WITH_TOPIC_IDS
     topics: list[Topic | None] = []
-    places: list[tuple[str, int]] = []
-    for topic_data in request.topic_data:  # no comprehensions: each would be a call
+    places: list[tuple[Topic, int]] = []
+    for topic_data in request.topic_data:  # a comprehension would be a function call
         topic = (
             catalog.topic_by_id(topic_data.topic_id) if by_id else catalog.topic(topic_data.name)
         )
         topics.append(topic)
-        if topic is not None:
+        if topic is not None and not topic.is_internal and refused is None:
             for data in topic_data.partition_data:
-                places.append((topic.name, data.index))
-    catalog.load(places)  # before anything is appended: it may raise NotInMemory
+                places.append((topic, data.index))
+    # Before the first append: this may raise NotInMemory, and the request runs again then.
+    partitions = iter(catalog.partitions(places))
     for topic, topic_data in zip(topics, request.topic_data, strict=True):
-        answer = TopicProduceResponse(name=topic_data.name, topic_id=topic_data.topic_id)
-        response.responses.append(answer)
+        result = TopicProduceResponse(name=topic_data.name, topic_id=topic_data.topic_id)
+        response.responses.append(result)
         if topic is None or topic.is_internal or refused is not None:
             error = refused or _unwritable(topic, topic_data.name, by_id)
-            answer.partition_responses = [
+            result.partition_responses = [
                 _refuse(PartitionProduceResponse(index=data.index), error, call)
                 for data in topic_data.partition_data
             ]
             continue
         for data in topic_data.partition_data:
-            answer.partition_responses.append(_append(topic, data, call, durable))
+            result.partition_responses.append(_append(next(partitions), data, call, durable))
     call.topics = len(request.topic_data)
-    if request.acks == NO_ANSWER:
-        _leave_unanswered(durable, call)
+    if request.acks == NO_ACKS:
+        _respond_nothing(durable, call)
         return None
     if not durable.staged:
         return response
@@ -124,37 +126,35 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
 
 
 def _append(
-    topic: Topic, data: PartitionProduceData, call: Call, durable: StagedProduce
+    partition: Partition | BrokerError | None,
+    data: PartitionProduceData,
+    call: Call,
+    durable: StagedProduce,
 ) -> PartitionProduceResponse:
-    answer = PartitionProduceResponse(index=data.index)
-    broker = call.broker
-    try:
-        partition = broker.catalog.partition(topic, data.index)
-    except NotLeaderOrFollower as elsewhere:
-        if call.version >= FIRST_WITH_ENDPOINTS:
-            leader = elsewhere.leader
-            answer.current_leader = LeaderIdAndEpoch(*leader)
-            add_endpoint(durable.response.node_endpoints, NodeEndpoint, leader.node_id, call)
-        return _refuse(answer, elsewhere, call)
-    except StorageFailed as failure:
-        return _refuse(answer, failure, call)
+    result = PartitionProduceResponse(index=data.index)
     if partition is None:
-        return _refuse(answer, UnknownTopicOrPartition(), call)
-    appended = broker.messages.produce.append(
+        return _refuse(result, UnknownTopicOrPartition(), call)
+    if isinstance(partition, BrokerError):
+        if isinstance(partition, NotLeaderOrFollower) and call.version >= FIRST_WITH_ENDPOINTS:
+            leader = partition.leader
+            result.current_leader = LeaderIdAndEpoch(*leader)
+            add_endpoint(durable.response.node_endpoints, NodeEndpoint, leader.node_id, call)
+        return _refuse(result, partition, call)
+    appended = call.broker.messages.produce.append(
         partition, data.records, call.version >= FIRST_WITH_ZSTD
     )
     if isinstance(appended, BrokerError):
-        return _refuse(answer, appended, call)
-    answer.base_offset = appended.base_offset
-    answer.log_append_time_ms = appended.log_append_time
-    answer.log_start_offset = partition.durable.start_offset
+        return _refuse(result, appended, call)
+    result.base_offset = appended.base_offset
+    result.log_append_time_ms = appended.log_append_time
+    result.log_start_offset = partition.durable.start_offset
     if appended.last_offset >= partition.durable.next_offset:
-        durable.staged.append(answer)
-    return answer
+        durable.staged.append(result)
+    return result
 
 
 def _refusal(request: ProduceRequest) -> BrokerError:
-    """Why nothing of the request can be done."""
+    """The error of all partitions."""
     if request.acks not in LEGAL_ACKS:
         return InvalidRequiredAcks("acks must be -1, 0 or 1")
     return TransactionalIdNotAuthorized()
@@ -166,7 +166,7 @@ def _unwritable(topic: Topic | None, name: str, by_id: bool) -> BrokerError:
     return not_writable_error(name if topic is None else topic.name)
 
 
-def _leave_unanswered(durable: StagedProduce, call: Call) -> None:
+def _respond_nothing(durable: StagedProduce, call: Call) -> None:
     if call.error_codes:
         raise _refused_batch(call.error_codes[0])
     if durable.staged:
@@ -179,29 +179,29 @@ def _refused_batch(code: int) -> CloseConnection:
 
 
 def failed(request: ProduceRequest, code: int, message: str | None, version: int) -> Response:
-    if request.acks == NO_ANSWER:
+    if request.acks == NO_ACKS:
         raise _refused_batch(code)
     values = {"base_offset": -1}
     return failed_response(ProduceRequest, ProduceResponse, version, values)(request, code, message)
 
 
 def _refuse(
-    answer: PartitionProduceResponse, error: BrokerError, call: Call
+    result: PartitionProduceResponse, error: BrokerError, call: Call
 ) -> PartitionProduceResponse:
-    answer.error_code = call.code(error)
-    answer.error_message = error.message or None
-    answer.base_offset = -1
-    answer.log_append_time_ms = -1
-    answer.log_start_offset = -1
+    result.error_code = call.code(error)
+    result.error_message = error.message or None
+    result.base_offset = -1
+    result.log_append_time_ms = -1
+    result.log_start_offset = -1
     if isinstance(error, (InvalidRecord, InvalidTimestamp)):
-        answer.record_errors = [
+        result.record_errors = [
             BatchIndexAndErrorMessage(batch_index=f.index, batch_index_error_message=f.message)
             for f in error.faults
         ]
-    return answer
+    return result
 
 
 def cache_request(frame: memoryview, request: ProduceRequest, call: Call) -> None:
-    """The next requests may be known by this one, which went well."""
-    if request.acks != NO_ANSWER:
+    """Caches this request for repeats of it."""
+    if request.acks != NO_ACKS:
         repeated_produce.cache_request(frame, request, call, _refuse)

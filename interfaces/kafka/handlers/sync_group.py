@@ -1,9 +1,9 @@
 """SyncGroup (key 14), versions 0-5.
 
 3  static members (KIP-345)      4  flexible
-5  protocol type and name have to be said, and are told (KIP-559)
+5  protocol type and name (KIP-559), which are required
 
-The answer comes when the leader has said who reads what.
+The response is sent when the leader has sent the assignment.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EXPECTED = (RebalanceInProgress,)
 def handle(request: SyncGroupRequest, call: Call) -> None:
     _check_protocol(request, call)
     pending = call.broker.groups.coordinator.sync_group(_sync_request(request))
-    call.respond_later(pending, lambda answer: _response(request, answer, call))
+    call.respond_later(pending, lambda result: _response(request, result, call))
 
 
 def _check_protocol(request: SyncGroupRequest, call: Call) -> None:
@@ -47,13 +47,13 @@ def _sync_request(request: SyncGroupRequest) -> SyncRequest:
 
 
 def _response(
-    request: SyncGroupRequest, answer: SyncResponse | BrokerError, call: Call
+    request: SyncGroupRequest, result: SyncResponse | BrokerError, call: Call
 ) -> Response:
-    if isinstance(answer, BrokerError):
-        return call.refused(request, answer)
+    if isinstance(result, BrokerError):
+        return call.refused(request, result)
     return SyncGroupResponse(
-        error_code=0 if answer.error is None else call.code(answer.error),
-        protocol_type=answer.protocol_type,
-        protocol_name=answer.protocol_name,
-        assignment=answer.assignment,
+        error_code=0 if result.error is None else call.code(result.error),
+        protocol_type=result.protocol_type,
+        protocol_name=result.protocol_name,
+        assignment=result.assignment,
     )

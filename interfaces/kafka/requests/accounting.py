@@ -1,13 +1,13 @@
-"""RequestAccounting: what is noted of every request, when its answer is ready to leave.
+"""RequestAccounting: counts, times and logs each request when its response is sent.
 
-Each passes here once, so what stands here is paid for by every request. All are counted, with their
-bytes and how long they took. Where that time went is noted of so many a second, which are all
-unless much is asked, and of those that failed or were slow: docs/performance.md has what it costs.
+This is a hot path: each request passes once. All requests are counted, with their bytes and their
+total time. The time of each stage (queue, decode, handle, wait, send) is recorded for 1,000
+requests a second, and for failed and slow ones; docs/performance.md has the cost.
 
-To look at the clock costs more than to count. So a produce request that repeats an earlier one is
-looked at on its way only where it will be noted, or the log may ask for it. Beyond that it is known
-when it came and when its answer leaves; where it fails or is slow all the same, the time between is
-said to be one of waiting, and is no stage of any histogram.
+Reading the clock costs more than counting. So a repeated produce request is timed stage by stage
+only if the stages will be recorded or the request log may want them. Otherwise only its arrival and
+its departure are known; if it fails or is slow, the time between is logged as waiting, and counts
+in no stage histogram.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from interfaces.kafka.requests.call import Call
 from interfaces.kafka.requests.error_codes import NAMES
 from interfaces.kafka.wire.structs import Pieces
 
-#: So many more requests, with every tenth of a second, of which it is noted where their time went;
-#: and no more than a second's worth at once.
+#: Requests whose stages are recorded: this many more with each tenth of a second, and at most one
+#: second's worth at once.
 DETAILED_A_TENTH = 100
 DETAILED_AT_ONCE = 10 * DETAILED_A_TENTH
 TENTH_NS = 100_000_000
@@ -37,15 +37,15 @@ class RequestAccounting:
         self._always_timed = log.quick_ns <= log.slow_ns
         self._left = DETAILED_AT_ONCE
         self._tenth_ends_ns = 0
-        #: Added to a reading of the counter it is a time by the wall clock, as that goes just now.
+        #: The wall clock minus the performance counter, read once in each tenth of a second.
         self._wall_ns = 0
         self.recent = RecentRequests(recent_max, topic_name)
         self._add = self.recent.add
-        #: Whether requests that begin now are to be looked at closely.
+        #: Whether the stages of requests that begin now are timed.
         self.timed = True
 
     def take(self, replies: deque[Call]) -> tuple[int, Pieces]:
-        """Answers that may leave, from the head of the line: how many bytes, and the bytes."""
+        """Takes the completed responses from the head of `replies`: their size, and their bytes."""
         now_ns = perf_counter_ns()
         if now_ns >= self._tenth_ends_ns:
             self._begin_tenth(now_ns)

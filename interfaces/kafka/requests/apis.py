@@ -1,4 +1,4 @@
-"""THE table of the APIs that are served, one row each; ApiVersions answers from it.
+"""THE table of the APIs that are served, one row each; ApiVersions responds from it.
 
 To add one: its messages in `wire/messages/`, its handler in `handlers/`, and a row here.
 """
@@ -16,8 +16,8 @@ JOIN_GROUP = 11
 SYNC_GROUP = 14
 
 
-#: An operation, a type of resources (None: as the request says), and the fields of the request
-#: that name them: one of these has names, by its version.
+#: An operation, a resource type (None: the request names it), and the fields with the resource
+#: names: which of these fields is used depends on the version.
 Need = tuple[Operation, ResourceType | None, str]
 
 _ALTER = Operation.ALTER
@@ -33,9 +33,9 @@ _TOPIC, _GROUP, _CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.
 
 
 class Api:
-    """`min_version` and `max_version` are what is advertised; `first_served` is where it works.
+    """`min_version` and `max_version` are advertised; the handler works from `first_served` on.
 
-    `needs` is what its principal has to be allowed, as in Kafka.
+    `needs` are the operations that the principal must be allowed, as in Kafka.
     """
 
     __slots__ = ("first_served", "key", "max_version", "min_version", "name", "needs")
@@ -71,13 +71,13 @@ class Api:
 
 
 def title_of(name: str) -> str:
-    """The name of an API as Kafka writes it."""
+    """The name of an API in Kafka's spelling: `list_offsets` is ListOffsets."""
     return "".join(word.capitalize() for word in name.split("_"))
 
 
 # fmt: off
 APIS: tuple[Api, ...] = (
-    # librdkafka looks for Produce 0 in the answer, and nobody sends it: as Kafka has it.
+    # librdkafka requires Produce 0 in the ApiVersions response, and does not send it (KAFKA-18659).
     Api(0, "produce", 0, 13, (_WRITE, _TOPIC, "topic_data"), first_served=3),
     Api(1, "fetch", 4, 18, (_READ, _TOPIC, "topics")),
     Api(2, "list_offsets", 1, 11, (_DESCRIBE, _TOPIC, "topics")),

@@ -1,4 +1,4 @@
-"""Call: one request being answered; its route, and what a handler may know of its connection."""
+"""Call: a request in progress. Route: its API and version. Peer: its connection."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ T = TypeVar("T")
 
 
 class CloseConnection(Exception):
-    """The only response to this request is that its connection is closed.
+    """The broker must close the connection instead of sending a response.
 
-    `reason` is one of those of `connection_closed` (application/ports/events.py).
+    `reason` is a reason of `connection_closed` (application/ports/events.py).
     """
 
     def __init__(self, reason: str, detail: str) -> None:
@@ -37,44 +37,46 @@ class CloseConnection(Exception):
 
 
 class Peer(Protocol):
-    """One connection, as far as handlers may know it."""
+    """The connection of a request, as handlers see it."""
 
     broker: Broker
     client: ClientInfo
     principal: Principal
-    #: What this client is told to connect to.
+    #: The address that this client should connect to.
     advertised_host: str
     advertised_port: int
     raw_client_id: bytes
-    #: Where that of its last request ended which the next ones may share; 0: none did.
+    #: The end of the prefix of its last cached produce request (repeated_produce.py); 0: none.
     prefix_end: int
 
     def completed(self, call: Call) -> None:
-        """A reply is complete; it leaves in its turn."""
+        """Called when a response is complete; it is sent after the responses before it."""
 
     def failed(self, call: Call, error: Exception) -> None:
-        """A reply cannot be made."""
+        """Called when a response cannot be encoded."""
+
+    def requeue(self, frame: memoryview, loading: Pending[None]) -> None:
+        """Runs the request again when `loading` is done; it has had no effect."""
 
     def throttle(self, throttle_ms: int) -> None:
-        """Begins nothing more for so long."""
+        """Begins no other request for this time."""
 
     def close(self, reason: str, detail: str) -> None: ...
 
 
-#: What a request that went well teaches of those to come.
+#: Caches how a successful request decodes, for requests with the same prefix.
 CacheRequest = Callable[[memoryview, Any, "Call"], None]
-#: Runs a request like an earlier one; False, and nothing has happened, where the ordinary way is
-#: needed.
+#: Runs a request that repeats a cached one; False, without any effect, if it must be decoded.
 Repeat = Callable[[memoryview, "Call"], bool]
 
 
 class Route:
-    """What requests of one version of one API go through; made at first use."""
+    """Decoder, handler and encoder of one version of one API; made at first use."""
 
     def __init__(
         self, api: Api, version: int, max_elements: int | None, guarded: bool = False
     ) -> None:
-        """`guarded`: the authorizer or the quotas have a say in every request."""
+        """`guarded`: an authorizer or quotas check each request, so nothing is cached."""
         messages = api.messages()
         handler = api.handler()
         request: type[Message] = getattr(messages, f"{api.title}Request")
@@ -87,11 +89,11 @@ class Route:
             request, version, max_elements
         )
         self.encode: Callable[[Response], Pieces] = encoder(response, version)
-        #: None: the call is answered later.
+        #: None: the handler responds later.
         self.handle: Callable[[Any, Call], Response | None] = (
             gated(api, version, request, handler.handle) if guarded else handler.handle
         )
-        #: What is a step of the protocol and no failure, though it has an error code.
+        #: Errors that are steps of the protocol: such a request does not count as failed.
         self.expected: tuple[type[BrokerError], ...] = getattr(handler, "EXPECTED", ())
         own = getattr(handler, "failed", None)
         self.failed: Failed = (
@@ -101,12 +103,11 @@ class Route:
         )
         self.tagged_request = request.is_flexible(version)
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
-        #: Encoded answers that a handler may give again, with what they were made from; None where
-        #: they depend on who asks.
+        #: Encoded responses with the catalogue's revision; None if they depend on the principal.
         self.cached_responses: dict[object, tuple[int, Pieces]] | None = None if guarded else {}
-        #: Requests known by how they begin (see repeated_produce.py).
+        #: Cached produce requests, by their prefix (repeated_produce.py).
         self.repeated: dict[bytes, Repeat] = {}
-        #: The catalogue's revision that they hold for.
+        #: The revision of the catalogue for which they are valid.
         self.cached_revision = -1
         self.cache_request: CacheRequest | None = (
             None if guarded else getattr(handler, "cache_request", None)
@@ -135,7 +136,7 @@ class Call:
         "version",
     )
 
-    # Times are taken by whoever gets so far with it, where `started_ns` is.
+    # Set by dispatch and session if `started_ns` is set.
     completed_ns: int
     decoded_ns: int
     handled_ns: int
@@ -143,12 +144,11 @@ class Call:
     def __init__(
         self, peer: Peer, route: Route, correlation_id: int, bytes_in: int, received_ns: int
     ) -> None:
-        #: None until it is answered; empty when there is nothing to send.
+        #: The response, once it is complete; empty if there is nothing to send (acks=0).
         self.pieces: Pieces | None = None
         self.received_ns = received_ns
-        #: 0: only when it was received is known, and when its answer leaves.
+        #: 0: the stages of this request are not timed.
         self.started_ns = 0
-        #: What it concerns, for the log.
         self.log_subject: LogSubject | None = None
         self.peer = peer
         self.broker = peer.broker
@@ -166,8 +166,8 @@ class Call:
         return Requester(self.peer.principal, client.client_id, client.peer)
 
     def allows(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
-        """Or something else that is enough, as in Kafka: who may create topics in the cluster may
-        create each, and who may write to a topic, whichever, may do so idempotently.
+        """Kafka's rules of implication: Create on the cluster allows to create each topic, and
+        Write on any topic allows idempotent writes.
         """
         authorizer, principal = self.broker.authorizer, self.peer.principal
         if authorizer.allows_everything or authorizer.allows(
@@ -181,15 +181,15 @@ class Call:
         return False
 
     def code(self, error: BrokerError) -> int:
-        """The number for a failure that goes into the answer; the request counts as failed."""
+        """The error code for the response; the request counts as failed."""
         code = CODES[type(error)]
-        # What is not loaded yet is not noted: the log says when it is.
+        # COORDINATOR_LOAD_IN_PROGRESS is not counted: the log has an event for the loading.
         if not isinstance(error, (CoordinatorLoadInProgress, *self.route.expected)):
             self.note_code(code)
         return code
 
     def refused(self, request: Any, error: BrokerError) -> Response:
-        """The response that says of all that was asked for why it is not done."""
+        """The response with this error for the request, or for each element of it."""
         return self.route.failed(request, self.code(error), error.message or None)
 
     def note_code(self, code: int) -> None:
@@ -198,7 +198,7 @@ class Call:
         self.error_codes.append(code)
 
     def respond(self, response: Any) -> None:
-        """Completes the reply; in the order of requests it goes out with the next flush."""
+        """Completes the response; it is sent with the next flush, in the order of requests."""
         body = self.route.encode(response)
         if not self.broker.quotas.unlimited and (throttle_ms := self._throttle(body)):
             response.throttle_time_ms = throttle_ms
@@ -222,14 +222,14 @@ class Call:
         self.pieces = [start, *body]
         self.peer.completed(self)
 
-    def respond_whole(self, answer: bytes) -> None:
-        """With its length and header."""
-        self.bytes_out = len(answer)
-        self.pieces = [answer]
+    def respond_frame(self, frame: bytes) -> None:
+        """Like `respond`, for an encoded response with its length and header."""
+        self.bytes_out = len(frame)
+        self.pieces = [frame]
         self.peer.completed(self)
 
     def respond_nothing(self) -> None:
-        """The client expects no answer."""
+        """Completes a request with acks=0, for which the client expects no response."""
         if not self.broker.quotas.unlimited:
             self._throttle([])
         self.bytes_out = 0
@@ -237,18 +237,18 @@ class Call:
         self.peer.completed(self)
 
     def respond_later(self, pending: Pending[T], response: Callable[[T], Response]) -> None:
-        """Completes the reply when the value is there; nobody else suffers when that fails."""
+        """Completes the response when the value is there; a failure ends only this connection."""
 
         def resolved(value: T) -> None:
             try:
                 self.respond(response(value))
             except Exception as error:
-                if self.pending is None:  # it was there already: dispatch responds
+                if self.pending is None:  # still within the handler: dispatch handles it
                     raise
                 self.peer.failed(self, error)
 
         if pending.resolved:
             pending.then(resolved)
             return
-        self.pending = pending  # type: ignore[assignment]  # only ever abandoned
+        self.pending = pending  # type: ignore[assignment]  # only used to abandon it
         pending.then(resolved, lambda fault: self.peer.failed(self, fault))

@@ -1,4 +1,4 @@
-"""The numbers on the wire for what concerns configs."""
+"""Numbers on the wire for config resources, sources, types and operations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ RESOURCE_KINDS: dict[int, ResourceKind] = {
 }
 RESOURCE_NUMBERS = {kind: number for number, kind in RESOURCE_KINDS.items()}
 
-#: Where a value comes from.
 SOURCES: dict[Source, int] = {
     Source.TOPIC: 1,
     Source.DYNAMIC_BROKER: 2,

@@ -1,16 +1,16 @@
-"""THE map from what can be refused to the number that says so on the wire; total both ways."""
+"""THE map from errors to Kafka's error codes; total both ways."""
 
 from __future__ import annotations
 
 from domain import errors
 from domain.errors import BrokerError
 
-#: What was not foreseen; the log has the traceback.
+#: For bugs; the log has the traceback.
 UNKNOWN_SERVER_ERROR = -1
 
-#: Each error with its code, and what Kafka calls it, for people who read the log.
+#: Each error with its code and Kafka's name of it, which the request log shows.
 _TABLE: dict[type[BrokerError], tuple[int, str]] = {
-    # As in Kafka, where a message of the offsets topic cannot take it.
+    # As in Kafka, where the group's record does not fit into __consumer_offsets.
     errors.GroupMetadataTooLarge: (UNKNOWN_SERVER_ERROR, "UNKNOWN_SERVER_ERROR"),
     errors.OffsetOutOfRange: (1, "OFFSET_OUT_OF_RANGE"),
     errors.CorruptMessage: (2, "CORRUPT_MESSAGE"),

@@ -1,7 +1,7 @@
 """The response to a request that failed as a whole, derived from the declarations of its messages.
 
-The error stands where the version has room for it: at the top of the response, or in each element
-of the array that mirrors what the request asks for (of topics, then of partitions; of groups).
+The error goes where the version has a field for it: at the top level of the response, or into each
+element of the array that mirrors the request (topics and their partitions, or groups).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from interfaces.kafka.wire.structs import StructType
 #: (request, code, message) -> response
 Failed = Callable[[Any, int, str | None], Response]
 
-#: What an element of a request is about, and is repeated in the response.
+#: Fields that identify an element of a request, and are copied into the response.
 _NAMES = (
     *("name", "topic", "topic_id", "index", "partition", "partition_index", "group_id"),
     *("resource_type", "resource_name"),
@@ -26,11 +26,11 @@ _NAMES = (
 def failed_response(
     request: type[Message], response: type[Message], version: int, values: Mapping[str, Any]
 ) -> Failed:
-    """`values`: fields that are not at their defaults where an error is, or what makes them."""
+    """`values`: fields beside the error that differ from their defaults, or functions for them."""
 
-    def failed(asked: Any, code: int, message: str | None) -> Any:
+    def failed(requested: Any, code: int, message: str | None) -> Any:
         put = {"error_code": code, "error_message": message, **values}
-        return _Failure(version, put).struct(asked, request, response)
+        return _Failure(version, put).struct(requested, request, response)
 
     return failed
 
@@ -40,30 +40,30 @@ class _Failure:
         self._version = version
         self._values = values
 
-    def struct(self, asked: Any, request: StructType, response: StructType) -> Any:
-        answer: Any = response()
+    def struct(self, requested: Any, request: StructType, response: StructType) -> Any:
+        result: Any = response()
         fields = self._fields(response)
         if "error_code" in fields:
-            self._put(asked, answer, fields)
-            return answer
+            self._put(requested, result, fields)
+            return result
         name = next(name for name, field in fields.items() if self._has_errors(field))
         arrays = [one for one in self._fields(request).items() if one[1].kind == "array"]
-        asked_name, array = next((one for one in arrays if one[0] == name), arrays[0])
+        array_name, array = next((one for one in arrays if one[0] == name), arrays[0])
         made: StructType = fields[name].element.element
-        elements = getattr(asked, asked_name) or ()
-        setattr(answer, name, [self._element(one, array.element, made) for one in elements])
-        return answer
+        elements = getattr(requested, array_name) or ()
+        setattr(result, name, [self._element(one, array.element, made) for one in elements])
+        return result
 
     def _fields(self, struct: StructType) -> dict[str, Field]:
         return {name: one for name, one in struct.fields_.items() if one.is_in(self._version)}
 
-    def _put(self, asked: Any, answer: Any, fields: dict[str, Field]) -> None:
+    def _put(self, requested: Any, result: Any, fields: dict[str, Field]) -> None:
         for name, value in self._values.items():
             if callable(value):
-                value = value(asked)
+                value = value(requested)
             field = fields.get(name)
             if field is not None and (value is not None or field.is_nullable_in(self._version)):
-                setattr(answer, name, value)
+                setattr(result, name, value)
 
     def _has_errors(self, field: Field) -> bool:
         if field.kind != "array" or field.element.kind != "struct":
@@ -71,18 +71,18 @@ class _Failure:
         inner = self._fields(field.element.element)
         return "error_code" in inner or any(map(self._has_errors, inner.values()))
 
-    def _element(self, asked: Any, declared: Field, made: StructType) -> Any:
+    def _element(self, requested: Any, declared: Field, made: StructType) -> Any:
         fields = self._fields(made)
         if declared.kind != "struct":
-            answer = self.struct(asked, made, made)
+            result = self.struct(requested, made, made)
             kinds = {name: f.kind for name, f in fields.items() if not name.startswith("error_")}
             name = next(name for name, kind in kinds.items() if kind == declared.kind)
-            setattr(answer, name, asked)
-            return answer
-        answer = self.struct(asked, declared.element, made)
+            setattr(result, name, requested)
+            return result
+        result = self.struct(requested, declared.element, made)
         for name in self._fields(declared.element):
-            # Fetch asks for a partition and answers with its index.
+            # Fetch has `partition` in the request and `partition_index` in the response.
             named = name if name in fields else f"{name}_index"
             if name in _NAMES and named in fields:
-                setattr(answer, named, getattr(asked, name))
-        return answer
+                setattr(result, named, getattr(requested, name))
+        return result

@@ -1,11 +1,10 @@
-"""Gate: asks the authorizer whether the principal of a connection may do what a request asks for.
+"""Gate: asks the authorizer whether the principal may do what a request wants to do.
 
-A row of the table of APIs says which operation on which resources that is. Where the authorizer
-allows everything there is no gate, and nothing is asked. Where there is one, it stands before the
-handler, and nothing that shortens the way to a response is used: such a response was made for
-another principal, or before its rights changed.
+The table of APIs lists the operations and resources of each API. If the authorizer allows
+everything, there is no gate. Otherwise the gate runs before the handler, and no cached request or
+response is used: it was made for another principal, or before its ACLs changed.
 
-A handler asks by itself where its response leaves out, or refuses, only what is not allowed.
+Handlers that omit or refuse single resources (Metadata, ListGroups) ask the authorizer themselves.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _REFUSALS: dict[ResourceType, type[BrokerError]] = {
     ResourceType.CLUSTER: ClusterAuthorizationFailed,
     ResourceType.TRANSACTIONAL_ID: TransactionalIdNotAuthorized,
 }
-#: What FindCoordinator calls a key of this kind.
+#: The key type of a transactional id in FindCoordinator.
 _TRANSACTION = 1
 
 Resource = tuple[ResourceType, str]
@@ -41,7 +40,7 @@ Handle = Callable[[Any, Any], Response | None]
 
 
 def gated(api: Api, version: int, request_type: type[Message], handle: Handle) -> Handle:
-    """Refuses a request as a whole where anything of it is not allowed."""
+    """Wraps a handler: refuses the whole request if one of its resources is not allowed."""
     needs = [
         (operation, resource_type, _paths(fields, request_type, version))
         for operation, resource_type, fields in api.needs
@@ -58,7 +57,7 @@ def gated(api: Api, version: int, request_type: type[Message], handle: Handle) -
 
 
 def _paths(fields: str, request_type: type[Message], version: int) -> list[list[str]]:
-    """Of the fields that the version has."""
+    """Paths of the fields that this version has."""
     paths = [path.split(".") for path in fields.split()]
     return [path for path in paths if request_type.fields_[path[0]].is_in(version)]
 
@@ -71,10 +70,10 @@ def _resources(
     for path in paths:
         for one in _elements(request, path):
             if resource_type is None:
-                yield _as_it_says(one, request)
+                yield _named_resource(one, request)
                 continue
             name = one if isinstance(one, str) else _name(one, call)
-            if name is not None:  # a topic that is not known by its id is refused by the handler
+            if name is not None:  # the handler refuses unknown topic ids
                 yield resource_type, name
 
 
@@ -96,8 +95,8 @@ def _name(one: Any, call: Any) -> str | None:
     return call.broker.catalog.name_of(one.topic_id) if hasattr(one, "topic_id") else ""
 
 
-def _as_it_says(one: Any, request: Any) -> Resource:
-    """A key of FindCoordinator, or a resource that has configs."""
+def _named_resource(one: Any, request: Any) -> Resource:
+    """The resource of a FindCoordinator key, or of a config resource."""
     if isinstance(one, str):
         is_transaction = request.key_type == _TRANSACTION
         return ResourceType.TRANSACTIONAL_ID if is_transaction else ResourceType.GROUP, one

@@ -1,4 +1,4 @@
-"""What a request concerns: the one group, config resource or topic that its log line names."""
+"""The subject of a request in the log: its one group, config resource or topic."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 from domain.topics.topic import NO_TOPIC_ID
 from interfaces.kafka.requests.config_numbers import RESOURCE_KINDS
 
-#: What FindCoordinator calls a key of this kind.
+#: The key type of a group in FindCoordinator.
 GROUP = 0
 
-#: What is concerned, and its name; for a topic it may be the id, whose name the log looks up.
+#: A field of the log line and its value; for a topic the value may be its id.
 LogSubject = tuple[str, str | bytes]
 
-#: Fields of requests, and what they name; the first that is not empty counts.
+#: Fields of requests, with the log field of the names in them; the first non-empty one counts.
 _FIELDS = {
     "group_id": "group",
     "groups": "group",
@@ -31,7 +31,7 @@ _FIELDS = {
 
 
 def log_subject_of(request: Any) -> LogSubject | None:
-    """None where it names more than one: the line would not say which of them failed."""
+    """None if the request names several: the log line would not show which one failed."""
     for field in _fields_of(request.__class__):
         named = getattr(request, field)
         if named:

@@ -1,10 +1,9 @@
-"""RepeatedProduce: a produce request that says, but for its batch, what an earlier one said.
+"""RepeatedProduce: a produce request that equals an earlier one except for its batch.
 
-Who sends single batches to one partition repeats everything around them: header, topic, partition,
-flags. What was understood once need not be decoded again: such a request is known by its bytes, and
-its answer is the earlier answer with other numbers in it. Whatever is out of the ordinary goes the
-ordinary way, through decoder, handler and encoder, which decide alone what is right; the property
-test in tests/property/test_repeated_produce.py holds the two against each other.
+A producer that sends single batches to one partition repeats all other bytes: client id, topic,
+partition, acks. The broker compares this prefix with cached requests instead of decoding it, and
+responds with the cached response bytes and new offsets. All other requests go through decoder,
+handler and encoder; tests/property/test_repeated_produce.py compares both ways.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ from interfaces.kafka.wire.messages.produce import (
 )
 from interfaces.kafka.wire.primitives import finish_uvarint, write_uvarint
 
-#: A longer beginning is not worth its memory.
+#: Longer prefixes are not cached.
 MAX_PREFIX_BYTES = 512
-#: Of one route; what comes after them goes the ordinary way.
+#: Cached requests of one version of Produce.
 MAX_REPEATED = 1000
 
 FIRST_WITH_LOG_START = 5
 FIRST_WITH_ZSTD = 7
 
-#: A batch with its size; what is shorter holds none.
+#: The smallest batch with its size.
 SHORTEST_REST_BYTES = HEADER_BYTES + 4
 
 _INT32 = Struct(">i")
@@ -114,14 +113,14 @@ class RepeatedProduce:
             self._refuse(PartitionProduceResponse(index=self.index), failure, call)
         )
 
-    def _response(self, answer: PartitionProduceResponse) -> ProduceResponse:
+    def _response(self, partition: PartitionProduceResponse) -> ProduceResponse:
         topic = TopicProduceResponse(
-            name=self.name, topic_id=self.topic_id, partition_responses=[answer]
+            name=self.name, topic_id=self.topic_id, partition_responses=[partition]
         )
         return ProduceResponse(responses=[topic])
 
     def begin(self, frame: memoryview, call: Call) -> bool:
-        """Appends the batch; False, and nothing has happened, where it is not as it was."""
+        """Appends the batch; False, without any effect, if the request must be decoded."""
         position = self._size_at
         if len(frame) < position + SHORTEST_REST_BYTES:
             return False
@@ -161,8 +160,8 @@ class RepeatedProduce:
         )
         return True
 
-    def answer(self, correlation_id: int, numbers: tuple[int, int, int]) -> bytes:
-        """Base offset, log append time, log start offset, as far as the version has them."""
+    def response(self, correlation_id: int, numbers: tuple[int, int, int]) -> bytes:
+        """`numbers`: base offset, log append time, log start offset (version 5 and later)."""
         return self._pack(
             self._response_size,
             correlation_id,
@@ -173,7 +172,7 @@ class RepeatedProduce:
 
 
 class RepeatedProduceResponse:
-    """Waits for the commit that makes its batch durable."""
+    """Responds after the commit that makes the batch durable."""
 
     __slots__ = ("_appended", "_call", "_log_start_offset", "_repeated")
 
@@ -194,13 +193,13 @@ class RepeatedProduceResponse:
                 return
             appended = self._appended
             numbers = (appended.base_offset, appended.log_append_time, self._log_start_offset)
-            call.respond_whole(repeated.answer(call.correlation_id, numbers))
+            call.respond_frame(repeated.response(call.correlation_id, numbers))
         except Exception as error:
             call.peer.failed(call, error)
 
 
 def cache_request(frame: memoryview, request: ProduceRequest, call: Call, refuse: Refuse) -> None:
-    """A request that went well and was for one partition: the next ones may be known by it."""
+    """Caches a successful request for one partition."""
     if len(request.topic_data) != 1 or len(request.topic_data[0].partition_data) != 1:
         return
     [topic_data] = request.topic_data
@@ -210,7 +209,7 @@ def cache_request(frame: memoryview, request: ProduceRequest, call: Call, refuse
     if not 0 < size_at <= MAX_PREFIX_BYTES:
         return
     if route.cached_revision != catalog.revision:
-        # Nothing of it is of use any more, and it holds partitions that may be deleted.
+        # Topics, configs or leaders changed; the cached partitions may be deleted.
         route.repeated.clear()
         route.cached_revision = catalog.revision
     prefix = frame[PREFIX_START:size_at].tobytes()
@@ -228,21 +227,21 @@ def cache_request(frame: memoryview, request: ProduceRequest, call: Call, refuse
 
 
 def _size_at(frame: memoryview, data: PartitionProduceData, flexible: bool) -> int:
-    """Where the part ends by which the next requests may be known, in front of the batch's size.
+    """The end of the prefix, which is the position of the batch's size.
 
-    0 where the bytes are not as most clients write them.
+    0 if the client encodes the size or the tagged fields in an unusual way.
     """
     assert data.records is not None
     after = _after(flexible)
     size_bytes = len(data.records)
     size = write_uvarint(size_bytes + 1) if flexible else _INT32.pack(size_bytes)
     size_at = len(frame) - len(after) - size_bytes - len(size)
-    usual = (
+    is_usual = (
         frame[size_at : size_at + len(size)] == size and frame[len(frame) - len(after) :] == after
     )
-    return size_at if usual else 0
+    return size_at if is_usual else 0
 
 
 def _after(flexible: bool) -> bytes:
-    """No tagged fields: of the partition, of the topic, of the request."""
+    """The empty tagged fields of the partition, the topic and the request."""
     return b"\0\0\0" if flexible else b""

@@ -5,15 +5,15 @@
         m1 = new(ProduceRequest)
         n1, = unpack_B(view, pos); ...
 
-What makes it fast: neighbours of fixed size, together with the length byte of what follows
-them, are one `unpack_from`; nested structs and arrays are inlined loops; objects come from
-`object.__new__` and get their slots assigned, which is cheaper than a Python-level `__init__`.
+Speed: adjacent fields of fixed size, and the length byte of the next field, are one `unpack_from`;
+nested structs and arrays are inlined loops; objects come from `object.__new__` and get their slots
+assigned, which is cheaper than a Python-level `__init__`.
 
-What makes it safe: fixed-size reads and `view[pos]` raise where the bytes end; every length is
-compared with what is left before anything is sliced or allocated, an array's by the smallest
-size that its elements can have. So time and memory stay proportional to the bytes received. And
-because an element of two bytes becomes an object of a hundred, and each costs the loop its time, a
-request may be given a bound of elements in all its arrays.
+Safety: fixed-size reads and `view[pos]` raise at the end of the bytes; every length is compared
+with the remaining bytes before a slice or an allocation, an array's with the smallest size of its
+elements. So time and memory are proportional to the bytes received. An element of two bytes becomes
+an object of a hundred, so a request has a limit for the elements of all its arrays
+(request.elements.max).
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from interfaces.kafka.wire.primitives import (
 from interfaces.kafka.wire.source import Source
 from interfaces.kafka.wire.structs import Decoder, StructType
 
-#: Its length is 16 bits in old versions, and Kafka refuses more in new ones too.
+#: The length has 16 bits in old versions; Kafka refuses longer strings in new ones too.
 LONGEST_STRING = 0x7FFF
 
 
 def least_size(field: Field, version: int, flexible: bool) -> int:
-    """The fewest bytes this field can take: what a hostile array length is judged by."""
+    """The fewest bytes of this field; bounds the length of an array."""
     if field.kind in FIXED_SIZES:
         return FIXED_SIZES[field.kind]
     if field.kind == "struct":
@@ -49,12 +49,12 @@ def least_size(field: Field, version: int, flexible: bool) -> int:
 
 
 def length_kind(field: Field) -> str:
-    """The type of the length in versions that are not flexible."""
+    """The type of the length in inflexible versions."""
     return "int16" if field.kind == "string" else "int32"
 
 
 class DecoderWriter:
-    """Fixed-size reads wait in `codes` and `targets` until something else has to be read."""
+    """Collects fixed-size reads in `codes` and `targets` until another kind of field follows."""
 
     def __init__(self, version: int, max_elements: int | None, *, flexible: bool) -> None:
         self.version = version
@@ -111,7 +111,7 @@ class DecoderWriter:
     # -- structs -----------------------------------------------------------------------
 
     def struct(self, cls: StructType) -> str:
-        """Writes the reading of one struct (its last reads may still wait); its variable."""
+        """Writes the code for one struct, except pending reads; returns its variable."""
         made = self.source.fresh("m")
         self.source.line(f"{made} = new({self.source.bind(cls.__name__, cls)})")
         tagged = {}
@@ -193,7 +193,7 @@ class DecoderWriter:
             self.source.line(f"{target} = {made}")
 
     def sized(self, field: Field, target: str, name: str) -> None:
-        """What begins with a length: strings, bytes, records, arrays. `size` may be null."""
+        """Strings, bytes, records and arrays, which begin with a length that may mean null."""
         source = self.source
         size = source.fresh("n")
         if self.flexible:

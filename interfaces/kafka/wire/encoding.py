@@ -4,10 +4,9 @@
         out = []; pieces = []
         out.append(pack_ihB(m2.index, m2.error_code, 0)) ...
 
-Neighbours of fixed size (with the lengths and empty tagged sections between them) are one
-`pack`; nested structs and arrays are inlined loops. Everything small is joined once at the end;
-records and bytes from OWN_PIECE on are handed over as they are, because copying a megabyte
-costs more than all the rest.
+Adjacent fields of fixed size (with lengths and empty tagged sections between them) are one `pack`;
+nested structs and arrays are inlined loops. Small pieces are joined once at the end. Records and
+bytes from OWN_PIECE on are not copied: copying a megabyte costs more than the whole encoding.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ OWN_PIECE: Final = 4096
 
 
 def unlike_default(field: Field, value: str) -> str:
-    """The condition that `value` is not the field's default."""
+    """The condition that `value` differs from the field's default."""
     if isinstance(field.default, StructType):
         return f"{value} != {field.default.__name__}()"
     if field.default is None and field.kind == "struct":
@@ -37,7 +36,7 @@ def unlike_default(field: Field, value: str) -> str:
 
 
 class EncoderWriter:
-    """Fixed-size values wait in `codes` and `values` until something else has to be written."""
+    """Collects fixed-size values in `codes` and `values` until another kind of field follows."""
 
     def __init__(self, version: int, *, flexible: bool) -> None:
         self.version = version
@@ -84,7 +83,7 @@ class EncoderWriter:
     # -- structs -----------------------------------------------------------------------
 
     def struct(self, cls: StructType, made: str) -> None:
-        """Writes one struct; its last fixed-size values may still wait."""
+        """Writes the code for one struct, except pending fixed-size values."""
         tagged = {}
         for name, field in cls.fields_.items():
             value = f"{made}.{name}"
@@ -112,7 +111,9 @@ class EncoderWriter:
             self.source.bind(field.element.__name__, field.element)
 
     def tagged_section(self, tagged: dict[str, Field], made: str) -> None:
-        """Usually all have their defaults: then the section is a zero byte in the last pack."""
+        """Usually all fields have their defaults: then the section is a zero byte in the last
+        pack.
+        """
         source = self.source
         codes, values = self.codes, self.values
         self.codes, self.values = "", []
@@ -170,7 +171,7 @@ class EncoderWriter:
             self.flush()
 
     def sized(self, field: Field, value: str) -> None:
-        """What begins with a length: strings, bytes, records, arrays."""
+        """Strings, bytes, records and arrays, which begin with a length."""
         source = self.source
         item, size = source.fresh("v"), source.fresh("n")
         source.line(f"{item} = {value}")
@@ -206,11 +207,11 @@ class EncoderWriter:
         self.codes, self.values = "", []
 
     def short_length(self, number: str) -> str:
-        """What waits and a varint of one byte."""
+        """The pending values and a varint of one byte."""
         return self.pack_with("B", number) if self.codes else f"one_byte[{number}]"
 
     def pack_with(self, codes: str, *values: str) -> str:
-        """The pack of all that waits together with some more."""
+        """The pack of the pending values and more."""
         packer = self.source.packer(self.codes + codes)
         return f"{packer}({', '.join([*self.values, *values])})"
 
@@ -245,7 +246,9 @@ class EncoderWriter:
             self.flush()
 
     def array_of_numbers(self, field: Field, item: str, size: str) -> None:
-        """Length and numbers go into the pack of what waits: most have one element or none."""
+        """Length and numbers join the pack of the pending values: most arrays have 0 or 1
+        elements.
+        """
         source = self.source
         code = FIXED_CODES[field.element.kind]
         length_code, length = ("B", f"{size} + 1") if self.flexible else ("i", size)

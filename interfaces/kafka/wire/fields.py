@@ -1,12 +1,12 @@
 """How a message's fields are declared: type, version range, nullable, tagged, default.
 
-Each function below stands on the right of an annotated attribute in a `Struct`'s body and is
-typed as the value it stands for, so that mypy reads `index: int = int32()` as an attribute with
-a default. What it really returns is a `Field`, which the metaclass collects.
+Each function below is the default of an annotated attribute in a `Struct`, and is typed as the
+value, so that mypy reads `index: int = int32()` as an attribute with a default. It returns a
+`Field`, which the metaclass collects.
 
-Version ranges are Kafka's own notation: "3+", "0-12", "5". A field outside its range has its
-default after decoding. Encoding any other value there is a ValueError, unless the field is
-`ignorable`. A tagged field (KIP-482) is left out on the wire while it has its default.
+Version ranges are in Kafka's notation: "3+", "0-12", "5". A field outside its range has its default
+after decoding; encoding another value is a ValueError, unless the field is `ignorable`. A tagged
+field (KIP-482) with its default is not encoded.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from interfaces.kafka.wire.primitives import ZERO_UUID
 T = TypeVar("T")
 D = TypeVar("D")
 NO_LIMIT: Final = 1 << 15
-NOT_ASKED: Final = -(1 << 31)  # authorized operations, when the client did not ask for them
-IMPLIED: Final = cast(Any, object())  # no default given: the type's own
+NOT_ASKED: Final = -(1 << 31)  # authorized operations that the client did not request
+IMPLIED: Final = cast(Any, object())  # use the default of the type
 
 # struct's format characters of the types with a fixed size
 FIXED_CODES: Final = {
@@ -46,7 +46,7 @@ def parse_versions(versions: str | None) -> tuple[int, int]:
 
 
 class Field:
-    """One declared field. Ranges stay text until the first compilation asks for them."""
+    """One declared field. Its ranges are parsed at the first compilation."""
 
     __slots__ = ("default", "element", "ignorable", "kind", "nullable", "tag", "versions")
 
@@ -71,7 +71,7 @@ class Field:
 
     @property
     def is_number(self) -> bool:
-        """Whether many of them are one struct format: `>12i`."""
+        """Returns True if an array of them is one struct format: `>12i`."""
         return self.kind in FIXED_CODES and self.kind != "uuid"
 
     def is_in(self, version: int) -> bool:
@@ -114,17 +114,17 @@ string: Declare[str] = _declare("string")
 #: Kafka's `bytes`: decoded to a copy.
 octets: Declare[bytes] = _declare("bytes")
 #: Kafka's `records`: decoded to a view of the buffer, encoded without a copy. The default is empty,
-#: not null: librdkafka refuses a null in a Fetch response.
+#: not null: librdkafka fails to parse a null in a Fetch response.
 record_data: Declare[Any] = _declare("record_data")
 
 
 def array(element: Callable[..., T], versions: str = "0+", **facts: Any) -> list[T]:
-    """`element` is a Struct class, or one of the functions above: `array(int32)`."""
+    """`element` is a Struct class or one of the functions above: `array(int32)`."""
     of = nested(element) if isinstance(element, type) else element()
     return cast("list[T]", Field("array", versions, element=of, **facts))
 
 
 def nested(struct: Callable[..., T], versions: str = "0+", **facts: Any) -> T:
-    """A struct inside a struct; the default of one that is tagged or nullable is None."""
+    """A struct inside a struct; its default is None if it is tagged or nullable."""
     default = None if "tag" in facts or "nullable" in facts else struct
     return cast(T, Field("struct", versions, element=struct, default=default, **facts))

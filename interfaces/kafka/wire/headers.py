@@ -1,10 +1,10 @@
-"""Request and response headers: what stands before the body, for every API.
+"""Request and response headers.
 
     request   v1: key, version, correlation id, client id      v2: the same and tagged fields
     response  v0: correlation id                               v1: the same and tagged fields
 
-The flexible versions of an API use v2 and v1. `client_id` stays a plain int16 string in both, and
-ApiVersions answers with v0 always, so that a client that knows less can read the answer.
+Flexible versions of an API use v2 and v1. `client_id` is an int16 string in both. The response to
+ApiVersions always has header v0: the client does not know yet which versions the broker has.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from struct import Struct
 from interfaces.kafka.wire.primitives import MalformedRequest, skip_tagged_fields
 
 API_VERSIONS = 18
-#: Key, version, correlation id and client id: no request that is served is shorter.
+#: Key, version, correlation id and client id: the shortest request.
 MIN_REQUEST_BYTES = 10
 
-#: Behind key, version and correlation id: from here on, requests of one kind may be the same.
+#: After key, version and correlation id: the first bytes that repeated requests share.
 PREFIX_START = 8
 CLIENT_ID_START = 10
 
@@ -30,7 +30,7 @@ unpack_fixed_header = _FIXED.unpack_from
 
 
 def skip_header_tags(frame: memoryview, position: int) -> int:
-    """No tagged field of a request header means anything here; the position after them."""
+    """Skips the tagged fields of a request header: none is defined. Returns the next position."""
     try:
         return skip_tagged_fields(frame, position + 1, frame[position])
     except IndexError:

@@ -1,8 +1,7 @@
-"""The protocol's variable-size numbers, and the one error that malformed bytes raise.
+"""Varints and tagged fields, and the one error that malformed bytes raise.
 
-Compiled decoders read fixed-size fields and one-byte varints themselves; what is here is the
-rest, rare on real traffic. Every loop is bounded by the bytes that are left: a hostile length
-costs no more time than honest bytes of the same size.
+Compiled decoders read fixed-size fields and one-byte varints themselves; the rest, which is rare,
+is here. Every loop is bounded by the remaining bytes, so a hostile length costs no extra time.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ UVARINT_MAX_BYTES = 5
 
 
 class MalformedRequest(Exception):
-    """These bytes are not what the protocol says they should be; the connection must close."""
+    """The bytes violate the protocol; the connection must be closed."""
 
 
 def read_uvarint(buffer: Buffer, pos: int) -> tuple[int, int]:
-    """An unsigned varint and the position after it; IndexError where the bytes end."""
+    """An unsigned varint and the position after it; IndexError at the end of the bytes."""
     first = buffer[pos]
     if first < 0x80:
         return first, pos + 1
@@ -28,7 +27,7 @@ def read_uvarint(buffer: Buffer, pos: int) -> tuple[int, int]:
 
 
 def finish_uvarint(buffer: Buffer, pos: int, first: int) -> tuple[int, int]:
-    """The rest of a varint whose first byte, already read, says that more follow."""
+    """The rest of a varint whose first byte is read and has its high bit set."""
     value = first & 0x7F
     for shift in range(7, 7 * UVARINT_MAX_BYTES, 7):
         byte = buffer[pos]
@@ -51,9 +50,8 @@ def write_uvarint(value: int) -> bytes:
 
 
 def skip_tagged_fields(buffer: Buffer, pos: int, count: int) -> int:
-    """Step over `count` tagged fields that this version does not know.
-
-    `count` is the section's first byte, already read (it starts a varint when above 127).
+    """Skips unknown tagged fields; `count` is the first byte of the section, which may be a
+    varint.
     """
     if count > 0x7F:
         count, pos = finish_uvarint(buffer, pos, count)

@@ -1,4 +1,4 @@
-"""Messages declared once for all their versions.
+"""Messages, declared once for all versions.
 
     class TopicProduceData(Struct):
         name: str = string("0-12")
@@ -7,8 +7,8 @@
     class ProduceRequest(Request, key=0, versions="3-13", flexible="9+"):
         topic_data: list[TopicProduceData] = array(TopicProduceData)
 
-Decoders and encoders are compiled at first use, as flat Python for exactly one (message, version):
-a plain class with compiled code on the side is what measured fastest on the request path.
+Decoders and encoders are compiled at first use, as flat Python for one (message, version): plain
+classes with compiled code measured fastest on the request path.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from interfaces.kafka.wire.structs import Decoder, Encoder, Pieces, Struct
 
 
 class Message(Struct):
-    """The body of a request or of a response: a struct that knows its key and versions."""
+    """The body of a request or response: a struct with API key and versions."""
 
     api_key: ClassVar[int]
     min_version: ClassVar[int]
@@ -60,10 +60,10 @@ class Response(Message):
 
 @cache
 def decoder(message: type[Message], version: int, max_elements: int | None = None) -> Decoder:
-    """(buffer, position) -> (message, position after it); bytes end where the buffer ends.
+    """(buffer, position) -> (message, position after it).
 
-    Records are views of `buffer`: they die with it. Raises MalformedRequest and nothing else; also
-    where all arrays together have more than `max_elements`.
+    Records are views of `buffer`. Raises only MalformedRequest, also if all arrays together have
+    more than `max_elements`.
     """
     from interfaces.kafka.wire.decoding import DecoderWriter
 
@@ -74,7 +74,7 @@ def decoder(message: type[Message], version: int, max_elements: int | None = Non
 
 @cache
 def encoder(message: type[Message], version: int) -> Encoder:
-    """message -> pieces to send in order; large records are pieces of their own, not copied."""
+    """message -> pieces to send in order; large records are pieces of their own."""
     from interfaces.kafka.wire.encoding import EncoderWriter
 
     check_version(message, version)

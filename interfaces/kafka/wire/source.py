@@ -1,4 +1,4 @@
-"""Python source being written: indentation, fresh names, and values bound into its globals."""
+"""Source: Python code under construction, with indentation, fresh names and bound globals."""
 
 from __future__ import annotations
 

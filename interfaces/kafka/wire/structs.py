@@ -1,8 +1,8 @@
-"""Struct: a group of declared fields as a plain class with slots; its constructor is compiled.
+"""Struct: declared fields as a plain class with slots and a compiled constructor.
 
-The metaclass turns the fields into slots; that is all it does at import, because start-up time is
-counted. The constructor is made at first use, as flat Python for exactly one class: no descriptor
-and no dataclass is as fast on the request path.
+At import the metaclass only turns the fields into slots, to keep the start-up short. The
+constructor is compiled at first use, as flat Python for one class: descriptors and dataclasses are
+slower on the request path.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class StructType(type):
 
 
 class Struct(metaclass=StructType):
-    """A group of fields. Two are equal when they are of one class and all fields are."""
+    """A group of fields. Equal if the class and all fields are equal."""
 
     def __init__(self, *in_order: Any, **values: Any) -> None:
         init = compile_constructor(type(self))
@@ -57,7 +57,7 @@ class Struct(metaclass=StructType):
 
 
 def compile_constructor(cls: StructType) -> Callable[..., None]:
-    """`__init__` with all fields in order; lists and structs are made anew for each instance."""
+    """`__init__` with all fields in order; each instance gets its own lists and structs."""
     names: dict[str, Any] = {"unset": object()}
     parameters = []
     lines = []
@@ -71,8 +71,8 @@ def compile_constructor(cls: StructType) -> Callable[..., None]:
             names[f"default{index}"] = field.default
             parameters.append(f"{name}=default{index}")
             lines.append(f" self.{name} = {name}")
-    # By keywords it is easier to read. Not by keywords it takes half the time, because CPython
-    # makes a dict of those that a class is called with: for what is made for every partition.
+    # Positional arguments take half the time of keywords, for which CPython builds a dict: use them
+    # for structs of each partition.
     head = f"def __init__({', '.join(['self', *parameters])}):\n"
     exec(head + "\n".join(lines or [" pass"]), names)
     constructor: Callable[..., None] = names["__init__"]

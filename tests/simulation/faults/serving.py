@@ -209,7 +209,7 @@ def waiting_fetches_are_not_released_at_the_end(patch: Patch) -> None:
 
 
 def memory_of_a_lost_connection_is_not_given_back(patch: Patch) -> None:
-    patch.setattr(Session, "_give_back_memory", lambda self: None)
+    patch.setattr(Session, "_release_all", lambda self: None)
 
 
 def lost_unanswered_batch_is_not_told(patch: Patch) -> None:

@@ -1,34 +1,34 @@
-"""What a client may do to a resource: a bit for each operation (KIP-430)."""
+"""Authorized operations of a resource: a bit for each operation (KIP-430)."""
 
 from __future__ import annotations
 
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from interfaces.kafka.requests.call import Call
 
-#: What can be done to a resource at all, by its number.
+#: The numbers of the operations that a resource type has.
 _SUPPORTED = {
     ResourceType.TOPIC: (3, 4, 5, 6, 7, 8, 10, 11),
     ResourceType.CLUSTER: (5, 7, 8, 9, 10, 11, 12),
     ResourceType.GROUP: (3, 6, 8, 10, 11),
 }
-NOT_ASKED_FOR = -(2**31)
+NOT_REQUESTED = -(2**31)
 
 
 def may_describe(topic_name: str, call: Call) -> bool:
     return call.allows(Operation.DESCRIBE, ResourceType.TOPIC, topic_name)
 
 
-def topic_operations(name: str, asked_for: bool, call: Call) -> int:
-    return _operations(ResourceType.TOPIC, name, call) if asked_for else NOT_ASKED_FOR
+def topic_operations(name: str, requested: bool, call: Call) -> int:
+    return _operations(ResourceType.TOPIC, name, call) if requested else NOT_REQUESTED
 
 
-def group_operations(group_id: str, asked_for: bool, call: Call) -> int:
-    return _operations(ResourceType.GROUP, group_id, call) if asked_for else NOT_ASKED_FOR
+def group_operations(group_id: str, requested: bool, call: Call) -> int:
+    return _operations(ResourceType.GROUP, group_id, call) if requested else NOT_REQUESTED
 
 
-def cluster_operations(asked_for: bool, call: Call) -> int:
-    if not asked_for:
-        return NOT_ASKED_FOR
+def cluster_operations(requested: bool, call: Call) -> int:
+    if not requested:
+        return NOT_REQUESTED
     if not call.allows(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
         return 0
     return _operations(ResourceType.CLUSTER, CLUSTER_NAME, call)

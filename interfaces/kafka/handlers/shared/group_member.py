@@ -1,4 +1,4 @@
-"""Who a group is told that its member is."""
+"""The address of a group member."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from interfaces.kafka.requests.call import Call
 
 
 def client_host(call: Call) -> str:
-    """As Kafka writes an address: `/127.0.0.1`, `/0:0:0:0:0:0:0:1`."""
+    """In the format of Java's InetAddress: `/127.0.0.1`, `/0:0:0:0:0:0:0:1`."""
     host = call.peer.client.peer.rpartition(":")[0]
     try:
         address = ip_address(host.partition("%")[0])

@@ -1,4 +1,4 @@
-"""Answers that say first which partitions are not there, as Kafka puts them together."""
+"""Responses with the unknown partitions first, in Kafka's order."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ Topic = TypeVar("Topic", bound=Any)
 
 
 def merged(
-    missing: dict[object, Topic], answered: list[Topic], key: Callable[[Topic], object]
+    missing: dict[object, Topic], found: list[Topic], key: Callable[[Topic], object]
 ) -> list[Topic]:
-    """A topic of which some partitions are missing is named once, with those in front."""
+    """Each topic is named once, with its unknown partitions before the others."""
     if not missing:
-        return answered
+        return found
     topics = dict(missing)
-    for one in answered:
-        there = topics.setdefault(key(one), one)
-        if there is not one:
-            there.partitions += one.partitions
+    for one in found:
+        known = topics.setdefault(key(one), one)
+        if known is not one:
+            known.partitions += one.partitions
     return list(topics.values())

@@ -1,4 +1,4 @@
-"""The nodes of the cluster, with the address by which this client reaches each."""
+"""The nodes of the cluster, with the addresses for the client's listener."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def nodes_for(call: Call) -> Iterator[tuple[Node, Address]]:
 
 
 def address_of(node: Node, call: Call) -> Address:
-    """That of this broker is the one that its listener advertises, or that the client came by."""
+    """The address of this broker is the advertised one, or the one that the client connected to."""
     peer = call.peer
     own = peer.advertised_host, peer.advertised_port
     return node.addresses.get(peer.client.listener, own)
 
 
 def node_of(node_id: int, call: Call) -> tuple[Node, Address] | None:
-    """None: it is not alive."""
+    """None if the node is not alive."""
     return next((found for found in nodes_for(call) if found[0].node_id == node_id), None)
 
 
 def add_endpoint(endpoints: list[E], endpoint: Callable[..., E], node_id: int, call: Call) -> None:
-    """The address of a leader, so that a client need not ask for metadata to find it (KIP-951)."""
+    """Adds the address of a leader, which saves the client a Metadata request (KIP-951)."""
     found = node_of(node_id, call)
     if found is not None and all(one.node_id != node_id for one in endpoints):
         node, (host, port) = found

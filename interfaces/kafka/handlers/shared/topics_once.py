@@ -1,4 +1,4 @@
-"""Requests that name topics to be changed: each is a change of its own, and gets its result."""
+"""CreateTopics and CreatePartitions: each topic is changed on its own and has a result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def respond_to_each(
     result: Callable[[str, Changed, Call], R],
     response: Callable[[list[R]], Response],
 ) -> None:
-    """A topic that is named more than once is not changed; such topics stand first."""
+    """Topics that are named more than once are refused; they are first in the response."""
     call.topics = len(topics)
     times = Counter(topic.name for topic in topics)
     duplicate = InvalidRequest("Duplicate topic name.")

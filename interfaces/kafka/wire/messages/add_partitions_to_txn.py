@@ -1,6 +1,6 @@
 """AddPartitionsToTxn.
 
-Clients use versions to 3; 4 and 5 carry many transactions and are what brokers ask each other
+Clients use versions up to 3; 4 and 5 have several transactions, for requests between brokers
 (KIP-890).
 """
 

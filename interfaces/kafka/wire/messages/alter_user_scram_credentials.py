@@ -1,4 +1,4 @@
-"""AlterUserScramCredentials: the password comes salted already (KIP-554)."""
+"""AlterUserScramCredentials: the client salts the password (KIP-554)."""
 
 from __future__ import annotations
 

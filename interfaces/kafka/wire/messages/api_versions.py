@@ -1,8 +1,7 @@
-"""ApiVersions: what a client asks first.
+"""ApiVersions: the first request of a client.
 
-Its response has header version 0 at every version, because the client does not know yet what the
-broker speaks. Version 3 names the client (KIP-511) and has features (KIP-584), all of them
-tagged.
+The response has header version 0 in every version, because the client does not know the broker's
+versions yet. Version 3 has the client's software (KIP-511) and features in tagged fields (KIP-584).
 """
 
 from __future__ import annotations

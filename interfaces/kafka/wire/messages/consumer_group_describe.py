@@ -1,4 +1,4 @@
-"""ConsumerGroupDescribe (KIP-848). Version 1 tells classic members from new ones."""
+"""ConsumerGroupDescribe (KIP-848). Version 1 has the member type."""
 
 from __future__ import annotations
 

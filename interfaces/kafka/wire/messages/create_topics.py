@@ -1,7 +1,7 @@
 """CreateTopics.
 
-Version 4 lets the broker choose partitions and replication, by -1 (KIP-464); 5 answers with the
-configs (KIP-525); 7 with the topic's id (KIP-516).
+Version 4 has -1 for the broker's defaults of partitions and replication (KIP-464); 5 the topic's
+configs in the response (KIP-525); 7 its id (KIP-516).
 """
 
 from __future__ import annotations

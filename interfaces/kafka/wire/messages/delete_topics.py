@@ -1,6 +1,6 @@
 """DeleteTopics.
 
-Version 5 explains errors; 6 names topics by name or id, in a list of its own (KIP-516).
+Version 5 has error messages; 6 topics by name or id, in a list of its own (KIP-516).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""DescribeCluster. Version 1 can ask about controllers (KIP-919); 2 about fenced brokers."""
+"""DescribeCluster. Version 1 has the endpoint type (KIP-919); 2 fenced brokers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """DescribeGroups.
 
-Version 3 has authorized operations (KIP-430); 4 static members (KIP-345); 6 says in its own error
-that a group does not exist (KIP-1043).
+Version 3 has authorized operations (KIP-430); 4 static members (KIP-345); 6 an error for
+unknown groups (KIP-1043).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""DescribeLogDirs. Null topics mean all. Version 4 tells the size of the volume (KIP-827)."""
+"""DescribeLogDirs. Null topics mean all. Version 4 has the size of the volume (KIP-827)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EndTxn. Version 5 answers with the next producer id and epoch (KIP-890)."""
+"""EndTxn. Version 5 returns the next producer id and epoch (KIP-890)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Fetch: batches out of partitions.
 
-Version 5 tells the log's start; 7 has incremental sessions (KIP-227); 9 fences by leader epoch
-(KIP-320); 10 may answer zstd (KIP-110); 11 knows racks (KIP-392); 13 names topics by id
-(KIP-516); 16 names leaders' addresses (KIP-951). What followers alone send is here too: epochs of
-what they fetched last, replica state, directory ids, high watermarks.
+Version 5 has the log start offset; 7 incremental fetch sessions (KIP-227); 9 leader epochs
+(KIP-320); 10 zstd (KIP-110); 11 racks (KIP-392); 13 topic ids (KIP-516); 16 addresses of new
+leaders (KIP-951). The fields that only followers send are here too: last fetched epochs, replica
+state, directory ids, high watermarks.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """FindCoordinator.
 
-Version 1 finds coordinators of transactions too (KIP-98); 4 asks for many keys at once, in fields
-of its own (KIP-699); 6 knows share groups (KIP-932).
+Version 1 has the key type, for transactions (KIP-98); 4 several keys, in fields of their own
+(KIP-699);
+6 share groups (KIP-932).
 """
 
 from __future__ import annotations

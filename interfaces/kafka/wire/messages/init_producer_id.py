@@ -1,7 +1,7 @@
 """InitProducerId.
 
-Version 3 can ask for the next epoch of an id it has (KIP-360); 4 fences with an error of its own
-(KIP-588); 6 is for two-phase commit (KIP-939), and no broker advertises it yet.
+Version 3 can request the next epoch of an id (KIP-360); 4 has PRODUCER_FENCED (KIP-588); 6 is for
+two-phase commit (KIP-939), and no broker advertises it yet.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """JoinGroup.
 
-Version 1 has a rebalance timeout (KIP-62); 4 makes a member join twice, with the id it was given
-(KIP-394); 5 has static members (KIP-345); 7 names the protocol type (KIP-559); 8 carries a reason
-(KIP-800); 9 can tell the leader to skip the assignment (KIP-814).
+Version 1 has the rebalance timeout (KIP-62); from 4 on a member joins twice, to get its id first
+(KIP-394); 5 has static members (KIP-345); 7 the protocol type (KIP-559); 8 a reason (KIP-800); 9
+lets the leader skip the assignment (KIP-814).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """LeaveGroup.
 
-Version 3 lets several members leave, static ones too (KIP-345); 5 says why (KIP-800).
+Version 3 has several members, static ones too (KIP-345); 5 a reason (KIP-800).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """ListOffsets: the offset at a timestamp, or at a special one.
 
-Version 2 has isolation levels (KIP-98); 4 has leader epochs (KIP-320). Special timestamps came
-with versions: -3, the largest, with 7 (KIP-734); -4, the local log's start, with 8 (KIP-405);
--5, tiered, with 9 (KIP-1005); -6 with 11. Version 10 has a timeout.
+Version 2 has isolation levels (KIP-98); 4 leader epochs (KIP-320). Special timestamps by version:
+-3, the largest, from 7 (KIP-734); -4, the local log start, from 8 (KIP-405); -5, tiered, from 9
+(KIP-1005);
+-6 from 11. Version 10 has a timeout.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Metadata: brokers, topics, partitions.
 
 In version 0 an empty list of topics means all of them; from 1 on null does, and empty means none.
-Version 4 says whether to create what is missing; 5 has offline replicas; 7 leader epochs; 8
-authorized operations (KIP-430); 10 topic ids (KIP-516), by which 12 may ask; 13 has an error for
-the whole answer.
+Version 4 has a flag for auto-creation; 5 offline replicas; 7 leader epochs; 8 authorized operations
+(KIP-430); 10 topic ids (KIP-516), which 12 accepts in requests; 13 a top-level error.
 """
 
 from __future__ import annotations

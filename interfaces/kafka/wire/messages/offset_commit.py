@@ -1,8 +1,7 @@
 """OffsetCommit.
 
-Version 6 has leader epochs (KIP-320); 7 static members (KIP-345); 9 is for members of the new
-group protocol too (KIP-848), whose epoch stands in the field of the generation; 10 names topics
-by id.
+Version 6 has leader epochs (KIP-320); 7 static members (KIP-345); 9 accepts members of
+consumer groups (KIP-848), with the member epoch in the field of the generation; 10 has topic ids.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """OffsetFetch.
 
-Null topics mean all, from version 2 on. Version 5 has leader epochs (KIP-320); 7 can ask for
-stable offsets only (KIP-447); 8 asks for several groups, in fields of its own (KIP-709); 9 has
-the member's id and epoch (KIP-848); 10 names topics by id.
+Null topics mean all, from version 2 on. Version 5 has leader epochs (KIP-320); 7 the flag for
+stable offsets (KIP-447); 8 several groups, in fields of their own (KIP-709); 9 the member's id and
+epoch (KIP-848); 10 topic ids.
 """
 
 from __future__ import annotations

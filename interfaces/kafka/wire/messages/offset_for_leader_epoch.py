@@ -1,4 +1,4 @@
-"""OffsetForLeaderEpoch: where an epoch ended. Version 3 tells replica from consumer."""
+"""OffsetForLeaderEpoch: the end offset of an epoch. Version 3 has the replica id."""
 
 from __future__ import annotations
 

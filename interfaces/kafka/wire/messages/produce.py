@@ -1,8 +1,8 @@
 """Produce: batches into partitions.
 
-Version 3 begins with record batches (KIP-98); 7 allows zstd (KIP-110); 8 names the records that
-were refused (KIP-467); 10 may name a new leader (KIP-951); 12 adds partitions to a transaction
-by producing to them (KIP-890); 13 names topics by id (KIP-516).
+Version 3 begins with record batches (KIP-98); 7 allows zstd (KIP-110); 8 has record
+errors (KIP-467); 10 the new leader (KIP-951); 12 adds partitions to a transaction implicitly
+(KIP-890); 13 has topic ids (KIP-516).
 """
 
 from __future__ import annotations

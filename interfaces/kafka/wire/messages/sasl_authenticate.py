@@ -1,4 +1,4 @@
-"""SaslAuthenticate. Version 1 tells how long the session may live (KIP-368)."""
+"""SaslAuthenticate. Version 1 has the lifetime of the session (KIP-368)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """SaslHandshake: never flexible.
 
-After version 1 the tokens come in SaslAuthenticate requests, after 0 without any header.
+After version 1 the tokens are in SaslAuthenticate requests, after version 0 without a header.
 """
 
 from __future__ import annotations

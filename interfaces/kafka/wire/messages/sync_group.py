@@ -1,6 +1,6 @@
 """SyncGroup.
 
-Version 3 has static members (KIP-345); 5 names protocol type and protocol (KIP-559).
+Version 3 has static members (KIP-345); 5 protocol type and name (KIP-559).
 """
 
 from __future__ import annotations

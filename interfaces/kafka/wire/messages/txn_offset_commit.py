@@ -1,7 +1,7 @@
 """TxnOffsetCommit.
 
 Version 2 has leader epochs (KIP-320); 3 fences by group member (KIP-447); 5 adds the group to the
-transaction by itself (KIP-890).
+transaction implicitly (KIP-890).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.handlers.shared.authorized_operations import NOT_ASKED_FOR
+from interfaces.kafka.handlers.shared.authorized_operations import NOT_REQUESTED
 from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterRequest
 from tests.fakes.client import FakeKafka
 
@@ -16,7 +16,7 @@ def test_the_cluster_is_this_broker(version: int) -> None:
     ((broker),) = response.brokers
     assert (broker.broker_id, broker.host, broker.port) == (5, "192.0.2.1", 9092)
     assert (broker.rack, broker.is_fenced) == ("r1", False)
-    assert response.cluster_authorized_operations == NOT_ASKED_FOR
+    assert response.cluster_authorized_operations == NOT_REQUESTED
 
 
 @pytest.mark.parametrize(("endpoint_type", "code"), [(1, 0), (2, 114), (0, 115), (3, 115)])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.handlers.shared.authorized_operations import NOT_ASKED_FOR
+from interfaces.kafka.handlers.shared.authorized_operations import NOT_REQUESTED
 from interfaces.kafka.wire.messages.describe_groups import (
     DescribedGroup,
     DescribedGroupMember,
@@ -70,7 +70,7 @@ def test_operations_are_told_to_who_asks_for_them(version: int) -> None:
     (asked,) = described(kafka, version, "g", include_authorized_operations=True)
     (other,) = described(kafka, version, "g")
     assert asked.authorized_operations == 3400
-    assert other.authorized_operations == NOT_ASKED_FOR
+    assert other.authorized_operations == NOT_REQUESTED
 
 
 def test_an_empty_group_has_its_type_and_nobody() -> None:

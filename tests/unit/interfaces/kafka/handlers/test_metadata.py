@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.handlers.shared.authorized_operations import NOT_ASKED_FOR
+from interfaces.kafka.handlers.shared.authorized_operations import NOT_REQUESTED
 from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.fakes.client import FakeClient, FakeKafka, raw_frame
 
@@ -165,5 +165,5 @@ def test_operations_are_told_to_who_asks_for_them(client: FakeClient, asked_for:
             include_cluster_authorized_operations=asked_for,
         )
         response = client.ask(wanted, version)
-        assert (response.topics[0].topic_authorized_operations != NOT_ASKED_FOR) == asked_for
-        assert (response.cluster_authorized_operations != NOT_ASKED_FOR) == asked_for
+        assert (response.topics[0].topic_authorized_operations != NOT_REQUESTED) == asked_for
+        assert (response.cluster_authorized_operations != NOT_REQUESTED) == asked_for

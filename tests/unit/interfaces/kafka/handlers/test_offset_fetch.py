@@ -179,7 +179,7 @@ def test_the_limit_of_a_fetch_is_none_of_committed_offsets() -> None:
 
 
 def test_an_answer_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offset_fetch, "ANSWER_BYTES", 0)
+    monkeypatch.setattr(offset_fetch, "RESPONSE_BYTES", 0)
     kafka = FakeKafka(fetch_max_bytes="4000")
     kafka.topic("t", 3)
     client = kafka.client()

@@ -44,7 +44,7 @@ class Limits:
 
 #: A request like the one before, which is known by how it begins; and any other.
 RECOGNISED = Limits(calls_in=22, calls_out=10, calls_pipelined=26, blocks_waiting=7)
-ORDINARY = Limits(calls_in=31, calls_out=12, calls_pipelined=37, blocks_waiting=19)
+ORDINARY = Limits(calls_in=30, calls_out=12, calls_pipelined=36, blocks_waiting=19)
 
 
 @pytest.fixture(params=[RECOGNISED, ORDINARY], ids=["recognised", "ordinary"])
