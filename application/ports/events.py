@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 #: The client whose request changed something.
 _CLIENT = "principal client_id peer"
-#: All that a request may concern (interfaces/kafka/requests/about.py).
+#: All that a request may concern (interfaces/kafka/requests/log_subject.py).
 _ABOUT = "group topic topic_id resource"
 #: Of one connection, and of several that were closed for the same reason.
 _CONNECTION = "reason detail hint peer listener connection_id client_id connections within_seconds"
