@@ -26,7 +26,7 @@ TopicNames = Callable[[bytes], str | None]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RequestQuery:
     """A filter; None: any."""
 
     correlation_id: int | None = None
@@ -73,12 +73,12 @@ class RecentRequests:
         else:
             self._newest.append(record)
 
-    def find(self, wanted: Wanted) -> Iterator[list[RequestRecord]]:
+    def find(self, query: RequestQuery) -> Iterator[list[RequestRecord]]:
         """The matches, newest first, a part for each few hundred records."""
         both = [list(reversed(self._newest)), list(reversed(self._troubled))]
         newest = merge(*both, key=attrgetter("sent_ns"), reverse=True)
         while some := list(islice(newest, LOOKED_AT_ONCE)):
-            yield [self.named(one) for one in some if wanted.fits(one)]
+            yield [self.named(one) for one in some if query.fits(one)]
 
     def named(self, record: RequestRecord) -> RequestRecord:
         """With the name of its topic in place of the id, if the topic still exists."""

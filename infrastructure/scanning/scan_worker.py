@@ -259,24 +259,24 @@ class RunningJob:
         self.is_long = plan.budget_ms is None
         self._data = bytearray()
         self._end: ScanEnd | BrokerError | None = None
-        self._asked: Pending[ScanPart] | None = None
+        self._part_request: Pending[ScanPart] | None = None
         self._over = False
 
     def next(self) -> Pending[ScanPart]:
         if self._data or self._end is not None:
             return resolved(self._part())
-        self._asked = Pending()
-        return self._asked
+        self._part_request = Pending()
+        return self._part_request
 
     def close(self) -> None:
-        self._asked = None
+        self._part_request = None
         if not self._over:
             self._over = True
             self._process.end()
 
     def add(self, data: bytes) -> None:
         self._data += data
-        if self._asked is not None and data:
+        if self._part_request is not None and data:
             self._tell()
         elif len(self._data) >= BUFFERED_BYTES:
             self._process.read_on(False)
@@ -284,13 +284,13 @@ class RunningJob:
     def ended(self, end: ScanEnd | BrokerError) -> None:
         self._over = True
         self._end = end
-        if self._asked is not None:
+        if self._part_request is not None:
             self._tell()
 
     def _tell(self) -> None:
-        asked, self._asked = self._asked, None
-        assert asked is not None
-        asked.resolve(self._part())
+        request, self._part_request = self._part_request, None
+        assert request is not None
+        request.resolve(self._part())
 
     def _part(self) -> ScanPart:
         data = bytes(self._data)

@@ -64,7 +64,7 @@ def note(line: str) -> None:
 
 
 def confirmed(question: str, yes: bool) -> bool:
-    """Asks on a terminal; a script is not asked."""
+    """Asks for confirmation on a terminal only, not in a script."""
     if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from application.broker import Broker
 from application.metrics.families.request_counts import RequestCounts
-from application.metrics.recent_requests import Wanted
+from application.metrics.recent_requests import RequestQuery
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending
@@ -51,7 +51,7 @@ class Metrics(Protocol):
 class Requests(Protocol):
     """The newest completed requests."""
 
-    def find(self, wanted: Wanted) -> Iterator[list[RequestRecord]]:
+    def find(self, query: RequestQuery) -> Iterator[list[RequestRecord]]:
         """The newest first; other work may run between two lists."""
         ...
 

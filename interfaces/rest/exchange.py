@@ -12,8 +12,8 @@ from starlette.requests import Request
 from application.ports.request_log import Requester
 from domain.errors import BrokerError
 from domain.security.principal import ANONYMOUS
-from interfaces.rest.answers import error_body
 from interfaces.rest.errors import RestError, message_of, refusal_of
+from interfaces.rest.responses import error_body
 
 
 class Exchange:

@@ -15,7 +15,7 @@ DELETE_RECORDS = 21
 UNKNOWN_TOPIC, STORAGE_ERROR = 3, 56
 
 
-class Wanted(NamedTuple):
+class Deletion(NamedTuple):
     topic: Topic
     index: int
     offset: int
@@ -37,20 +37,20 @@ class Deleter(Client):
         if others and self.chance.random() < 0.3:
             self._delete(self.chance.choice(others))
         else:
-            wanted = string(self.topics.main.name) + array([struct.pack(">iq", 0, -1)])
-            self.asks(LIST_OFFSETS, 1, struct.pack(">i", -1) + array([wanted]), None)
+            deletion = string(self.topics.main.name) + array([struct.pack(">iq", 0, -1)])
+            self.asks(LIST_OFFSETS, 1, struct.pack(">i", -1) + array([deletion]), None)
 
     def _delete(self, topic: Topic) -> None:
         index = self.chance.randrange(topic.partitions)
         # Acknowledged deletions persist.
         offsets = [ALL, *topic.ledger(index).acknowledged]
-        wanted = Wanted(topic, index, self.chance.choice(offsets))
-        wanted.ledger.asks_to_delete(wanted.offset)
-        row = struct.pack(">iq", index, wanted.offset)
+        deletion = Deletion(topic, index, self.chance.choice(offsets))
+        deletion.ledger.asks_to_delete(deletion.offset)
+        row = struct.pack(">iq", index, deletion.offset)
         body = array([string(topic.name) + array([row])]) + struct.pack(">i", 30_000)
-        self.asks(DELETE_RECORDS, 1, body, wanted)
+        self.asks(DELETE_RECORDS, 1, body, deletion)
 
-    def answered(self, context: Wanted | None, answer: Reader) -> None:
+    def answered(self, context: Deletion | None, answer: Reader) -> None:
         if context is None:
             return
         answer.take("ii")

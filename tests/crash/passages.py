@@ -271,16 +271,16 @@ def _name_the_recovery_point(passages: Passages) -> None:
     around(RecoveryPoint, "keep_nothing", "start: root not forgotten", "start: root forgotten")
     around(RecoveryPoint, "keep_anew", "map has grown, root not kept", "map has grown, root kept")
     around(RecoveryPoint, "forget", "stop: synced, not told", "stop: synced, and told")
-    keep = RecoveryPoint.keep
+    persist = RecoveryPoint.persist
 
-    def named(self: RecoveryPoint, kept: PinnedRoot) -> None:
+    def named(self: RecoveryPoint, pinned: PinnedRoot) -> None:
         flushing = threading.current_thread().name == "ottla-flush"
         who = "flush" if flushing else "start"
         passages.at(f"{who}: root synced, not kept")
-        keep(self, kept)
+        persist(self, pinned)
         passages.at(f"{who}: root kept")
 
-    RecoveryPoint.keep = named  # type: ignore[method-assign]
+    RecoveryPoint.persist = named  # type: ignore[method-assign]
 
 
 def _name_the_drain(passages: Passages) -> None:

@@ -57,11 +57,11 @@ class Durations(Numbers):
 
     def quantile_ns(self, quantile: float) -> float:
         """As if the durations of a number of bits were spread evenly."""
-        wanted = quantile * sum(self.places)
+        rank = quantile * sum(self.places)
         before = 0
         for place, count in enumerate(self.places):
-            if count and before + count >= wanted:
+            if count and before + count >= rank:
                 lowest = (1 << place) >> 1
-                return lowest + ((1 << place) - lowest) * (wanted - before) / count
+                return lowest + ((1 << place) - lowest) * (rank - before) / count
             before += count
         return 0.0

@@ -60,7 +60,7 @@ OFFLINE_PARTITIONS = gauge(
 )
 LOG_SIZE = gauge(
     "kafka_log_log_size",
-    "Bytes of batches that are kept of the partition (Log, Size).",
+    "Bytes of batches in the log of the partition (Log, Size).",
     "topic",
     "partition",
 )

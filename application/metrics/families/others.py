@@ -6,7 +6,7 @@ from application.metrics.families.family import gauge
 
 KMINION_TOPIC_SIZE = gauge(
     "kminion_kafka_topic_log_dir_size_total_bytes",
-    "Bytes of batches that are kept of the topic.",
+    "Bytes of batches in the log of the topic.",
     "topic_name",
 )
 REDPANDA_BROKERS = gauge("redpanda_cluster_brokers", "Brokers of the cluster: always one.")

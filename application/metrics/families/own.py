@@ -39,7 +39,7 @@ WAITING_JOINS = gauge(
     "ottla_waiting_joins", "Members of classic groups that wait for the others to join."
 )
 OFFSETS_UNDER_WAY = gauge("ottla_offsets_under_way", "Commits of offsets that are not durable yet.")
-FETCH_SESSIONS = gauge("ottla_fetch_sessions", "Incremental fetch sessions that are kept.")
+FETCH_SESSIONS = gauge("ottla_fetch_sessions", "Cached incremental fetch sessions.")
 COMMIT_TIME = histogram("ottla_commit_duration_seconds", "How long a commit of the store takes.")
 COMMIT_FAILURES = counter("ottla_commit_failures_total", "Commits that failed.")
 COMMIT_WAITERS = histogram(

@@ -179,23 +179,23 @@ class LmdbCommit:
             return
         try:
             # On the loop: no commit runs meanwhile.
-            kept = self._environment.recovery_point.begin(self._environment.env)
+            root = self._environment.recovery_point.begin(self._environment.env)
         except (lmdb.Error, OSError) as error:
             raise storage_failed("could not begin to flush", error) from error
-        flushing = threading.Thread(target=self._flush, args=(kept,), name="ottla-flush")
+        flushing = threading.Thread(target=self._flush, args=(root,), name="ottla-flush")
         self._unflushed = False
         try:
             flushing.start()
         except RuntimeError as error:  # the system has no further thread
             self._unflushed = True
-            kept.pin.abort()
+            root.pin.abort()
             raise storage_failed("could not begin to flush", str(error)) from error
         self._flushing = flushing
 
-    def _flush(self, kept: PinnedRoot) -> None:
+    def _flush(self, root: PinnedRoot) -> None:
         environment = self._environment
         try:
-            environment.recovery_point.sync_and_keep(kept, environment.sync)
+            environment.recovery_point.sync_and_persist(root, environment.sync)
         except SlotNotWritten:
             self._unflushed = True
         except (lmdb.Error, OSError) as error:

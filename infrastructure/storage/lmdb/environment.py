@@ -163,7 +163,7 @@ class LmdbEnvironment:
 
     def _keep_newest(self) -> None:
         point = self.recovery_point
-        point.sync_and_keep(point.begin(self.env), partial(self.env.sync, True))
+        point.sync_and_persist(point.begin(self.env), partial(self.env.sync, True))
 
     def _make(self) -> None:
         """Under another name until it is whole: a power cut leaves a store, or none."""

@@ -1,20 +1,19 @@
 """RecoveryPoint: the newest synced state of a store that is not synced with every commit.
 
 Without a sync in each commit the disk may receive a new root before the pages it points to, while
-pages of the old root are overwritten already. So under `flush = interval` the newest root that was
-synced is kept in a file beside the store, and a read transaction that stands on it keeps LMDB from
-using its pages again. After a power cut that root is put back. See docs/adr/0005.
+pages of the old root are already overwritten. So under `flush = interval` the newest synced root is
+written to a file beside the store, and a read transaction on it prevents LMDB from reusing its pages.
+After a power cut that root is restored. See docs/adr/0005.
 
-`ottla.unsynced` is there as long as the store may hold what is not synced; a store that was closed
-in order has none. It has two slots, written in turn, so that one of them is always whole:
+The file `ottla.unsynced` exists while the store may have data that is not synced; closing the store
+removes it. It has two slots, written in turn, so that one of them is always intact:
 
     checksum u32, number u64, boot id 36 bytes, length u16, the root's page up to where it ends
 
-The boot id tells a power cut from a killed process, whose writes are all in the page cache. Once an
-fsync has failed it is left empty: what the page cache has then may never have reached the disk, the
-system reports that only once, and a later fsync that succeeds says nothing about it. Under
-`flush = os` nothing is ever synced and no root is kept; all that can be done is to look at all of
-the store when the machine was restarted: `was_cut_off`.
+The boot id tells a power cut from a killed process, whose writes are all in the page cache. After a
+failed fsync it is left empty: the page cache may hold data that never reached the disk, the system
+reports that only once, and a later successful fsync does not change it. Under `flush = os` nothing is
+synced and no root is saved; after a restart of the machine the whole store is checked: `was_cut_off`.
 """
 
 from __future__ import annotations
@@ -207,32 +206,32 @@ class RecoveryPoint:
             pin.abort()
             raise
 
-    def sync_and_keep(self, kept: PinnedRoot, sync: Callable[[], None]) -> None:
+    def sync_and_persist(self, pinned: PinnedRoot, sync: Callable[[], None]) -> None:
         """Syncs the pinned commit and releases the one before. Raises what `sync` raises."""
         try:
             sync()
-            self.keep(kept)
+            self.persist(pinned)
         except SlotNotWritten:
             raise
         except (lmdb.Error, OSError):
             self.lose()
             raise
 
-    def keep(self, kept: PinnedRoot) -> None:
+    def persist(self, pinned: PinnedRoot) -> None:
         """After the pinned commit is synced; releases the one before."""
         with self._lock:
-            if kept.turn != self._turn:
+            if pinned.turn != self._turn:
                 return  # its pages are not held any more
             if self._lost:
-                kept.pin.abort()
+                pinned.pin.abort()
                 return
             try:
-                self._write(kept.root, self._boot)
+                self._write(pinned.root, self._boot)
             except BaseException:
-                kept.pin.abort()
+                pinned.pin.abort()
                 raise
-            self._root = kept.root
-            before, self._pin = self._pin, kept.pin
+            self._root = pinned.root
+            before, self._pin = self._pin, pinned.pin
             if before is not None:
                 before.abort()
 
@@ -241,7 +240,7 @@ class RecoveryPoint:
         with self._lock:
             self._turn += 1
             self._pin = None
-        self.sync_and_keep(self.begin(env), partial(env.sync, True))
+        self.sync_and_persist(self.begin(env), partial(env.sync, True))
 
     def keep_nothing(self) -> None:
         """From now on the store may have unsynced commits, without a root to go back to."""

@@ -175,7 +175,7 @@ class OffsetDatabase:
         `open` does.
         """
         connection = self._connected("be stored")
-        kept = [_values(row[:3], row[3]) for row in rows]
+        rows_to_write = [_values(row[:3], row[3]) for row in rows]
         with self._judging("be stored"), connection.begin():
             durable = (
                 "PRAGMA synchronous = FULL" if self._is_sqlite else "SET synchronous_commit = on"
@@ -187,7 +187,7 @@ class OffsetDatabase:
                     "drop its tables (ottla_offsets, ottla_store) if they are not needed"
                 )
             connection.execute(_OFFSETS.delete())
-            _execute(connection, self._upsert, kept)
+            _execute(connection, self._upsert, rows_to_write)
         self.disconnect()  # the next connection is as durable as it should be
 
     def handed_over(self) -> None:
@@ -210,14 +210,14 @@ class OffsetDatabase:
         """In one transaction; raises StorageFailed, and StorageUnusable where this is not the
         database any more. Reconnects once: all statements are idempotent.
         """
-        kept = [_values(place, one) for place, one in changes.items() if one is not None]
+        rows_to_write = [_values(place, one) for place, one in changes.items() if one is not None]
         gone = [{"gone": _digest(*place)} for place, one in changes.items() if one is None]
         for another_try in (True, False):
             had_been_there = self._connection is not None
             connection = self._connected("be stored")
             try:
                 with connection.begin():
-                    _execute(connection, self._upsert, kept)
+                    _execute(connection, self._upsert, rows_to_write)
                     _execute(connection, self._delete, gone)
                 return
             except SQLAlchemyError as error:

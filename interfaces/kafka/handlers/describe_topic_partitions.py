@@ -101,4 +101,4 @@ def _check_cursor(request: DescribeTopicPartitionsRequest, cursor: Cursor) -> No
     if cursor.partition_index < 0:
         raise InvalidRequest("The cursor's partition is negative.")
     if request.topics and all(topic.name != cursor.topic_name for topic in request.topics):
-        raise InvalidRequest(f"The cursor's topic {cursor.topic_name} is not asked for.")
+        raise InvalidRequest(f"The cursor's topic {cursor.topic_name} is not in the request.")

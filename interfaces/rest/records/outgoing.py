@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 
 from application.records.send import Delivered, OutgoingRecord
 from domain.messages.message import Headers
-from interfaces.rest.answers import encodable
 from interfaces.rest.errors import NO_JSON, RestError
-from interfaces.rest.records.wanted import from_base64, moment
+from interfaces.rest.records.queries import from_base64, moment
+from interfaces.rest.responses import encodable
 
 _FIELDS = frozenset({"partition_id", "timestamp", "headers", "key", "value"})
 _DATA_FIELDS = frozenset({"type", "data"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
+from interfaces.rest.responses import JsonResponse, listing
 from interfaces.rest.routes.partitions import replicas
 from interfaces.rest.routes.resource import Routes, get
 from interfaces.rest.shapes.brokers import (
@@ -33,9 +33,9 @@ class ClusterRoutes(Routes):
         )
 
     @get(V3, ClusterBody)
-    async def get_cluster(self, request: Request, cluster_id: str) -> JsonAnswer:
+    async def get_cluster(self, request: Request, cluster_id: str) -> JsonResponse:
         await self.known_cluster(cluster_id)
-        return JsonAnswer(cluster_body(self._node_id, Urls(request, cluster_id)))
+        return JsonResponse(cluster_body(self._node_id, Urls(request, cluster_id)))
 
     async def known_cluster(self, cluster_id: str) -> None:
         """A dependency of all paths below a cluster: raises if the id is another one's."""
@@ -58,9 +58,9 @@ class BrokerRoutes(Routes):
         return await listing(self._admin, "KafkaBrokerList", url, [self._body(request)])
 
     @get("/{broker_id}", BrokerBody)
-    async def get_broker(self, request: Request, broker_id: int) -> JsonAnswer:
+    async def get_broker(self, request: Request, broker_id: int) -> JsonResponse:
         self._check_broker(broker_id)
-        return JsonAnswer(self._body(request))
+        return JsonResponse(self._body(request))
 
     @get("/{broker_id}/partition-replicas", ListOf[ReplicaBody])
     async def list_partition_replicas(self, request: Request, broker_id: int) -> Response:

@@ -13,9 +13,9 @@ from starlette.responses import Response
 from application.records.clone import Copying
 from domain.errors import BrokerError
 from domain.topics.topic import Topic
-from interfaces.rest.answers import JsonAnswer
 from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
+from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, post
 from interfaces.rest.shapes.common import RequestModel
 from interfaces.rest.shapes.topics import Configs, TopicBody, texts_of, topic_body
@@ -60,7 +60,7 @@ class CloneRoutes(Routes):
         if isinstance(created, BrokerError):
             raise created
         if not body.records:
-            return JsonAnswer(topic_body(created, self._urls(request)), 201)
+            return JsonResponse(topic_body(created, self._urls(request)), 201)
         try:
             copying = clone.copy(topic_name, created)
         except BrokerError:

@@ -17,10 +17,10 @@ from domain.configs.entry import ConfigEntry, broker_entry
 from domain.configs.resource import ResourceKind
 from domain.configs.settings.definition import Definition, Source
 from domain.configs.topic import describe_topic_configs
-from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pending import value_of
+from interfaces.rest.responses import JsonResponse, listing
 from interfaces.rest.routes.resource import Routes, delete, get, post, route
 from interfaces.rest.shapes.common import ListOf
 from interfaces.rest.shapes.configs import (
@@ -73,9 +73,9 @@ class ConfigRoutes(Routes):
         return await self._alter(request, alterations, body.validate_only)
 
     @get("/{name}", ConfigBody)
-    async def get_config(self, request: Request, name: str) -> JsonAnswer:
+    async def get_config(self, request: Request, name: str) -> JsonResponse:
         owner = _owner(request)
-        return JsonAnswer(config_body(owner, self._entry(owner, name), self._urls(request)))
+        return JsonResponse(config_body(owner, self._entry(owner, name), self._urls(request)))
 
     @route("PUT", "/{name}", status_code=204)
     async def set_config(self, request: Request, name: str, body: SetConfig) -> Response:

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from interfaces.rest.admin import Connection
-from interfaces.rest.answers import listing
+from interfaces.rest.responses import listing
 from interfaces.rest.routes.resource import Routes, get
 from interfaces.rest.shapes.common import ListOf
 

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from application.summaries import Summaries
 from interfaces.rest.admin import Admin
-from interfaces.rest.answers import JsonAnswer, listing
+from interfaces.rest.responses import JsonResponse, listing
 from interfaces.rest.routes.resource import Routes, get
 from interfaces.rest.slices import all_of
 
@@ -98,7 +98,7 @@ class ConsoleDataRoutes(Routes):
         return await self._rows(request, rows)
 
     @get("/groups/{group_id}")
-    async def group(self, group_id: str) -> JsonAnswer:
+    async def group(self, group_id: str) -> JsonResponse:
         service = self._broker.groups.lag
         group = service.group(group_id)
         lags = await all_of(self._admin, service.lags(group))
@@ -123,7 +123,7 @@ class ConsoleDataRoutes(Routes):
             }
             for one in lags
         ]
-        return JsonAnswer(
+        return JsonResponse(
             {
                 "group_id": group_id,
                 "state": group.state_name,

@@ -12,7 +12,7 @@ from typing import Any
 from application.metrics.families.durations import Durations
 from application.summaries import Summaries
 from interfaces.rest.admin import Admin
-from interfaces.rest.answers import JsonAnswer
+from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, get
 from interfaces.rest.slices import all_of
 
@@ -33,14 +33,14 @@ class ConsoleOverviewRoutes(Routes):
     in_schema = False
 
     @get("/overview")
-    async def overview(self) -> JsonAnswer:
+    async def overview(self) -> JsonResponse:
         topics = await all_of(self._admin, self._summaries.topics())
         groups = await all_of(self._admin, self._summaries.groups())
         lagging = sorted((one for one in groups if one.lag), key=lambda one: one.lag, reverse=True)
         totals, durations = _counted(self._admin)
         volume = self._broker.topics.log_dirs.volume
         space = volume.space()
-        return JsonAnswer(
+        return JsonResponse(
             {
                 "at_ms": self._admin.clock.now_ms(),
                 "started_at_ms": self._admin.started_at_ms,

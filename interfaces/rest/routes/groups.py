@@ -7,10 +7,10 @@ from starlette.responses import Response
 
 from application.groups.lag import PartitionLag
 from domain.groups.group import Group, GroupMember
-from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.errors import RestError
 from interfaces.rest.pages import Paged, index_key
 from interfaces.rest.pending import value_of
+from interfaces.rest.responses import JsonResponse, listing
 from interfaces.rest.routes.resource import Routes, delete, get, post
 from interfaces.rest.shapes.common import ListOf
 from interfaces.rest.shapes.groups import (
@@ -52,8 +52,10 @@ class GroupRoutes(Routes):
         )
 
     @get("/{group_id}", GroupBody)
-    async def get_group(self, request: Request, group_id: str) -> JsonAnswer:
-        return JsonAnswer(self._body(self._broker.groups.lag.group(group_id), self._urls(request)))
+    async def get_group(self, request: Request, group_id: str) -> JsonResponse:
+        return JsonResponse(
+            self._body(self._broker.groups.lag.group(group_id), self._urls(request))
+        )
 
     @delete("/{group_id}")
     async def delete_group(self, group_id: str) -> Response:
@@ -81,9 +83,9 @@ class GroupRoutes(Routes):
         raise RestError(404, f"group {group_id} has no member {consumer_id!r}", 40406)
 
     @get("/{group_id}/consumers/{consumer_id}", ConsumerBody)
-    async def get_consumer(self, request: Request, group_id: str, consumer_id: str) -> JsonAnswer:
+    async def get_consumer(self, request: Request, group_id: str, consumer_id: str) -> JsonResponse:
         member = self._member(group_id, consumer_id)
-        return JsonAnswer(consumer_body(group_id, member, self._urls(request)))
+        return JsonResponse(consumer_body(group_id, member, self._urls(request)))
 
     @get("/{group_id}/consumers/{consumer_id}/assignments", ListOf[AssignmentBody])
     async def list_assignments(self, request: Request, group_id: str, consumer_id: str) -> Response:
@@ -103,24 +105,24 @@ class GroupRoutes(Routes):
     )
     async def get_assignment(
         self, request: Request, group_id: str, consumer_id: str, topic_name: str, partition_id: int
-    ) -> JsonAnswer:
+    ) -> JsonResponse:
         member = self._member(group_id, consumer_id)
         if partition_id not in member.assigned.get(topic_name, ()):
             message = f"{topic_name}-{partition_id} is not assigned to {consumer_id}"
             raise RestError(404, message, 40409)
         at = self._urls(request)
-        return JsonAnswer(assignment_body(group_id, consumer_id, topic_name, partition_id, at))
+        return JsonResponse(assignment_body(group_id, consumer_id, topic_name, partition_id, at))
 
     async def _lags(self, group_id: str) -> list[PartitionLag]:
         service = self._broker.groups.lag
         return await all_of(self._admin, service.lags(service.group(group_id)))
 
     @get("/{group_id}/lag-summary", LagSummaryBody)
-    async def get_lag_summary(self, request: Request, group_id: str) -> JsonAnswer:
+    async def get_lag_summary(self, request: Request, group_id: str) -> JsonResponse:
         lags = await self._lags(group_id)
         if not lags:
             raise RestError(404, f"group {group_id} has no committed offsets", 40408)
-        return JsonAnswer(lag_summary_body(group_id, lags, self._urls(request)))
+        return JsonResponse(lag_summary_body(group_id, lags, self._urls(request)))
 
     @get("/{group_id}/lags", ListOf[LagBody])
     async def list_lags(self, request: Request, group_id: str, page: Paged) -> Response:
@@ -134,13 +136,13 @@ class GroupRoutes(Routes):
     @get("/{group_id}/lags/{topic_name}/partitions/{partition_id}", LagBody)
     async def get_lag(
         self, request: Request, group_id: str, topic_name: str, partition_id: int
-    ) -> JsonAnswer:
+    ) -> JsonResponse:
         group = self._broker.groups.lag.group(group_id)
         lag = self._broker.groups.lag.lag(group, topic_name, partition_id)
         if lag is None:
             message = f"group {group_id} has no committed offset for {topic_name}-{partition_id}"
             raise RestError(404, message, 40408)
-        return JsonAnswer(lag_body(group_id, lag, self._urls(request)))
+        return JsonResponse(lag_body(group_id, lag, self._urls(request)))
 
     @post("/{group_id}/offsets", ResetList)
     async def set_offsets(self, request: Request, group_id: str, body: SetOffsets) -> Response:

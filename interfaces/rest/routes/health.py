@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from interfaces.rest.answers import JsonAnswer
+from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, get
 
 
@@ -22,7 +22,7 @@ class HealthRoutes(Routes):
 
     @get("/v1/status/ready", include_in_schema=False)
     @get("/readyz", responses={503: {"description": "Not ready, with reasons."}})
-    async def readyz(self) -> JsonAnswer:
+    async def readyz(self) -> JsonResponse:
         """200 if clients can be served, 503 with the reasons if not."""
         reasons = {name: why for name, check in self._admin.checks.items() if (why := check())}
         checks = [
@@ -34,7 +34,7 @@ class HealthRoutes(Routes):
             for name in self._admin.checks
         ]
         status = "not ready" if reasons else "ready"
-        return JsonAnswer({"status": status, "checks": checks}, 503 if reasons else 200)
+        return JsonResponse({"status": status, "checks": checks}, 503 if reasons else 200)
 
     @get("/version")
     async def version(self) -> dict[str, Any]:
@@ -49,6 +49,6 @@ class HealthRoutes(Routes):
         }
 
     @get("/openapi.json", include_in_schema=False)
-    async def openapi(self, request: Request) -> JsonAnswer:
+    async def openapi(self, request: Request) -> JsonResponse:
         # FastAPI builds the description once, in half a second, without any state of the loop.
-        return JsonAnswer(await asyncio.to_thread(request.app.openapi))
+        return JsonResponse(await asyncio.to_thread(request.app.openapi))

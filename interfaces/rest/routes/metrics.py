@@ -13,10 +13,10 @@ from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from application.metrics.recent_requests import Wanted
+from application.metrics.recent_requests import RequestQuery
 from application.ports.request_log import RequestRecord
-from interfaces.rest.answers import listing
 from interfaces.rest.pending import value_of
+from interfaces.rest.responses import listing
 from interfaces.rest.routes.resource import Routes, get
 
 PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
@@ -54,9 +54,9 @@ class MetricsRoutes(Routes):
             number = _number(correlation_id)
             if number is None:
                 return await listing(self._admin, "RequestList", str(request.url), ())
-        wanted = Wanted(number, client_id, api, errors, slow_ms * MS)
+        query = RequestQuery(number, client_id, api, errors, slow_ms * MS)
         found: list[RequestRecord] = []
-        for some in self._admin.requests.find(wanted):
+        for some in self._admin.requests.find(query):
             found += some
             if len(found) >= limit:
                 break

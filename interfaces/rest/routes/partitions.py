@@ -11,8 +11,8 @@ from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 from interfaces.rest.admin import Admin
-from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.pages import Paged, index_key
+from interfaces.rest.responses import JsonResponse, listing
 from interfaces.rest.routes.resource import Routes, get
 from interfaces.rest.shapes.common import ListOf
 from interfaces.rest.shapes.partitions import (
@@ -65,19 +65,21 @@ class PartitionRoutes(Routes):
     @get("/{partition_id}", PartitionBody)
     async def get_partition(
         self, request: Request, topic_name: str, partition_id: int
-    ) -> JsonAnswer:
+    ) -> JsonResponse:
         partition = self._partition(topic_name, partition_id)
         body = partition_body(
             topic_name, partition_id, partition, self._node_id, self._urls(request)
         )
-        return JsonAnswer(body)
+        return JsonResponse(body)
 
     @get("/{partition_id}/offset", OffsetsBody)
-    async def get_offsets(self, request: Request, topic_name: str, partition_id: int) -> JsonAnswer:
+    async def get_offsets(
+        self, request: Request, topic_name: str, partition_id: int
+    ) -> JsonResponse:
         """The log start offset and the high watermark."""
         partition = self._partition(topic_name, partition_id)
         at = self._urls(request)
-        return JsonAnswer(offsets_body(topic_name, partition_id, partition, at))
+        return JsonResponse(offsets_body(topic_name, partition_id, partition, at))
 
     @get("/{partition_id}/replicas", ListOf[ReplicaBody])
     async def list_replicas(self, request: Request, topic_name: str, partition_id: int) -> Response:
@@ -90,10 +92,10 @@ class PartitionRoutes(Routes):
     @get("/{partition_id}/replicas/{broker_id}", ReplicaBody)
     async def get_replica(
         self, request: Request, topic_name: str, partition_id: int, broker_id: int
-    ) -> JsonAnswer:
+    ) -> JsonResponse:
         self._partition(topic_name, partition_id)
         self._check_broker(broker_id)
-        return JsonAnswer(replica_body(topic_name, partition_id, broker_id, self._urls(request)))
+        return JsonResponse(replica_body(topic_name, partition_id, broker_id, self._urls(request)))
 
 
 def replicas(admin: Admin, urls: Urls) -> Iterator[ReplicaBody]:

@@ -13,7 +13,6 @@ from starlette.responses import Response
 
 from application.records.send import Delivered, Delivery, OutgoingRecord
 from interfaces.rest.admin import Admin
-from interfaces.rest.answers import JsonAnswer, encodable
 from interfaces.rest.errors import NO_JSON, RestError
 from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
@@ -25,6 +24,7 @@ from interfaces.rest.records.outgoing import (
     outgoing,
     parse_object,
 )
+from interfaces.rest.responses import JsonResponse, encodable
 from interfaces.rest.routes.resource import Routes, post
 from interfaces.rest.slices import Turns
 from interfaces.rest.streaming import Streamed
@@ -154,7 +154,7 @@ class ProduceRoutes(Routes):
             reports = await self._sent(exchange, topic_name, parsed, turns)
             for entry, (taken, report) in zip(some, reports, strict=True):
                 (successes if taken else failures).append({"id": entry["id"]} | report)
-        return JsonAnswer({"successes": successes, "failures": failures}, 207)
+        return JsonResponse({"successes": successes, "failures": failures}, 207)
 
 
 async def _behind(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:

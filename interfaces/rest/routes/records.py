@@ -18,13 +18,13 @@ from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from application.records.scan import TIME
 from application.records.scan_worker import RunningScan, ScanPart
 from domain.errors import BrokerError
-from interfaces.rest.answers import JsonAnswer, error_body, large
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pending import value_of, when_loaded
 from interfaces.rest.records.events import events_of
+from interfaces.rest.records.queries import DownloadQuery, RecordsQuery, TailQuery
 from interfaces.rest.records.shapes import RecordList
-from interfaces.rest.records.wanted import DownloadWanted, RecordsWanted, TailWanted
+from interfaces.rest.responses import JsonResponse, error_body, large
 from interfaces.rest.routes.resource import Routes, get
 from interfaces.rest.streaming import Streamed, left
 from interfaces.rest.urls import Urls
@@ -49,7 +49,7 @@ class RecordRoutes(Routes):
 
     @get("/topics/{topic_name}/records", RecordList)
     async def browse_records(
-        self, request: Request, topic_name: str, query: Annotated[RecordsWanted, Query()]
+        self, request: Request, topic_name: str, query: Annotated[RecordsQuery, Query()]
     ) -> Response:
         """A page of records, with the reason for its end."""
         browse = self._broker.messages.browse
@@ -92,7 +92,7 @@ class RecordRoutes(Routes):
         responses={200: {"content": {"text/event-stream": {}}, "description": "Events."}},
     )
     async def tail_records(
-        self, request: Request, topic_name: str, query: Annotated[TailWanted, Query()]
+        self, request: Request, topic_name: str, query: Annotated[TailQuery, Query()]
     ) -> Response:
         """New records, as server-sent events."""
         tail = await when_loaded(
@@ -119,7 +119,7 @@ class RecordRoutes(Routes):
         },
     )
     async def download_records(
-        self, request: Request, topic_name: str, query: Annotated[DownloadWanted, Query()]
+        self, request: Request, topic_name: str, query: Annotated[DownloadQuery, Query()]
     ) -> Response:
         """All matching records as a file: ndjson, csv or parquet."""
         form, media_type = FILES[query.format]
@@ -145,7 +145,7 @@ def _workers_busy(request: Request) -> Response:
     exchange.error_code = 50304
     message = "too many scans at once: try again later"
     body = error_body(50304, message, exchange.correlation_id)
-    return JsonAnswer(body, 503, headers={"retry-after": "1"})
+    return JsonResponse(body, 503, headers={"retry-after": "1"})
 
 
 async def _unless_disconnected(request: Request, work: Coroutine[Any, Any, T]) -> T:

@@ -16,10 +16,10 @@ from domain.configs.effects import without_effect
 from domain.configs.resource import Resource, ResourceKind
 from domain.errors import BrokerError
 from domain.topics.topic import NO_TOPIC_ID, Topic
-from interfaces.rest.answers import JsonAnswer, listing
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pages import Paged
 from interfaces.rest.pending import value_of
+from interfaces.rest.responses import JsonResponse, listing
 from interfaces.rest.routes.resource import Routes, delete, get, post, route
 from interfaces.rest.shapes.common import ListOf
 from interfaces.rest.shapes.topics import (
@@ -43,7 +43,7 @@ class TopicRoutes(Routes):
         return await listing(self._admin, "KafkaTopicList", at("topics"), bodies, next_url)
 
     @post("/topics", TopicBody, status_code=201, responses={200: {"model": TopicBody}})
-    async def create_topic(self, request: Request, body: CreateTopic) -> JsonAnswer:
+    async def create_topic(self, request: Request, body: CreateTopic) -> JsonResponse:
         """Durable when the response comes. `validate_only` creates nothing; the status is 200."""
         new = NewTopic(
             body.topic_name,
@@ -62,16 +62,16 @@ class TopicRoutes(Routes):
         at = self._urls(request)
         status = 200 if body.validate_only else 201
         location = None if body.validate_only else {"location": at("topics", created.name)}
-        return JsonAnswer(topic_body(created, at, _warnings(new.configs)), status, location)
+        return JsonResponse(topic_body(created, at, _warnings(new.configs)), status, location)
 
     @get("/topics/{topic_name}", TopicBody)
-    async def get_topic(self, request: Request, topic_name: str) -> JsonAnswer:
-        return JsonAnswer(topic_body(self._topic(topic_name), self._urls(request)))
+    async def get_topic(self, request: Request, topic_name: str) -> JsonResponse:
+        return JsonResponse(topic_body(self._topic(topic_name), self._urls(request)))
 
     @route("PATCH", "/topics/{topic_name}", TopicBody)
     async def change_topic(
         self, request: Request, topic_name: str, body: ChangeTopic
-    ) -> JsonAnswer:
+    ) -> JsonResponse:
         """Adds partitions and alters configs; null resets a config to its default."""
         topic = self._topic(topic_name)
         configs = texts_of(body.configs)
@@ -86,7 +86,7 @@ class TopicRoutes(Routes):
         if count is not None and not body.validate_only:
             await self._grow(topic_name, count, False, by)
         changed = self._topic(topic_name)
-        return JsonAnswer(topic_body(changed, self._urls(request), _warnings(configs)))
+        return JsonResponse(topic_body(changed, self._urls(request), _warnings(configs)))
 
     @delete("/topics/{topic_name}")
     async def delete_topic(self, request: Request, topic_name: str) -> Response:

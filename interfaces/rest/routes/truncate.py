@@ -17,10 +17,10 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
-from interfaces.rest.answers import JsonAnswer
 from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
-from interfaces.rest.records.wanted import MAX_OFFSET
+from interfaces.rest.records.queries import MAX_OFFSET
+from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, post
 from interfaces.rest.shapes.common import RequestModel
 from interfaces.rest.slices import all_of as in_slices
@@ -64,7 +64,7 @@ class TruncateRoutes(Routes):
     @post("/topics/{topic_name}:truncate")
     async def truncate_topic(
         self, request: Request, topic_name: str, body: TruncateTopic | None = None
-    ) -> JsonAnswer:
+    ) -> JsonResponse:
         """Durable when the response comes. Offsets are not reused."""
         self._topic(topic_name)
         body = body or TruncateTopic.model_validate({})
@@ -84,10 +84,10 @@ class TruncateRoutes(Routes):
             )
         outcomes = _outcomes(exchange_of(request), chosen, results)
         partitions = await in_slices(self._admin, outcomes)
-        return JsonAnswer({"topic_name": topic_name, "partitions": partitions})
+        return JsonResponse({"topic_name": topic_name, "partitions": partitions})
 
     @post("/topics:truncate")
-    async def truncate_topics(self, request: Request, body: TruncateTopics) -> JsonAnswer:
+    async def truncate_topics(self, request: Request, body: TruncateTopics) -> JsonResponse:
         """All records of these topics. If one of the topics does not exist, none is changed."""
         chosen = [await self._of_all(name, None) for name in dict.fromkeys(body.topic_names)]
         all_at_once = [one for topic in chosen for one in topic]
@@ -98,7 +98,7 @@ class TruncateRoutes(Routes):
             {"topic_name": topic[0].topic, "partitions": [next(outcomes) for _ in topic]}
             for topic in chosen
         ]
-        return JsonAnswer({"topics": topics})
+        return JsonResponse({"topics": topics})
 
     async def _of_all(self, topic_name: str, offset: int | None) -> list[RecordsToDelete]:
         count = len(self._topic(topic_name).partition_ids)

@@ -12,11 +12,11 @@ from starlette.requests import Request
 
 from domain.errors import BrokerError
 from interfaces.rest.admin import Admin
-from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import NO_JSON, RestError, message_of, phrase, refusal_of
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.faults import is_no_json, words_of
 from interfaces.rest.names import use_any_name
+from interfaces.rest.responses import JsonResponse, error_body
 from interfaces.rest.routes import console
 from interfaces.rest.routes.brokers import BrokerRoutes, ClusterRoutes
 from interfaces.rest.routes.clone import CloneRoutes
@@ -79,7 +79,7 @@ def create_app(admin: Admin) -> FastAPI:
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        default_response_class=JsonAnswer,
+        default_response_class=JsonResponse,
         generate_unique_id_function=_operation_id,
         responses={"4XX": {"model": ErrorBody}, "5XX": {"model": ErrorBody}},
     )
@@ -120,22 +120,22 @@ def _operation_id(route: APIRoute) -> str:
     return f"{route.name}_v3" if route.path_format.startswith("/v3/") else route.name
 
 
-def _respond(request: Request, status: int, code: int, message: str) -> JsonAnswer:
+def _respond(request: Request, status: int, code: int, message: str) -> JsonResponse:
     exchange = exchange_of(request)
     exchange.error_code = code
-    return JsonAnswer(error_body(code, message, exchange.correlation_id), status)
+    return JsonResponse(error_body(code, message, exchange.correlation_id), status)
 
 
-def _broker_error(request: Request, error: Any) -> JsonAnswer:
+def _broker_error(request: Request, error: Any) -> JsonResponse:
     status, code = refusal_of(error)
     return _respond(request, status, code, message_of(error))
 
 
-def _rest_error(request: Request, error: Any) -> JsonAnswer:
+def _rest_error(request: Request, error: Any) -> JsonResponse:
     return _respond(request, error.status_code, error.code, error.message)
 
 
-def _http_error(request: Request, error: Any) -> JsonAnswer:
+def _http_error(request: Request, error: Any) -> JsonResponse:
     """Unknown path, unknown method, a body that is not JSON."""
     status = error.status_code
     headers = dict(error.headers or {})
@@ -147,12 +147,12 @@ def _http_error(request: Request, error: Any) -> JsonAnswer:
     return response
 
 
-def _unexpected(request: Request, _error: Any) -> JsonAnswer:
+def _unexpected(request: Request, _error: Any) -> JsonResponse:
     """Starlette raises the error again, and the gate logs it."""
     return _respond(request, 500, 500, phrase(500))
 
 
-def _not_valid(request: Request, error: Any) -> JsonAnswer:
+def _not_valid(request: Request, error: Any) -> JsonResponse:
     faults = error.errors()
     if is_no_json(faults):
         return _respond(request, 400, NO_JSON, "the body is not JSON")

@@ -17,10 +17,10 @@ from fastapi import FastAPI
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import ANONYMOUS
 from interfaces.rest.admin import Admin
-from interfaces.rest.answers import JsonAnswer, error_body
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import Exchange
 from interfaces.rest.names import routed_path
+from interfaces.rest.responses import JsonResponse, error_body
 from interfaces.rest.serving.correlation import HEADER, correlation_id_of
 from interfaces.rest.serving.guard import SAFE, Guard
 
@@ -164,7 +164,7 @@ class Gate:
     ) -> None:
         exchange.error_code = error.code
         body = error_body(error.code, error.message, exchange.correlation_id)
-        await JsonAnswer(body, error.status_code)(exchange.scope, receive, send)
+        await JsonResponse(body, error.status_code)(exchange.scope, receive, send)
 
     def _log(self, exchange: Exchange, headers: dict[str, str], failure: Exception | None) -> None:
         elapsed_ns = perf_counter_ns() - exchange.received_ns

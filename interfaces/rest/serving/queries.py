@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl
 from pydantic import BaseModel
 from starlette.requests import Request
 
-from interfaces.rest.answers import encodable
 from interfaces.rest.errors import RestError
+from interfaces.rest.responses import encodable
 
 
 async def known_query(request: Request) -> None:

@@ -46,8 +46,8 @@ def rate_of(records: int, size: float, oldest_ms: int | None, end_ms: int) -> Ra
 
 
 def per_day(bytes_per_day: float) -> dict[str, Any]:
-    kept = {f"{days}_days": round(bytes_per_day * days) for days in DAYS_KEPT}
-    return {"bytes_per_day": round(bytes_per_day), "bytes_kept": kept}
+    by_days = {f"{days}_days": round(bytes_per_day * days) for days in DAYS_KEPT}
+    return {"bytes_per_day": round(bytes_per_day), "bytes_kept": by_days}
 
 
 def full_on(disk: int, used: int, bytes_per_day: float, now_ms: int) -> str | None:

@@ -96,10 +96,10 @@ def reckoned_from(seconds: float | None) -> str:
 
 
 def _forecast(forecast: dict[str, Any]) -> list[str]:
-    kept = ", ".join(f"{days(name)} {size(need)}" for name, need in forecast["bytes_kept"].items())
+    needs = ", ".join(f"{days(name)} {size(need)}" for name, need in forecast["bytes_kept"].items())
     found = [
         f"All topics: {size(forecast['bytes'])} ({forecast['of']}). "
-        f"{size(forecast['bytes_per_day'])} on the last day; at that rate retention needs: {kept}",
+        f"{size(forecast['bytes_per_day'])} on the last day; at that rate retention needs: {needs}",
     ]
     if since := reckoned_from(forecast["seconds"]):
         found.append(f"That is {since}, for the youngest topic")

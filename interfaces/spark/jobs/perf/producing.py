@@ -142,7 +142,7 @@ class _Producing:
             raise JobFailed(f"{self._task.topic}: the last record is refused: {self._reason}")
 
     def _drain(self, client: Any) -> None:
-        """The patience begins anew with each acknowledgement: a long queue takes its time."""
+        """The patience restarts with each acknowledgement, as a long queue takes time."""
         self._active_at = self._clock.time()
         while len(client):
             self._look(client, self._clock.time(), 0.1)

@@ -52,10 +52,10 @@ def _delete(broker: Broker, names: list[str], servers: str, patience_s: float) -
     return ""
 
 
-def _require(asked: Mapping[str, Any], servers: str, patience_s: float) -> None:
+def _require(results: Mapping[str, Any], servers: str, patience_s: float) -> None:
     from confluent_kafka import KafkaError, KafkaException
 
-    for topic, response in asked.items():
+    for topic, response in results.items():
         try:
             response.result(patience_s + 1)
         except KafkaException as failure:

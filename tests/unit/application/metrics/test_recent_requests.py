@@ -5,7 +5,7 @@ from application.metrics.recent_requests import (
     LOOKED_AT_ONCE,
     SECOND_NS,
     RecentRequests,
-    Wanted,
+    RequestQuery,
 )
 from application.ports.request_log import ClientInfo, RequestRecord
 
@@ -45,25 +45,25 @@ def recent(limit: int, *all_noted: RequestRecord) -> RecentRequests:
     return made
 
 
-def found(requests: RecentRequests, wanted: Wanted) -> list[int]:
-    return [record.correlation_id for some in requests.find(wanted) for record in some]
+def found(requests: RecentRequests, query: RequestQuery) -> list[int]:
+    return [record.correlation_id for some in requests.find(query) for record in some]
 
 
 def test_the_newest_come_first_and_the_oldest_go() -> None:
     requests = recent(3, *(noted(n) for n in range(5)))
-    assert found(requests, Wanted()) == [4, 3, 2]
+    assert found(requests, RequestQuery()) == [4, 3, 2]
     assert len(requests) == 3
 
 
 def test_many_are_looked_at_a_few_at_a_time() -> None:
     requests = recent(1000, *(noted(n) for n in range(1000)))
-    slices = list(requests.find(Wanted(correlation_id=1)))
+    slices = list(requests.find(RequestQuery(correlation_id=1)))
     assert len(slices) == 1000 // LOOKED_AT_ONCE
     assert [len(some) for some in slices] == [0, 0, 0, 0, 1]
 
 
 def test_with_no_room_nothing_is_remembered() -> None:
-    assert found(recent(0, noted(1)), Wanted()) == []
+    assert found(recent(0, noted(1)), RequestQuery()) == []
 
 
 def test_each_question_leaves_out_what_is_not_asked_for() -> None:
@@ -75,16 +75,16 @@ def test_each_question_leaves_out_what_is_not_asked_for() -> None:
         noted(4, codes=(3,)),
         noted(5, took_ms=700),
     )
-    assert found(requests, Wanted(correlation_id=2)) == [2]
-    assert found(requests, Wanted(api="fetch")) == [2]
-    assert found(requests, Wanted(client_id="you")) == [3]
-    assert found(requests, Wanted(only_errors=True)) == [4]
-    assert found(requests, Wanted(slower_than_ns=500 * MS)) == [5]
-    assert found(requests, Wanted(api="Produce", client_id="me")) == [5, 4, 1]
+    assert found(requests, RequestQuery(correlation_id=2)) == [2]
+    assert found(requests, RequestQuery(api="fetch")) == [2]
+    assert found(requests, RequestQuery(client_id="you")) == [3]
+    assert found(requests, RequestQuery(only_errors=True)) == [4]
+    assert found(requests, RequestQuery(slower_than_ns=500 * MS)) == [5]
+    assert found(requests, RequestQuery(api="Produce", client_id="me")) == [5, 4, 1]
 
 
 def test_a_record_says_what_the_log_would_say() -> None:
-    [[record]] = recent(1, noted(4, codes=(3,))).find(Wanted())
+    [[record]] = recent(1, noted(4, codes=(3,))).find(RequestQuery())
     assert (record.kind.title, record.kind.version, record.topics) == ("Produce", 9, 2)
     assert (record.error_codes, record.error_names) == ((3,), ("UNKNOWN_TOPIC_OR_PARTITION",))
     assert (record.bytes_in, record.bytes_out) == (100, 50)
@@ -101,7 +101,7 @@ def test_failures_stay_for_minutes() -> None:
             requests.add_troubled(record._replace(received_ns=start, sent_ns=start + 1))
     for n in range(KEPT_SECONDS * 3):
         requests.add(noted(n))
-    kept = found(requests, Wanted(only_errors=True))
+    kept = found(requests, RequestQuery(only_errors=True))
     assert kept == [10 * second + n for second in reversed(range(KEPT_SECONDS)) for n in (2, 1, 0)]
 
 
@@ -109,4 +109,4 @@ def test_both_are_shown_in_the_order_of_time() -> None:
     requests = recent(10, *(noted(n, took_ms=n) for n in (1, 3, 5)))
     for n in (2, 4):
         requests.add_troubled(noted(n, codes=(3,), took_ms=n))
-    assert found(requests, Wanted()) == [5, 4, 3, 2, 1]
+    assert found(requests, RequestQuery()) == [5, 4, 3, 2, 1]

@@ -5,7 +5,7 @@ from collections import deque
 import pytest
 
 from application.metrics.families.request_counts import STAGES, RequestCounts
-from application.metrics.recent_requests import Wanted
+from application.metrics.recent_requests import RequestQuery
 from domain.topics.topic import text_of_id
 from interfaces.kafka.requests import accounting
 from interfaces.kafka.requests.apis import FETCH, PRODUCE
@@ -141,7 +141,7 @@ def test_what_failed_or_was_slow_is_always_looked_at_closely() -> None:
     client.ask(metadata("t"), 12)
     client.ask(metadata("a b"), 12)
     assert [one.correlation_id for one in log.records] == [2]
-    [remembered] = kafka.shared.request_accounting.recent.find(Wanted())
+    [remembered] = kafka.shared.request_accounting.recent.find(RequestQuery())
     assert [one.correlation_id for one in remembered] == [2]
 
 
@@ -173,9 +173,9 @@ def test_a_failed_request_is_found_when_many_others_have_come_since() -> None:
     for _ in range(50):
         client.ask(metadata("t"), 12)
     recent = kafka.shared.request_accounting.recent
-    [found] = [one for some in recent.find(Wanted(correlation_id=1)) for one in some]
+    [found] = [one for some in recent.find(RequestQuery(correlation_id=1)) for one in some]
     assert found.error_names == ("UNKNOWN_TOPIC_OR_PARTITION",)
-    everything = [one.correlation_id for some in recent.find(Wanted()) for one in some]
+    everything = [one.correlation_id for some in recent.find(RequestQuery()) for one in some]
     assert everything == [*range(51, 41, -1), 1]
 
 
@@ -188,7 +188,7 @@ def test_a_topic_given_by_its_id_is_shown_by_its_name(kafka: FakeKafka) -> None:
     by_id.topics[0].topic_id = bytes(range(16))
     client.ask(by_id, 13)
     recent = kafka.shared.request_accounting.recent
-    [[unknown, known]] = recent.find(Wanted(api="Fetch"))
+    [[unknown, known]] = recent.find(RequestQuery(api="Fetch"))
     assert known.log_subject == ("topic", "t")
     assert unknown.log_subject == ("topic_id", text_of_id(bytes(range(16))))
 
@@ -206,7 +206,9 @@ def test_the_newest_requests_are_remembered_without_their_answers(kafka: FakeKaf
     client = kafka.client()
     client.ask(produce(), 9)
     client.ask(fetch(), 12)
-    [[newest, before]] = kafka.shared.request_accounting.recent.find(Wanted(client_id="a-client"))
+    [[newest, before]] = kafka.shared.request_accounting.recent.find(
+        RequestQuery(client_id="a-client")
+    )
     assert (newest.kind.title, before.kind.title) == ("Fetch", "Produce")
     assert newest.client.peer == "192.0.2.7:40001"
 
@@ -217,12 +219,12 @@ def test_of_a_connection_that_is_gone_no_long_name_is_remembered(kafka: FakeKafk
     kafka.run()
     client.session.abort()
     kafka.run()
-    [[record]] = kafka.shared.request_accounting.recent.find(Wanted())
+    [[record]] = kafka.shared.request_accounting.recent.find(RequestQuery())
     assert record.client.client_id == "x" * 200
 
 
 def test_no_long_name_of_what_it_concerns_is_remembered(kafka: FakeKafka) -> None:
     client = kafka.client()
     client.ask(DescribeGroupsRequest(groups=["g" * 30_000]), 5)
-    [[record]] = kafka.shared.request_accounting.recent.find(Wanted())
+    [[record]] = kafka.shared.request_accounting.recent.find(RequestQuery())
     assert record.log_subject == ("group", "g" * 200)

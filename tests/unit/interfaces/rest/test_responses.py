@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from interfaces.rest.answers import large
+from interfaces.rest.responses import large
 from interfaces.rest.slices import PIECE_BYTES
 
 

@@ -18,7 +18,7 @@ JSON = "application/json"
 WHOLE_PIECES = 4
 
 
-class JsonAnswer(JSONResponse):
+class JsonResponse(JSONResponse):
     def render(self, content: Any) -> bytes:
         return orjson.dumps(content)
 

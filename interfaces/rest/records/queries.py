@@ -24,7 +24,7 @@ Offset = Field(None, ge=0, le=MAX_OFFSET)
 Text = Field(None, max_length=MAX_TEXT)
 
 
-class FilterWanted(RequestModel):
+class FilterQuery(RequestModel):
     """Conditions that a record has to meet all; text is matched case-sensitively."""
 
     partition: list[int] = Field([], description="Only these partitions; may be repeated.")
@@ -72,13 +72,13 @@ class FilterWanted(RequestModel):
             raise RestError(422, f"{name}: not {self.encoding}", 42201) from None
 
 
-class ShownWanted(FilterWanted):
+class FormatQuery(FilterQuery):
     format: Literal["auto", "string", "base64"] = Field(
         "auto", description="How keys and values are shown."
     )
 
 
-class RecordsWanted(ShownWanted):
+class RecordsQuery(FormatQuery):
     offset: int | None = Field(
         None, ge=0, le=MAX_OFFSET, description="The first offset, in either direction."
     )
@@ -112,7 +112,7 @@ class RecordsWanted(ShownWanted):
         )
 
 
-class TailWanted(ShownWanted):
+class TailQuery(FormatQuery):
     offset: int | None = Field(
         None, ge=0, le=MAX_OFFSET, description="The first offset; default: the end of the log."
     )
@@ -121,7 +121,7 @@ class TailWanted(ShownWanted):
     )
 
 
-class DownloadWanted(FilterWanted):
+class DownloadQuery(FilterQuery):
     format: Literal["ndjson", "csv", "parquet"] = "ndjson"
     data_format: Literal["auto", "string", "base64"] = Field(
         "auto", description="How keys and values are shown; parquet has bytes."
