@@ -10,10 +10,11 @@ removes it. It has two slots, written in turn, so that one of them is always int
 
     checksum u32, number u64, boot id 36 bytes, length u16, the root's page up to where it ends
 
-The boot id tells a power cut from a killed process, whose writes are all in the page cache. After a
-failed fsync it is left empty: the page cache may hold data that never reached the disk, the system
-reports that only once, and a later successful fsync does not change it. Under `flush = os` nothing is
-synced and no root is saved; after a restart of the machine the whole store is checked: `was_cut_off`.
+The boot id tells a power cut from a killed process, whose writes are all in the page cache. After
+a failed fsync it is left empty: the page cache may hold data that never reached the disk, the
+system reports that only once, and a later successful fsync does not change it. Under `flush = os`
+nothing is synced and no root is saved; after a restart of the machine the whole store is checked
+(`was_cut_off`).
 """
 
 from __future__ import annotations
