@@ -9,7 +9,7 @@ from interfaces.kafka.group_states import BEGINNING, END, diagram, render
 def test_every_transition_is_drawn() -> None:
     drawn = diagram().splitlines()
     assert len(drawn) == len(TRANSITIONS) + 5
-    assert "    CompletingRebalance --> Stable: the leader hands in the assignment" in drawn
+    assert "    CompletingRebalance --> Stable: the leader sends the assignment" in drawn
 
 
 def test_only_what_stands_between_the_marks_is_written_anew() -> None:

@@ -129,7 +129,7 @@ def full() -> Iterator[str]:
 def ottla_that_is_slow(connection: socket.socket) -> None:
     """Rejects TLS and HTTP, and does not respond to Kafka requests."""
     if rejection := rejection_of(connection.recv(4096)[:4], ()):
-        connection.sendall(rejection.answer)
+        connection.sendall(rejection.response)
     else:
         connection.recv(1)
 
