@@ -12,8 +12,8 @@ DESCRIBE_CONFIGS = (
     Difference(
         *("describe_configs", "1-4", ("topics: all*", "topics: some of its own", "topics: an *")),
         *("results[].configs.min.insync.replicas", Words("from source 3"), Words("from source 5")),
-        "Kafka keeps this default as a setting of the cluster (3) since it has eligible leader "
-        "replicas; here it is a default like the others (5).",
+        "In Kafka this default is a cluster config (3) since eligible leader replicas; here it "
+        "is a default like the others (5).",
     ),
     Difference(
         *("describe_configs", "1-4", ("brokers: all brokers",)),
@@ -23,7 +23,7 @@ DESCRIBE_CONFIGS = (
     Difference(
         *("describe_configs", "1-4", ("topics: one twice",)),
         *("results[]", Words("each one answered"), MISSING),
-        "What is named twice is answered once: it may be named fifty thousand times.",
+        "A resource that is named twice gets one response: it may be named fifty thousand times.",
     ),
     Difference(
         *("describe_configs", "1-4", ("groups: one that there is not",)),
@@ -53,7 +53,7 @@ INCREMENTAL_ALTER_CONFIGS = (
     Difference(
         *("incremental_alter_configs", "0-1", _UNKNOWN_OPERATIONS),
         *("responses[].error_code", -1, 42),
-        "As Kafka itself says of a broker's configs.",
+        "As Kafka responds for broker configs.",
     ),
     Difference(
         *("incremental_alter_configs", "0-1", _UNKNOWN_OPERATIONS),
@@ -63,8 +63,8 @@ INCREMENTAL_ALTER_CONFIGS = (
     Difference(
         *("incremental_alter_configs", "0-1", _UNKNOWN_SETTING),
         *("responses[].error_code", 0, 40),
-        "Kafka keeps what it does not know for plugins. Here there are none, and what is kept "
-        "without an effect would look obeyed.",
+        "Kafka stores unknown configs for plugins. Ottla has no plugins, and a stored config "
+        "would look effective.",
     ),
     Difference(
         *("incremental_alter_configs", "0-1", _UNKNOWN_SETTING),
@@ -110,7 +110,7 @@ LIST_CONFIG_RESOURCES = (
     Difference(
         *("list_config_resources", "1", ("groups: not any more",)),
         *("config_resources", Words("the group"), MISSING),
-        "A group is listed as long as something is set for it; Kafka goes on listing it.",
+        "A group is listed while a config is set for it; Kafka continues to list it.",
     ),
 )
 

@@ -19,12 +19,13 @@ API_VERSIONS = (
     Difference(
         *("api_versions", "0-4", ("*",)),
         *("api_keys.*", Words("all of its APIs"), MISSING),
-        "What is not served is not advertised: [apis.md](apis.md), [skipped.md](skipped.md).",
+        "APIs that are not served are not advertised: [apis.md](apis.md), "
+        "[skipped.md](skipped.md).",
     ),
     Difference(
         *("api_versions", "3", ("*",)),
         *("supported_features", Words("`metadata.version`"), MISSING),
-        "Clients then keep to what needs none of them.",
+        "Clients do not need them.",
     ),
     Difference(
         *("api_versions", "4", ("*",)),
@@ -44,18 +45,17 @@ FETCH = (
         *("fetch", "4-18"),
         ("limits: two batches and a half", "limits: two batches and a half in all"),
         *(f"{_FETCHED}.records[]", {"cut_off": True}, MISSING),
-        "Only whole batches are sent, which every client can read; Kafka cuts the last one off.",
+        "Only whole batches are sent, which every client accepts; Kafka cuts the last one.",
     ),
     Difference(
         *("fetch", "4-18", ("*",)),
         *(f"{_FETCHED}.aborted_transactions", MISSING, None),
-        "Without `read_committed` it is null, also where a partition is unknown; there is nothing "
-        "in it either way.",
+        "It is null without `read_committed`, also for unknown partitions; it is empty either way.",
     ),
     Difference(
         *("fetch", "4-18", ("places that there are not: unknown first",)),
         *("responses order", Words("what is unknown comes last"), Words("as it was asked")),
-        "Clients look for what they asked by its name.",
+        "Clients find topics by name.",
     ),
     Difference(
         *("fetch", "13-18", ("places that there are not: known and unknown",)),
@@ -65,25 +65,25 @@ FETCH = (
     Difference(
         *("fetch", "4-18", _BAD_NUMBERS),
         *("*", Words("UNKNOWN_SERVER_ERROR (-1)"), Words("the records")),
-        "A negative limit is none, and any level but 1 is `read_uncommitted`.",
+        "A negative limit means no limit, and every level but 1 is `read_uncommitted`.",
         ((f"{_FETCHED}.error_code", -1, 0), ("error_code", -1, 0)),
     ),
     Difference(
         *("fetch", "4-18", ("followers: replica 1", "followers: replica 5")),
         *(f"{_FETCHED}.*", Words("NOT_LEADER_OR_FOLLOWER (6)"), Words("the records")),
-        "There are no followers: who says that it is one is served as a consumer.",
+        "There are no followers: a replica id is treated as a consumer.",
         ((f"{_FETCHED}.error_code", 6, 0),),
     ),
     Difference(
         *("fetch", "12-18", ("leader epochs: last fetched epoch 1",)),
         *(f"{_FETCHED}.*", Words("OFFSET_OUT_OF_RANGE (1)"), Words("the records")),
-        "Followers send it, and there are none: the field is not looked at.",
+        "Only followers send it, and there are none: the field is ignored.",
         ((f"{_FETCHED}.error_code", 1, 0),),
     ),
     Difference(
         *("fetch", "4-18", ("a partition twice: at two offsets",)),
         *("responses[].partitions*", Words("the last one alone"), Words("both, in their order")),
-        "Each item of a request has its answer.",
+        "Each item of a request gets a response.",
     ),
 )
 
@@ -93,7 +93,7 @@ FIND_COORDINATOR = (
     Difference(
         *("find_coordinator", "1-3", _TRANSACTIONAL_IDS),
         *("*", *_REFUSED),
-        "Transactions are not built yet; librdkafka's users see the words of the refusal.",
+        "Transactions are not built yet; librdkafka shows the message.",
         (("error_code", 0, 53),),
     ),
     Difference(
@@ -131,23 +131,23 @@ PRODUCE = (
     Difference(
         *("produce", "5-13", ("*",)),
         *(f"{_PRODUCED}.log_start_offset", 0, -1),
-        "A refusal tells no log start. Producers look at it with UNKNOWN_PRODUCER_ID alone, which "
-        "is never answered.",
+        "Refusals have no log start offset. Producers read it with UNKNOWN_PRODUCER_ID only, "
+        "which is never sent.",
     ),
     Difference(
         *("produce", "8-13", ("*",)),
         *(f"{_PRODUCED}.error_message", MISSING, Words("a sentence")),
-        "Most refusals of Kafka have no words; ours say what was wrong.",
+        "Most refusals of Kafka have no message.",
     ),
     Difference(
         *("produce", "3-13", tuple(f"compressed batches: codec {one}" for one in (5, 6, 7))),
         *(f"{_PRODUCED}.error_code", -1, 87),
-        "Kafka calls a codec that there is not an unknown error, and clients try again.",
+        "Kafka responds with an unknown error, which clients retry.",
     ),
     Difference(
         *("produce", "3-13", ("good batches: stored",)),
         *(f"{_FETCHED}.records[].*", Words("computed anew"), Words("as the producer sent it")),
-        "The header's largest timestamp is believed; here all records have a negative one.",
+        "The header's largest timestamp is trusted; here all records have a negative one.",
     ),
     Difference(
         *("produce", "8-13", ("a server that stamps: flagged already",)),
@@ -163,8 +163,8 @@ PRODUCE = (
         *("produce", "3-13"),
         ("payloads that are not records: flagged as stamped by the broker",),
         *(f"{_PRODUCED}.*", Words("accepted"), Words("INVALID_TIMESTAMP (32)")),
-        "A producer may not pass its own time off as the broker's; Kafka looks at the flag only "
-        "where the topic is stamped.",
+        "A producer must not mark its timestamps as the broker's; Kafka checks the flag only "
+        "with LogAppendTime.",
         ((f"{_PRODUCED}.error_code", 0, 32),),
     ),
     Difference(
@@ -183,7 +183,7 @@ PRODUCE = (
         *("produce", "3-13"),
         ("broken batches: a batch and a half", "broken batches: a batch and a byte"),
         *(f"{_PRODUCED}.*", Words("the first batch is accepted"), Words("INVALID_RECORD (87)")),
-        "Kafka forgets what follows the first batch, and the producer takes it for stored.",
+        "Kafka drops all but the first batch, and the producer believes they are stored.",
         ((f"{_PRODUCED}.error_code", 0, 87),),
     ),
     Difference(
@@ -194,28 +194,28 @@ PRODUCE = (
     Difference(
         *("produce", "3-13", ("null records: null",)),
         *("", SILENT, Words("INVALID_RECORD (87)")),
-        "Kafka never answers, and the connection is stuck.",
+        "Kafka never responds, and the connection hangs.",
     ),
     Difference(
         *("produce", "3-13", ("places that there are not: no partition",)),
         *("responses", MISSING, Words("the topic, without partitions")),
-        "Each item of a request has its answer.",
+        "Each item of a request gets a response.",
     ),
     Difference(
         *("produce", "3-13", ("illegal acks: and an unknown topic",)),
         *(f"{_PRODUCED}.error_code", Words("that the topic is unknown"), 21),
-        "The acks are wrong for every topic.",
+        "The acks are invalid for every topic.",
     ),
     Difference(
         *("produce", "3-13", ("transactions: an id, and a plain batch",)),
         *(f"{_PRODUCED}.*", Words("accepted"), Words("TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53)")),
-        "Transactions are not built yet; Kafka looks at the batch only.",
+        "Transactions are not built yet; Kafka checks the batch only.",
         ((f"{_PRODUCED}.error_code", 0, 53),),
     ),
     Difference(
         *("produce", "3-13", ("a partition twice: in one topic",)),
         *("responses[].partition_responses*", Words("the last one alone"), Words("both")),
-        "Kafka forgets the first batch, and the producer takes it for stored.",
+        "Kafka drops the first batch, and the producer believes it is stored.",
     ),
     Difference(
         *("produce", "3-13", ("a partition twice: stored",)),
@@ -231,15 +231,15 @@ LIST_OFFSETS = (
         (f"{_LIES}: the largest", f"{_LIES}: claimed too early, the largest"),
         "topics[].partitions[].*",
         *(Words("the largest of all"), Words("of the batch that claims the largest")),
-        "The header's largest timestamp is believed.",
+        "The header's largest timestamp is trusted.",
     ),
     Difference(
         *("list_offsets", "1-11"),
         tuple(f"{_LIES}: claimed too early, after {one} ms" for one in (30, 60, 71, 90)),
         "topics[].partitions[].*",
         *(Words("the first record that is late enough"), Words("the next batch that says so")),
-        "A search opens only batches whose header claims a time that is late enough. One that "
-        "claims too late a time misleads no search.",
+        "A search opens only batches whose header claims a late enough timestamp. A header that "
+        "claims too late a timestamp does not change the result.",
     ),
 )
 
@@ -247,7 +247,7 @@ DELETE_RECORDS = (
     Difference(
         *("delete_records", "0-2", ("the largest is deleted: the largest",)),
         *("topics[].partitions[].*", Words("a record that is deleted"), Words("one that is left")),
-        "Kafka goes on to tell of it until it drops the segment, which takes minutes.",
+        "Kafka returns it until it deletes the segment, some minutes later.",
     ),
     Difference(
         *("delete_records", "0-2", ("moments: all: the largest",)),
@@ -260,7 +260,7 @@ DESCRIBE_LOG_DIRS = (
     Difference(
         *("describe_log_dirs", "4", ("*",)),
         *("results[].*_bytes", Words("of the volume"), -1),
-        "Only where the store is in memory, which has no volume: it is not known.",
+        "Only with the memory engine, which has no volume.",
     ),
 )
 

@@ -8,7 +8,7 @@ GROUPS = (
     Difference(
         *("offset_fetch", "9-10", ("members: an epoch alone", "members: an epoch alone: all")),
         *("groups[].error_code", -1, 25),
-        "A member that does not say who it is is not known; Kafka calls it an unknown error.",
+        "A member without an id is unknown; Kafka responds with an unknown error.",
     ),
     Difference(
         "consumer_group_heartbeat",
@@ -20,8 +20,8 @@ GROUPS = (
         "*",
         Words("the member joins"),
         Words("error 128"),
-        "What takes RE2 more than 1024 instructions, or has more than 4096 characters, is refused: "
-        "a name could take milliseconds.",
+        "Expressions of more than 1024 RE2 instructions or 4096 characters are refused: "
+        "matching a name could take milliseconds.",
         (("error_code", 0, 128),),
     ),
 )

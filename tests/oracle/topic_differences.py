@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.oracle.compare import MISSING
 from tests.oracle.difference import Difference, Words
 
-_RESERVED = "The names of Kafka's internal topics are reserved; nothing is stored under them."
+_RESERVED = "The names of Kafka's internal topics are reserved."
 CREATE_TOPICS = (
     Difference(
         *("create_topics", "2-7", ("internal topics: not created yet",)),
@@ -22,13 +22,13 @@ CREATE_TOPICS = (
     Difference(
         *("create_topics", "5-7", ("good topics: *", "configs: *", "names: *", "numbers: *")),
         *("topics[].configs.min.insync.replicas", "1 (3)", "1 (5)"),
-        "Kafka keeps this default as a setting of the cluster (3) since it has eligible leader "
-        "replicas; here it is a default like the others (5).",
+        "In Kafka this default is a cluster config (3) since eligible leader replicas; here it "
+        "is a default like the others (5).",
     ),
     Difference(
         *("create_topics", "5-7", ("configs: spaces",)),
         *("topics[].configs.retention.ms", " 1000  (1)", "1000 (1)"),
-        "The value is told as it was understood.",
+        "The value is returned as it was parsed.",
     ),
 )
 
@@ -37,12 +37,12 @@ CREATE_PARTITIONS = (
         *("create_partitions", "0-3"),
         ("refusals: an unknown topic", "refusals: an illegal name", "refusals: an empty name"),
         *("results[].error_message", MISSING, Words("a sentence")),
-        "It costs nothing to say it.",
+        "A message costs nothing.",
     ),
     Difference(
         *("create_partitions", "0-3", ("refusals: more than 10,000",)),
         *("results[].error_code", -1, 44),
-        "Kafka calls it an unknown error; in CreateTopics it is POLICY_VIOLATION there too.",
+        "Kafka responds with an unknown error; for CreateTopics with POLICY_VIOLATION too.",
     ),
     Difference(
         *("create_partitions", "0-3", ("refusals: more than 10,000",)),
@@ -65,13 +65,13 @@ DELETE_TOPICS = (
     Difference(
         *("delete_topics", "6", ("topics by id: zero, twice",)),
         *("responses[]", Words("each one answered"), MISSING),
-        "What is named twice is answered once, also if it names nothing.",
+        "An id that is named twice gets one response, also the zero id.",
     ),
     Difference(
         *("delete_topics", "6", ("topics by id: name, and id",)),
         *("responses[]*", Words("one answer with both"), Words("one for each, as they were asked")),
-        "A topic named once by name and once by id is refused by both; a client finds its own "
-        "words in the answer.",
+        "A topic named by name and by id is refused for both, so a client finds each item of "
+        "its request.",
     ),
 )
 
@@ -79,7 +79,7 @@ DESCRIBE_TOPIC_PARTITIONS = (
     Difference(
         *("describe_topic_partitions", "0", ("topics: an empty name",)),
         *("topics[].error_code", -1, 17),
-        "An empty name is an illegal name, here as in Metadata.",
+        "An empty name is invalid, as in Metadata.",
     ),
     Difference(
         *("describe_topic_partitions", "0", ("topics: an empty name",)),
@@ -97,8 +97,8 @@ METADATA = (
     Difference(
         *("metadata", "4-13", ("internal topics: of committed offsets",)),
         *("topics[].error_code", 0, 3),
-        "Offsets are not records of a topic. An internal topic is unknown, as in a Kafka that has "
-        "not created it yet, and is not created automatically.",
+        "Offsets are not records of a topic. Internal topics are unknown, as in a Kafka that "
+        "has not created them yet, and are not created automatically.",
     ),
     Difference(
         *("metadata", "4-13", ("internal topics: of committed offsets",)),
@@ -113,8 +113,8 @@ METADATA = (
     Difference(
         *("metadata", "0-13", ("topics that are created on the way: *",)),
         *("topics[].error_code", 3, 0),
-        "A topic that is created on the way is in the same answer, as soon as it is durable; "
-        "Kafka lets the client ask again.",
+        "A new topic is in the same response, as soon as it is durable; with Kafka the client "
+        "retries.",
     ),
     Difference(
         *("metadata", "0-13", ("topics that are created on the way: *",)),
@@ -129,17 +129,17 @@ METADATA = (
     Difference(
         *("metadata", "4-13", ("a name that collides: may be created",)),
         *("topics[].error_code", 3, 17),
-        "Such a topic cannot be created; Kafka says for ever that it is not there yet.",
+        "The topic cannot be created; Kafka responds for ever that it does not exist yet.",
     ),
     Difference(
         *("metadata", "10-11", _BEFORE_ITS_TIME),
         *("*", Words("no brokers"), Words("brokers, cluster and controller")),
-        "The topics are refused (42), as by Kafka; the rest of the answer is true anyway.",
+        "The topics are refused (42), as by Kafka; the rest of the response is valid.",
     ),
     Difference(
         *("metadata", "10-13", ("topics by id: zero and no name",)),
         *("*", Words("UNKNOWN_SERVER_ERROR (-1) and no brokers"), Words("the topic refused")),
-        "One bad item does not spoil the answer.",
+        "An invalid item does not invalidate the response.",
         (("topics[].error_code", -1, 100), ("error_code", -1, 0)),
     ),
 )
