@@ -96,7 +96,7 @@ def test_consume_ends_when_the_broker_is_down_for_the_timeout(
     with BrokerProcess(tmp_path, "memory") as broker:
         mine = Ottla(broker.bootstrap)
         mine.run("produce", "-t", name, stdin=b"first\n")
-        consuming = mine.start("consume", name, "--timeout", "1")
+        consuming = mine.start("consume", name, "--timeout", "5")
         assert consuming.stdout is not None
         assert consuming.stdout.readline() == b"first\n"
         broker.kill()
