@@ -161,6 +161,7 @@ def options(kafka: Secured, password: str = PASSWORD, **more: str) -> dict[str, 
     return {"kafka.bootstrap.servers": kafka.login, **settings, **more}
 
 
+@pytest.mark.long
 def test_a_batch_is_read_and_written_with_a_login_that_plans_do_not_show(
     spark: SparkSession, kafka: Secured, filled: str, capfd: pytest.CaptureFixture[str]
 ) -> None:

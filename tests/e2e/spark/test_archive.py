@@ -175,6 +175,7 @@ def test_topics_may_be_added_to_an_archive_and_none_left_out(
         job("archive", servers, topic, other, "--to", to)
 
 
+@pytest.mark.long
 def test_odd_records_come_back_from_an_archive_that_was_moved(
     spark: SparkSession, spark_broker: BrokerProcess, tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ def spark_command(*words: str) -> list[str]:
     return [sys.executable, "-P", "-m", "interfaces.main", "spark", *words]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("spark")
 def test_a_failed_task_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "requests.log.gz"

@@ -108,6 +108,7 @@ def expected(folder: Folder) -> dict[tuple[int, int], Row]:
     }
 
 
+@pytest.mark.long
 def test_all_acknowledged_records_are_read_without_the_broker(
     spark: SparkSession, folder: Folder
 ) -> None:

@@ -58,6 +58,7 @@ def test_a_command_ends_at_once_where_a_retry_cannot_help(ottla: Ottla) -> None:
         assert "HTTP server" in ottla.run("cluster", "health", *WAITS, "-b", address, code=1).out
 
 
+@pytest.mark.long
 def test_a_command_waits_for_a_slow_broker(tmp_path: Path) -> None:
     with BrokerProcess(tmp_path, "memory") as broker:
         os.kill(broker.pid, signal.SIGSTOP)

@@ -115,6 +115,7 @@ def test_consume_waits_for_a_topic_that_does_not_exist_yet(ottla: Ottla, name: s
     ottla.run("consume", "bad name", "--wait", code=2)
 
 
+@pytest.mark.long
 def test_consume_goes_on_waiting_for_a_topic_while_the_broker_is_away(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,12 +215,14 @@ def test_a_refused_record_has_the_config_that_refuses_it(
     assert done.errors.endswith(f"; {name} has {why}\n")
 
 
+@pytest.mark.long
 def test_a_topic_that_the_broker_does_not_create_is_named_within_seconds(ottla: Ottla) -> None:
     for waits, words in (("1h", ("produce",)), ("0.5", ("perf", "produce", "-n", "9"))):
         arguments = (*words, "__consumer_offsets", "--timeout", waits)
         assert "does not create it" in ottla.run(*arguments, stdin=b"x\n", code=1).errors
 
 
+@pytest.mark.long
 def test_produce_ends_when_the_disk_of_the_broker_is_full(tmp_path: Path) -> None:
     with BrokerProcess(tmp_path) as broker:
         assert broker.pid is not None

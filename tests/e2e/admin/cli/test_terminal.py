@@ -58,6 +58,7 @@ def test_yes_skips_the_confirmation(ottla: Ottla, name: str) -> None:
     assert on_a_terminal(ottla, "topic", "delete", "--yes", name) == (0, "")
 
 
+@pytest.mark.long
 def test_long_work_shows_its_progress(store: Path, ottla: Ottla) -> None:
     folder = str(store)
     code, shown = on_a_terminal(ottla, "storage", "verify", folder)

@@ -35,6 +35,7 @@ def focused(page: Page) -> str:
     return str(page.evaluate("document.activeElement.innerText || document.activeElement.value"))
 
 
+@pytest.mark.long
 def test_keys_lead_everywhere(console: Console) -> None:
     page = console.open("#/", "Overview")
     keys = {"t": "Topics", "g": "Groups", "r": "Requests", "c": "Connections", "s": "Configs"}
@@ -176,6 +177,7 @@ def ground(page: Page) -> str:
     return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
 
 
+@pytest.mark.long
 def test_the_theme_is_the_systems_until_another_is_chosen(
     make_console: MakeConsole, shop: BrokerProcess
 ) -> None:

@@ -54,6 +54,7 @@ def lines(spark: SparkSession, tmp_path: Path, checkpoint: str) -> Lines:
     return Lines(spark, tmp_path / "lines", checkpoint)
 
 
+@pytest.mark.long
 def test_a_batch_that_is_sent_again_can_be_dropped_by_its_provenance(
     lines: Lines, servers: str, topic: str
 ) -> None:
