@@ -1,4 +1,4 @@
-"""ScanWorkers: what a worker process finds is what is found here, on each engine and each loop."""
+"""ScanWorkers: a worker process finds the same records as the loop, on each engine and loop."""
 
 from __future__ import annotations
 
@@ -77,15 +77,29 @@ def filled(folder: Path, engine: str) -> Storage:
     return storage
 
 
-@pytest.fixture(scope="module", params=["memory", "lmdb"])
-def storage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    storage = filled(tmp_path_factory.mktemp("scanned"), request.param)
+#: The engine and the loop: each of them once, and all pairs with `--long`.
+PAIRS = [
+    "memory-asyncio",
+    "lmdb-uvloop",
+    pytest.param("memory-uvloop", marks=pytest.mark.long),
+    pytest.param("lmdb-asyncio", marks=pytest.mark.long),
+]
+
+
+@pytest.fixture(scope="module", params=PAIRS)
+def pair(request: pytest.FixtureRequest) -> list[str]:
+    return str(request.param).split("-")
+
+
+@pytest.fixture(scope="module")
+def storage(pair: list[str], tmp_path_factory: pytest.TempPathFactory) -> Any:
+    storage = filled(tmp_path_factory.mktemp("scanned"), pair[0])
     yield storage
     storage.commit.close()
 
 
-@pytest.fixture(params=LOOPS)
-def play(request: pytest.FixtureRequest, storage: Storage) -> Any:
+@pytest.fixture
+def play(pair: list[str], storage: Storage) -> Any:
     def run(story: Callable[[World], Coroutine[Any, Any, None]], most: int = 1) -> None:
         async def main() -> None:
             world = World(storage, asyncio.get_running_loop(), most)
@@ -94,7 +108,7 @@ def play(request: pytest.FixtureRequest, storage: Storage) -> Any:
             finally:
                 world.pool.close()
 
-        with asyncio.Runner(loop_factory=LOOPS[request.param]) as runner:
+        with asyncio.Runner(loop_factory=LOOPS[pair[1]]) as runner:
             runner.run(main())
 
     return run
