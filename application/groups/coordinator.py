@@ -123,6 +123,7 @@ class GroupCoordinator:
         return self._consumer.heartbeat(group_id, heartbeat, members_make_ids)
 
     def _find(self, group_id: str) -> Any:
+        # Any: its kind chooses the protocol, whose methods take that kind of group only.
         _check_group_id(group_id)
         self._offsets.check_coordinated(group_id)
         group = self._groups.find(group_id)
