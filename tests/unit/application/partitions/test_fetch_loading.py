@@ -1,4 +1,4 @@
-"""Fetch where records are not in memory."""
+"""Fetch of records that are not in memory."""
 
 from __future__ import annotations
 
@@ -28,15 +28,17 @@ def cold(fake: FakeBroker) -> FakeBroker:
     return fake
 
 
-def test_records_that_are_not_in_memory_are_waited_for(cold: FakeBroker) -> None:
-    fetch = Fetch(cold, query(item(0)))
+@pytest.mark.parametrize("wait_ms", [0, 500])
+def test_a_fetch_waits_for_records_that_are_not_in_memory(cold: FakeBroker, wait_ms: int) -> None:
+    fetch = Fetch(cold, query(item(0), wait_ms=wait_ms))
+    cold.scheduler.advance(1000)
     assert fetch.waits
     cold.log.load()
     assert fetch.offsets() == [[0, 2, 4]]
     assert cold.scheduler.timers == []
 
 
-def test_what_is_evicted_again_is_loaded_again(cold: FakeBroker) -> None:
+def test_pages_that_are_evicted_are_loaded_again(cold: FakeBroker) -> None:
     fetch = Fetch(cold, query(item(0)))
     first, cold.log.loading = cold.log.loading, Pending()
     assert first is not None
@@ -46,7 +48,7 @@ def test_what_is_evicted_again_is_loaded_again(cold: FakeBroker) -> None:
     assert fetch.offsets() == [[0, 2, 4]]
 
 
-def test_after_its_time_a_fetch_gets_what_is_in_memory(fake: FakeBroker) -> None:
+def test_a_fetch_ends_after_its_time_with_what_is_in_memory(fake: FakeBroker) -> None:
     fill(fake, 0)
     fill(fake, 1)
     fake.log.loading, fake.log.loading_of = Pending(), fake.partition("t", 1).partition_id
@@ -58,15 +60,7 @@ def test_after_its_time_a_fetch_gets_what_is_in_memory(fake: FakeBroker) -> None
     fake.log.load()
 
 
-def test_a_fetch_of_which_nothing_is_in_memory_waits_on(cold: FakeBroker) -> None:
-    fetch = Fetch(cold, query(item(0), wait_ms=0))
-    cold.scheduler.advance(1000)
-    assert fetch.waits
-    cold.log.load()
-    assert fetch.offsets() == [[0, 2, 4]]
-
-
-def test_a_topic_may_be_deleted_while_it_is_loaded(cold: FakeBroker) -> None:
+def test_a_topic_can_be_deleted_while_it_is_loaded(cold: FakeBroker) -> None:
     fetch = Fetch(cold, query(item(0)))
     cold.broker.topics.delete_topics.delete([cold.existing()])
     cold.run()
@@ -74,7 +68,7 @@ def test_a_topic_may_be_deleted_while_it_is_loaded(cold: FakeBroker) -> None:
     assert fetch.errors() == [UnknownTopicOrPartition]
 
 
-def test_a_loading_fetch_that_is_abandoned_leaves_nothing_behind(cold: FakeBroker) -> None:
+def test_an_abandoned_fetch_that_loads_leaves_no_timer(cold: FakeBroker) -> None:
     fetch = Fetch(cold, query(item(0)))
     assert fetch.pending is not None
     fetch.pending.abandon()
@@ -83,12 +77,13 @@ def test_a_loading_fetch_that_is_abandoned_leaves_nothing_behind(cold: FakeBroke
     assert fetch.waits
 
 
-def test_a_broker_that_stops_does_not_begin_to_load(cold: FakeBroker) -> None:
+def test_a_stopping_broker_does_not_load(cold: FakeBroker) -> None:
     cold.broker.messages.fetch.release()
     assert Fetch(cold, query(item(0))).offsets() == [[]]
+    assert Fetch(cold, query(item(1, offset=99))).errors() == [OffsetOutOfRange]
 
 
-def test_loading_takes_of_the_time_that_a_fetch_may_wait(cold: FakeBroker) -> None:
+def test_the_time_of_a_fetch_includes_loading(cold: FakeBroker) -> None:
     fetch = Fetch(cold, query(item(0), wait_ms=500, min_bytes=1 << 20))
     cold.scheduler.advance(300)
     cold.log.load()
@@ -97,13 +92,13 @@ def test_loading_takes_of_the_time_that_a_fetch_may_wait(cold: FakeBroker) -> No
     assert fetch.offsets() == [[0, 2, 4]]
 
 
-def test_an_error_beside_a_partition_that_is_loaded_does_not_wait(cold: FakeBroker) -> None:
+def test_an_error_ends_the_wait_for_another_partition(cold: FakeBroker) -> None:
     cold.log.loading_of = cold.partition("t", 0).partition_id
     fetch = Fetch(cold, query(item(0), item(1, offset=99)))
     assert fetch.errors() == [None, OffsetOutOfRange]
 
 
-def test_the_first_use_of_a_partition_waits_for_its_log(fake: FakeBroker) -> None:
+def test_the_first_fetch_of_a_partition_waits_for_its_log(fake: FakeBroker) -> None:
     fill(fake, 0)
     fake.log.loading, fake.log.loading_of = Pending(), fake.existing().partition_ids[1]
     fetch = Fetch(fake, query(item(0), item(1, offset=99), wait_ms=500))
@@ -111,12 +106,6 @@ def test_the_first_use_of_a_partition_waits_for_its_log(fake: FakeBroker) -> Non
     assert fetch.waits, "where its log begins and ends is not known"
     fake.log.load()
     assert fetch.errors() == [None, OffsetOutOfRange]
-
-
-def test_a_broker_that_stops_reads_a_partition_at_once(fake: FakeBroker) -> None:
-    fake.log.loading = Pending()
-    fake.broker.messages.fetch.release()
-    assert Fetch(fake, query(item(0, offset=99))).errors() == [OffsetOutOfRange]
 
 
 def test_a_broken_partition_is_read_again_at_once(cold: FakeBroker) -> None:

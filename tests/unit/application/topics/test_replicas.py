@@ -18,7 +18,7 @@ def fake() -> FakeBroker:
     return fake
 
 
-def test_a_partition_is_reassigned_to_the_only_broker(fake: FakeBroker) -> None:
+def test_a_partition_can_be_reassigned_to_the_only_broker(fake: FakeBroker) -> None:
     fake.broker.topics.replicas.reassign("t", 1, [5])
 
 
@@ -31,9 +31,7 @@ def test_a_partition_is_reassigned_to_the_only_broker(fake: FakeBroker) -> None:
         ([], "empty replica list"),
     ],
 )
-def test_replicas_anywhere_else_are_refused(
-    fake: FakeBroker, replicas: list[int], why: str
-) -> None:
+def test_other_replicas_are_refused(fake: FakeBroker, replicas: list[int], why: str) -> None:
     with pytest.raises(InvalidReplicaAssignment, match=why):
         fake.broker.topics.replicas.reassign("t", 0, replicas)
 
@@ -44,13 +42,11 @@ def test_there_is_no_reassignment_to_cancel(fake: FakeBroker) -> None:
 
 
 @pytest.mark.parametrize(("name", "index"), [("no", 0), ("t", 2), ("t", -1)])
-def test_an_unknown_partition_is_neither_reassigned_nor_led(
-    fake: FakeBroker, name: str, index: int
-) -> None:
+def test_an_unknown_partition_is_refused(fake: FakeBroker, name: str, index: int) -> None:
     with pytest.raises(UnknownTopicOrPartition):
         fake.broker.topics.replicas.reassign(name, index, None)
     assert isinstance(fake.broker.topics.replicas.elect(name, index), UnknownTopicOrPartition)
 
 
-def test_no_partition_needs_another_leader(fake: FakeBroker) -> None:
+def test_no_partition_needs_an_election(fake: FakeBroker) -> None:
     assert isinstance(fake.broker.topics.replicas.elect("t", 1), ElectionNotNeeded)

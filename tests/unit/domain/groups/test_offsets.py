@@ -13,13 +13,13 @@ from domain.groups.offsets import (
     metadata_units,
     refuse_unknown_group,
 )
-from tests.fakes.groups import GroupOfOneWord, committed
+from tests.fakes.groups import FakeGroup, committed
 
 RETENTION_MS = 1000
 
 
-def group(expires_from: int | None = 0, *topics: str) -> GroupOfOneWord:
-    found = GroupOfOneWord("g")
+def group(expires_from: int | None = 0, *topics: str) -> FakeGroup:
+    found = FakeGroup("g")
     found.expires_from = expires_from
     found.topics = set(topics)
     return found
@@ -81,7 +81,7 @@ def test_offsets_of_a_live_group_are_deleted_only_where_it_says_what_it_reads() 
         check_offset_delete(connect)
     connect.type = "consumer"
     check_offset_delete(connect)
-    modern = GroupOfOneWord("g", GroupKind.CONSUMER)
+    modern = FakeGroup("g", GroupKind.CONSUMER)
     modern.members = {"m": None}
     check_offset_delete(modern)
 
