@@ -5,32 +5,18 @@ It uses the topic `t`, by TOPIC_ID in versions with topic ids.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import Any
 
 from interfaces.kafka.requests.apis import APIS
-from interfaces.kafka.wire.fields import Field
 from interfaces.kafka.wire.schema import Request
 from tests.fakes.batches import record_batch
 from tests.fakes.classic_requests import heartbeat_request, join_request, sync_request
 from tests.fakes.config_requests import SET, TOPIC
+from tests.fakes.structs import Fields, build
 
 TOPIC_ID = b"\7" * 16
-
-Fields = Mapping[str, Any]
-
-
-def build(kind: Any, fields: Fields) -> Any:
-    """A struct of nested dictionaries."""
-    return kind(**{name: _value(kind.fields_[name], value) for name, value in fields.items()})
-
-
-def _value(field: Field, value: Any) -> Any:
-    if isinstance(value, list):
-        return [_value(field.element, one) for one in value]
-    return build(field.element, value) if isinstance(value, dict) else value
 
 
 def _named(version: int, first_by_id: int, key: str = "name") -> Fields:

@@ -55,7 +55,7 @@ class Postgres:
         )
 
     def execute(self, *statements: str) -> list[tuple[object, ...]]:
-        """As its owner, each for itself; the rows of the last one, if it has any."""
+        """Runs each statement as the owner; returns the rows of the last one."""
         import psycopg
 
         with psycopg.connect(
@@ -78,8 +78,8 @@ class Postgres:
         )
         if done.returncode:
             log = self.folder / "log"
-            said = log.read_text() if log.exists() else done.stdout
-            raise AssertionError(f"{program} failed: {said}")
+            output = log.read_text() if log.exists() else done.stdout
+            raise AssertionError(f"{program} failed: {output}")
 
 
 def _as_another() -> Sequence[str]:

@@ -1,20 +1,17 @@
 from __future__ import annotations
 
-from application.metrics.families.family import Value
 from application.metrics.groups import GroupReadings
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.consumer.group import ConsumerGroup
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 from tests.fakes.groups import persist_offsets
+from tests.unit.application.metrics.figures import Figures, by_labels
 
 
-def figures_of(fake: FakeBroker) -> dict[tuple[str, ...], Value]:
-    broker = fake.broker
-    readings = GroupReadings(broker.groups.registry, broker.groups.offsets, broker.catalog).read()
-    return {
-        (family.name, *labels): value for family, samples in readings for labels, value in samples
-    }
+def figures_of(fake: FakeBroker) -> Figures:
+    groups = fake.broker.groups
+    return by_labels(GroupReadings(groups.registry, groups.offsets, fake.broker.catalog).read())
 
 
 def test_lag_is_the_log_end_offset_minus_the_committed_offset() -> None:

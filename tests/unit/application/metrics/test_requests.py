@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from application.metrics.families.family import Histogram, Value
+from application.metrics.families.family import Histogram
 from application.metrics.families.request_counts import STAGES, RequestCounts
 from application.metrics.requests import Counted, RequestReadings
+from tests.unit.application.metrics.figures import Figures, by_labels
 
 
 def counts(*durations_ns: int, codes: tuple[int, ...] = ()) -> RequestCounts:
@@ -15,11 +16,8 @@ def counts(*durations_ns: int, codes: tuple[int, ...] = ()) -> RequestCounts:
     return counted
 
 
-def figures_of(*counted: Counted) -> dict[tuple[str, ...], Value]:
-    readings = RequestReadings(lambda: counted, {3: "UNKNOWN", 6: "NOT_LEADER"}).read()
-    return {
-        (family.name, *labels): value for family, samples in readings for labels, value in samples
-    }
+def figures_of(*counted: Counted) -> Figures:
+    return by_labels(RequestReadings(lambda: counted, {3: "UNKNOWN", 6: "NOT_LEADER"}).read())
 
 
 def test_counts_are_per_version_and_durations_per_api() -> None:

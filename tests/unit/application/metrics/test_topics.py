@@ -2,23 +2,18 @@ from __future__ import annotations
 
 from application.metrics.families import jmx
 from application.metrics.families import kafka_exporter as exporter
-from application.metrics.families.family import Value
 from application.metrics.topics import Rate, TopicReadings
 from domain.cluster.nodes import Leader
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
+from tests.unit.application.metrics.figures import Figures, by_labels
 
 MINUTE_MS = 60_000
 
 
-def figures_of(readings: TopicReadings) -> dict[tuple[str, ...], Value]:
-    """Values by family and labels."""
-    return {
-        (family.name, *labels): value
-        for family, samples in readings.read()
-        for labels, value in samples
-    }
+def figures_of(readings: TopicReadings) -> Figures:
+    return by_labels(readings.read())
 
 
 def test_a_rate_approaches_a_steady_input_with_any_interval() -> None:

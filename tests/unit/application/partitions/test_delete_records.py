@@ -7,7 +7,7 @@ import pytest
 from application.background.runner import PAUSE_MS, SLICE_NS
 from application.partitions.delete_records import LowWatermark, RecordsToDelete
 from application.state.catalog import Catalog
-from domain.errors import OffsetOutOfRange, StorageFailed, UnknownTopicOrPartition
+from domain.errors import StorageFailed, UnknownTopicOrPartition
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK, Partition
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
@@ -51,20 +51,6 @@ def check_nothing_stored(fake: FakeBroker) -> None:
     tables = {table for table, rows in fake.store.tables.items() if rows}
     assert tables == {"cluster", "counters"}
     assert len(fake.broker.trimming) == 0
-
-
-@pytest.mark.parametrize("offset, low", [(0, 0), (1, 1), (5, 5), (6, 6), (UP_TO_HIGH_WATERMARK, 6)])
-def test_a_log_starts_at_the_given_offset(fake: FakeBroker, offset: int, low: int) -> None:
-    assert delete(fake, offset) == low
-    assert fake.partition().log_start_offset == low
-
-
-def test_each_partition_has_its_own_result(fake: FakeBroker) -> None:
-    results = begin(fake, ("t", 0, 7), ("t", 1, -1), ("t", 2, 0), ("nope", 0, 0), ("t", 0, 4))
-    fake.run()
-    kinds = [type(one) for one in results]
-    assert kinds == [OffsetOutOfRange, int, UnknownTopicOrPartition, UnknownTopicOrPartition, int]
-    assert (results[1], results[4]) == (0, 4)
 
 
 def test_the_log_start_moves_with_the_commit(fake: FakeBroker) -> None:

@@ -3,17 +3,17 @@ from __future__ import annotations
 import pytest
 
 from application.partitions.fetch import FetchedPartition, FetchItem, FetchQuery, PendingFetch
+from application.ports.pending import Pending
 from domain.errors import (
     BrokerError,
     OffsetOutOfRange,
     StorageFailed,
-    UnknownLeaderEpoch,
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
-from domain.messages.batch import RecordBatch
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
+from tests.fakes.stored import batches_of
 
 NO_ID = bytes(16)
 MANY = 1 << 20
@@ -68,16 +68,7 @@ class Fetch:
     def offsets(self) -> list[list[int]]:
         """The base offsets of the batches of each partition."""
         assert self.got is not None
-        return [base_offsets(one.records) for one in self.got]
-
-
-def base_offsets(records: bytes) -> list[int]:
-    found = []
-    while records:
-        batch = RecordBatch(memoryview(records))
-        found.append(batch.base_offset)
-        records = records[batch.size_bytes :]
-    return found
+        return [[batch.base_offset for batch in batches_of(one.records)] for one in self.got]
 
 
 @pytest.fixture
@@ -120,36 +111,6 @@ def test_only_durable_records_are_returned(fake: FakeBroker) -> None:
 # ---- limits
 
 
-def test_a_partition_has_a_limit(fake: FakeBroker) -> None:
-    size = fill(fake)
-    for max_bytes, batches in ((2 * size, 2), (2 * size - 1, 1), (3 * size, 3)):
-        fetch = Fetch(fake, query(item(max_bytes=max_bytes)))
-        assert len(fetch.only.records) == batches * size
-
-
-@pytest.mark.parametrize("max_bytes", [0, 1, 100])
-def test_the_first_batch_is_returned_whole_with_any_limit(fake: FakeBroker, max_bytes: int) -> None:
-    fill(fake)
-    assert Fetch(fake, query(item(max_bytes=max_bytes))).offsets() == [[0]]
-    assert Fetch(fake, query(item(), max_bytes=max_bytes)).offsets() == [[0]]
-
-
-def test_only_the_first_partition_with_records_may_exceed_its_limit(fake: FakeBroker) -> None:
-    fill(fake, 1)
-    fill(fake, 2)
-    items = [item(index, max_bytes=10) for index in range(3)]
-    assert Fetch(fake, query(*items)).offsets() == [[], [0], []]
-
-
-def test_all_partitions_share_the_limit_of_the_fetch(fake: FakeBroker) -> None:
-    size = fill(fake, 0)
-    fill(fake, 1)
-    fill(fake, 2)
-    items = [item(index) for index in range(3)]
-    assert Fetch(fake, query(*items, max_bytes=4 * size)).offsets() == [[0, 2, 4], [0], []]
-    assert Fetch(fake, query(*items, max_bytes=3 * size)).offsets() == [[0, 2, 4], [], []]
-
-
 def test_the_broker_limits_each_fetch() -> None:
     fake = FakeBroker(fetch_max_bytes="1024")
     fake.topic("t")
@@ -158,29 +119,6 @@ def test_the_broker_limits_each_fetch() -> None:
 
 
 # ---- errors
-
-
-def test_each_partition_has_its_own_error(fake: FakeBroker) -> None:
-    fill(fake)
-    known = fake.existing()
-    outcomes: list[tuple[FetchItem, type[BrokerError] | None]] = [
-        (item(offset=7), OffsetOutOfRange),
-        (item(offset=-1), OffsetOutOfRange),
-        (item(3), UnknownTopicOrPartition),
-        (item(-1), UnknownTopicOrPartition),
-        (item(name="unknown"), UnknownTopicOrPartition),
-        (item(name="", topic_id=b"\7" * 16), UnknownTopicId),
-        (item(epoch=1), UnknownLeaderEpoch),
-        (item(epoch=0), None),
-        (item(epoch=-2), None),
-        (item(name="", topic_id=known.topic_id), None),
-    ]
-    fetch = Fetch(fake, query(*(one for one, _ in outcomes), min_bytes=MANY))
-    assert not fetch.waits
-    assert fetch.errors() == [error for _, error in outcomes]
-    assert fetch.got is not None
-    failed = fetch.got[0]
-    assert (failed.records, failed.high_watermark, failed.log_start_offset) == (b"", -1, -1)
 
 
 def test_an_unreadable_partition_fails_alone(fake: FakeBroker) -> None:
@@ -332,3 +270,102 @@ def test_an_item_of_a_session_finds_a_partition_that_is_added(fake: FakeBroker) 
     topic = fake.existing()
     fake.broker.catalog.put(topic.grown((77,)))
     assert Fetch(fake, query(one, wait_ms=0)).errors() == [None]
+
+
+# ---- records that are not in memory
+
+
+@pytest.fixture
+def cold(fake: FakeBroker) -> FakeBroker:
+    fill(fake, 0)
+    fake.log.loading = Pending()
+    return fake
+
+
+@pytest.mark.parametrize("wait_ms", [0, 500])
+def test_a_fetch_waits_for_records_that_are_not_in_memory(cold: FakeBroker, wait_ms: int) -> None:
+    fetch = Fetch(cold, query(item(0), wait_ms=wait_ms))
+    cold.scheduler.advance(1000)
+    assert fetch.waits
+    cold.log.load()
+    assert fetch.offsets() == [[0, 2, 4]]
+    assert cold.scheduler.timers == []
+
+
+def test_pages_that_are_evicted_are_loaded_again(cold: FakeBroker) -> None:
+    fetch = Fetch(cold, query(item(0)))
+    first, cold.log.loading = cold.log.loading, Pending()
+    assert first is not None
+    first.resolve(None)
+    assert fetch.waits
+    cold.log.load()
+    assert fetch.offsets() == [[0, 2, 4]]
+
+
+def test_a_fetch_ends_after_its_time_with_what_is_in_memory(fake: FakeBroker) -> None:
+    fill(fake, 0)
+    fill(fake, 1)
+    fake.log.loading, fake.log.loading_of = Pending(), fake.partition("t", 1).partition_id
+    fetch = Fetch(fake, query(item(0), item(1), wait_ms=500))
+    assert fetch.waits
+    fake.scheduler.advance(500)
+    assert fetch.offsets() == [[0, 2, 4], []]
+    assert fetch.got is not None and fetch.got[1].high_watermark == 6
+    fake.log.load()
+
+
+def test_a_topic_can_be_deleted_while_it_is_loaded(cold: FakeBroker) -> None:
+    fetch = Fetch(cold, query(item(0)))
+    cold.broker.topics.delete_topics.delete([cold.existing()])
+    cold.run()
+    cold.log.load()
+    assert fetch.errors() == [UnknownTopicOrPartition]
+
+
+def test_an_abandoned_fetch_that_loads_leaves_no_timer(cold: FakeBroker) -> None:
+    fetch = Fetch(cold, query(item(0)))
+    assert fetch.pending is not None
+    fetch.pending.abandon()
+    assert cold.scheduler.timers == []
+    cold.log.load()
+    assert fetch.waits
+
+
+def test_a_stopping_broker_does_not_load(cold: FakeBroker) -> None:
+    cold.broker.messages.fetch.release()
+    assert Fetch(cold, query(item(0))).offsets() == [[]]
+    assert Fetch(cold, query(item(1, offset=99))).errors() == [OffsetOutOfRange]
+
+
+def test_the_time_of_a_fetch_includes_loading(cold: FakeBroker) -> None:
+    fetch = Fetch(cold, query(item(0), wait_ms=500, min_bytes=1 << 20))
+    cold.scheduler.advance(300)
+    cold.log.load()
+    assert fetch.waits
+    cold.scheduler.advance(200)
+    assert fetch.offsets() == [[0, 2, 4]]
+
+
+def test_an_error_ends_the_wait_for_another_partition(cold: FakeBroker) -> None:
+    cold.log.loading_of = cold.partition("t", 0).partition_id
+    fetch = Fetch(cold, query(item(0), item(1, offset=99)))
+    assert fetch.errors() == [None, OffsetOutOfRange]
+
+
+def test_the_first_fetch_of_a_partition_waits_for_its_log(fake: FakeBroker) -> None:
+    fill(fake, 0)
+    fake.log.loading, fake.log.loading_of = Pending(), fake.existing().partition_ids[1]
+    fetch = Fetch(fake, query(item(0), item(1, offset=99), wait_ms=500))
+    fake.scheduler.advance(500)
+    assert fetch.waits, "where its log begins and ends is not known"
+    fake.log.load()
+    assert fetch.errors() == [None, OffsetOutOfRange]
+
+
+def test_a_broken_partition_is_read_again_at_once(cold: FakeBroker) -> None:
+    partition = cold.partition("t", 0)
+    partition.broken = StorageFailed("the disk is full")
+    fetch = Fetch(cold, query(item(0)))
+    assert partition.broken is None and partition.high_watermark == 6
+    cold.log.load()
+    assert fetch.offsets() == [[0, 2, 4]]

@@ -92,17 +92,6 @@ def test_epochs_minus_one_and_zero_close_the_session(
         sessions.begin(session_id, 1)
 
 
-def test_epoch_minus_one_of_an_unknown_session_is_a_full_fetch_too(sessions: Sessions) -> None:
-    assert indexes(sessions.begin(999, -1, item(5)).items) == [5]
-
-
-def test_an_epoch_above_zero_continues_the_session(sessions: Sessions) -> None:
-    session_id = sessions.open(item(0), item(1))
-    for epoch in (1, 2, 3):
-        context = sessions.begin(session_id, epoch)
-        assert (indexes(context.items), context.session_id) == ([0, 1], session_id)
-
-
 # ---- errors
 
 
@@ -155,11 +144,6 @@ def test_a_session_without_partitions_is_closed(sessions: Sessions) -> None:
         sessions.begin(session_id, 2)
 
 
-def test_a_session_is_opened_for_no_partitions_too_as_kafka_does(sessions: Sessions) -> None:
-    assert sessions.begin(0, 0).session_id != 0
-    assert len(sessions.sessions) == 1
-
-
 # ---- returned partitions
 
 
@@ -176,14 +160,6 @@ def test_only_partitions_with_changes_are_returned(sessions: Sessions) -> None:
     changed = got(b, watermark=4), got(d, start=7)
     assert chosen(sessions, session_id, 2, got(a), got(c, records=b"x"), *changed) == [2, 1, 3]
     assert chosen(sessions, session_id, 3, got(a), got(c), *changed) == []
-
-
-def test_an_added_partition_is_returned_once(sessions: Sessions) -> None:
-    a, b = item(0), item(1)
-    session_id = sessions.open(a)
-    context = sessions.begin(session_id, 1, b)
-    assert [one.item.index for one in context.choose([got(a), got(b)])] == [1]
-    assert chosen(sessions, session_id, 2, got(a), got(b)) == []
 
 
 def test_a_partition_that_is_forgotten_and_added_again_is_returned(sessions: Sessions) -> None:

@@ -3,18 +3,17 @@ from __future__ import annotations
 import pytest
 from crc32c import crc32c
 
+from application.background.runner import SLICE_NS
+from application.partitions import list_offsets
+from application.partitions.delete_records import RecordsToDelete
 from application.partitions.list_offsets import (
     EARLIEST,
-    EARLIEST_LOCAL,
-    EARLIEST_PENDING_UPLOAD,
     LATEST,
-    LATEST_TIERED,
     MAX_TIMESTAMP,
     FoundOffset,
     Search,
 )
-from domain.errors import UnsupportedVersion
-from domain.partitions.partition import INDEX_INTERVAL_BYTES
+from domain.partitions.partition import INDEX_INTERVAL_BYTES, UP_TO_HIGH_WATERMARK
 from tests.fakes.batches import (
     GZIP,
     LZ4,
@@ -63,23 +62,6 @@ def fake() -> FakeBroker:
 # ---- special timestamps
 
 
-@pytest.mark.parametrize("count", [0, 3])
-def test_special_timestamps_find_the_ends_of_a_log(fake: FakeBroker, count: int) -> None:
-    if count:
-        fake.appended(at(*range(count)))
-    else:
-        assert find(fake, MAX_TIMESTAMP) == find(fake, 0) == find(fake, TIMESTAMP) == NOTHING
-    assert find(fake, EARLIEST) == find(fake, EARLIEST_LOCAL) == (0, -1, 0)
-    assert find(fake, LATEST) == (count, -1, 0)
-    assert find(fake, LATEST_TIERED) == find(fake, EARLIEST_PENDING_UPLOAD) == NOTHING
-
-
-@pytest.mark.parametrize("timestamp", [-7, -100, -(2**63)])
-def test_an_unknown_special_timestamp_is_refused(fake: FakeBroker, timestamp: int) -> None:
-    with pytest.raises(UnsupportedVersion):
-        find(fake, timestamp)
-
-
 def test_only_durable_records_are_found(fake: FakeBroker) -> None:
     fake.appended(at(0))
     fake.append(at(5))
@@ -102,13 +84,6 @@ def test_a_timestamp_finds_the_first_record_at_or_after_it(fake: FakeBroker, cod
         assert find(fake, TIMESTAMP + time) == (offset, TIMESTAMP + found, 0)
     assert find(fake, TIMESTAMP + 41) == NOTHING
     assert find(fake, 0) == (0, TIMESTAMP, 0)
-
-
-def test_timestamps_may_be_out_of_order(fake: FakeBroker) -> None:
-    fake.appended(at(50, 10))
-    fake.appended(at(5, 70, 60))
-    assert find(fake, TIMESTAMP + 7) == (0, TIMESTAMP + 50, 0)
-    assert find(fake, TIMESTAMP + 55) == (3, TIMESTAMP + 70, 0)
 
 
 @pytest.mark.parametrize("codec", [NONE, ZSTD])
@@ -168,16 +143,6 @@ def test_a_batch_whose_max_timestamp_is_too_large_is_passed_over(
     assert find(fake, TIMESTAMP + 61) == NOTHING
 
 
-def test_a_max_timestamp_that_is_too_small_hides_records(
-    fake: FakeBroker,
-) -> None:
-    """Kafka reads all records of a batch and computes its max timestamp; Ottla does not."""
-    fake.appended(record_batch([("k", "v", (), TIMESTAMP + 60)], max_timestamp=TIMESTAMP))
-    assert find(fake, TIMESTAMP) == (0, TIMESTAMP + 60, 0)
-    for time in (30, 60):
-        assert find(fake, TIMESTAMP + time) == NOTHING
-
-
 def test_a_batch_that_cannot_be_decoded_is_found_by_its_header(fake: FakeBroker) -> None:
     """The checksum is right and the records are invalid: such a batch is stored unchanged."""
     fake.appended(record_batch(["a"], payload=b"\xff" * 40, max_timestamp=TIMESTAMP + 100))
@@ -224,3 +189,63 @@ def test_timestamps_are_found_after_a_restart(fake: FakeBroker) -> None:
     again = fake.restarted()
     assert find(again, MAX_TIMESTAMP) == (1, TIMESTAMP + 90, 0)
     assert find(again, TIMESTAMP + 1) == (1, TIMESTAMP + 90, 0)
+
+
+# ---- after DeleteRecords, before and after the batches are removed
+
+
+@pytest.fixture(params=["still there", "removed"])
+def removed(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param == "removed")
+
+
+def delete(fake: FakeBroker, offset: int, removed: bool) -> None:
+    fake.broker.messages.delete_records.delete([RecordsToDelete("t", 0, offset)])
+    fake.run()
+    if removed:
+        fake.scheduler.advance(100)
+
+
+@pytest.mark.parametrize("codec", [NONE, GZIP])
+def test_deleted_records_are_not_found(fake: FakeBroker, removed: bool, codec: int) -> None:
+    fake.appended(at(0, 10, 20, codec=codec))
+    fake.appended(at(30, 40, codec=codec))
+    delete(fake, 1, removed)
+    assert find(fake, EARLIEST) == (1, -1, 0)
+    assert find(fake, 0) == find(fake, TIMESTAMP) == (1, TIMESTAMP + 10, 0)
+    delete(fake, 4, removed)
+    assert find(fake, TIMESTAMP + 5) == (4, TIMESTAMP + 40, 0)
+    assert find(fake, TIMESTAMP + 41) == NOTHING
+    delete(fake, UP_TO_HIGH_WATERMARK, removed)
+    assert find(fake, EARLIEST) == find(fake, LATEST) == (5, -1, 0)
+    assert find(fake, TIMESTAMP) == NOTHING
+
+
+def test_max_timestamp_is_that_of_the_remaining_records(fake: FakeBroker, removed: bool) -> None:
+    for times in ((90,), (20, 80, 30), (10, 40), (40, 35)):
+        fake.appended(at(*times))
+    largest = {0: (0, 90), 1: (2, 80), 2: (2, 80), 3: (5, 40), 5: (5, 40), 6: (6, 40), 7: (7, 35)}
+    for offset, (found, time) in largest.items():
+        delete(fake, offset, removed)
+        for _ in range(2):
+            assert find(fake, MAX_TIMESTAMP) == (found, TIMESTAMP + time, 0)
+    delete(fake, UP_TO_HIGH_WATERMARK, removed)
+    assert find(fake, MAX_TIMESTAMP) == NOTHING
+
+
+def test_max_timestamp_is_searched_in_slices(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(list_offsets, "HEADERS_AT_ONCE", 2)
+    fake.clock.look_ns = SLICE_NS
+    for time in (90, 1, 2, 7, 4, 5):
+        fake.appended(at(time))
+    delete(fake, 1, True)
+    service = fake.broker.messages.list_offsets
+    search = service.find(fake.partition(), MAX_TIMESTAMP, False)
+    assert isinstance(search, list_offsets.Search)
+    assert service.complete([search]) is not None
+    delete(fake, 4, True)
+    fake.run()
+    assert isinstance(search.result, list_offsets.FoundOffset)
+    assert search.result.offset == 5

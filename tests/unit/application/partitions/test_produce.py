@@ -11,7 +11,6 @@ from domain.errors import (
     MessageTooLarge,
     OutOfOrderSequence,
     TransactionalIdNotAuthorized,
-    UnsupportedCompressionType,
 )
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import INDEX_INTERVAL_BYTES, Appended
@@ -129,16 +128,6 @@ def test_null_records_are_an_invalid_record(fake: FakeBroker) -> None:
     assert type(outcome) is InvalidRecord
 
 
-def test_zstd_needs_a_version_that_supports_it(fake: FakeBroker) -> None:
-    def append(codec: int, zstd_allowed: bool) -> object:
-        records = memoryview(record_batch(["a"], codec=codec))
-        return type(fake.broker.messages.produce.append(fake.partition(), records, zstd_allowed))
-
-    assert append(ZSTD, False) is UnsupportedCompressionType
-    assert append(ZSTD, True) is Appended
-    assert append(LZ4, False) is Appended
-
-
 # ---- timestamps
 
 
@@ -196,22 +185,6 @@ def test_with_log_append_time_timestamps_are_not_checked(fake: FakeBroker) -> No
 
 
 # ---- compacted topics
-
-
-def test_a_compacted_topic_lists_the_records_without_a_key(fake: FakeBroker) -> None:
-    fake.topic("compacted", cleanup_policy="compact")
-    rows = [(key, "v", (), TIMESTAMP) for key in ("k", None, "", None)]
-    for codec in (NONE, LZ4):
-        error = refused(fake, record_batch(rows, codec=codec), InvalidRecord, "compacted")
-        words = "Compacted topic cannot accept message without key in topic partition compacted-0"
-        assert faults(error) == [(1, words), (3, words)]
-        assert error.message == (
-            "One or more records have been rejected due to 2 record errors in total, and only "
-            "showing the first three errors at most: "
-            f"[RecordError(batchIndex=1, message='{words}'), "
-            f"RecordError(batchIndex=3, message='{words}')]"
-        )
-    fake.appended(record_batch([("k", None, (), TIMESTAMP)]), "compacted")
 
 
 # ---- restarts

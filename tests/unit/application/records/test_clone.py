@@ -6,13 +6,12 @@ from application.partitions.delete_records import RecordsToDelete
 from application.records.clone import Cloned, Copying
 from domain.errors import BrokerError, StorageFailed, TopicAlreadyExists, UnknownTopicOrPartition
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
-from domain.messages.message import Message, decode_messages
 from domain.topics.topic import Topic
 from infrastructure.codecs.checksum import crc32c
-from infrastructure.codecs.compression import BatchCompression
 from tests.fakes.answers import answers_of
 from tests.fakes.batches import GZIP, ZSTD, record_batch
 from tests.fakes.broker import FakeBroker
+from tests.fakes.stored import batches_of, stored_messages
 
 
 def clone(fake: FakeBroker, **configs: str | None) -> Topic | BrokerError:
@@ -45,19 +44,7 @@ def copy(fake: FakeBroker) -> Cloned:
 
 
 def batches(fake: FakeBroker, name: str, index: int = 0) -> list[RecordBatch]:
-    data, found = memoryview(fake.stored(name, index)), []
-    while data:
-        found.append(RecordBatch(data[: RecordBatch(data).size_bytes]))
-        data = data[found[-1].size_bytes :]
-    return found
-
-
-def records_of(fake: FakeBroker, name: str) -> list[tuple[bytes | None, int]]:
-    seen: list[Message] = []
-    for batch in batches(fake, name):
-        opened = BatchCompression().decompress(batch.codec, batch.records, 1 << 20)
-        seen += decode_messages(opened, batch.base_offset, batch.base_timestamp, batch.count)
-    return [(one.value, one.offset) for one in seen]
+    return batches_of(fake.stored(name, index))
 
 
 def test_a_clone_has_the_partitions_and_configs_of_the_topic_and_its_overrides() -> None:
@@ -107,7 +94,7 @@ def test_deleted_records_are_not_copied() -> None:
     fake.broker.messages.delete_records.delete([RecordsToDelete("t", 0, 2)])
     fake.run()
     assert copy(fake).records == 2
-    assert records_of(fake, "u") == [(b"c", 0), (b"d", 1)]
+    assert [(one.value, one.offset) for one in stored_messages(fake, "u")] == [(b"c", 0), (b"d", 1)]
 
 
 def test_a_large_topic_is_copied_in_slices() -> None:

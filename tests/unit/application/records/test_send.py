@@ -8,12 +8,12 @@ from domain.errors import (
     StorageFailed,
     UnknownTopicOrPartition,
 )
-from domain.messages.batch import RecordBatch
-from domain.messages.message import Message, decode_messages
+from domain.messages.message import Message
 from domain.topics.partitioner import partition_for_key
 from tests.fakes.answers import answers_of
 from tests.fakes.batches import TIMESTAMP
 from tests.fakes.broker import FakeBroker
+from tests.fakes.stored import stored_messages
 
 
 def send(fake: FakeBroker, *records: OutgoingRecord, topic: str = "t") -> list[Delivery]:
@@ -28,25 +28,13 @@ def place(delivery: Delivery) -> tuple[int, int, int]:
     return delivery.partition, delivery.offset, delivery.timestamp
 
 
-def stored(fake: FakeBroker, index: int = 0) -> list[Message]:
-    data = memoryview(fake.stored(index=index))
-    messages: list[Message] = []
-    while data:
-        batch = RecordBatch(data)
-        messages += decode_messages(
-            batch.records, batch.base_offset, batch.base_timestamp, batch.count
-        )
-        data = data[batch.size_bytes :]
-    return messages
-
-
 def test_records_are_delivered_when_they_are_durable() -> None:
     fake = FakeBroker()
     fake.topic()
     pending = fake.broker.messages.send.send("t", [OutgoingRecord(b"k", b"v")])
     assert answers_of(pending) == []
     fake.run()
-    assert [message.value for message in stored(fake)] == [b"v"]
+    assert [message.value for message in stored_messages(fake)] == [b"v"]
 
 
 def test_order_partitions_timestamps_nulls_and_headers() -> None:
@@ -59,8 +47,11 @@ def test_order_partitions_timestamps_nulls_and_headers() -> None:
         OutgoingRecord(b"", b"c", partition=1),
     )
     assert [place(one) for one in deliveries] == [(1, 0, TIMESTAMP), (0, 0, 5), (1, 1, TIMESTAMP)]
-    assert stored(fake, 0) == [Message(0, 5, b"k", None, ((b"h", None),))]
-    assert [(one.key, one.value) for one in stored(fake, 1)] == [(None, b"a"), (b"", b"c")]
+    assert stored_messages(fake, index=0) == [Message(0, 5, b"k", None, ((b"h", None),))]
+    assert [(one.key, one.value) for one in stored_messages(fake, index=1)] == [
+        (None, b"a"),
+        (b"", b"c"),
+    ]
 
 
 def test_keys_are_partitioned_as_by_java_clients() -> None:
@@ -91,7 +82,7 @@ def test_an_invalid_record_does_not_affect_others() -> None:
     )
     refused = [InvalidRecord, MessageTooLarge, UnknownTopicOrPartition]
     assert [type(one) for one in deliveries] == [Delivered, *refused, Delivered]
-    assert [message.value for message in stored(fake)] == [b"good", b"also good"]
+    assert [message.value for message in stored_messages(fake)] == [b"good", b"also good"]
     assert place(deliveries[-1])[1] == 1
 
 

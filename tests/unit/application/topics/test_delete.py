@@ -8,7 +8,6 @@ from domain.errors import (
     InvalidTopic,
     StorageFailed,
     TopicDeletionDisabled,
-    UnknownTopicId,
     UnknownTopicOrPartition,
 )
 from domain.topics.topic import NO_TOPIC_ID, Topic
@@ -26,15 +25,6 @@ def delete(fake: FakeBroker, *topics: Topic) -> list[Deleted]:
     outcomes: list[Deleted] = []
     fake.broker.topics.delete_topics.delete(list(topics)).then(outcomes.extend)
     return outcomes
-
-
-def test_a_topic_is_found_by_name_and_by_id(fake: FakeBroker) -> None:
-    topic = fake.topic("t")
-    find = fake.broker.topics.delete_topics.find
-    assert find("t", NO_TOPIC_ID) is topic
-    assert find(None, topic.topic_id) is topic
-    assert isinstance(find("u", NO_TOPIC_ID), UnknownTopicOrPartition)
-    assert isinstance(find(None, b"\7" * 16), UnknownTopicId)
 
 
 def test_with_deletion_disabled_no_topic_is_found() -> None:

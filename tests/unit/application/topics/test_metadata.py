@@ -4,7 +4,7 @@ import pytest
 
 from application.ports.pending import Pending
 from application.topics.metadata import Described, UnknownTopic
-from domain.errors import BrokerError, InvalidTopic, UnknownTopicId, UnknownTopicOrPartition
+from domain.errors import BrokerError, UnknownTopicOrPartition
 from domain.topics.topic import Topic
 from tests.fakes.answers import answers_of
 from tests.fakes.broker import FakeBroker
@@ -26,12 +26,6 @@ def fake() -> FakeBroker:
     fake = FakeBroker(num_partitions="4")
     fake.topic("t", 2)
     return fake
-
-
-def test_topics_are_returned_in_the_order_of_the_request(fake: FakeBroker) -> None:
-    fake.topic("u")
-    assert [one.name for one in topics(fake, "u", "t")] == ["u", "t"]
-    assert [one.name for one in fake.broker.topics.metadata.all_topics()] == ["t", "u"]
 
 
 def test_an_unknown_topic_is_created_with_the_defaults_of_the_broker(fake: FakeBroker) -> None:
@@ -76,14 +70,6 @@ def test_too_many_new_topics_are_not_created() -> None:
     assert len(fake.broker.catalog) == 3333
 
 
-@pytest.mark.parametrize("may_create", [True, False])
-def test_an_invalid_name_is_refused(fake: FakeBroker, may_create: bool) -> None:
-    found = topics(fake, "a b", "..", "t", "", may_create=may_create)
-    assert outcomes(found) == [InvalidTopic, InvalidTopic, 2, InvalidTopic]
-    fake.topic("a.b")
-    assert outcomes(topics(fake, "a_b")) == [InvalidTopic]
-
-
 def test_a_topic_that_is_requested_twice_is_returned_once(fake: FakeBroker) -> None:
     assert [one.name for one in topics(fake, "t", "new", "t", "new")] == ["t", "new"]
 
@@ -94,12 +80,3 @@ def test_after_a_failed_commit_the_next_request_creates_the_topic(fake: FakeBrok
     assert isinstance(one, UnknownTopic)
     assert str(one.error) == "no space left"
     assert outcomes(topics(fake, "new")) == [4]
-
-
-def test_a_topic_is_found_by_its_id(fake: FakeBroker) -> None:
-    topic = fake.existing()
-    assert fake.broker.topics.metadata.topic_by_id(topic.topic_id) is topic
-    unknown = fake.broker.topics.metadata.topic_by_id(b"\7" * 16)
-    assert isinstance(unknown, UnknownTopic)
-    assert (unknown.name, unknown.topic_id) == (None, b"\7" * 16)
-    assert isinstance(unknown.error, UnknownTopicId)

@@ -15,9 +15,9 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.topics.topic import Topic
+from tests.fakes.answers import answers_of
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
-from tests.fakes.answers import answers_of
 
 
 def begin(
@@ -83,12 +83,9 @@ def test_validate_only_adds_no_partitions(fake: FakeBroker) -> None:
 @pytest.mark.parametrize(
     ("total", "assignments", "error"),
     [
-        *((total, None, InvalidPartitions) for total in (2, 1, 0, -1)),
-        *((total, None, PolicyViolation) for total in (10_003, 2**31 - 1)),
-        *(
-            (4, assignments, InvalidReplicaAssignment)
-            for assignments in ([], [[1]], [[1], [1], [1]], [[1], [2]], [[1], []], [[1, 1], [1]])
-        ),
+        (2, None, InvalidPartitions),
+        (2**31 - 1, None, PolicyViolation),
+        (4, [[1], [2]], InvalidReplicaAssignment),
     ],
 )
 def test_invalid_partition_counts_and_assignments_are_refused(
