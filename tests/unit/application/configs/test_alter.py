@@ -187,21 +187,6 @@ def test_a_change_without_effect_needs_no_commit(fake: FakeBroker) -> None:
     assert first is None and isinstance(second, StorageFailed)
 
 
-def test_a_replacement_removes_all_other_configs(fake: FakeBroker) -> None:
-    for resource, name, values in (
-        (TOPIC, "retention.ms", ("1", "2")),
-        (GROUP, SESSION, ("50000", "51000")),
-        (THIS_BROKER, "log.retention.ms", ("1", "2")),
-    ):
-        for value in values:
-            alterations = [Alteration(name, Operation.SET, value)]
-            assert alter(fake, RequestedConfigs(resource, alterations, True)) == [None]
-        assert alter(fake, RequestedConfigs(resource, [], replaces=True)) == [None]
-    assert fake.existing().configs == {}
-    assert fake.broker.groups.configs.names() == []
-    assert fake.config.log_retention_ms is None
-
-
 # ---- configs of another version
 
 

@@ -82,14 +82,9 @@ def test_partition_ids_are_unique(fake: FakeBroker) -> None:
     assert again.partition_ids == (5,)
 
 
-def test_partitions_and_configs_are_those_of_the_request_or_the_defaults() -> None:
+def test_without_a_partition_count_the_default_applies() -> None:
     fake = FakeBroker(num_partitions="7")
     assert len(created(fake, NewTopic("t")).partition_ids) == 7
-    assigned = created(fake, NewTopic("u", assignments=[(1, [1]), (0, [1])]))
-    assert len(assigned.partition_ids) == 2
-    assert created(fake, NewTopic("v", configs={"retention.ms": "5"})).configs == {
-        "retention.ms": "5"
-    }
 
 
 def test_without_a_valid_topic_there_is_no_commit(fake: FakeBroker) -> None:

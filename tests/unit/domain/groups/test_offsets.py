@@ -3,15 +3,11 @@ from __future__ import annotations
 import pytest
 
 from domain.configs.settings.definition import LONG_MAX
-from domain.errors import GroupIdNotFound, IllegalGeneration, NonEmptyGroup
-from domain.groups.group import GroupKind
 from domain.groups.offsets import (
-    check_offset_delete,
     counts_from,
     expire_timestamp_ms,
     is_expired,
     metadata_units,
-    refuse_unknown_group,
 )
 from tests.fakes.groups import FakeGroup, committed
 
@@ -56,27 +52,6 @@ def test_a_retention_time_starts_with_the_commit() -> None:
 @pytest.mark.parametrize(("text", "units"), [("", 0), ("abc", 3), ("é", 1), ("漢字", 2), ("😀", 2)])
 def test_the_length_of_metadata_is_counted_as_in_kafka(text: str, units: int) -> None:
     assert metadata_units(text) == units
-
-
-def test_an_unknown_group_has_the_error_of_the_version() -> None:
-    with pytest.raises(GroupIdNotFound):
-        refuse_unknown_group(knows_epochs=True)
-    with pytest.raises(IllegalGeneration):
-        refuse_unknown_group(knows_epochs=False)
-
-
-def test_offsets_of_an_active_group_can_be_deleted_if_its_subscriptions_are_known() -> None:
-    connect = group()
-    connect.type = "connect"
-    check_offset_delete(connect)
-    connect.members = {"m": None}
-    with pytest.raises(NonEmptyGroup):
-        check_offset_delete(connect)
-    connect.type = "consumer"
-    check_offset_delete(connect)
-    modern = FakeGroup("g", GroupKind.CONSUMER)
-    modern.members = {"m": None}
-    check_offset_delete(modern)
 
 
 def test_offsets_are_compared_by_all_fields() -> None:

@@ -80,6 +80,26 @@ def appended(data: bytearray) -> None:
     Partition(1, "t", 0, TopicConfig()).append(parsed(data), TIMESTAMP, crc32c)
 
 
+COUNT = "offset range or count"
+
+
+@pytest.mark.parametrize(
+    ("data", "match"),
+    [
+        *((record_batch(["a", "b"], count=count), COUNT) for count in (-1, 0, 1, 3)),
+        *((record_batch(["a", "b"], last_offset_delta=delta), COUNT) for delta in (-2, -1, 0, 2)),
+        (record_batch([]), COUNT),
+        *((record_batch(["a"], base_offset=at), "should be 0") for at in (-1, 1, 2**62)),
+        (record_batch(["a"], control=True), "control records"),
+        *((record_batch(["a"], codec=codec), "compression type") for codec in (5, 6, 7)),
+        (record_batch(["a"], producer_id=7, epoch=0), "sequence number -1"),
+    ],
+)
+def test_a_batch_that_no_producer_may_send_is_refused(data: bytearray, match: str) -> None:
+    with pytest.raises(InvalidRecord, match=match):
+        appended(data)
+
+
 def test_a_valid_batch_is_accepted() -> None:
     appended(record_batch(["a", "b"]))
     appended(record_batch(["a"], producer_id=1, epoch=0, sequence=0))

@@ -5,13 +5,9 @@ from __future__ import annotations
 import pytest
 
 from domain.errors import (
-    BrokerError,
-    FencedInstanceId,
     GroupIdNotFound,
-    IllegalGeneration,
     NonEmptyGroup,
     RebalanceInProgress,
-    UnknownMemberId,
 )
 from domain.groups.classic import group as classic_group
 from domain.groups.classic.changes import (
@@ -57,36 +53,6 @@ def test_a_group_without_a_join_is_a_simple_group() -> None:
     simple.check_delete()
     assert not simple.subscribes("t")
     assert simple.offsets_expire_from("t", 77) == 77
-
-
-@pytest.mark.parametrize(
-    ("member_id", "instance_id", "epoch", "refusal"),
-    [
-        ("", None, NO_EPOCH, UnknownMemberId),
-        ("x", None, 5, UnknownMemberId),
-        ("a", None, 4, IllegalGeneration),
-        ("a", None, NO_EPOCH, IllegalGeneration),
-        ("a", "no-such", 5, UnknownMemberId),
-        ("a", "i", 5, FencedInstanceId),
-        ("", "i", NO_EPOCH, FencedInstanceId),
-    ],
-)
-def test_only_members_of_this_generation_can_commit(
-    member_id: str, instance_id: str | None, epoch: int, refusal: type[BrokerError]
-) -> None:
-    stable = group(member("a"), member("b", "i"))
-    stable.check_commit("a", None, 5, True)
-    stable.check_commit("b", "i", 5, True)
-    with pytest.raises(refusal):
-        stable.check_commit(member_id, instance_id, epoch, True)
-
-
-def test_an_empty_group_accepts_commits_without_a_generation_only() -> None:
-    empty = group()
-    empty.check_commit("", None, NO_EPOCH, True)
-    empty.check_commit("any", None, NO_EPOCH, True)
-    with pytest.raises(UnknownMemberId):
-        empty.check_commit("a", None, 5, True)
 
 
 def test_commits_are_accepted_while_members_join_but_not_before_the_assignment() -> None:

@@ -3,11 +3,7 @@ from __future__ import annotations
 import pytest
 
 from domain.errors import (
-    BrokerError,
     NonEmptyGroup,
-    StaleMemberEpoch,
-    UnknownMemberId,
-    UnsupportedVersion,
 )
 from domain.groups.consumer.changes import MemberChanged, RegexResolved
 from domain.groups.consumer.draft import Overlay
@@ -29,46 +25,6 @@ def test_a_new_group_is_an_empty_consumer_group() -> None:
     assert (group.kind, group.protocol_type) == (GroupKind.CONSUMER, "consumer")
     assert group.is_empty
     assert group.state_name == "Empty"
-
-
-@pytest.mark.parametrize(
-    ("member_id", "epoch", "error"),
-    [
-        ("a", -1, StaleMemberEpoch),
-        ("a", 0, StaleMemberEpoch),
-        ("a", 2, StaleMemberEpoch),
-        ("b", 1, UnknownMemberId),
-        ("", -1, UnknownMemberId),
-    ],
-)
-def test_only_members_commit_with_their_epoch(
-    member_id: str, epoch: int, error: type[BrokerError]
-) -> None:
-    group = one_member()
-    group.check_commit("a", None, 1, knows_epochs=True)
-    with pytest.raises(error):
-        group.check_commit(member_id, None, epoch, knows_epochs=True)
-
-
-def test_a_commit_in_a_version_without_epochs_is_refused() -> None:
-    with pytest.raises(UnsupportedVersion, match="version 9 or above"):
-        one_member().check_commit("a", None, 1, knows_epochs=False)
-
-
-def test_an_empty_group_accepts_commits_without_an_epoch() -> None:
-    ConsumerGroup("g").check_commit("", None, -1, knows_epochs=True)
-    with pytest.raises(UnknownMemberId):
-        ConsumerGroup("g").check_commit("a", None, 0, knows_epochs=True)
-
-
-def test_offsets_can_be_fetched_without_membership() -> None:
-    group = one_member()
-    group.check_fetch(None, -1)
-    group.check_fetch("a", 1)
-    with pytest.raises(StaleMemberEpoch):
-        group.check_fetch("a", 2)
-    with pytest.raises(UnknownMemberId):
-        group.check_fetch("b", 1)
 
 
 def test_only_an_empty_group_can_be_deleted() -> None:

@@ -157,6 +157,21 @@ def test_an_old_epoch_is_fenced() -> None:
         world.beat("a", 1, owned={})
 
 
+def test_the_previous_epoch_is_accepted_if_the_owned_partitions_are_right() -> None:
+    """The response with the new epoch may have been lost."""
+    world = World(t=2)
+    world.join("a", "t")
+    world.join("b", "t")
+    world.beat("a")
+    world.acknowledge("a")
+    assert world.group.current("a").epoch == 2
+    assert world.beat("a", 1, owned=world.group.current("a").assigned).epoch == 2
+    everything = {topic_id: frozenset({0, 1}) for topic_id in world.group.current("a").assigned}
+    for owned in (None, everything):
+        with pytest.raises(FencedMemberEpoch):
+            world.beat("a", 1, owned=owned)
+
+
 # static members
 
 
