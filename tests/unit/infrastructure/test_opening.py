@@ -17,12 +17,8 @@ from tests.fakes.logs import FakeEventLog
     "url", ["", "memory", "memory://x", "lmdb", "lmdb://", "/var/lib/ottla", "s3://bucket", "://x"]
 )
 def test_an_unknown_url_is_refused_with_the_supported_ones(url: str) -> None:
-    with pytest.raises(UnknownStorage) as refused:
+    with pytest.raises(UnknownStorage, match="memory:// or lmdb://"):
         open_storage(url)
-
-    assert str(refused.value) == (
-        f"storage '{url}' is not known; allowed: memory:// or lmdb:///path/to/folder"
-    )
 
 
 def test_memory_has_no_folder_and_no_flush() -> None:
@@ -56,18 +52,12 @@ def test_a_relative_folder_is_below_the_working_directory(
 
 @pytest.mark.parametrize(
     "path, reason",
-    [
-        ("file", "{0}/file is a file, not a folder"),
-        ("file/below", "the data folder {0}/file/below cannot be used: Not a directory"),
-    ],
+    [("file", "is a file, not a folder"), ("file/below", "cannot be used: Not a directory")],
 )
 def test_a_path_that_is_no_folder_is_refused(path: str, reason: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-
-    with pytest.raises(StorageUnusable) as refused:
+    with pytest.raises(StorageUnusable, match=reason):
         open_storage(f"lmdb://{tmp_path}/{path}")
-
-    assert str(refused.value) == reason.format(tmp_path)
 
 
 def test_memory_storage_does_not_import_lmdb() -> None:
@@ -112,9 +102,8 @@ def test_without_a_driver_postgres_is_refused_with_a_hint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(OffsetsUnusable) as refused:
+    with pytest.raises(OffsetsUnusable, match=r"pip install 'psycopg\[binary\]'"):
         offsets_at("postgresql://me:hunter2@host/db")
-    assert str(refused.value) == "PostgreSQL needs its driver: pip install 'psycopg[binary]'"
 
 
 def test_unused_databases_are_not_imported() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 import pytest
 
 from application.background.runner import SLICE_NS
-from application.groups.regexes import CACHED, GroupRegexes, Names, Regexes
+from application.groups.regexes import GroupRegexes, Names, Regexes
 from application.ports.patterns import Matches
 from application.topics.create import NewTopic
 from domain.errors import InvalidRegularExpression
@@ -143,16 +143,17 @@ def test_an_unused_regex_is_not_resolved(world: World, broker: FakeBroker) -> No
 
 
 def test_a_group_with_more_regexes_than_are_cached_gets_all_its_topics(
-    world: World, broker: FakeBroker
+    world: World, broker: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("application.groups.regexes.CACHED", 4)
     world.many_topics()
-    regexes = [f"many.*|{number}" for number in range(CACHED + 2)]
+    regexes = [f"many.*|{number}" for number in range(6)]
     world.use("g", *regexes)
     assert world.look().resolve(regexes) == {}
     broker.run()
     [(_, found)] = world.resolved
     assert {len(names) for names in found.values()} == {3000} and len(found) == len(regexes)
-    assert len(world.regexes._cached) == CACHED
+    assert len(world.regexes._cached) == 4
 
 
 def test_a_persisted_regex_that_does_not_compile_matches_nothing(

@@ -70,7 +70,9 @@ def test_any_bytes_are_decoded_or_unreadable(message: bytes) -> None:
             pass
 
 
-partitions = st.dictionaries(st.text(max_size=5), st.lists(st.integers(0, 99), min_size=1))
+partitions = st.dictionaries(
+    st.text(max_size=5), st.lists(st.integers(0, 99), min_size=1, max_size=8), max_size=5
+)
 
 
 @given(partitions, st.integers(0, 3))

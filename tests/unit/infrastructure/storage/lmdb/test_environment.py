@@ -147,13 +147,8 @@ def test_another_format_is_refused_in_one_line(tmp_path: Path, written: int) -> 
     with rows_of(tmp_path) as rows:
         rows.put(b"store\0format", b"%d" % written)
 
-    with pytest.raises(StorageOtherFormat) as refused:
+    with pytest.raises(StorageOtherFormat, match=f"has format {written};.* {FORMAT} only$"):
         LmdbEnvironment(tmp_path, "os")
-
-    assert str(refused.value) == (
-        f"the store in {tmp_path} has format {written}; "
-        f"this version of Ottla reads format {FORMAT} only"
-    )
 
 
 def test_a_read_only_open_creates_no_store(tmp_path: Path) -> None:

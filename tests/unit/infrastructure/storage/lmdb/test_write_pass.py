@@ -18,6 +18,7 @@ from tests.contract.batches import batch
 from tests.fakes.limits import limited
 
 ALL = 1 << 62
+FULL = "The store could not stage: its map is full"
 
 
 class Store:
@@ -55,7 +56,7 @@ def test_a_second_batch_at_an_offset_fails_the_pass(store: Store) -> None:
     assert store.append(5) is None
     store.log.append(1, 6, batch(6))
 
-    assert store.append(5) == "The store could not stage: partition 1 has a batch at 5 already"
+    assert "has a batch at 5" in str(store.append(5))
     assert store.count() == 1
     assert store.append(6) is None
 
@@ -69,7 +70,7 @@ def test_a_map_grows_before_it_is_full(store: Store) -> None:
 
 def test_after_a_full_map_the_same_batch_fits(store: Store) -> None:
     assert store.append(0, 100) is None
-    assert store.append(1, 30 << 20) == "The store could not stage: its map is full"
+    assert store.append(1, 30 << 20) == FULL
     assert store.append(1, 30 << 20) is None
     assert store.count() == 2
 
@@ -96,15 +97,14 @@ def test_without_more_address_space_the_store_is_full_and_continues(
         return reserve(descriptor, size_bytes, **how)
 
     monkeypatch.setattr(mmap, "mmap", at_most_8_mib_more)
-    full = "The store could not stage: its map is full"
-    assert store.append(0, 20 << 20) == full
-    assert store.append(0, 20 << 20) == full
-    assert store.append(0, 5 << 20) == full
+    assert store.append(0, 20 << 20) == FULL
+    assert store.append(0, 20 << 20) == FULL
+    assert store.append(0, 5 << 20) == FULL
     assert store.append(0, 5 << 20) is None
     assert store.count() == 1
 
     monkeypatch.undo()
-    assert store.append(1, 20 << 20) == full
+    assert store.append(1, 20 << 20) == FULL
     assert store.append(1, 20 << 20) is None
 
 
@@ -119,14 +119,14 @@ def test_a_limit_of_the_address_space_makes_the_store_full(tmp_path: Path) -> No
 _UNTIL_FULL = """
 import resource, sys
 from pathlib import Path
-from tests.unit.infrastructure.storage.lmdb.test_write_pass import Store
+from tests.unit.infrastructure.storage.lmdb.test_write_pass import FULL, Store
 
 store = Store(Path(sys.argv[1]), 1 << 20)
 pages = int(Path("/proc/self/statm").read_text().split()[0])
 limit = pages * resource.getpagesize() + (160 << 20)
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 outcomes = [store.append(offset, 100_000) for offset in range(1600)]
-print("full" if outcomes[-1] == "The store could not stage: its map is full" else outcomes[-1])
+print("full" if outcomes[-1] == FULL else outcomes[-1])
 print("readable" if store.count() == outcomes.count(None) >= 200 else outcomes)
 """
 
@@ -145,9 +145,7 @@ def test_a_full_disk_fails_the_commit_and_the_store_continues(store: Store) -> N
     with limited(resource.RLIMIT_FSIZE, 200_000):
         failure = store.append(1, 500_000)
 
-    assert failure == (
-        "The store could not commit: the disk is full, or reported an input/output error"
-    )
+    assert "could not commit: the disk is full" in str(failure)
     assert store.count() == 1
     assert store.append(1, 500_000) is None
     assert store.count() == 2
@@ -176,10 +174,7 @@ def test_after_a_lost_flush_all_commits_fail(store: Store) -> None:
     store.write_pass.lose(reported(lmdb.Error, errno.EIO))
 
     for _ in range(2):
-        assert store.append(1) == (
-            "The store could not flush; restart the broker: "
-            "the disk is full, or reported an input/output error"
-        )
+        assert "restart the broker" in str(store.append(1))
     assert store.count() == 1
 
 

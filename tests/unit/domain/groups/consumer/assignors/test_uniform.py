@@ -23,18 +23,12 @@ from tests.unit.domain.groups.consumer.assignors.groups import (
 Topics = Mapping[str, frozenset[bytes]]
 
 
-@given(different, counts)
-def test_every_partition_of_a_subscribed_topic_has_one_owner(
-    topics: Topics, partition_counts: dict[bytes, int]
-) -> None:
-    check_complete(topics, partition_counts, assign(with_subscriptions(topics), partition_counts))
-
-
 @given(different, different, counts, counts)
-def test_every_partition_has_one_owner_after_changes(
+def test_every_partition_has_one_owner_before_and_after_changes(
     topics: Topics, later: Topics, partition_counts: dict[bytes, int], grown: dict[bytes, int]
 ) -> None:
     before = assign(with_subscriptions(topics), partition_counts)
+    check_complete(topics, partition_counts, before)
     check_complete(later, grown, assign(with_subscriptions(later, before), grown))
 
 
@@ -50,21 +44,20 @@ def test_members_with_the_same_subscription_differ_by_one_partition_at_most(
                 assert abs(size(after[one]) - size(after[other])) <= 1
 
 
-@given(different, counts)
-def test_no_subscriber_of_a_topic_has_two_partitions_more_than_another(
-    topics: Topics, partition_counts: dict[bytes, int]
+@given(different, counts, st.randoms(use_true_random=False))
+def test_a_first_assignment_is_balanced_and_depends_on_nothing_else(
+    topics: Topics, partition_counts: dict[bytes, int], dice: random.Random
 ) -> None:
-    after = assign(with_subscriptions(topics), partition_counts)
-    for giver, topic, _ in flat(after):
+    first = assign(with_subscriptions(topics), partition_counts)
+    for owner, topic, _ in flat(first):
         for other in topics:
             if topic in topics[other]:
-                assert size(after[giver]) - size(after[other]) < 2
-
-
-@given(different, counts)
-def test_without_a_change_nothing_moves(topics: Topics, partition_counts: dict[bytes, int]) -> None:
-    before = assign(with_subscriptions(topics), partition_counts)
-    assert assign(with_subscriptions(topics, before), partition_counts) == before
+                assert size(first[owner]) - size(first[other]) < 2
+    assert assign(with_subscriptions(topics, first), partition_counts) == first
+    names = list(topics)
+    dice.shuffle(names)
+    shuffled = with_subscriptions({one: topics[one] for one in names})
+    assert assign(shuffled, partition_counts) == first
 
 
 @given(alike, counts)
@@ -87,18 +80,6 @@ def test_only_the_partitions_of_a_member_that_leaves_move(
     rest = {one: topics[one] for one in topics if one != gone}
     after = assign(with_subscriptions(rest, before), partition_counts)
     assert moved(before, after) == (size(before[gone]) if rest else 0)
-
-
-@given(different, counts, st.randoms(use_true_random=False))
-def test_the_order_of_members_does_not_matter(
-    topics: Topics, partition_counts: dict[bytes, int], dice: random.Random
-) -> None:
-    names = list(topics)
-    dice.shuffle(names)
-    shuffled = {one: topics[one] for one in names}
-    assert assign(with_subscriptions(shuffled), partition_counts) == assign(
-        with_subscriptions(topics), partition_counts
-    )
 
 
 def test_a_partition_with_two_owners_gets_one() -> None:
