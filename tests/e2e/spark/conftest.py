@@ -13,6 +13,7 @@ import pytest
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
 from tests.e2e.spark.connector import ConnectorNotFound, connector_jars
+from tests.e2e.spark.shared_classes import java_options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
 #: Starting a JVM counts to the test that needs it first.
 PATIENCE_S = 240
-#: Tests are short: less compilation saves a quarter of the start and warm-up of a JVM.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+os.environ.setdefault("JDK_JAVA_OPTIONS", java_options())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

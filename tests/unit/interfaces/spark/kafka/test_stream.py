@@ -1,4 +1,4 @@
-"""A stream with failOnDataLoss=false whose log end offsets go back."""
+"""Streams with failOnDataLoss=false whose log end offsets go back."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ pytest.importorskip("pyspark", reason="needs Spark")
 T0, T1 = Place("t", 0), Place("t", 1)
 
 
-class Answers:
-    """A broker of one topic with offsets set by the tests."""
+class OneTopic:
+    """A broker with the offsets that a test sets."""
 
     def __init__(self, ends: Offsets, starts: Offsets | None = None, topic_id: str = "id") -> None:
         self.ends, self.starts, self.topic_id = ends, starts or {}, topic_id
@@ -40,7 +40,7 @@ class Answers:
 class Stream:
     """Plans one micro-batch after the other, as Spark does."""
 
-    def __init__(self, broker: Answers, at: dict[str, int], **options: str) -> None:
+    def __init__(self, broker: OneTopic, at: dict[str, int], **options: str) -> None:
         from interfaces.spark.kafka.stream import StreamReader
 
         given = {"kafka.bootstrap.servers": "b:1", "subscribe": "t", "failOnDataLoss": "false"}
@@ -55,7 +55,7 @@ class Stream:
         return [part.value for part in parts]
 
 
-def running(broker: Answers, at: dict[str, int], **options: str) -> Stream:
+def running(broker: OneTopic, at: dict[str, int], **options: str) -> Stream:
     """A stream that has read everything and knows the topic's id."""
     stream = Stream(broker, at, **options)
     assert stream.ranges() == []
@@ -63,7 +63,7 @@ def running(broker: Answers, at: dict[str, int], **options: str) -> Stream:
 
 
 def test_a_truncated_log_continues_from_its_new_end() -> None:
-    broker = Answers({T0: 100})
+    broker = OneTopic({T0: 100})
     stream = running(broker, {"0": 100})
     broker.ends = {T0: 99}
     assert stream.ranges() == []
@@ -72,15 +72,15 @@ def test_a_truncated_log_continues_from_its_new_end() -> None:
 
 
 def test_an_end_that_went_back_is_requested_again() -> None:
-    broker = Answers({T0: 100})
+    broker = OneTopic({T0: 100})
     stream = running(broker, {"0": 100})
     broker.early = [{T0: 99}, {T0: 99}]
     assert stream.ranges() == []
     assert stream.at == {"t": {"0": 100}}
 
 
-def test_also_with_available_now() -> None:
-    broker = Answers({T0: 105, T1: 7})
+def test_available_now_ends_where_the_log_ended_at_its_start() -> None:
+    broker = OneTopic({T0: 105, T1: 7})
     broker.early = [{T0: 99, T1: 7}]
     stream = Stream(broker, {"0": 100, "1": 5})
     stream.reader.prepareForTriggerAvailableNow()
@@ -90,7 +90,7 @@ def test_also_with_available_now() -> None:
 
 
 def test_a_partition_missing_in_one_response_is_not_read_again() -> None:
-    broker = Answers({T0: 100})
+    broker = OneTopic({T0: 100})
     stream = running(broker, {"0": 100})
     broker.ends = {}
     assert stream.ranges() == []
@@ -100,13 +100,13 @@ def test_a_partition_missing_in_one_response_is_not_read_again() -> None:
 
 def test_lost_data_is_a_failure_by_default() -> None:
     for ends, says in (({T0: 99}, "ends at 99 now"), ({}, "is not there any more")):
-        stream = Stream(Answers(ends), {"0": 100}, failOnDataLoss="true")
+        stream = Stream(OneTopic(ends), {"0": 100}, failOnDataLoss="true")
         with pytest.raises(JobFailed, match=says):
             stream.ranges()
 
 
 def test_a_topic_that_was_created_again_is_read_from_its_start() -> None:
-    broker = Answers({T0: 100, T1: 100})
+    broker = OneTopic({T0: 100, T1: 100})
     stream = running(broker, {"0": 100, "1": 100})
     broker.ends = {}
     assert stream.ranges() == []
@@ -118,7 +118,7 @@ def test_a_topic_that_was_created_again_is_read_from_its_start() -> None:
 
 
 def test_an_end_that_went_back_does_not_wait_for_min_offsets() -> None:
-    broker = Answers({T0: 100})
+    broker = OneTopic({T0: 100})
     stream = running(broker, {"0": 100}, minOffsetsPerTrigger="10")
     broker.ends, broker.topic_id = {T0: 20}, "another"
     assert stream.ranges() == []
@@ -129,7 +129,7 @@ def test_an_end_that_went_back_does_not_wait_for_min_offsets() -> None:
 def test_after_a_restart_a_shorter_log_is_new_if_it_starts_at_0(
     start: int, goes_on_at: int
 ) -> None:
-    broker = Answers({T0: 90}, {T0: start})
+    broker = OneTopic({T0: 90}, {T0: start})
     stream = Stream(broker, {"0": 100})
     assert stream.ranges() == []
     broker.ends = {T0: 120}
