@@ -1,6 +1,6 @@
-"""An archive of Spark's loaded classes, with which its JVM starts in half of the CPU time.
+"""An archive of Spark's loaded classes, with which a JVM starts in half of the CPU time.
 
-`python -m tests.e2e.prepare` makes it, by a small run of Spark. A JVM that it does not fit ignores it.
+`python -m tests.e2e.prepare` makes it by a small run of Spark; other JVMs ignore it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _archive() -> Path:
 
 
 def _use_spark(folder: Path) -> None:
-    """Loads the classes that most tests need: a data source in Python, queries, Parquet, a stream."""
+    """Loads the classes of a data source in Python, of queries, Parquet and a stream."""
     from interfaces.main.arguments import parser
     from interfaces.spark.jobs.analyze.analysis import run
     from interfaces.spark.session import open_session

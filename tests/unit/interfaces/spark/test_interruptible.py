@@ -16,7 +16,7 @@ from interfaces.terminal.endings import INTERRUPTED
 
 
 class Spark:
-    """What is asked of a session; its job waits until it is cancelled."""
+    """A session whose job waits until it is cancelled."""
 
     def __init__(self) -> None:
         self.cancelled = threading.Event()
@@ -61,7 +61,7 @@ def test_a_job_that_fails_when_it_is_cancelled_was_interrupted() -> None:
     [
         (signal.SIGINT, None, INTERRUPTED, "ottla: interrupted\n"),
         (signal.SIGTERM, None, running.TERMINATED, "ottla: ended by SIGTERM\n"),
-        # Ones that go on until then end well.
+        # With --every a job runs until a signal.
         (signal.SIGINT, 1.0, 0, ""),
         (signal.SIGTERM, 1.0, 0, ""),
     ],
