@@ -99,49 +99,38 @@ def test_records_are_archived_and_restored(
 
 
 @pytest.mark.long
-def test_a_folder_and_its_checkpoint_belong_together(
+def test_a_folder_continues_only_in_its_place_with_its_newest_checkpoint(
     spark: SparkSession, servers: str, topic: str, tmp_path: Path
 ) -> None:
-    fill_days(servers, topic, 10)
-    one, other = str(tmp_path / "one"), str(tmp_path / "other")
-    words = (topic, "--to", one, "--checkpoint", str(tmp_path / "c1"))
-    assert job("archive", servers, *words) == 0
+    one, other, moved = tmp_path / "one", tmp_path / "other", tmp_path / "moved"
+    checkpoint, new, newest = tmp_path / "c1", tmp_path / "c2", tmp_path / "newest"
 
-    new = str(tmp_path / "c2")
+    def archived(to: Path = one, at: Path = checkpoint) -> int:
+        fill_days(servers, topic, 10)
+        return job("archive", servers, topic, "--to", str(to), "--checkpoint", str(at))
+
+    assert archived() == 0
     with refused(rf"{one} is an archive .* {new} is new: "):
-        job("archive", servers, topic, "--to", one, "--checkpoint", new)
-    assert not Path(new).exists()
-    with refused(rf"the checkpoint .*c1 is not of {other}: "):
-        job("archive", servers, topic, "--to", other, "--checkpoint", str(tmp_path / "c1"))
-    assert not Path(other).exists()
+        archived(at=new)
+    with refused(rf"the checkpoint {checkpoint} is not of {other}: "):
+        archived(to=other)
+    assert not new.exists() and not other.exists()
 
-    backup = shutil.copytree(tmp_path / "c1", tmp_path / "backup")
-    fill_days(servers, topic, 10)
-    assert job("archive", servers, *words) == 0
-    newest = (tmp_path / "c1").rename(tmp_path / "newest")
-    backup.rename(tmp_path / "c1")
-    with refused(rf"the checkpoint .*c1 is older than {one}: "):
-        job("archive", servers, *words)
-    (tmp_path / "c1").rename(backup)
-    newest.rename(tmp_path / "c1")
-    assert job("archive", servers, *words) == 0
-    assert spark.read.parquet(one).count() == 20
+    backup = shutil.copytree(checkpoint, tmp_path / "backup")
+    assert archived() == 0
+    checkpoint.rename(newest)
+    backup.rename(checkpoint)
+    with refused(rf"the checkpoint {checkpoint} is older than {one}: "):
+        archived()
+    checkpoint.rename(backup)
+    newest.rename(checkpoint)
 
-
-@pytest.mark.long
-def test_a_moved_archive_continues_by_a_link_at_its_old_place(
-    spark: SparkSession, servers: str, topic: str, tmp_path: Path
-) -> None:
-    old, moved = tmp_path / "old", tmp_path / "moved"
-    fill_days(servers, topic, 10)
-    assert job("archive", servers, topic, "--to", str(old)) == 0
-    old.rename(moved)
-    fill_days(servers, topic, 10)
-    with refused(rf"file:{moved} was written as file:{old}, and Spark "):
-        job("archive", servers, topic, "--to", str(moved))
-    old.symlink_to(moved)
-    assert job("archive", servers, topic, "--to", str(old)) == 0
-    assert spark.read.parquet(str(old)).count() == 20
+    one.rename(moved)
+    with refused(rf"file:{moved} was written as file:{one}, and Spark "):
+        archived(to=moved)
+    one.symlink_to(moved)
+    assert archived() == 0
+    assert spark.read.parquet(str(one)).count() == 70
 
 
 @pytest.mark.long

@@ -43,19 +43,6 @@ def test_the_result_or_exception_of_a_job_is_returned() -> None:
         Interruptible(lambda: 1 // 0, lambda: None).run()
 
 
-def test_a_job_that_fails_when_it_is_cancelled_was_interrupted() -> None:
-    spark: Any = Spark()
-
-    def job() -> int:
-        interrupted()
-        spark.cancelled.wait(30)
-        raise RuntimeError("cancelled")
-
-    with pytest.raises(KeyboardInterrupt):
-        Interruptible(job, lambda: spark).run()
-    assert spark.cancelled.is_set()
-
-
 @pytest.mark.parametrize(
     ("by", "every", "code", "line"),
     [

@@ -11,7 +11,7 @@ from interfaces.spark.jobs.perf import running
 from interfaces.spark.jobs.perf.consuming import Consumed
 from interfaces.spark.jobs.perf.plan import Plan
 from interfaces.spark.jobs.perf.running import (
-    _begun,
+    _planned,
     master_for,
     require_all_read,
     require_slots,
@@ -33,10 +33,10 @@ class Barrier:
 def test_all_tasks_of_an_attempt_have_one_plan_and_each_attempt_another() -> None:
     late = 2.0**40
     first: Any = Barrier([[late, 7], [1.0, 8]])
-    plans = [_begun(Plan(0, {}, {}, ()), first) for _ in range(2)]
+    plans = [_planned(Plan(0, {}, {}, ()), first) for _ in range(2)]
     assert {(plan.run, plan.timing.start) for plan in plans} == {(7, late + 0.3)}
     alone: Any = Barrier([])
-    assert len({_begun(Plan(0, {}, {}, ()), alone).run for _ in range(3)}) > 1
+    assert len({_planned(Plan(0, {}, {}, ()), alone).run for _ in range(3)}) > 1
 
 
 def test_a_local_spark_has_a_thread_for_each_task() -> None:
