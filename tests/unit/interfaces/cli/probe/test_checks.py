@@ -1,4 +1,4 @@
-"""What the checks of `ottla doctor` find behind a port, and what may pass without a change."""
+"""What the checks of `ottla doctor` find behind a port, and which problems may pass."""
 
 from __future__ import annotations
 
@@ -94,11 +94,11 @@ def test_tls_is_recognised_and_its_certificate_checked(tmp_path: Path) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
 
-    def shake(connection: socket.socket) -> None:
+    def handshake(connection: socket.socket) -> None:
         with context.wrap_socket(connection, server_side=True) as encrypted:
             encrypted.recv(1)
 
-    with server(shake) as address:
+    with server(handshake) as address:
         assert "speaks TLS" in problem(address).what
         assert "is not trusted" in problem(address, TLS).what
 
@@ -126,7 +126,7 @@ def full() -> Iterator[str]:
         yield f"127.0.0.1:{listening.getsockname()[1]}"
 
 
-def ottla_that_is_slow(connection: socket.socket) -> None:
+def slow_ottla(connection: socket.socket) -> None:
     """Rejects TLS and HTTP, and does not respond to Kafka requests."""
     if rejection := rejection_of(connection.recv(4096)[:4], ()):
         connection.sendall(rejection.response)
@@ -137,7 +137,7 @@ def ottla_that_is_slow(connection: socket.socket) -> None:
 @pytest.mark.parametrize(
     ("serve", "options", "may_pass"),
     [
-        (ottla_that_is_slow, {}, True),
+        (slow_ottla, {}, True),
         (http_only, {}, True),  # a proxy of a slow broker may do this
         (sasl_stalls, SASL, True),
         (sasl, SCRAM, False),
@@ -152,7 +152,7 @@ def test_a_slow_broker_may_respond_later(
     assert (bool(why), passes) == (True, may_pass)
 
 
-def test_a_slow_connection_may_be_made_later(full: str) -> None:
+def test_dropped_connection_attempts_may_succeed_later(full: str) -> None:
     why, may_pass = clients(full).why_silent(3)
     assert (full in why, may_pass) == (True, True)
     clients(full).check_reachable()
@@ -171,7 +171,7 @@ def test_a_temporary_failure_of_the_name_server_may_pass(monkeypatch: pytest.Mon
     clients("broker.invalid:9092").check_reachable()
 
 
-def test_it_checks_nodes_until_one_works() -> None:
+def test_nodes_are_checked_until_one_works() -> None:
     connected: list[socket.socket] = []
     nodes: list[str] = []
     with (
@@ -183,7 +183,7 @@ def test_it_checks_nodes_until_one_works() -> None:
     assert connected == []
 
 
-def test_it_ends_at_its_deadline_and_unchecked_nodes_may_work(full: str) -> None:
+def test_the_checks_end_at_their_deadline_and_unchecked_nodes_may_work(full: str) -> None:
     with server(lambda connection: broker(connection, ["127.0.0.1:1", full] * 10)) as address:
         why, may_pass = clients(address, 0.1).why_silent(0.05)
     assert ("broker 19" not in why, may_pass) == (True, True)
