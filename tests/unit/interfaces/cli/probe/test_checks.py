@@ -44,6 +44,10 @@ def problem(address: str, options: dict[str, str] | None = None, step_s: float =
     return problems[0]
 
 
+def broker_with(versions: dict[int, tuple[int, int]]) -> Serve:
+    return lambda connection: broker(connection, [], versions=versions)
+
+
 @pytest.mark.parametrize(
     ("serve", "options", "found"),
     [
@@ -58,6 +62,8 @@ def problem(address: str, options: dict[str, str] | None = None, step_s: float =
         (sasl, SCRAM, "offers the SASL mechanisms PLAIN"),
         (lambda connection: broker(connection, []), SASL, "does not support SASL"),
         (lambda connection: broker(connection, []), {}, "has no broker"),
+        (broker_with(VERSIONS | {0: (0, 2)}), {}, "does not serve Produce 3"),
+        (broker_with({3: (0, 13)}), {}, "does not serve Produce 3"),
     ],
 )
 def test_the_server_behind_a_port_is_recognised(
@@ -65,14 +71,6 @@ def test_the_server_behind_a_port_is_recognised(
 ) -> None:
     with server(serve) as address:
         assert found in problem(address, options, 0.3).what
-
-
-@pytest.mark.parametrize("versions", [VERSIONS | {0: (0, 2)}, {3: (0, 13)}])
-def test_a_broker_without_the_versions_of_clients_is_named(
-    versions: dict[int, tuple[int, int]],
-) -> None:
-    with server(lambda connection: broker(connection, [], versions=versions)) as address:
-        assert "does not serve Produce 3" in problem(address).what
 
 
 def test_a_name_and_a_port_without_a_server_are_named() -> None:
