@@ -78,7 +78,8 @@ def test_words_that_make_no_sense_end_with_2_and_the_usage(
     with pytest.raises(SystemExit) as exit_:
         main(words.split())
     assert exit_.value.code == 2
-    assert capsys.readouterr().err.startswith(f"usage: {usage} [-h] ")
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{usage}: ") and line.endswith(f"(see {usage} --help)")
 
 
 def test_a_wrong_value_is_one_line_and_2(capsys: pytest.CaptureFixture[str]) -> None:

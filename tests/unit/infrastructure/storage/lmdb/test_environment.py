@@ -179,7 +179,7 @@ def test_a_truncated_file_is_refused(tmp_path: Path, missing_bytes: int) -> None
     data_file = tmp_path / "data.mdb"
     os.truncate(data_file, data_file.stat().st_size - missing_bytes)
 
-    with pytest.raises(StorageDamaged, match="is cut off"):
+    with pytest.raises(StorageDamaged, match="is truncated"):
         LmdbEnvironment(tmp_path, "os")
 
 

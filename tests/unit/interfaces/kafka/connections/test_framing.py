@@ -100,7 +100,7 @@ def test_a_size_that_cannot_be_is_illegal_and_ends_it(size: int) -> None:
     data = framed(b"a frame of its own") + struct.pack(">i", size) + framed(b"never looked at")
     assert receive(framing, data) == [b"a frame of its own"]
     assert framing.illegal is not None
-    assert f"{size} bytes is not within 10 and" in framing.illegal
+    assert f"request size {size} is not between 10 and" in framing.illegal
 
 
 def test_the_largest_size_that_is_allowed_is_accepted() -> None:
