@@ -56,7 +56,7 @@ def test_what_failed_and_what_was_left_out_is_said() -> None:
 
 def test_memory_is_the_most_of_all_runs_and_what_an_idle_broker_has() -> None:
     idle = row("startup", "empty folder", "ottla os", rss_anon_mb=19.0, ready_ms=200.0)
-    text = markdown(run([*TWO_ROUNDS, idle]))
+    text = markdown(run([*TWO_ROUNDS, idle]) | {"kafka": ""})
     assert "| loaded | 30 / 10 (3.00x) |" in text
     assert "| idle | 19 |" in text
 
