@@ -118,7 +118,7 @@ class Rawbench:
         )
 
     def exchange(self, broker: Broker, exchanges: Path, count: int, seconds: float) -> Figures:
-        """Each connection says what stands for it in the file, and must hear what stands there."""
+        """Each connection repeats its requests of the file, and checks the responses there."""
         return self._run(
             broker,
             *("-exchanges", str(exchanges.absolute()), "-conns", str(count)),

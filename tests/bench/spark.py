@@ -86,7 +86,7 @@ def main() -> int:
     try:
         return _measure(given, loads)
     except ConnectorNotFound as missing:
-        print(f"There is nothing to compare with: {missing}", file=sys.stderr)
+        print(f"No connector to compare with: {missing}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -135,7 +135,7 @@ def runs(world: World, loads: list[Load], rounds: int) -> dict[str, dict[str, li
 def table(rows: dict[str, int], seconds: dict[str, dict[str, list[float]]]) -> list[str]:
     """Medians; the ratio is the median of those of each round."""
     lines = [
-        "| load | `ottla` | Spark's connector | `ottla` is so much faster |",
+        "| load | `ottla` | Spark's connector | speedup of `ottla` |",
         "| --- | ---: | ---: | ---: |",
     ]
     for name, of in seconds.items():

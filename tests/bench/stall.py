@@ -42,11 +42,11 @@ def _pinged(broker: Broker, run: Callable[[Broker], Figures]) -> Figures:
     )
     try:
         load = run(broker)
-        said, complaint = ping.communicate("", timeout=PATIENCE_S)
+        output, complaint = ping.communicate("", timeout=PATIENCE_S)
     finally:
         ping.kill()
         ping.wait()
     if ping.returncode:
         raise LoadFailed(complaint[-2000:])
-    pings: Figures = json.loads(said)
+    pings: Figures = json.loads(output)
     return load | pings

@@ -9,7 +9,10 @@ GROUPS = (
         *(
             "offset_fetch",
             "9-10",
-            ("members of a consumer group: an epoch alone", "members of a consumer group: an epoch alone: all"),
+            (
+                "members of a consumer group: an epoch alone",
+                "members of a consumer group: an epoch alone: all",
+            ),
         ),
         *("groups[].error_code", -1, 25),
         "A member without an id is unknown; Kafka responds with an unknown error.",

@@ -85,8 +85,8 @@ class ScenarioRun:
             assignments=[],
             configs=[CreatableTopicConfig(name=k, value=v) for k, v in pairs.items()],
         )
-        answer = self.call(CreateTopicsRequest(topics=[topic]), CreateTopicsResponse, 7)
-        [created] = answer.topics
+        response = self.call(CreateTopicsRequest(topics=[topic]), CreateTopicsResponse, 7)
+        [created] = response.topics
         assert created.error_code == 0, created
         self.placeholders.add_id(created.topic_id, name)
         self.wait_for_partitions(name, partitions)
@@ -188,11 +188,11 @@ class ScenarioRun:
         if isinstance(raw, str):
             self.exchanges.append(Exchange(step, plain, raw))
             return None
-        answer, end = response.decode(version, raw, _body_start(response, version))
+        message, end = response.decode(version, raw, _body_start(response, version))
         assert end == len(raw), f"{step}: {len(raw) - end} bytes after the response"
-        recorded = response_as_plain(answer, version, self.placeholders)
+        recorded = response_as_plain(message, version, self.placeholders)
         self.exchanges.append(Exchange(step, plain, recorded))
-        return answer
+        return message
 
     # ---- the wire
 
@@ -239,18 +239,18 @@ class ScenarioRun:
         client = self._clients[on]
         try:
             (size,) = struct.unpack(">i", client.receive_exactly(4))
-            answer = client.receive_exactly(size)
+            message = client.receive_exactly(size)
         except TimeoutError:
             self._hang_up(on)
             return SILENT
         except OSError:
             self._hang_up(on)
             return CLOSED
-        (received,) = struct.unpack_from(">i", answer)
+        (received,) = struct.unpack_from(">i", message)
         if received == _PROBE_ID:
             return SILENT
         assert received == correlation_id
-        return answer
+        return message
 
     def _hang_up(self, on: str) -> None:
         self._clients.pop(on).socket.close()

@@ -17,7 +17,7 @@ Replicas = list[int] | None
 
 
 def to(name: str, *replicas: Replicas, first: int = 0) -> ReassignableTopic:
-    """Each goes to a partition of its own, from `first` on."""
+    """One replica list per partition, from `first` on."""
     return ReassignableTopic(
         name=name,
         partitions=[

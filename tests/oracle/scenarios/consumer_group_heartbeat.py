@@ -68,12 +68,12 @@ def a_second_member(run: ScenarioRun) -> None:
     second = enter(run, "the second joins", "n", group, topic.name)
     two = second.member_id
     run.send("the second waits", beat(group, two, second.member_epoch))
-    kept = _partitions(run.send("the first has to revoke some", beat(group, one, 1)))
+    remaining = _partitions(run.send("the first has to revoke some", beat(group, one, 1)))
     run.send("the first has not revoked yet", beat(group, one, 1, owned={topic: [0, 1]}))
     run.send("the second still waits", beat(group, two, second.member_epoch))
-    run.send("the first revokes", beat(group, one, 1, owned={topic: kept}))
+    run.send("the first revokes", beat(group, one, 1, owned={topic: remaining}))
     run.send("the second gets the rest", beat(group, two, second.member_epoch))
-    rest = [one for one in (0, 1) if one not in kept]
+    rest = [one for one in (0, 1) if one not in remaining]
     run.send("the second confirms", beat(group, two, 2, owned={topic: rest}))
     run.send("the first gets the new epoch", beat(group, one, 2))
     run.send("the second leaves", beat(group, two, -1))

@@ -85,8 +85,8 @@ def test_a_broker_that_does_not_start_leaves_the_others_alone(
 
 def test_a_broker_that_died_says_its_last_words_and_is_started_again(two: Stage) -> None:
     def deadly(broker: Broker) -> Figures:
-        # Not before it has said something.
-        while not broker.said():
+        # Not before it has some output.
+        while not broker.output():
             pass
         broker.kill()
         return {}
