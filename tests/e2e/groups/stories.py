@@ -49,8 +49,9 @@ def committed(bootstrap: str, group: str, topic: str) -> dict[int, int]:
 def commit(bootstrap: str, group: str, topic: str, *offsets: int) -> None:
     """One offset per partition, for a group without members."""
     places = [TopicPartition(topic, n, offset) for n, offset in enumerate(offsets)]
+    client = admin(bootstrap)  # without a name it ends at once
     request = [ConsumerGroupTopicPartitions(group, places)]
-    for future in admin(bootstrap).alter_consumer_group_offsets(request).values():
+    for future in client.alter_consumer_group_offsets(request).values():
         assert all(one.error is None for one in future.result(PATIENCE_S).topic_partitions)
 
 
