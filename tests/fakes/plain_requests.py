@@ -6,6 +6,7 @@ It uses the topic `t`, by TOPIC_ID in versions with topic ids.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from interfaces.kafka.wire.messages import (
     alter_partition_reassignments,
@@ -225,3 +226,13 @@ REQUESTS: dict[str, Callable[[int], Request]] = {
         describe_user_scram_credentials.DescribeUserScramCredentialsRequest(users=None)
     ),
 }
+
+
+def plain_request(name: str, version: int, topic_id: bytes) -> Request:
+    """Topic `t` has this id."""
+    request: Any = REQUESTS[name](version)
+    for data in getattr(request, "topic_data", None) or getattr(request, "topics", None) or ():
+        if getattr(data, "topic_id", None) == TOPIC_ID:
+            data.topic_id = topic_id
+    found: Request = request
+    return found

@@ -12,7 +12,6 @@ import pytest
 from domain.security.principal import ANONYMOUS
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Advertised
-from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest
 from interfaces.kafka.wire.messages.create_topics import CreateTopicsRequest
 from tests.fakes.client import LISTENER, FakeClient, FakeKafka, FakeListener, frame, raw_frame
 from tests.fakes.logs import FakeRequestLog
@@ -28,24 +27,7 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-@pytest.fixture
-def client(kafka: FakeKafka) -> FakeClient:
-    return kafka.client()
-
-
 # ---- order
-
-
-def test_responses_are_sent_in_the_order_of_the_requests(
-    kafka: FakeKafka, client: FakeClient
-) -> None:
-    client.send(produce(), 9)
-    client.send(metadata("t"), 12)
-    client.send(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3)
-    client.send(fetch(), 12)
-    assert client.answers() == []
-    kafka.run()
-    assert kinds(client.answers()) == ["Produce", "Metadata", "ApiVersions", "Fetch"]
 
 
 def test_requests_wait_for_an_earlier_fetch_of_their_connection_only(
@@ -59,9 +41,9 @@ def test_requests_wait_for_an_earlier_fetch_of_their_connection_only(
     assert client.answers() == []
     assert kafka.partition().end.next_offset == 0
     other.ask(produce("early"), 9)
-    answers = client.answers()
-    assert kinds(answers) == ["Fetch", "Metadata", "Produce"]
-    assert offsets(answers[2:]) == [1]
+    responses = client.answers()
+    assert kinds(responses) == ["Fetch", "Metadata", "Produce"]
+    assert offsets(responses[2:]) == [1]
 
 
 def test_a_request_sees_what_earlier_ones_of_its_connection_have_changed(
@@ -138,8 +120,8 @@ def test_a_throttled_client_gets_its_responses_and_is_then_muted(
     assert kinds([other.ask(metadata("t"), 12)]) == ["Metadata"]
     assert client.answers() == []
     kafka.scheduler.advance(1)
-    [answer] = client.answers()
-    assert (kinds([answer]), answer.throttle_time_ms) == (["Metadata"], 0)
+    [response] = client.answers()
+    assert (kinds([response]), response.throttle_time_ms) == (["Metadata"], 0)
 
 
 @pytest.mark.usefixtures("quota")
@@ -173,9 +155,9 @@ def test_a_request_without_a_response_leaves_no_gap(kafka: FakeKafka, client: Fa
     client.send(produce("b", acks=0), 9)
     client.send(produce("c", acks=1), 9)
     kafka.run()
-    answers = client.answers()
-    assert kinds(answers) == ["Metadata", "Produce"]
-    assert offsets(answers[1:]) == [2]
+    responses = client.answers()
+    assert kinds(responses) == ["Metadata", "Produce"]
+    assert offsets(responses[1:]) == [2]
     assert kafka.partition().high_watermark == 3
 
 

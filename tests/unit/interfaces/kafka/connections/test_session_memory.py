@@ -20,11 +20,6 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-@pytest.fixture
-def client(kafka: FakeKafka) -> FakeClient:
-    return kafka.client()
-
-
 # ---- parked requests and unread responses
 
 

@@ -10,7 +10,6 @@ from tests.fakes.config_requests import (
     GROUP,
     LOGGER,
     TOPIC,
-    describe,
     replaced,
     set_configs,
     value_of,
@@ -36,22 +35,15 @@ def test_configs_that_a_request_omits_are_removed(
         (GROUP, "g", {HEARTBEAT: "6000"}),
         (BROKER, "1", {"message.max.bytes": "9"}),
     )
-    answers = client.ask(request, version).responses
-    assert [(one.error_code, one.error_message) for one in answers] == [(0, None)] * 3
-    assert [(one.resource_type, one.resource_name) for one in answers] == [
+    responses = client.ask(request, version).responses
+    assert [(one.error_code, one.error_message) for one in responses] == [(0, None)] * 3
+    assert [(one.resource_type, one.resource_name) for one in responses] == [
         (TOPIC, "t"), (GROUP, "g"), (BROKER, "1")
     ]  # fmt: skip
     assert kafka.existing().configs == {"retention.ms": "8"}
     assert value_of(client, GROUP, "g", SESSION) == ("45000", 5)
     assert value_of(client, GROUP, "g", HEARTBEAT) == ("6000", 8)
     assert value_of(client, BROKER, "1", "message.max.bytes") == ("9", 2)
-
-
-def test_a_request_without_configs_removes_all(kafka: FakeKafka, client: FakeClient) -> None:
-    set_configs(client, BROKER, "", message_max_bytes="9")
-    client.ask(replaced((TOPIC, "t", {}), (BROKER, "", {})), 2)
-    assert kafka.existing().configs == {}
-    assert describe(client, BROKER, "") == {}
 
 
 REFUSED: list[tuple[int, str, dict[str, str | None], int]] = [
@@ -70,8 +62,8 @@ def test_refusals_validate_only_and_failed_commits_change_nothing(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
     for kind, name, configs, code in REFUSED:
-        [answer] = client.ask(replaced((kind, name, configs)), 2).responses
-        assert (answer.error_code, bool(answer.error_message)) == (code, True), (kind, name)
+        [response] = client.ask(replaced((kind, name, configs)), 2).responses
+        assert (response.error_code, bool(response.error_message)) == (code, True), (kind, name)
     twice = replaced((TOPIC, "t", {"retention.ms": "1"}))
     twice.resources[0].configs *= 2
     validated = replaced((TOPIC, "t", {}), (TOPIC, "absent", {}), only=True)

@@ -23,10 +23,10 @@ def test_each_partition_has_its_own_code(
     request = AlterPartitionReassignmentsRequest(topics=[topic], timeout_ms=1)
     if version:
         request.allow_replication_factor_change = False
-    answer = client.ask(request, version)
-    assert (answer.error_code, answer.error_message) == (0, None)
-    assert answer.allow_replication_factor_change == (version == 0)
-    [found] = answer.responses
+    response = client.ask(request, version)
+    assert (response.error_code, response.error_message) == (0, None)
+    assert response.allow_replication_factor_change == (version == 0)
+    [found] = response.responses
     assert [(one.partition_index, one.error_code) for one in found.partitions] == [
         (0, 0), (1, 39), (2, 85), (3, 3),
     ]  # fmt: skip

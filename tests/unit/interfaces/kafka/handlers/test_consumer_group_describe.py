@@ -70,28 +70,6 @@ def test_a_group_is_described_with_its_members(
     assert describe(client, "g", version=version) == [group]
 
 
-@pytest.mark.parametrize("version", [0, 1])
-def test_each_group_has_its_own_error_code(client: FakeClient, version: int) -> None:
-    ask(client, "m", 0)
-    found = describe(client, "x", "g", "", version=version)
-    assert [(one.group_id, one.error_code) for one in found] == [("x", 69), ("g", 0), ("", 24)]
-
-
-def test_an_empty_group_has_its_epochs(client: FakeClient) -> None:
-    ask(client, "m", 0)
-    ask(client, "m", -1)
-    [group] = describe(client, "g")
-    assert (group.group_state, group.group_epoch, group.assignment_epoch) == ("Empty", 2, 1)
-    assert group.assignor_name == "uniform"
-
-
-def test_authorized_operations_are_included_on_request(client: FakeClient) -> None:
-    ask(client, "m", 0)
-    [group] = describe(client, "g", include_authorized_operations=True)
-    assert group.authorized_operations == 3400
-    assert describe(client, "g")[0].authorized_operations == -(2**31)
-
-
 def test_a_deleted_topic_is_not_in_an_assignment(kafka: FakeKafka, client: FakeClient) -> None:
     topic = kafka.topic("t", 1)
     ask(client, "m", 0)

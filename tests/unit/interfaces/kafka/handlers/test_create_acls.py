@@ -8,5 +8,7 @@ from tests.fakes.client import FakeClient
 
 @pytest.mark.parametrize("version", [1, 3])
 def test_without_an_authorizer_each_acl_is_refused(client: FakeClient, version: int) -> None:
-    answer = client.ask(CreateAclsRequest(creations=[AclCreation(), AclCreation()]), version)
-    assert [(one.error_code, bool(one.error_message)) for one in answer.results] == [(54, True)] * 2
+    response = client.ask(CreateAclsRequest(creations=[AclCreation(), AclCreation()]), version)
+    assert [(one.error_code, bool(one.error_message)) for one in response.results] == [
+        (54, True)
+    ] * 2

@@ -33,29 +33,6 @@ def test_with_validate_only_no_topic_is_created(kafka: FakeKafka, client: FakeCl
     assert len(kafka.broker.catalog) == 0
 
 
-def test_each_refusal_has_its_code(kafka: FakeKafka, client: FakeClient) -> None:
-    create(client, new("existing"), new("a.b"))
-    refused = [
-        (new("a/b"), 17),
-        (new("existing"), 36),
-        (new("a_b"), 17),
-        (new("p", 0), 37),
-        (new("r", 1, 2), 38),
-        (new("assigned", 2, -1, {0: [1]}), 42),
-        (new("gap", -1, -1, {1: [1]}), 39),
-        (new("config", unknown="1"), 40),
-        (new("value", retention_ms="soon"), 40),
-        (new("__cluster_metadata"), 42),
-    ]
-    results = create(client, *(topic for topic, _ in refused))
-    assert [one.error_code for one in results] == [code for _, code in refused]
-    assert all(one.error_message for one in results)
-    assert codes(create(client, new("x", 10_000), new("y", 1))) == [("x", 44), ("y", 44)]
-    twice = create(client, new("t", 1), new("u", 1), new("t", 2))
-    assert sorted(codes(twice)) == [("t", 42), ("u", 0)]
-    assert kafka.broker.catalog.names() == ["a.b", "existing", "u"]
-
-
 def test_only_one_of_two_clients_creates_a_topic(kafka: FakeKafka) -> None:
     first, second = kafka.client(), kafka.client()
     for client in (first, second):

@@ -15,6 +15,6 @@ def test_there_are_no_quotas_and_an_unknown_entity_is_refused(
     client: FakeClient, version: int, entity: str, code: int, entries: list[object] | None
 ) -> None:
     component = ComponentData(entity_type=entity, match_type=2, match=None)
-    answer = client.ask(DescribeClientQuotasRequest(components=[component]), version)
-    assert (answer.error_code, bool(answer.error_message)) == (code, code != 0)
-    assert answer.entries == entries
+    response = client.ask(DescribeClientQuotasRequest(components=[component]), version)
+    assert (response.error_code, bool(response.error_message)) == (code, code != 0)
+    assert response.entries == entries

@@ -4,7 +4,7 @@ import pytest
 
 from interfaces.kafka.handlers.shared.authorized_operations import NOT_REQUESTED
 from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterRequest
-from tests.fakes.client import FakeClient, FakeKafka
+from tests.fakes.client import FakeKafka
 
 
 @pytest.mark.parametrize("version", [0, 2])
@@ -19,12 +19,3 @@ def test_the_cluster_is_this_broker(version: int, included: bool) -> None:
     assert (broker.broker_id, broker.host, broker.port) == (5, "192.0.2.1", 9092)
     assert (broker.rack, broker.is_fenced) == ("r1", False)
     assert (response.cluster_authorized_operations != NOT_REQUESTED) == included
-
-
-@pytest.mark.parametrize(("endpoint_type", "code"), [(1, 0), (2, 114), (0, 115), (3, 115)])
-def test_a_listener_of_a_broker_has_only_brokers(
-    client: FakeClient, endpoint_type: int, code: int
-) -> None:
-    response = client.ask(DescribeClusterRequest(endpoint_type=endpoint_type), 1)
-    assert (response.error_code, len(response.brokers)) == (code, 0 if code else 1)
-    assert bool(response.error_message) == bool(code)

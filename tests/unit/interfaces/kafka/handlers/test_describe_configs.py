@@ -3,15 +3,12 @@ from __future__ import annotations
 import pytest
 
 from domain.configs.broker import BrokerConfig
-from domain.configs.group import GROUP_CONFIGS
 from domain.configs.resource import Resource, ResourceKind
 from domain.configs.topic_table import TOPIC_CONFIGS
 from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.config_requests import (
     BROKER,
     GROUP,
-    LOGGER,
-    METRICS,
     TOPIC,
     describe,
     described,
@@ -56,52 +53,11 @@ def test_the_response_has_all_settings_of_the_broker(client: FakeClient) -> None
     assert not configs["message.max.bytes"].read_only
 
 
-def test_all_brokers_have_only_the_settings_that_are_set_for_them(client: FakeClient) -> None:
-    assert describe(client, BROKER, "") == {}
-    set_configs(client, BROKER, "", message_max_bytes="9")
-    [config] = describe(client, BROKER, "").values()
-    assert (config.name, config.value, config.config_source) == ("message.max.bytes", "9", 3)
-
-
-def test_configs_exist_without_their_group_and_loggers_are_none(client: FakeClient) -> None:
-    assert describe(client, GROUP, "g").keys() == GROUP_CONFIGS.keys()
-    assert value_of(client, GROUP, "g", "consumer.session.timeout.ms") == ("45000", 5)
-    set_configs(client, GROUP, "g", consumer_session_timeout_ms="50000")
-    assert value_of(client, GROUP, "g", "consumer.session.timeout.ms") == ("50000", 8)
-    assert describe(client, LOGGER, "1") == {}
-
-
-def test_keys_select_configs_and_no_keys_select_all(client: FakeClient) -> None:
-    keys = ["retention.ms", "cleanup.policy", "retention.ms", "no.such.config"]
-    [result] = client.ask(described((TOPIC, "t"), keys=keys), 4).results
-    assert [config.name for config in result.configs] == ["cleanup.policy", "retention.ms"]
-    [result] = client.ask(described((TOPIC, "t"), keys=[]), 4).results
-    assert len(result.configs) == len(TOPIC_CONFIGS)
-
-
 def test_a_secret_has_no_value() -> None:
     client = FakeKafka(offsets="postgresql://me:secret@host/db").client()
     [config] = describe(client, BROKER, "1", "offsets").values()
     assert (config.value, config.is_sensitive) == (None, True)
     assert [one.value for one in config.synonyms] == [None]
-
-
-@pytest.mark.parametrize(
-    "kind, name, code",
-    [
-        *((TOPIC, "absent", 3), (TOPIC, "a b", 17), (TOPIC, "", 17)),
-        *((BROKER, "7", 42), (BROKER, "x", 42), (GROUP, "", 42)),
-        *((LOGGER, "", 42), (LOGGER, "7", 42), (LOGGER, "x", 42)),
-        *((METRICS, "m", 42), (0, "x", 42), (99, "x", 42)),
-    ],
-)
-def test_each_refusal_has_its_code_and_only_an_unknown_type_refuses_the_other_resources(
-    client: FakeClient, kind: int, name: str, code: int
-) -> None:
-    refused, other = client.ask(described((kind, name), (TOPIC, "t")), 4).results
-    assert (refused.error_code, refused.resource_type, refused.resource_name) == (code, kind, name)
-    assert refused.configs == []
-    assert other.error_code == (42 if kind in (0, 99) else 0)
 
 
 def test_a_resource_that_appears_thousands_of_times_is_described_once(client: FakeClient) -> None:
@@ -127,15 +83,3 @@ def test_topics_share_the_descriptions_of_configs_that_they_do_not_set(
     set_configs(client, BROKER, "", message_max_bytes="20")
     for name in ("plain", "t"):
         assert value_of(client, TOPIC, name, "max.message.bytes") == ("20", 3)
-
-
-def test_synonyms_are_in_the_order_of_their_precedence(client: FakeClient) -> None:
-    set_configs(client, BROKER, "", message_max_bytes="20")
-    set_configs(client, BROKER, "1", message_max_bytes="10")
-    assert value_of(client, TOPIC, "t", "max.message.bytes") == ("10", 2)
-    set_configs(client, TOPIC, "t", max_message_bytes="5")
-    config = describe(client, TOPIC, "t")["max.message.bytes"]
-    assert (config.value, config.config_source) == ("5", 1)
-    assert [(one.value, one.source) for one in config.synonyms] == [
-        ("5", 1), ("10", 2), ("20", 3), ("1048588", 5)
-    ]  # fmt: skip

@@ -4,13 +4,12 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.handlers.shared.authorized_operations import NOT_REQUESTED
 from interfaces.kafka.wire.messages.describe_groups import (
     DescribedGroup,
     DescribedGroupMember,
     DescribeGroupsRequest,
 )
-from tests.fakes.classic_members import Member, stable
+from tests.fakes.classic_members import Member
 from tests.fakes.client import FakeClient, FakeKafka
 
 
@@ -51,23 +50,3 @@ def test_each_state_of_a_group_is_described(
     member.leave()
     (empty,) = described(client, version, "g")
     assert (empty.group_state, empty.protocol_type, empty.members) == ("Empty", "consumer", [])
-
-
-@pytest.mark.parametrize("version", [0, 5, 6])
-def test_an_unknown_group_is_dead_and_an_error_from_version_6_on(
-    client: FakeClient, version: int
-) -> None:
-    groups = described(client, version, "unknown", "")
-    assert [one.group_state for one in groups] == ["Dead", "Dead"]
-    assert [one.error_code for one in groups] == ([69, 69] if version >= 6 else [0, 0])
-    assert [bool(one.error_message) for one in groups] == [version >= 6] * 2
-
-
-@pytest.mark.parametrize("version", [3, 6])
-def test_authorized_operations_are_included_on_request(
-    kafka: FakeKafka, client: FakeClient, version: int
-) -> None:
-    stable(kafka, Member(kafka))
-    for included, operations in ((True, 3400), (False, NOT_REQUESTED)):
-        (group,) = described(client, version, "g", include_authorized_operations=included)
-        assert group.authorized_operations == operations

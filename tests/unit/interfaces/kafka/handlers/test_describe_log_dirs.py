@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from application.partitions.log_dirs import LogDirsService
 from interfaces.kafka.wire.messages.describe_log_dirs import (
     DescribableLogDirTopic,
     DescribeLogDirsRequest,
@@ -28,8 +27,8 @@ def request(*topics: tuple[str, list[int]]) -> DescribeLogDirsRequest:
     )
 
 
-def sizes(answer: Any) -> list[tuple[str, int, int]]:
-    [result] = answer.results
+def sizes(response: Any) -> list[tuple[str, int, int]]:
+    [result] = response.results
     return [
         (topic.name, one.partition_index, one.partition_size)
         for topic in result.topics
@@ -51,16 +50,3 @@ def test_the_response_has_the_size_of_each_existing_partition(
     some = client.ask(request(("a", [1, 7]), ("absent", [0]), ("b", [-1])), version)
     assert sizes(some) == [("a", 1, size_bytes)]
     assert sizes(client.ask(request(), version)) == []
-
-
-@pytest.mark.parametrize("version", [2, 3])
-def test_a_fault_is_an_error_of_the_log_dir_and_from_version_3_on_of_the_request(
-    client: FakeClient, version: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def faulty(*_: Any) -> None:
-        raise RuntimeError("a fault")
-
-    monkeypatch.setattr(LogDirsService, "describe", faulty)
-    answer = client.ask(DescribeLogDirsRequest(topics=None), version)
-    codes = [one.error_code for one in answer.results] if version < 3 else [answer.error_code]
-    assert codes == [-1]

@@ -1,5 +1,3 @@
-"""Limits and cursors: expected are the responses of Kafka 4.2 to the same requests."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -46,35 +44,21 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-@pytest.mark.parametrize("names", [(), ("b", "a", "b")])
-def test_topics_are_ordered_by_name(client: FakeClient, names: tuple[str, ...]) -> None:
-    assert ask(client, *names) == ([A, B], None)
-
-
 @pytest.mark.parametrize(
     ("names", "limit", "cursor", "page"),
     [
-        *(((), limit, None, ([("a", 0, [0])], ("a", 1))) for limit in (-1, 0, 1)),
-        ((), 2, None, ([A], ("b", 0))),
-        ((), 3, None, ([A, ("b", 0, [0])], ("b", 1))),
-        ((), 4, None, ([A, ("b", 0, [0, 1])], ("b", 2))),
-        ((), 5, None, ([A, B], None)),
-        # An unknown topic is on the next page, too.
-        (("a", "aa"), 3, None, ([A, ("aa", 3, [])], None)),
-        (("a", "aa"), 2, None, ([A], ("aa", 0))),
-        (("a", "aa"), 2, ("aa", 0), ([("aa", 3, [])], None)),
+        ((), 2000, None, ([A, B], None)),
+        (("b", "a", "b"), 4, None, ([A, ("b", 0, [0, 1])], ("b", 2))),
+        ((), 0, None, ([("a", 0, [0])], ("a", 1))),
         (("a", "b", "zz"), 5, None, ([A, B], ("zz", 0))),
         (("a", "b", "zz"), 6, None, ([A, B, ("zz", 3, [])], None)),
-        # A cursor may have a partition or a topic that is deleted meanwhile.
-        (("a", "b"), 2000, ("a", 7), ([("a", 0, []), B], None)),
-        ((), 2000, ("aa", 1), ([B], None)),
-        # One that contradicts the request is refused.
+        (("a", "aa"), 2, ("aa", 0), ([("aa", 3, [])], None)),
+        (("a", "b"), 2000, ("a", 7), ([("a", 0, []), B], None)),  # a deleted partition
+        ((), 2000, ("aa", 1), ([B], None)),  # a deleted topic
         (("b", "a"), 2000, ("a", -1), ([("b", 42, []), ("a", 42, [])], None)),
-        (("b", "a"), 2000, ("aa", 0), ([("b", 42, []), ("a", 42, [])], None)),
-        (("zz", "a b", "a"), 2000, None, ([A, ("a b", 17, []), ("zz", 3, [])], None)),
     ],
 )
-def test_a_page_starts_at_the_cursor_and_ends_at_the_limit(
+def test_a_page_of_topics_by_name_starts_at_the_cursor_and_ends_at_the_limit(
     client: FakeClient, names: tuple[str, ...], limit: int, cursor: Place | None, page: Page
 ) -> None:
     assert ask(client, *names, limit=limit, cursor=cursor) == page

@@ -17,7 +17,7 @@ def test_no_user_exists_and_a_name_that_appears_twice_has_its_own_code(
     client: FakeClient, names: list[str], expected: list[tuple[str, int]]
 ) -> None:
     users = [UserName(name=name) for name in names] or None
-    answer = client.ask(DescribeUserScramCredentialsRequest(users=users), 0)
-    assert answer.error_code == 0
-    assert [(one.user, one.error_code) for one in answer.results] == expected
-    assert all(one.error_message for one in answer.results)
+    response = client.ask(DescribeUserScramCredentialsRequest(users=users), 0)
+    assert response.error_code == 0
+    assert [(one.user, one.error_code) for one in response.results] == expected
+    assert all(one.error_message for one in response.results)

@@ -17,10 +17,10 @@ def ask(
         TopicPartitions(topic=one, partitions=requested[one]) for one in requested
     ]
     request = ElectLeadersRequest(election_type=kind, topic_partitions=topics)
-    answer = kafka.client().ask(request, version)
-    return answer.error_code, {
+    response = kafka.client().ask(request, version)
+    return response.error_code, {
         topic.topic: [(one.partition_id, one.error_code) for one in topic.partition_result]
-        for topic in answer.replica_election_results
+        for topic in response.replica_election_results
     }
 
 

@@ -20,15 +20,10 @@ Partitions = list[tuple[int, int, int, bytes]]
 
 
 def topic(
-    *indexes: int, name: str = "t", topic_id: bytes = bytes(16), offset: int = 0, epoch: int = -1
+    *indexes: int, name: str = "t", topic_id: bytes = bytes(16), offset: int = 0
 ) -> FetchTopic:
     partitions = [
-        FetchPartition(
-            partition=index,
-            fetch_offset=offset,
-            partition_max_bytes=1 << 20,
-            current_leader_epoch=epoch,
-        )
+        FetchPartition(partition=index, fetch_offset=offset, partition_max_bytes=1 << 20)
         for index in indexes
     ]
     return FetchTopic(topic=name, topic_id=topic_id, partitions=partitions)
@@ -87,30 +82,6 @@ def test_records_arrive_as_they_are_stored_and_are_never_null(
     assert response.session_id == 0
 
 
-@pytest.mark.parametrize(("isolation", "expected"), [(0, None), (1, [])])
-def test_aborted_transactions_are_a_list_only_with_read_committed(
-    client: FakeClient, isolation: int, expected: list[Any] | None
-) -> None:
-    response = ask(client, topic(0, 9), isolation_level=isolation)
-    found = [one.aborted_transactions for one in response.responses[0].partitions]
-    assert found == [expected, expected]
-
-
-# ---- error codes
-
-
-def test_each_refusal_has_its_code(client: FakeClient) -> None:
-    response = ask(
-        client,
-        *(topic(0, offset=3), topic(0, offset=-1), topic(5), topic(0, name="absent")),
-        *(topic(0, epoch=1), topic(0, epoch=-2), topic(0, epoch=0)),
-    )
-    assert [code for _, code in codes(response)] == [1, 1, 3, 3, 75, 0, 0]
-    assert response.error_code == 0
-    by_id = ask(client, topic(0, name="", topic_id=b"\7" * 16), version=13)
-    assert codes(by_id) == [(0, 100)]
-
-
 @pytest.mark.parametrize("wait_ms", [0, 500])
 def test_a_store_that_cannot_be_read_is_code_56(
     kafka: FakeKafka, client: FakeClient, wait_ms: int
@@ -124,9 +95,6 @@ def test_a_store_that_cannot_be_read_is_code_56(
     kafka.log.failing = StorageFailed("cannot read")
     kafka.scheduler.advance(wait_ms)
     assert codes(client.answers()[0]) == [(0, 56)]
-
-
-# ---- waiting
 
 
 def test_a_fetch_waits_for_records_or_until_its_time_is_over(
@@ -145,24 +113,6 @@ def test_a_fetch_waits_for_records_or_until_its_time_is_over(
 # ---- sessions (KIP-227)
 
 
-def test_a_session_returns_everything_once_and_then_only_changes(
-    kafka: FakeKafka, client: FakeClient
-) -> None:
-    """Also over another connection."""
-    first = ask(client, topic(0, 1, 2), **session(0, 0))
-    session_id = first.session_id
-    assert session_id > 0
-    assert codes(first) == [(0, 0), (1, 0), (2, 0)]
-    second = ask(client, topic(0, offset=2), **session(session_id, 1))
-    assert (second.session_id, second.responses) == (session_id, [])
-    kafka.appended(record_batch(["c"]), index=1)
-    third = ask(kafka.client(), **session(session_id, 2))
-    assert partitions(third) == [(1, 0, 1, kafka.stored(index=1))]
-    forgotten = [ForgottenTopic(topic="t", partitions=[1])]
-    last = ask(client, forgotten_topics_data=forgotten, **session(session_id, 3))
-    assert last.responses == []
-
-
 def test_a_waiting_fetch_of_a_session_returns_new_records_until_the_offset_moves(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
@@ -174,26 +124,6 @@ def test_a_waiting_fetch_of_a_session_returns_new_records_until_the_offset_moves
     client.send(request(wait_ms=500, **session(session_id, 2)), 12)
     kafka.scheduler.advance(1)
     assert len(client.answers()) == 1
-
-
-@pytest.mark.parametrize(
-    ("session_id", "epoch", "version", "code"),
-    [(999, 1, 12, 70), (None, 5, 12, 71), (None, 1, 13, 106)],
-)
-def test_an_invalid_session_fails_the_whole_request(
-    kafka: FakeKafka,
-    client: FakeClient,
-    session_id: int | None,
-    epoch: int,
-    version: int,
-    code: int,
-) -> None:
-    """106: a session whose topics had names continues with ids."""
-    opened = ask(client, topic(1), **session(0, 0)).session_id
-    by_id = topic(1, name="", topic_id=kafka.existing().topic_id)
-    facts = session(opened if session_id is None else session_id, epoch)
-    response = ask(client, by_id if version >= 13 else topic(1), version=version, **facts)
-    assert (response.error_code, response.session_id, response.responses) == (code, 0, [])
 
 
 def test_in_a_session_an_unknown_id_is_an_error_of_its_partition(

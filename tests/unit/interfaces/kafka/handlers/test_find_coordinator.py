@@ -58,16 +58,6 @@ def test_a_transactional_id_is_refused_with_a_message_and_a_line_in_the_log(
     assert event["client_id"] == "a-client"
 
 
-@pytest.mark.parametrize("version", [1, 3, 4, 6])
-@pytest.mark.parametrize("kind", [-1, 3])
-def test_an_unknown_type_of_coordinator_is_refused(
-    client: FakeClient, version: int, kind: int
-) -> None:
-    [found] = ask(client, version, kind, "a")
-    assert (found.error_code, found.node_id, found.host, found.port) == (42, -1, "", -1)
-    assert found.error_message
-
-
 @pytest.mark.parametrize(
     ("version", "key", "code"),
     [

@@ -29,23 +29,6 @@ def test_a_transactional_id_is_refused_with_a_line_in_the_log(
     assert "Transactions" in str(event["detail"])
 
 
-def test_a_producer_with_an_id_gets_a_new_one(client: FakeClient) -> None:
-    ask(client)
-    assert ask(client, producer_id=0, producer_epoch=3) == (0, 1, 0)
-
-
-@pytest.mark.parametrize(
-    "facts",
-    [
-        {"producer_id": -1, "producer_epoch": 5},
-        {"producer_id": 5, "producer_epoch": -1},
-        {"transactional_id": ""},
-    ],
-)
-def test_contradictions_are_an_invalid_request(client: FakeClient, facts: dict[str, Any]) -> None:
-    assert ask(client, **facts) == (42, -1, -1)
-
-
 def test_a_failed_commit_is_code_56(kafka: FakeKafka, client: FakeClient) -> None:
     kafka.commit.fail_next()
     assert ask(client) == (56, -1, -1)

@@ -4,8 +4,8 @@ import pytest
 
 from interfaces.kafka.wire.messages.leave_group import LeaveGroupRequest, MemberResponse
 from tests.fakes.classic_members import Member, stable
-from tests.fakes.classic_requests import join_request, leave_request
-from tests.fakes.client import FakeClient, FakeKafka
+from tests.fakes.classic_requests import leave_request
+from tests.fakes.client import FakeKafka
 
 
 @pytest.mark.parametrize("version", [0, 2])
@@ -29,24 +29,16 @@ def test_from_version_3_on_each_member_has_its_own_code(kafka: FakeKafka, versio
         *((plain.member_id, None), (plain.member_id, None), ("unknown", None), ("wrong", "i")),
         *((static.member_id, "i"), ("", "j"), ("", "k"), ("", None)),
     )
-    answer = plain.client.ask(request, version)
-    assert answer.error_code == 0
-    assert [one.error_code for one in answer.members] == [0, 25, 25, 82, 0, 0, 25, 25]
-    assert answer.members[4] == MemberResponse(
+    response = plain.client.ask(request, version)
+    assert response.error_code == 0
+    assert [one.error_code for one in response.members] == [0, 25, 25, 82, 0, 0, 25, 25]
+    assert response.members[4] == MemberResponse(
         member_id=static.member_id, group_instance_id="i", error_code=0
     )
     assert kafka.broker.groups.registry.find("g").is_empty  # type: ignore[union-attr]
     unknown, nameless = (leave_request(("m", None), group_id=one) for one in ("unknown", ""))
     assert [one.error_code for one in plain.client.ask(unknown, version).members] == [25]
     assert plain.client.ask(nameless, version).error_code == 24
-
-
-def test_a_member_id_that_has_not_joined_can_leave(kafka: FakeKafka, client: FakeClient) -> None:
-    member_id = client.ask(join_request(), 9).member_id
-    left = client.ask(leave_request((member_id, None)), 5)
-    assert [one.error_code for one in left.members] == [0]
-    assert client.ask(join_request(member_id), 9).error_code == 25
-    assert len(kafka.broker.groups.registry) == 0
 
 
 def test_the_response_comes_with_the_commit(kafka: FakeKafka) -> None:

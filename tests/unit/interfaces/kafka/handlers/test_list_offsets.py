@@ -19,17 +19,17 @@ from tests.fakes.client import FakeClient, FakeKafka
 LATEST, EARLIEST = -1, -2
 
 
-def request(*partitions: tuple[int, int, int], name: str = "t") -> ListOffsetsRequest:
+def request(*partitions: tuple[int, int, int]) -> ListOffsetsRequest:
     """Partitions with timestamp and leader epoch."""
     requested = [
         ListOffsetsPartition(partition_index=index, timestamp=timestamp, current_leader_epoch=epoch)
         for index, timestamp, epoch in partitions
     ]
-    return ListOffsetsRequest(topics=[ListOffsetsTopic(name=name, partitions=requested)])
+    return ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=requested)])
 
 
-def ask(client: FakeClient, version: int, *partitions: tuple[int, int, int], **of: Any) -> Any:
-    return found(client.ask(request(*partitions, **of), version))
+def ask(client: FakeClient, version: int, *partitions: tuple[int, int, int]) -> Any:
+    return found(client.ask(request(*partitions), version))
 
 
 def found(response: Any) -> list[tuple[int, int, int]]:
@@ -58,34 +58,9 @@ def test_the_ends_and_timestamps_are_found(client: FakeClient, version: int) -> 
     assert topic.partitions[0].leader_epoch == (0 if version >= 4 else -1)
 
 
-@pytest.mark.parametrize(
-    ("timestamp", "first", "expected"),
-    [
-        (-3, 7, (0, 1, TIMESTAMP + 9)),
-        (-4, 8, (0, 0, -1)),
-        (-5, 9, (0, -1, -1)),
-        (-6, 11, (0, -1, -1)),
-        (-7, 12, None),
-    ],
-)
-def test_special_timestamps_are_valid_from_their_version_on(
-    client: FakeClient, timestamp: int, first: int, expected: tuple[int, int, int]
-) -> None:
-    assert ask(client, first - 1, (0, timestamp, -1)) == [(35, -1, -1)]
-    if first <= 11:
-        assert ask(client, first, (0, timestamp, -1)) == [expected]
-
-
-def test_each_refusal_has_its_code(kafka: FakeKafka, client: FakeClient) -> None:
-    partitions = [(0, -1, 0), (7, -1, -1), (1, -1, 1), (-1, -1, -1)]
+def test_each_partition_has_its_own_code(kafka: FakeKafka, client: FakeClient) -> None:
+    partitions = [(0, LATEST, 0), (7, LATEST, -1), (1, LATEST, 1), (-1, LATEST, -1)]
     assert [code for code, _, _ in ask(client, 9, *partitions)] == [0, 3, 75, 3]
-    for partition, of, code in (
-        ((0, LATEST, -2), {}, 74),
-        ((0, LATEST, -1), {"name": "absent"}, 3),
-    ):
-        assert ask(client, 9, partition, **of)[0][0] == code
-    twice = ask(client, 9, (0, LATEST, -1), (1, LATEST, -1), (0, EARLIEST, -1))
-    assert sorted(code for code, _, _ in twice) == [0, 42]
     kafka.log.failing = StorageFailed("cannot read")
     assert ask(client, 9, (0, TIMESTAMP, -1))[0][0] == 56
 

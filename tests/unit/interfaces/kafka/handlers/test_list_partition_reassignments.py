@@ -12,5 +12,5 @@ def test_no_partition_is_being_reassigned(kafka: FakeKafka, client: FakeClient) 
     names = ("t", "absent")
     topics = [ListPartitionReassignmentsTopics(name=name, partition_indexes=[0]) for name in names]
     for requested in (topics, None):
-        answer = client.ask(ListPartitionReassignmentsRequest(topics=requested), 0)
-        assert (answer.error_code, answer.error_message, answer.topics) == (0, None, [])
+        response = client.ask(ListPartitionReassignmentsRequest(topics=requested), 0)
+        assert (response.error_code, response.error_message, response.topics) == (0, None, [])

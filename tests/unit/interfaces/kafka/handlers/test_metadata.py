@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.handlers.shared.authorized_operations import NOT_REQUESTED
 from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.fakes.client import FakeClient, FakeKafka, raw_frame
 
@@ -77,17 +76,6 @@ def test_topics_may_have_ids_from_version_12_on(kafka: FakeKafka, client: FakeCl
     assert kafka.broker.catalog.names() == ["t", "u"]
 
 
-@pytest.mark.parametrize(
-    ("name", "topic_id"), [(None, bytes(16)), (None, b"\7" * 16), ("t", b"\7" * 16)]
-)
-def test_before_version_12_an_id_or_a_null_name_is_an_invalid_request(
-    client: FakeClient, name: str | None, topic_id: bytes
-) -> None:
-    request = MetadataRequest(topics=[MetadataRequestTopic(name=name, topic_id=topic_id)])
-    for version in (10, 11):
-        assert found(client.ask(request, version)) == [(name or "", 42, 0)]
-
-
 # ---- auto-creation
 
 
@@ -107,12 +95,6 @@ def test_clients_from_version_4_on_and_the_broker_can_forbid_creation(
     assert found(other.ask(named("new"), 12)) == [("new", 3, 0)]
 
 
-@pytest.mark.parametrize("may_create", [True, False])
-def test_an_illegal_name_is_code_17(client: FakeClient, may_create: bool) -> None:
-    request = named("a b", "t", "..", allow_auto_topic_creation=may_create)
-    assert found(client.ask(request, 12)) == [("a b", 17, 0), ("t", 0, 3), ("..", 17, 0)]
-
-
 @pytest.mark.parametrize("version", [0, 1, 13])
 def test_an_internal_topic_is_unknown_and_not_created(
     kafka: FakeKafka, client: FakeClient, version: int
@@ -126,18 +108,3 @@ def test_an_internal_topic_is_unknown_and_not_created(
 def test_a_failed_commit_is_code_56_of_the_new_topic(kafka: FakeKafka, client: FakeClient) -> None:
     kafka.commit.fail_next()
     assert found(client.ask(named("new", "t"), 12)) == [("new", 56, 0), ("t", 0, 3)]
-
-
-@pytest.mark.parametrize("version", [8, 10])
-@pytest.mark.parametrize("included", [True, False])
-def test_authorized_operations_are_included_on_request(
-    client: FakeClient, included: bool, version: int
-) -> None:
-    request = named(
-        "t",
-        include_topic_authorized_operations=included,
-        include_cluster_authorized_operations=included,
-    )
-    response = client.ask(request, version)
-    assert (response.topics[0].topic_authorized_operations != NOT_REQUESTED) == included
-    assert (response.cluster_authorized_operations != NOT_REQUESTED) == included

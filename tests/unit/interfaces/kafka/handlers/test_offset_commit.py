@@ -5,7 +5,6 @@ import pytest
 from domain.errors import BrokerError, FencedInstanceId, StaleMemberEpoch
 from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.groups import GroupOfOneWord
-from tests.fakes.logs import FakeRequestLog
 from tests.fakes.offset_requests import at, commit, fetch_group, found, offset_commit, offsets_of
 
 
@@ -65,31 +64,7 @@ def test_metadata_is_limited_per_partition(client: FakeClient, metadata: str, co
     assert offsets_of(client, "g")["t"].keys() == ({0, 1} if code == 0 else {1})
 
 
-def test_the_last_offset_of_a_partition_in_a_request_wins(client: FakeClient) -> None:
-    request = offset_commit("g", ("t", [at(0, 1), at(0, 2)]), ("t", [at(0, 3), at(1, 4)]))
-    answer = client.ask(request, 9)
-    assert [[p.error_code for p in topic.partitions] for topic in answer.topics] == [[0, 0]] * 2
-    assert offsets_of(client, "g") == {"t": {0: 3, 1: 4}}
-
-
-def test_a_request_without_partitions_has_an_empty_response(client: FakeClient) -> None:
-    assert commit(client, "g", ("t", []), generation_id_or_member_epoch=4) == {}
-
-
 # ---- the group
-
-
-@pytest.mark.parametrize(("version", "code"), [(2, 22), (8, 22), (9, 69), (10, 69)])
-def test_a_generation_of_an_unknown_group_is_refused(
-    kafka: FakeKafka, client: FakeClient, version: int, code: int
-) -> None:
-    """An unknown partition keeps its own code."""
-    t = named(kafka, "t", version)
-    codes = commit(
-        client, "g", (t, [at(0), at(9)]), version=version, generation_id_or_member_epoch=0
-    )
-    assert codes == {t: [(9, 3), (0, code)]}
-    assert kafka.broker.groups.registry.find("g") is None
 
 
 @pytest.mark.parametrize(("refusal", "code"), [(FencedInstanceId(), 82), (StaleMemberEpoch(), 113)])
@@ -178,25 +153,3 @@ def test_while_offsets_are_loaded_a_commit_is_a_retriable_error(
 ) -> None:
     kafka.broker.groups.offsets.loaded = False
     assert commit(client, "g", ("t", [at(0), at(8)])) == {"t": [(8, 3), (0, 14)]}
-
-
-@pytest.mark.parametrize("version", [2, 10])
-def test_an_unexpected_exception_is_the_error_of_each_partition(
-    kafka: FakeKafka, client: FakeClient, version: int
-) -> None:
-    class Broken(GroupOfOneWord):
-        def renew_session(self, member_id: str, now_ms: int) -> None:
-            raise RuntimeError("a fault")
-
-    kafka.broker.groups.registry.put(Broken("g"))
-    t = named(kafka, "t", version)
-    assert commit(client, "g", (t, [at(0), at(1)]), version=version) == {t: [(0, -1), (1, -1)]}
-
-
-def test_the_request_log_has_each_error_code_once() -> None:
-    kafka = FakeKafka(FakeRequestLog(enabled=True))
-    kafka.topic("t", 1)
-    kafka.commit.fail_next()
-    commit(kafka.client(), "g", ("t", [at(0), at(8), at(9)]))
-    (record,) = kafka.request_log.records
-    assert (record.kind.title, record.topics, record.error_codes) == ("OffsetCommit", 1, (3, 15))

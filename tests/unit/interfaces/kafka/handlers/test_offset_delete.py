@@ -45,18 +45,6 @@ def test_offsets_of_single_partitions_are_deleted(kafka: FakeKafka, client: Fake
     assert set(kafka.restarted().broker.groups.offsets.of("g")["t"]) == {1}
 
 
-def test_unknown_partitions_are_refused(client: FakeClient) -> None:
-    codes = delete_offsets(client, "g", ("t", [0, 9, -1]), ("absent", [0]), ("u", [0]))
-    assert codes == {"t": [(9, 3), (-1, 3), (0, 0)], "absent": [(0, 3)], "u": [(0, 0)]}
-    assert offsets_of(client, "g") == {"t": {1: 5, 2: 5}}
-
-
-def test_an_unknown_group_is_an_error_of_the_request(client: FakeClient) -> None:
-    assert delete_offsets(client, "unknown", ("t", [0])) == 69
-    assert delete_offsets(client, "unknown", ("absent", [0])) == 69
-    assert delete_offsets(client, "", ("t", [0])) == 24
-
-
 @pytest.mark.parametrize("kind", [GroupKind.CLASSIC, GroupKind.CONSUMER])
 def test_offsets_of_subscribed_topics_are_not_deleted(
     kafka: FakeKafka, client: FakeClient, kind: GroupKind

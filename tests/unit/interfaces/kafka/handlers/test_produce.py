@@ -15,10 +15,9 @@ from interfaces.kafka.wire.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
-from tests.fakes.batches import GZIP, TIMESTAMP, ZSTD, record_batch
+from tests.fakes.batches import TIMESTAMP, record_batch
 from tests.fakes.client import FakeClient, FakeKafka, frame
 
-HOUR_MS = 3_600_000
 Batches = dict[int, bytes | bytearray | None]
 
 
@@ -119,32 +118,6 @@ def test_a_duplicate_waits_for_the_commit_of_the_original_and_needs_none_later(
 # ---- error codes
 
 
-@pytest.mark.parametrize(
-    ("batch", "facts", "code"),
-    [
-        (record_batch(["a"], magic=1), {}, 87),
-        (record_batch(["x" * 1_100_000]), {}, 10),
-        (record_batch(["a"], transactional=True, producer_id=1, epoch=0, sequence=0), {}, 53),
-        (record_batch(["a"], timestamp=TIMESTAMP + HOUR_MS + 1), {}, 32),
-        (record_batch(["a"], producer_id=4, epoch=0, sequence=9), {}, 45),
-        (record_batch(["a"])[:-1] + b"?", {}, 2),
-        (record_batch(["a"]), {"name": "absent"}, 3),
-        (record_batch(["a"]), {"acks": 2}, 21),
-        (record_batch(["a"]), {"acks": -2}, 21),
-        (record_batch(["a"]), {"transactional_id": "a"}, 53),
-        (record_batch(["a"]), {"transactional_id": ""}, 53),
-    ],
-)
-def test_each_refusal_has_its_code(
-    kafka: FakeKafka, client: FakeClient, batch: bytearray, facts: dict[str, Any], code: int
-) -> None:
-    one(client, record_batch(["first"], producer_id=4, epoch=0, sequence=0))
-    response = one(client, batch, **facts)
-    assert (response.error_code, response.base_offset) == (code, -1)
-    assert (response.log_append_time_ms, response.log_start_offset) == (-1, -1)
-    assert kafka.partition().end.next_offset == 1
-
-
 @pytest.mark.parametrize("version", [3, 12, 13])
 def test_records_for_an_internal_topic_are_refused(
     kafka: FakeKafka, client: FakeClient, version: int
@@ -155,11 +128,6 @@ def test_records_for_an_internal_topic_are_refused(
         assert one(client, record_batch(["a"]), version, **facts).error_code == 17
     kafka.broker.catalog.put(Topic(facts["name"], facts["topic_id"], (77,), {}))
     assert one(client, record_batch(["a"]), version, **facts).error_code == 17
-
-
-@pytest.mark.parametrize(("version", "code"), [(3, 76), (6, 76), (7, 0)])
-def test_zstd_needs_version_7(client: FakeClient, version: int, code: int) -> None:
-    assert one(client, record_batch(["a"], codec=ZSTD), version).error_code == code
 
 
 def test_a_store_that_cannot_be_read_is_code_56(kafka: FakeKafka, client: FakeClient) -> None:
@@ -176,17 +144,6 @@ def test_a_failed_commit_is_code_56_for_the_partitions_in_it(
     assert [response[index].error_code for index in (0, 9)] == [56, 3]
     assert (response[0].base_offset, response[0].error_message) == (-1, "no space left")
     assert one(client, record_batch(["again"])).base_offset == 0
-
-
-@pytest.mark.parametrize(("version", "refused"), [(7, []), (8, [1, 3])])
-def test_refused_records_are_listed_from_version_8_on(
-    client: FakeClient, version: int, refused: list[int]
-) -> None:
-    rows = [("k", "v", (), TIMESTAMP + ahead) for ahead in (0, 2 * HOUR_MS, 0, 3 * HOUR_MS)]
-    response = one(client, record_batch(rows, codec=GZIP), version)
-    assert response.error_code == 32
-    assert [error.batch_index for error in response.record_errors] == refused
-    assert all(error.batch_index_error_message for error in response.record_errors)
 
 
 # ---- acks=0

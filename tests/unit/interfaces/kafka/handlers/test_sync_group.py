@@ -42,24 +42,10 @@ def test_each_refusal_has_its_code_and_no_assignment(kafka: FakeKafka, version: 
             (sync_request(1, member.member_id, instance_id="j"), 25),
         ]
     for request, code in cases:
-        answer = member.client.ask(request, version)
-        assert (answer.error_code, answer.assignment) == (code, b"")
+        response = member.client.ask(request, version)
+        assert (response.error_code, response.assignment) == (code, b"")
     if version >= 3:
         assert member.sync({member.member_id: b"!"}, version).assignment == b"!"
-
-
-@pytest.mark.parametrize(
-    "protocol", [(None, "range"), ("consumer", None), ("connect", "range"), ("consumer", "sticky")]
-)
-def test_from_version_5_on_the_protocol_must_be_that_of_the_group(
-    kafka: FakeKafka, protocol: tuple[str | None, str | None]
-) -> None:
-    member = Member(kafka)
-    member.join()
-    protocol_type, name = protocol
-    request = sync_request(1, member.member_id, protocol_type=protocol_type, protocol_name=name)
-    assert member.client.ask(request, 5).error_code == 23
-    assert member.client.ask(request, 4).error_code == 0
 
 
 def test_a_failed_commit_is_a_retriable_error_and_leaves_no_assignment(kafka: FakeKafka) -> None:
