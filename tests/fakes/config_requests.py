@@ -75,8 +75,8 @@ def changed(
 
 def change(client: FakeClient, kind: int, name: str, *operations: Operation) -> tuple[int, str]:
     """The error code and message of the only resource."""
-    [answer] = client.ask(changed((kind, name, list(operations))), 1).responses
-    return answer.error_code, answer.error_message or ""
+    [response] = client.ask(changed((kind, name, list(operations))), 1).responses
+    return response.error_code, response.error_message or ""
 
 
 def set_configs(client: FakeClient, kind: int, name: str, **configs: str) -> None:

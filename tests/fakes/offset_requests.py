@@ -66,12 +66,12 @@ def offset_commit(
     return request
 
 
-def commit_codes(answer: Any, version: int) -> dict[str | bytes, list[tuple[int, int]]]:
-    names = [one.topic_id if version >= FIRST_BY_ID else one.name for one in answer.topics]
-    assert len(set(names)) == len(names), "a topic is answered twice"
+def commit_codes(response: Any, version: int) -> dict[str | bytes, list[tuple[int, int]]]:
+    names = [one.topic_id if version >= FIRST_BY_ID else one.name for one in response.topics]
+    assert len(set(names)) == len(names), "a topic appears twice"
     return {
         name: [(one.partition_index, one.error_code) for one in topic.partitions]
-        for name, topic in zip(names, answer.topics, strict=True)
+        for name, topic in zip(names, response.topics, strict=True)
     }
 
 
@@ -92,9 +92,9 @@ def fetch_group(
         if topics is not None:
             group.topics = [_topic(named, indexes) for named, indexes in topics.items()]
         request = OffsetFetchRequest(groups=[group], require_stable=require_stable)
-        (answer,) = client.ask(request, version).groups
-        assert answer.group_id == group_id
-        return answer
+        (response,) = client.ask(request, version).groups
+        assert response.group_id == group_id
+        return response
     request = OffsetFetchRequest(group_id=group_id, topics=None, require_stable=require_stable)
     if topics is not None:
         request.topics = [
@@ -113,7 +113,7 @@ def _topic(named: str | bytes, indexes: list[int]) -> OffsetFetchRequestTopics:
     return topic
 
 
-def found(answer: Any) -> dict[str | bytes, dict[int, tuple[int, int, str, int]]]:
+def found(response: Any) -> dict[str | bytes, dict[int, tuple[int, int, str, int]]]:
     """Offset, leader epoch, metadata and code of each partition."""
     return {
         getattr(topic, "name", "") or topic.topic_id: {
@@ -125,7 +125,7 @@ def found(answer: Any) -> dict[str | bytes, dict[int, tuple[int, int, str, int]]
             )
             for one in topic.partitions
         }
-        for topic in answer.topics
+        for topic in response.topics
     }
 
 
@@ -141,13 +141,13 @@ def delete_offsets(
     client: FakeClient, group_id: str, *topics: tuple[str, list[int]]
 ) -> int | dict[str, list[tuple[int, int]]]:
     """The error code of the group, or partition and code of each topic."""
-    answer = client.ask(offset_delete(group_id, *topics), 0)
-    if answer.error_code:
-        assert answer.topics == []
-        return int(answer.error_code)
+    response = client.ask(offset_delete(group_id, *topics), 0)
+    if response.error_code:
+        assert response.topics == []
+        return int(response.error_code)
     return {
         topic.name: [(one.partition_index, one.error_code) for one in topic.partitions]
-        for topic in answer.topics
+        for topic in response.topics
     }
 
 
@@ -165,5 +165,5 @@ def offset_delete(group_id: str, *topics: tuple[str, list[int]]) -> OffsetDelete
 
 
 def delete_groups(client: FakeClient, *group_ids: str, version: int = 2) -> list[tuple[str, int]]:
-    answer = client.ask(DeleteGroupsRequest(groups_names=list(group_ids)), version)
-    return [(one.group_id, one.error_code) for one in answer.results]
+    response = client.ask(DeleteGroupsRequest(groups_names=list(group_ids)), version)
+    return [(one.group_id, one.error_code) for one in response.results]

@@ -233,14 +233,6 @@ def test_while_much_is_unread_a_fetch_gets_one_batch(full: FakeKafka) -> None:
     assert late.session.unread_bytes // 100_000 == 1
 
 
-def test_read_responses_free_their_memory(full: FakeKafka) -> None:
-    client = never_reading(full)
-    client.transport.read_on()
-    full.run()
-    assert full.shared.response_budget.room() == 500_000
-    assert never_reading(full).session.unread_bytes > 400_000
-
-
 def test_while_much_is_unread_a_client_that_stops_reading_is_disconnected(
     full: FakeKafka,
 ) -> None:

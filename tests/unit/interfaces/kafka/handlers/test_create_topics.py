@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from domain.configs.topic_table import TOPIC_CONFIGS
-from interfaces.kafka.wire.messages.create_topics import CreateTopicsRequest
 from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.topic_requests import codes, create, new
 
@@ -23,22 +22,6 @@ def test_a_topic_is_created_and_described(
     assert configs.keys() == TOPIC_CONFIGS.keys()
     assert configs["retention.ms"] == ("77", 1)
     assert configs["cleanup.policy"] == ("delete", 5)
-
-
-def test_with_validate_only_no_topic_is_created(kafka: FakeKafka, client: FakeClient) -> None:
-    created, refused = create(client, new("t", 3), new("a b"), only=True)
-    assert (created.error_code, created.num_partitions) == (0, 3)
-    assert created.topic_id != bytes(16)
-    assert refused.error_code == 17
-    assert len(kafka.broker.catalog) == 0
-
-
-def test_only_one_of_two_clients_creates_a_topic(kafka: FakeKafka) -> None:
-    first, second = kafka.client(), kafka.client()
-    for client in (first, second):
-        client.send(CreateTopicsRequest(topics=[new("t", 2)]), 7)
-    kafka.run()
-    assert [one.answers()[0].topics[0].error_code for one in (first, second)] == [0, 36]
 
 
 def test_a_failed_commit_is_code_56(kafka: FakeKafka, client: FakeClient) -> None:

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.wire.messages.create_topics import CreateTopicsRequest
 from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from tests.fakes.client import FakeClient, FakeKafka
-from tests.fakes.topic_requests import codes, new
+from tests.fakes.topic_requests import codes
 
 
 @pytest.fixture
@@ -60,15 +59,3 @@ def test_a_failed_commit_is_code_56(kafka: FakeKafka, client: FakeClient) -> Non
     kafka.commit.fail_next()
     assert codes(delete(client, "t", "absent")) == [("t", 56), ("absent", 3)]
     assert codes(delete(client, "t")) == [("t", 0)]
-
-
-def test_a_topic_is_deleted_before_the_next_request_creates_it(
-    kafka: FakeKafka, client: FakeClient
-) -> None:
-    old = kafka.existing().topic_id
-    client.send(DeleteTopicsRequest(topic_names=["t"]), 5)
-    client.send(CreateTopicsRequest(topics=[new("t", 2)]), 7)
-    kafka.run()
-    deleted, created = client.answers()
-    assert (deleted.responses[0].error_code, created.topics[0].error_code) == (0, 0)
-    assert kafka.existing().topic_id != old

@@ -1,29 +1,9 @@
 from __future__ import annotations
 
-import pytest
-
 from tests.fakes.classic_members import Member, stable
 from tests.fakes.classic_requests import heartbeat_request
 from tests.fakes.client import FakeKafka
 from tests.fakes.logs import FakeRequestLog
-
-
-@pytest.mark.parametrize("version", [0, 2, 3, 4])
-def test_each_heartbeat_has_its_code(kafka: FakeKafka, version: int) -> None:
-    """Static members exist from version 3 on."""
-    member = Member(kafka, instance_id="i")
-    stable(kafka, member)
-    cases = [
-        (heartbeat_request(1, member.member_id), 0),
-        (heartbeat_request(2, member.member_id), 22),
-        (heartbeat_request(1, "unknown"), 25),
-        (heartbeat_request(1, member.member_id, group_id=""), 24),
-        (heartbeat_request(1, "m", group_id="unknown"), 25),
-    ]
-    if version >= 3:
-        cases.append((heartbeat_request(1, "old", instance_id="i"), 82))
-    for request, code in cases:
-        assert member.client.ask(request, version).error_code == code
 
 
 def test_a_rebalance_is_no_failure_in_the_request_log() -> None:

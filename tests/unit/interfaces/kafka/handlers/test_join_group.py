@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.wire.messages.join_group import JoinGroupResponseMember
 from tests.fakes.classic_members import Member
 from tests.fakes.classic_requests import join_request
 from tests.fakes.client import FakeClient, FakeKafka
@@ -25,16 +24,6 @@ def test_from_version_4_on_a_member_gets_its_id_first(client: FakeClient, versio
     response = client.ask(join_request(first.member_id), version)
     assert (response.error_code, response.member_id) == (0, first.member_id)
     assert response.protocol_type == ("consumer" if version >= 7 else None)
-
-
-@pytest.mark.parametrize("version", [5, 9])
-def test_a_static_member_joins_at_once(client: FakeClient, version: int) -> None:
-    response = client.ask(join_request(instance_id="i"), version)
-    assert response.error_code == 0
-    assert response.member_id.startswith("i-")
-    assert response.members == [
-        JoinGroupResponseMember(member_id=response.member_id, group_instance_id="i", metadata=b"r")
-    ]
 
 
 @pytest.mark.parametrize("version", [0, 1])

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.groups.group import GroupKind
 from tests.fakes.client import FakeClient, FakeKafka
-from tests.fakes.groups import GroupOfOneWord
 from tests.fakes.offset_requests import (
     at,
     commit,
@@ -26,16 +24,6 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-def live(kafka: FakeKafka, kind: GroupKind, protocol_type: str, *topics: str) -> GroupOfOneWord:
-    """A group with a member that is subscribed to `topics`."""
-    group = GroupOfOneWord("g", kind)
-    group.members = {"m": None}
-    group.type = protocol_type
-    group.topics = set(topics)
-    kafka.broker.groups.registry.put(group)
-    return group
-
-
 def test_offsets_of_single_partitions_are_deleted(kafka: FakeKafka, client: FakeClient) -> None:
     """Also if they are deleted already; topics without partitions are not in the response."""
     codes = {"t": [(0, 0), (2, 0)], "u": [(0, 0)]}
@@ -43,25 +31,6 @@ def test_offsets_of_single_partitions_are_deleted(kafka: FakeKafka, client: Fake
         assert delete_offsets(client, "g", ("t", [0, 2]), ("u", [0]), ("v", [])) == codes
     assert offsets_of(kafka.client(), "g") == {"t": {1: 5}}
     assert set(kafka.restarted().broker.groups.offsets.of("g")["t"]) == {1}
-
-
-@pytest.mark.parametrize("kind", [GroupKind.CLASSIC, GroupKind.CONSUMER])
-def test_offsets_of_subscribed_topics_are_not_deleted(
-    kafka: FakeKafka, client: FakeClient, kind: GroupKind
-) -> None:
-    live(kafka, kind, "consumer", "t")
-    codes = delete_offsets(client, "g", ("t", [0, 8]), ("u", [0]))
-    assert codes == {"t": [(8, 3), (0, 86)], "u": [(0, 0)]}
-    assert set(offsets_of(client, "g")) == {"t"}
-
-
-def test_with_members_of_another_protocol_type_no_offsets_are_deleted(
-    kafka: FakeKafka, client: FakeClient
-) -> None:
-    group = live(kafka, GroupKind.CLASSIC, "connect")
-    assert delete_offsets(client, "g", ("t", [0])) == 68
-    group.members = {}
-    assert delete_offsets(client, "g", ("t", [0])) == {"t": [(0, 0)]}
 
 
 def test_a_commit_in_progress_is_deleted_too(kafka: FakeKafka, client: FakeClient) -> None:
