@@ -59,14 +59,14 @@ class FakeClient:
         self.transport = transport
         self.session = session
         self._next_correlation_id = 1
-        self._pending: list[tuple[int, Request, int]] = []
+        self._requests: list[tuple[int, Request, int]] = []
         self._received = b""
 
     def send(self, request: Request, version: int) -> int:
         """Sends without waiting; returns the correlation id."""
         correlation_id = self._next_correlation_id
         self._next_correlation_id += 1
-        self._pending.append((correlation_id, request, version))
+        self._requests.append((correlation_id, request, version))
         self.transport.send(frame(request, version, correlation_id))
         return correlation_id
 
@@ -96,10 +96,10 @@ class FakeClient:
         found = []
         for one in self.frames():
             (correlation_id,) = struct.unpack_from(">i", one)
-            while self._pending[0][0] != correlation_id:
-                assert _has_no_response(self._pending[0][1]), "a response out of order"
-                self._pending.pop(0)
-            _, request, version = self._pending.pop(0)
+            while self._requests[0][0] != correlation_id:
+                assert _expects_nothing(self._requests[0][1]), "a response out of order"
+                self._requests.pop(0)
+            _, request, version = self._requests.pop(0)
             flexible = request.is_flexible(version) and request.api_key != API_VERSIONS
             message, end = response_type(request).decode(version, one, 5 if flexible else 4)
             assert end == len(one), "bytes after the response"
@@ -119,7 +119,7 @@ class FakeClient:
         )
 
 
-def _has_no_response(request: Request) -> bool:
+def _expects_nothing(request: Request) -> bool:
     return getattr(request, "acks", None) == 0
 
 

@@ -9,20 +9,11 @@ from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest
 from interfaces.kafka.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
 )
-from interfaces.kafka.wire.messages.offset_delete import (
-    OffsetDeleteRequest,
-    OffsetDeleteRequestPartition,
-    OffsetDeleteRequestTopic,
-)
-from interfaces.kafka.wire.messages.offset_fetch import (
-    OffsetFetchRequest,
-    OffsetFetchRequestGroup,
-    OffsetFetchRequestTopic,
-    OffsetFetchRequestTopics,
-)
+from interfaces.kafka.wire.messages.offset_delete import OffsetDeleteRequest
+from interfaces.kafka.wire.messages.offset_fetch import OffsetFetchRequest
 from tests.fakes.client import FakeClient
+from tests.fakes.structs import Fields, build
 
 FIRST_BY_ID = 10
 FIRST_WITH_GROUPS = 8
@@ -55,20 +46,17 @@ def offset_commit(
     *topics: tuple[str | bytes, Iterable[OffsetCommitRequestPartition]],
     **fields: Any,
 ) -> OffsetCommitRequest:
-    request = OffsetCommitRequest(group_id=group_id, **fields)
-    for named, partitions in topics:
-        topic = OffsetCommitRequestTopic(partitions=list(partitions))
-        if isinstance(named, bytes):
-            topic.topic_id = named
-        else:
-            topic.name = named
-        request.topics.append(topic)
-    return request
+    named = [{**_named(topic), "partitions": list(partitions)} for topic, partitions in topics]
+    return build(OffsetCommitRequest, {"group_id": group_id, "topics": named, **fields})
+
+
+def _named(topic: str | bytes) -> Fields:
+    return {"topic_id" if isinstance(topic, bytes) else "name": topic}
 
 
 def commit_codes(response: Any, version: int) -> dict[str | bytes, list[tuple[int, int]]]:
     names = [one.topic_id if version >= FIRST_BY_ID else one.name for one in response.topics]
-    assert len(set(names)) == len(names), "a topic appears twice"
+    assert len(set(names)) == len(names), "a topic is returned twice"
     return {
         name: [(one.partition_index, one.error_code) for one in topic.partitions]
         for name, topic in zip(names, response.topics, strict=True)
@@ -85,32 +73,18 @@ def fetch_group(
     member_epoch: int = -1,
 ) -> Any:
     """The response for one group in any version: `error_code` and `topics`."""
-    if version >= FIRST_WITH_GROUPS:
-        group = OffsetFetchRequestGroup(
-            group_id=group_id, member_id=member_id, member_epoch=member_epoch, topics=None
-        )
-        if topics is not None:
-            group.topics = [_topic(named, indexes) for named, indexes in topics.items()]
-        request = OffsetFetchRequest(groups=[group], require_stable=require_stable)
-        (response,) = client.ask(request, version).groups
-        assert response.group_id == group_id
-        return response
-    request = OffsetFetchRequest(group_id=group_id, topics=None, require_stable=require_stable)
+    named = None
     if topics is not None:
-        request.topics = [
-            OffsetFetchRequestTopic(name=name, partition_indexes=indexes)
-            for name, indexes in topics.items()
-        ]
-    return client.ask(request, version)
-
-
-def _topic(named: str | bytes, indexes: list[int]) -> OffsetFetchRequestTopics:
-    topic = OffsetFetchRequestTopics(partition_indexes=indexes)
-    if isinstance(named, bytes):
-        topic.topic_id = named
-    else:
-        topic.name = named
-    return topic
+        named = [{**_named(one), "partition_indexes": indexes} for one, indexes in topics.items()]
+    group = {"group_id": group_id, "topics": named}
+    if version < FIRST_WITH_GROUPS:
+        fields = {**group, "require_stable": require_stable}
+        return client.ask(build(OffsetFetchRequest, fields), version)
+    member = {"member_id": member_id, "member_epoch": member_epoch}
+    fields = {"groups": [{**group, **member}], "require_stable": require_stable}
+    (response,) = client.ask(build(OffsetFetchRequest, fields), version).groups
+    assert response.group_id == group_id
+    return response
 
 
 def found(response: Any) -> dict[str | bytes, dict[int, tuple[int, int, str, int]]]:
@@ -152,16 +126,11 @@ def delete_offsets(
 
 
 def offset_delete(group_id: str, *topics: tuple[str, list[int]]) -> OffsetDeleteRequest:
-    return OffsetDeleteRequest(
-        group_id=group_id,
-        topics=[
-            OffsetDeleteRequestTopic(
-                name=name,
-                partitions=[OffsetDeleteRequestPartition(partition_index=one) for one in indexes],
-            )
-            for name, indexes in topics
-        ],
-    )
+    named = [
+        {"name": name, "partitions": [{"partition_index": one} for one in indexes]}
+        for name, indexes in topics
+    ]
+    return build(OffsetDeleteRequest, {"group_id": group_id, "topics": named})
 
 
 def delete_groups(client: FakeClient, *group_ids: str, version: int = 2) -> list[tuple[str, int]]:

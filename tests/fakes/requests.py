@@ -20,9 +20,9 @@ def produce(value: str = "v", acks: int = -1, index: int = 0) -> ProduceRequest:
 
 
 def fetch(max_wait_ms: int = 500, offset: int = 0) -> FetchRequest:
-    partition = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
+    data = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
     return FetchRequest(
-        max_wait_ms=max_wait_ms, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[partition])]
+        max_wait_ms=max_wait_ms, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[data])]
     )
 
 

@@ -89,11 +89,22 @@ class Membership:
             self.begins_anew()
         generation.leader = leader
 
-    def assigned(self, number: int, member_id: str, data: bytes, owned: set[Owned]) -> None:
+    def assigned(
+        self, number: int, member_id: str, instance_id: str | None, data: bytes, owned: set[Owned]
+    ) -> None:
         if self._world.timeline.now <= self._anew_until_ms:
             return
         generation = self.generation(number)
         possible = [one.get(member_id, b"") for one in generation.assignments]
+        if instance_id:
+            # A static member inherits the assignment of an id that its client may never have
+            # received: a member id begins with the instance id.
+            possible += [
+                inherited
+                for one in generation.assignments
+                for previous, inherited in one.items()
+                if previous.startswith(f"{instance_id}-")
+            ]
         if data not in possible and not self.fenced:
             raise Violation(f"{member_id} was told {owned}, which no leader said")
         for other in self.members:

@@ -58,7 +58,7 @@ class ClassicMember(Member):
         self._synced = False
         self._joined = False
         #: What there was when it last assigned, as its leader.
-        self._assigned_of: set[tuple[str, int]] = set()
+        self._assigned_of: set[tuple[str, int]] | None = set()
         self._known: set[tuple[str, int]] = set()
         self._decided: dict[str, bytes] = {}
         self._decided_in = 0
@@ -193,7 +193,7 @@ class ClassicMember(Member):
             raise Violation(f"{self.name} leads, and is not among {list(self._members)}")
         self._skips = answer.skip_assignment
         if self._skips:
-            self._assigned_of = set()  # it does not know: so it will lead once more
+            self._assigned_of = None  # unknown, so it joins and assigns once more
         if len(self._members) > 1:
             self.world.tell(Story.REBALANCED)
         self._joined = not led_before
@@ -273,8 +273,9 @@ class ClassicMember(Member):
         if code == 0:
             owned = assigned_in(answer.assignment)
             self.group.assigned(
-                asked.message.generation_id, self.member_id, answer.assignment, owned
-            )
+                asked.message.generation_id, self.member_id, self.instance_id,
+                answer.assignment, owned,
+            )  # fmt: skip
             self._synced = True
             gave_up = self.protocol == COOPERATIVE and bool(self.owned - owned)
             self.owned = owned

@@ -5,7 +5,7 @@ import pytest
 from domain.errors import NonEmptyGroup
 from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest
 from tests.fakes.client import FakeClient, FakeKafka
-from tests.fakes.groups import GroupOfOneWord
+from tests.fakes.groups import FakeGroup
 from tests.fakes.offset_requests import at, commit, delete_groups, offset_commit, offsets_of
 
 
@@ -22,7 +22,7 @@ def kafka() -> FakeKafka:
 def test_a_group_is_deleted_with_its_offsets(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
-    kafka.broker.groups.registry.put(GroupOfOneWord("without offsets"))
+    kafka.broker.groups.registry.put(FakeGroup("without offsets"))
     commit(client, "", ("t", [at(0)]))
     deleted = ("g", "without offsets", "")
     before = kafka.commit.count
@@ -36,7 +36,7 @@ def test_a_group_is_deleted_with_its_offsets(
 
 
 def test_each_group_has_its_own_code_once(kafka: FakeKafka, client: FakeClient) -> None:
-    busy = GroupOfOneWord("busy")
+    busy = FakeGroup("busy")
     busy.refusal = NonEmptyGroup()
     kafka.broker.groups.registry.put(busy)
     codes = delete_groups(client, "unknown", "g", "busy", "g", "", "h", "unknown")

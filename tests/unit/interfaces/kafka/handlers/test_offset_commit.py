@@ -4,7 +4,7 @@ import pytest
 
 from domain.errors import BrokerError, FencedInstanceId, StaleMemberEpoch
 from tests.fakes.client import FakeClient, FakeKafka
-from tests.fakes.groups import GroupOfOneWord
+from tests.fakes.groups import FakeGroup
 from tests.fakes.offset_requests import at, commit, fetch_group, found, offset_commit, offsets_of
 
 
@@ -71,7 +71,7 @@ def test_metadata_is_limited_per_partition(client: FakeClient, metadata: str, co
 def test_an_error_of_the_group_is_the_error_of_each_known_partition(
     kafka: FakeKafka, client: FakeClient, refusal: BrokerError, code: int
 ) -> None:
-    group = GroupOfOneWord("g")
+    group = FakeGroup("g")
     group.refusal = refusal
     kafka.broker.groups.registry.put(group)
     codes = commit(client, "g", ("t", [at(0), at(1)]), ("u", [at(0), at(3)]))
@@ -81,18 +81,18 @@ def test_an_error_of_the_group_is_the_error_of_each_known_partition(
 
 
 def test_a_commit_renews_the_session_like_a_heartbeat(kafka: FakeKafka, client: FakeClient) -> None:
-    group = GroupOfOneWord("g")
+    group = FakeGroup("g")
     kafka.broker.groups.registry.put(group)
     kafka.clock.advance(40)
     commit(client, "g", ("t", [at(0)]), member_id="m", generation_id_or_member_epoch=2)
-    assert group.heard == [("m", 40)]
+    assert group.renewals == [("m", 40)]
 
 
 def test_the_group_checks_member_instance_and_epoch(kafka: FakeKafka, client: FakeClient) -> None:
     """Instances exist from version 7 on, epochs from version 9 on."""
     checked: list[tuple[str, str | None, int, bool]] = []
 
-    class Checking(GroupOfOneWord):
+    class Checking(FakeGroup):
         def check_commit(
             self, member_id: str, instance_id: str | None, epoch: int, knows_epochs: bool
         ) -> None:

@@ -11,7 +11,7 @@ from interfaces.kafka.wire.messages.offset_fetch import (
     OffsetFetchRequestTopics,
 )
 from tests.fakes.client import FakeClient, FakeKafka
-from tests.fakes.groups import GroupOfOneWord
+from tests.fakes.groups import FakeGroup
 from tests.fakes.offset_requests import at, commit, fetch_group, found
 
 #: The shape of the response changes with version 2, the leader epoch comes with 5, groups with 8.
@@ -80,7 +80,7 @@ def test_an_error_of_the_group_has_the_form_of_the_version(
 ) -> None:
     """It refuses, it has a fault, or committed offsets are not loaded yet."""
 
-    class Broken(GroupOfOneWord):
+    class Broken(FakeGroup):
         def check_fetch(self, member_id: str | None, epoch: int) -> None:
             raise refusal
 
@@ -94,7 +94,7 @@ def test_an_error_of_the_group_has_the_form_of_the_version(
 
 
 def test_a_dead_group_has_no_committed_offsets(kafka: FakeKafka, client: FakeClient) -> None:
-    group = GroupOfOneWord("g")
+    group = FakeGroup("g")
     group.refusal = GroupIdNotFound()
     kafka.broker.groups.registry.put(group)
     response = fetch_group(client, "g", {"t": [0]})
@@ -106,7 +106,7 @@ def test_the_group_checks_member_and_epoch_from_version_9_on(
 ) -> None:
     checked: list[tuple[str | None, int]] = []
 
-    class Checking(GroupOfOneWord):
+    class Checking(FakeGroup):
         def check_fetch(self, member_id: str | None, epoch: int) -> None:
             checked.append((member_id, epoch))
 
