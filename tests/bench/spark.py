@@ -16,6 +16,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -202,8 +204,8 @@ def _filled(broker: Broker, topic: Topic) -> Topic:
     return topic
 
 
-def _read(of: Callable[[World], Topic], world: World, source: str) -> None:
-    topic = of(world)
+def _read(topic_of: Callable[[World], Topic], world: World, source: str) -> None:
+    topic = topic_of(world)
     frame = _frame(world, source, topic, includeHeaders=str(topic.headers))
     size = "length(value)" + (" + size(headers)" if topic.headers else "")
     counted, total = _sums(frame, size)
@@ -223,12 +225,12 @@ def _by_offset(world: World) -> str:
 
 
 def _by_time(world: World) -> str:
-    """The newest: an upper bound would not narrow it, as an old record may follow a young one."""
+    """The newest: an upper bound would not narrow it, as timestamps need not increase."""
     return f"timestamp >= timestamp_millis({FIRST_MS + world.large.records - NARROW_ROWS})"
 
 
 def _frame(world: World, source: str, topic: Topic, **options: str) -> DataFrame:
-    """The connector passes over an option that it does not know."""
+    """The connector ignores unknown options."""
     reader = world.spark.read.format(source).option("subscribe", topic.name).options(**options)
     return reader.option("kafka.bootstrap.servers", world.broker.address).load()
 
@@ -238,67 +240,38 @@ def _sums(frame: DataFrame, size: str = "length(value)") -> tuple[int, int]:
     return int(row[0]), int(row[1])
 
 
-def _write(value_bytes: int, rows: Callable[[World], int], world: World, source: str) -> None:
-    topic, count = new_topic(world.broker, PARTITIONS), rows(world)
-    frame = world.spark.range(0, count, 1, 2).selectExpr(
-        "CAST(id AS STRING) AS key", f"rpad(CAST(id AS STRING), {value_bytes}, 'x') AS value"
+def _write(topic_of: Callable[[World], Topic], world: World, source: str) -> None:
+    """A quarter of the rows of the topic, with values of its size."""
+    like, topic = topic_of(world), new_topic(world.broker, PARTITIONS)
+    frame = world.spark.range(0, like.records // 4, 1, 2).selectExpr(
+        "CAST(id AS STRING) AS key", f"rpad(CAST(id AS STRING), {like.value_bytes}, 'x') AS value"
     )
     writer: Any = frame.write.format(source).mode("append").option("topic", topic)
     writer.option("kafka.bootstrap.servers", world.broker.address).save()
 
 
-def _writes(value_bytes: int, rows: Callable[[World], int]) -> Callable[[World, str], None]:
-    return lambda world, source: _write(value_bytes, rows, world, source)
+def _reading(name: str, topic: str) -> Load:
+    topic_of = attrgetter(topic)
+    return Load(name, lambda world: int(topic_of(world).records), partial(_read, topic_of))
 
 
-def _large(world: World) -> Topic:
-    return world.large
+def _narrow_reading(name: str, where: Callable[[World], str]) -> Load:
+    return Load(name, lambda _: 0, partial(_narrow, where))
 
 
-def _small(world: World) -> Topic:
-    return world.small
-
-
-def _headed(world: World) -> Topic:
-    return world.headed
+def _writing(name: str, topic: str) -> Load:
+    topic_of = attrgetter(topic)
+    return Load(name, lambda world: topic_of(world).records // 4, partial(_write, topic_of))
 
 
 LOADS = (
-    Load(
-        "read, values of 1 KB",
-        lambda world: world.large.records,
-        lambda world, source: _read(_large, world, source),
-    ),
-    Load(
-        "read, values of 100 B",
-        lambda world: world.small.records,
-        lambda world, source: _read(_small, world, source),
-    ),
-    Load(
-        "read, values of 100 B and two headers",
-        lambda world: world.headed.records,
-        lambda world, source: _read(_headed, world, source),
-    ),
-    Load(
-        "read 1,000 rows of a partition by offset",
-        lambda _: 0,
-        lambda world, source: _narrow(_by_offset, world, source),
-    ),
-    Load(
-        "read the newest 1,000 rows by time",
-        lambda _: 0,
-        lambda world, source: _narrow(_by_time, world, source),
-    ),
-    Load(
-        "write, values of 1 KB",
-        lambda world: world.large.records // 4,
-        _writes(1_000, lambda world: world.large.records // 4),
-    ),
-    Load(
-        "write, values of 100 B",
-        lambda world: world.small.records // 4,
-        _writes(100, lambda world: world.small.records // 4),
-    ),
+    _reading("read, values of 1 KB", "large"),
+    _reading("read, values of 100 B", "small"),
+    _reading("read, values of 100 B and two headers", "headed"),
+    _narrow_reading("read 1,000 rows of a partition by offset", _by_offset),
+    _narrow_reading("read the newest 1,000 rows by time", _by_time),
+    _writing("write, values of 1 KB", "large"),
+    _writing("write, values of 100 B", "small"),
 )
 
 
