@@ -28,8 +28,8 @@ for word in "$@"; do echo "$word"; done
 def test_java_home_comes_first_then_the_path_unless_it_is_old(tmp_path: Path) -> None:
     old, new = fake_java(tmp_path / "old", "1.8.0_402"), fake_java(tmp_path / "new", "17.0.2")
     path = fake_java(tmp_path / "path", "25.0.1")
-    for java, home in ((new, new), (old, path), (tmp_path, path)):
-        environment = {"JAVA_HOME": str(java), "PATH": str(path / "bin")}
+    for named, home in ((new, new), (old, path), (tmp_path, path)):
+        environment = {"JAVA_HOME": str(named), "PATH": str(path / "bin")}
         assert java_home(environment, tmp_path) == home
     assert java_home({"PATH": str(path / "bin")}, tmp_path) == path
 
