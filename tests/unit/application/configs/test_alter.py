@@ -187,9 +187,6 @@ def test_a_change_without_effect_needs_no_commit(fake: FakeBroker) -> None:
     assert first is None and isinstance(second, StorageFailed)
 
 
-# ---- configs of another version
-
-
 LATER = "consumer.setting.of.a.later.version"
 
 
@@ -241,9 +238,6 @@ def test_the_log_has_the_names_of_altered_configs_and_no_values(fake: FakeBroker
         {"resource": "topic", "name": "t", "configs": ["retention.ms"], **NO_CLIENT.fields()},
         {"resource": "group", "name": "g", "configs": [SESSION], **NO_CLIENT.fields()},
     ]
-
-
-# ---- configs without effect
 
 
 @pytest.mark.parametrize("only", [False, True])

@@ -236,9 +236,6 @@ def test_altered_topic_configs_do_not_resolve_regexes_again(broker: FakeBroker) 
     assert group_of(broker).seen_revision == seen == broker.broker.catalog.layout_revision
 
 
-# classic groups
-
-
 def test_a_join_replaces_an_empty_classic_group(broker: FakeBroker) -> None:
     broker.broker.groups.registry.put(ClassicGroup("g"))
     for epoch in (1, -1):

@@ -86,9 +86,6 @@ def fill(fake: FakeBroker, index: int = 0, batches: int = 3, name: str = "t") ->
     return len(batch)
 
 
-# ---- records
-
-
 def test_batches_start_with_the_one_that_holds_the_offset(fake: FakeBroker) -> None:
     fill(fake)
     for offset, expected in ((0, [0, 2, 4]), (1, [0, 2, 4]), (2, [2, 4]), (5, [4]), (6, [])):
@@ -108,17 +105,11 @@ def test_only_durable_records_are_returned(fake: FakeBroker) -> None:
     assert Fetch(fake, query(item())).offsets() == [[0]]
 
 
-# ---- limits
-
-
 def test_the_broker_limits_each_fetch() -> None:
     fake = FakeBroker(fetch_max_bytes="1024")
     fake.topic("t")
     size = fill(fake, batches=6)
     assert len(Fetch(fake, query(item())).only.records) == 1024 // size * size
-
-
-# ---- errors
 
 
 def test_an_unreadable_partition_fails_alone(fake: FakeBroker) -> None:
@@ -247,9 +238,6 @@ def test_no_fetch_waits_when_the_broker_stops(fake: FakeBroker) -> None:
     assert [fetch.offsets() for fetch in fetches] == [[[], []], [[], []]]
     assert not Fetch(fake, query(item())).waits
     assert fake.scheduler.timers == []
-
-
-# ---- items of fetch sessions
 
 
 def test_an_item_of_a_session_notices_a_topic_that_is_created_again(fake: FakeBroker) -> None:

@@ -45,9 +45,6 @@ def fake() -> FakeBroker:
     return fake
 
 
-# ---- what is accepted
-
-
 @pytest.mark.parametrize("codec", [NONE, GZIP, SNAPPY, LZ4, ZSTD])
 def test_batches_are_stored_unchanged_except_for_offset_and_epoch(
     fake: FakeBroker, codec: int
@@ -85,9 +82,6 @@ def test_timestamps_are_indexed(fake: FakeBroker) -> None:
     assert fake.log.at_timestamp(0, TIMESTAMP) == 0
     assert fake.log.at_timestamp(0, TIMESTAMP + 1) == 1
     assert fake.log.at_timestamp(0, TIMESTAMP + 2) == 2
-
-
-# ---- what is refused
 
 
 def with_byte(batch: bytearray, index: int, value: int) -> bytearray:
@@ -128,9 +122,6 @@ def test_null_records_are_an_invalid_record(fake: FakeBroker) -> None:
     assert type(outcome) is InvalidRecord
 
 
-# ---- timestamps
-
-
 @pytest.mark.parametrize("codec", [NONE, GZIP])
 def test_records_too_far_in_the_future_are_listed(fake: FakeBroker, codec: int) -> None:
     fake.topic("strict", message_timestamp_after_max_ms="1000")
@@ -159,9 +150,6 @@ def test_the_clock_is_read_for_each_batch(fake: FakeBroker) -> None:
     fake.appended(late)
 
 
-# ---- log append time
-
-
 def test_log_append_time_is_returned_and_stored(fake: FakeBroker) -> None:
     fake.topic("stamped", message_timestamp_type="LogAppendTime")
     fake.clock.advance(5)
@@ -182,12 +170,6 @@ def test_with_log_append_time_timestamps_are_not_checked(fake: FakeBroker) -> No
     )
     for timestamp in (0, TIMESTAMP + DAY_MS):
         fake.appended(record_batch(["a"], timestamp=timestamp), "stamped")
-
-
-# ---- compacted topics
-
-
-# ---- restarts
 
 
 def test_idempotent_producers_continue_after_a_restart(fake: FakeBroker) -> None:

@@ -219,9 +219,6 @@ def test_a_duplicate_waits_for_the_commit_of_its_batch(fake: FakeBroker) -> None
     assert waiter.outcomes[0] is not None
 
 
-# ---- a store that cannot be read after it failed
-
-
 def test_a_partition_is_unavailable_until_it_can_be_reloaded(fake: FakeBroker) -> None:
     stage(fake, record_batch(["first"]))
     fake.run()

@@ -93,8 +93,6 @@ def test_changes_that_failed_with_a_commit_are_no_recovery(fake: FakeBroker) -> 
     assert fake.events.of(RECOVERED) == []
 
 
-# ---- reads
-
 UNREADABLE = "partition_unreadable"
 
 
