@@ -12,7 +12,7 @@ from domain.configs.alteration import Alteration, Operation
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
 from domain.errors import BrokerError, InvalidConfig, MessageTooLarge, StorageFailed
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 
 TOPIC = Resource(ResourceKind.TOPIC, "t")
 THIS_BROKER = Resource(ResourceKind.BROKER, "1")
@@ -22,9 +22,7 @@ SESSION, HEARTBEAT = "consumer.session.timeout.ms", "consumer.heartbeat.interval
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic("t", 2)
-    return fake
+    return with_topic(2)
 
 
 def sets(resource: Resource, **configs: str) -> RequestedConfigs:

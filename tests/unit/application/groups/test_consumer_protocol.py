@@ -13,7 +13,7 @@ from domain.groups.consumer.heartbeat import HeartbeatResult
 from domain.groups.consumer.heartbeat_request import Heartbeat
 from domain.groups.group import GroupKind
 from tests.fakes.answers import answers_of
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 
 SESSION_MS = 45_000
 
@@ -50,9 +50,7 @@ def check_session_ends(broker: FakeBroker, in_ms: int = SESSION_MS) -> None:
 
 @pytest.fixture
 def broker() -> FakeBroker:
-    broker = FakeBroker()
-    broker.topic("t", 2)
-    return broker
+    return with_topic(2)
 
 
 # responses and commits

@@ -12,7 +12,7 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 from tests.fakes.stored import batches_of
 
 NO_ID = bytes(16)
@@ -73,9 +73,7 @@ class Fetch:
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic("t", 3)
-    return fake
+    return with_topic(3)
 
 
 def fill(fake: FakeBroker, index: int = 0, batches: int = 3, name: str = "t") -> int:

@@ -25,7 +25,7 @@ from tests.fakes.batches import (
     record_batch,
     records_section,
 )
-from tests.fakes.broker import FakeBroker, FlakyLogStore
+from tests.fakes.broker import FakeBroker, FlakyLogStore, with_topic
 
 NOTHING = (-1, -1, -1)
 
@@ -54,9 +54,7 @@ def with_attributes(batch: bytearray, attributes: int) -> bytearray:
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic("t")
-    return fake
+    return with_topic()
 
 
 def test_only_durable_records_are_found(fake: FakeBroker) -> None:

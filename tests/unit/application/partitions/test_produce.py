@@ -15,7 +15,7 @@ from domain.errors import (
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import INDEX_INTERVAL_BYTES, Appended
 from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, TIMESTAMP, ZSTD, record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -40,9 +40,7 @@ def faults(error: BrokerError) -> list[tuple[int, str]]:
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic("t")
-    return fake
+    return with_topic()
 
 
 @pytest.mark.parametrize("codec", [NONE, GZIP, SNAPPY, LZ4, ZSTD])

@@ -12,7 +12,7 @@ from domain.partitions.partition import (
     Partition,
 )
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker, FlakyLogStore
+from tests.fakes.broker import FakeBroker, FlakyLogStore, with_topic
 
 
 class Waiter:
@@ -44,9 +44,7 @@ class HeaderReads:
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic("t", 2)
-    return fake
+    return with_topic(2)
 
 
 def stage(fake: FakeBroker, batch: bytearray, index: int = 0) -> tuple[Appended, Waiter]:
