@@ -105,11 +105,11 @@ class FakeAdmin:
     ) -> Answer:
         """`body` goes as JSON, `raw` as it is."""
         content = raw if raw is not None else b"" if body is None else json.dumps(body).encode()
-        told = {"host": HOST, "content-length": str(len(content))}
+        sent = {"host": HOST, "content-length": str(len(content))}
         if content:
-            told["content-type"] = "application/json"
-        told |= headers or {}
-        return asyncio.run(self._ask(method, path, told, content))
+            sent["content-type"] = "application/json"
+        sent |= headers or {}
+        return asyncio.run(self._ask(method, path, sent, content))
 
     def scope(
         self, method: str, path: str, headers: Mapping[str, str], query: str
@@ -136,20 +136,20 @@ class FakeAdmin:
         path, _, query = path.partition("?")
         scope = self.scope(method, path, headers, query)
         sent: list[Any] = []
-        asked = [{"type": "http.request", "body": content, "more_body": False}]
+        requests = [{"type": "http.request", "body": content, "more_body": False}]
 
         async def receive() -> Any:
-            if not asked:
+            if not requests:
                 await asyncio.Event().wait()  # until the response
-            return asked.pop()
+            return requests.pop()
 
         async def send(message: Any) -> None:
             sent.append(message)
 
-        answering = asyncio.ensure_future(self.gate(scope, receive, send))
-        while not answering.done():
+        task = asyncio.ensure_future(self.gate(scope, receive, send))
+        while not task.done():
             self.fake.run()
             await asyncio.sleep(0)
-        await answering
+        await task
         start, *pieces = sent
         return Answer(start["status"], start["headers"], b"".join(p["body"] for p in pieces))

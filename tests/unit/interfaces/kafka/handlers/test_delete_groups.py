@@ -5,7 +5,7 @@ import pytest
 from domain.errors import NonEmptyGroup
 from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest
 from tests.fakes.client import FakeClient, FakeKafka
-from tests.fakes.groups import GroupOfOneWord
+from tests.fakes.groups import FakeGroup
 from tests.fakes.offset_requests import at, commit, delete_groups, offset_commit, offsets_of
 
 
@@ -40,7 +40,7 @@ def test_group_and_offsets_go_in_one_commit(kafka: FakeKafka, client: FakeClient
 
 
 def test_each_group_is_answered_once_and_for_itself(kafka: FakeKafka, client: FakeClient) -> None:
-    busy = GroupOfOneWord("busy")
+    busy = FakeGroup("busy")
     busy.refusal = NonEmptyGroup()
     kafka.broker.groups.registry.put(busy)
     results = delete_groups(client, "never", "g", "busy", "g", "", "h", "never")
@@ -55,7 +55,7 @@ def test_the_group_without_a_name_is_deleted_like_any_other(client: FakeClient) 
 
 
 def test_a_group_without_offsets_is_deleted_too(kafka: FakeKafka, client: FakeClient) -> None:
-    kafka.broker.groups.registry.put(GroupOfOneWord("idle"))
+    kafka.broker.groups.registry.put(FakeGroup("idle"))
     assert delete_groups(client, "idle") == [("idle", 0)]
     assert kafka.broker.groups.registry.find("idle") is None
 

@@ -11,7 +11,7 @@ from domain.errors import (
     UnknownMemberId,
 )
 from tests.fakes.client import FakeClient, FakeKafka
-from tests.fakes.groups import GroupOfOneWord
+from tests.fakes.groups import FakeGroup
 from tests.fakes.logs import FakeRequestLog
 from tests.fakes.offset_requests import (
     at,
@@ -154,7 +154,7 @@ def test_a_generation_of_a_group_without_members_is_refused(client: FakeClient) 
 def test_what_the_group_refuses_is_said_of_each_partition(
     kafka: FakeKafka, client: FakeClient, refusal: Any, code: int
 ) -> None:
-    group = GroupOfOneWord("g")
+    group = FakeGroup("g")
     group.refusal = refusal
     kafka.broker.groups.registry.put(group)
     codes = commit(client, "g", ("t", [at(0), at(1)]), ("u", [at(0), at(3)]))
@@ -164,17 +164,17 @@ def test_what_the_group_refuses_is_said_of_each_partition(
 
 
 def test_a_commit_is_as_good_as_a_heartbeat(kafka: FakeKafka, client: FakeClient) -> None:
-    group = GroupOfOneWord("g")
+    group = FakeGroup("g")
     kafka.broker.groups.registry.put(group)
     kafka.clock.advance(40)
     commit(client, "g", ("t", [at(0)]), member_id="m", generation_id_or_member_epoch=2)
-    assert group.heard == [("m", 40)]
+    assert group.renewals == [("m", 40)]
 
 
 def test_members_are_told_apart_by_all_they_say(kafka: FakeKafka, client: FakeClient) -> None:
     asked: list[tuple[str, str | None, int, bool]] = []
 
-    class Asked(GroupOfOneWord):
+    class Asked(FakeGroup):
         def check_commit(
             self, member_id: str, instance_id: str | None, epoch: int, knows_epochs: bool
         ) -> None:
@@ -247,7 +247,7 @@ def test_a_client_that_left_is_not_answered(kafka: FakeKafka, client: FakeClient
 def test_what_nobody_foresaw_is_said_of_each_partition(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
-    class Broken(GroupOfOneWord):
+    class Broken(FakeGroup):
         def renew_session(self, member_id: str, now_ms: int) -> None:
             raise RuntimeError("a fault")
 

@@ -4,7 +4,7 @@ import pytest
 
 from domain.groups.group import GroupKind
 from tests.fakes.client import FakeClient, FakeKafka
-from tests.fakes.groups import GroupOfOneWord
+from tests.fakes.groups import FakeGroup
 from tests.fakes.offset_requests import (
     at,
     commit,
@@ -31,8 +31,8 @@ def client(kafka: FakeKafka) -> FakeClient:
     return kafka.client()
 
 
-def live(kafka: FakeKafka, protocol_type: str, *topics: str) -> GroupOfOneWord:
-    group = GroupOfOneWord("g")
+def live(kafka: FakeKafka, protocol_type: str, *topics: str) -> FakeGroup:
+    group = FakeGroup("g")
     group.members = {"m": None}
     group.type = protocol_type
     group.topics = set(topics)
@@ -89,7 +89,7 @@ def test_of_members_that_do_not_say_what_they_read_all_is_kept(
 
 
 def test_a_consumer_group_says_what_it_reads(kafka: FakeKafka, client: FakeClient) -> None:
-    group = GroupOfOneWord("g", GroupKind.CONSUMER)
+    group = FakeGroup("g", GroupKind.CONSUMER)
     group.members = {"m": None}
     group.topics = {"t"}
     kafka.broker.groups.registry.put(group)

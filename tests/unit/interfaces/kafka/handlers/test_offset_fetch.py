@@ -13,7 +13,7 @@ from interfaces.kafka.wire.messages.offset_fetch import (
     OffsetFetchRequestTopics,
 )
 from tests.fakes.client import FakeClient, FakeKafka
-from tests.fakes.groups import GroupOfOneWord
+from tests.fakes.groups import FakeGroup
 from tests.fakes.offset_requests import at, commit, fetch_group, found
 
 VERSIONS = range(1, 11)
@@ -120,7 +120,7 @@ def test_many_groups_are_asked_in_one_request(kafka: FakeKafka, client: FakeClie
 def test_what_the_group_refuses_is_said_once(
     kafka: FakeKafka, client: FakeClient, refusal: Any, code: int
 ) -> None:
-    group = GroupOfOneWord("g")
+    group = FakeGroup("g")
     group.refusal = refusal
     kafka.broker.groups.registry.put(group)
     for version in range(2, 11):
@@ -132,7 +132,7 @@ def test_what_the_group_refuses_is_said_once(
 
 
 def test_a_dead_group_has_committed_nothing(kafka: FakeKafka, client: FakeClient) -> None:
-    group = GroupOfOneWord("g")
+    group = FakeGroup("g")
     group.refusal = GroupIdNotFound()
     kafka.broker.groups.registry.put(group)
     answer = fetch_group(client, "g", {"t": [0]})
@@ -142,7 +142,7 @@ def test_a_dead_group_has_committed_nothing(kafka: FakeKafka, client: FakeClient
 def test_members_say_who_they_are_from_version_9_on(kafka: FakeKafka, client: FakeClient) -> None:
     asked: list[tuple[str | None, int]] = []
 
-    class Asked(GroupOfOneWord):
+    class Asked(FakeGroup):
         def check_fetch(self, member_id: str | None, epoch: int) -> None:
             asked.append((member_id, epoch))
 
@@ -203,7 +203,7 @@ def test_an_answer_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) ->
 def test_what_nobody_foresaw_is_answered_in_the_form_of_the_version(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
-    class Broken(GroupOfOneWord):
+    class Broken(FakeGroup):
         def check_fetch(self, member_id: str | None, epoch: int) -> None:
             raise RuntimeError("a fault")
 
