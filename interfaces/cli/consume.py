@@ -170,7 +170,7 @@ class Reading:
             self._down_since = None
         elif now - self._down_since > self._clients.timeout_s:
             raise CommandFailed(
-                f"{self._clients.servers} is down for {self._clients.timeout_s:g} s: "
+                f"{self._clients.servers} has been down for {self._clients.timeout_s:g} s: "
                 f"{self._clients.newest_error}"
             )
 
