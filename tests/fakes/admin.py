@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from typing import Any
+from functools import cache
+from typing import Any, cast
 from urllib.parse import quote, unquote
+
+from fastapi import FastAPI
 
 from application.background.runner import Runner
 from application.metrics.broker import BrokerReadings
@@ -17,16 +20,39 @@ from application.metrics.topics import TopicReadings
 from application.ports.request_log import RequestLog
 from infrastructure.observability.collecting import Collector, Scrapes
 from interfaces.rest.admin import Admin, Check, Connection, KafkaListener
-from interfaces.rest.serving.app import create_app
+from interfaces.rest.serving.app import create_app, make_ready
 from interfaces.rest.serving.gate import Gate
 from interfaces.rest.serving.guard import Guard
 from tests.fakes.broker import FakeBroker
 from tests.fakes.logs import FakeRequestLog
-from tests.fakes.type_adapters import share_type_adapters
 
 HOST = "localhost:8082"
 
-share_type_adapters()
+
+class _CurrentAdmin:
+    """The Admin of the app that all tests share."""
+
+    def __init__(self) -> None:
+        self.admin: Admin | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.admin, name)
+
+
+_current = _CurrentAdmin()
+
+
+@cache
+def _shared_app() -> FastAPI:
+    app = create_app(cast(Admin, _current))
+    make_ready(app)
+    return app
+
+
+def app_of(admin: Admin) -> FastAPI:
+    """FastAPI takes a tenth of a second to make an app, so there is one, with this Admin."""
+    _current.admin = admin
+    return _shared_app()
 
 
 class Answer:
@@ -73,8 +99,7 @@ class FakeAdmin:
             storage="memory://",
         )
         self.stopping = asyncio.Event()
-        self.app = create_app(self.admin)
-        self.gate = Gate(self.app, self.admin, Guard(["127.0.0.1"], []), self.stopping)
+        self.gate = Gate(app_of(self.admin), self.admin, Guard(["127.0.0.1"], []), self.stopping)
 
     def _collector(self) -> Collector:
         broker, clock = self.fake.broker, self.fake.clock
@@ -133,6 +158,7 @@ class FakeAdmin:
     async def _ask(
         self, method: str, path: str, headers: Mapping[str, str], content: bytes
     ) -> Answer:
+        app_of(self.admin)  # another FakeAdmin of the test may have been used meanwhile
         path, _, query = path.partition("?")
         scope = self.scope(method, path, headers, query)
         sent: list[Any] = []

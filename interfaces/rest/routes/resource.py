@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from fastapi import APIRouter
 from starlette.requests import Request
 
+from application.broker import Broker
 from domain.errors import UnknownTopicOrPartition
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
@@ -31,8 +32,14 @@ class Routes:
 
     def __init__(self, admin: Admin) -> None:
         self._admin = admin
-        self._broker = admin.broker
-        self._node_id = admin.broker.config.node_id
+
+    @property
+    def _broker(self) -> Broker:
+        return self._admin.broker
+
+    @property
+    def _node_id(self) -> int:
+        return self._broker.config.node_id
 
     def router(self, *dependencies: Any) -> APIRouter:
         router = APIRouter(
@@ -42,8 +49,8 @@ class Routes:
             dependencies=dependencies,
         )
         for name in dict.fromkeys(name for each in type(self).__mro__ for name in vars(each)):
-            method = getattr(self, name)
-            for path, options in getattr(method, "paths", ()):
+            for path, options in getattr(getattr(type(self), name), "paths", ()):
+                method = getattr(self, name)
                 router.add_api_route(path, method, name=self._name(name), **options)
         return router
 

@@ -18,7 +18,7 @@ from interfaces.rest.serving.http import UvicornServer
 from interfaces.rest.serving.protocol import BoundedProtocol
 from interfaces.rest.serving.server import AdminServer
 from interfaces.sockets import listen
-from tests.fakes.admin import FakeAdmin
+from tests.fakes.admin import FakeAdmin, app_of
 from tests.fakes.logs import FakeEventLog
 
 HEAD = b"POST /topics HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
@@ -28,6 +28,11 @@ LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
     "uvloop": uvloop.new_event_loop,
 }
 Story = Callable[[tuple[str, int]], Coroutine[Any, Any, None]]
+
+
+@pytest.fixture(autouse=True)
+def shared_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "create_app", app_of)
 
 
 def play(
