@@ -7,7 +7,7 @@ paths.
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from starlette.requests import Request
@@ -16,8 +16,8 @@ from starlette.responses import Response
 from application.metrics.families.durations import Durations
 from application.summaries import Summaries
 from interfaces.rest.admin import Admin
-from interfaces.rest.responses import JsonResponse, listing
-from interfaces.rest.routes.resource import Routes, get
+from interfaces.rest.responses import JsonResponse
+from interfaces.rest.routes.resource import ShortRoutes, get
 from interfaces.rest.slices import all_of
 
 Row = dict[str, Any]
@@ -27,7 +27,7 @@ LAGGING = 5
 TIMED = ("Produce",)
 
 
-class ConsoleDataRoutes(Routes):
+class ConsoleDataRoutes(ShortRoutes):
     tag = "console"
     prefix = "/console/data"
     in_schema = False
@@ -37,15 +37,12 @@ class ConsoleDataRoutes(Routes):
         groups = self._broker.groups
         return Summaries(self._broker.catalog, groups.registry, groups.offsets)
 
-    async def _rows(self, request: Request, rows: Iterable[Row]) -> Response:
-        return await listing(self._admin, "ConsoleData", str(request.url), rows)
-
     @get("/topics")
     async def topics(self, request: Request) -> Response:
         lags: dict[str, int] = {}
         for topic, lag in await all_of(self._admin, self._summaries.lags_by_topic()):
             lags[topic] = lags.get(topic, 0) + lag
-        return await self._rows(request, self._topics(lags))
+        return await self._list(request, "ConsoleData", self._topics(lags))
 
     def _topics(self, lags: dict[str, int]) -> Iterator[Row]:
         for topic, records, size_bytes, _ in self._summaries.topics():
@@ -70,7 +67,7 @@ class ConsoleDataRoutes(Routes):
             }
             for index, one in enumerate(partitions)
         )
-        return await self._rows(request, rows)
+        return await self._list(request, "ConsoleData", rows)
 
     @get("/consumers")
     async def consumers(self, request: Request, topic: str) -> Response:
@@ -85,7 +82,7 @@ class ConsoleDataRoutes(Routes):
             }
             for group in self._summaries.groups_of(topic)
         )
-        return await self._rows(request, rows)
+        return await self._list(request, "ConsoleData", rows)
 
     @get("/groups")
     async def groups(self, request: Request) -> Response:
@@ -101,7 +98,7 @@ class ConsoleDataRoutes(Routes):
             }
             for group, topics, lag in self._summaries.groups()
         )
-        return await self._rows(request, rows)
+        return await self._list(request, "ConsoleData", rows)
 
     @get("/groups/{group_id}")
     async def group(self, group_id: str) -> JsonResponse:
