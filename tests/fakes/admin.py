@@ -55,7 +55,7 @@ def app_of(admin: Admin) -> FastAPI:
     return _shared_app()
 
 
-class Answer:
+class RestResponse:
     def __init__(self, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
         self.status = status
         self.headers = {name.decode(): value.decode() for name, value in headers}
@@ -66,7 +66,7 @@ class Answer:
         return json.loads(self.body)
 
     def __repr__(self) -> str:
-        return f"Answer({self.status}, {self.body[:500]!r})"
+        return f"RestResponse({self.status}, {self.body[:500]!r})"
 
 
 class FakeAdmin:
@@ -114,27 +114,28 @@ class FakeAdmin:
     def v3(self) -> str:
         return f"/v3/clusters/{self.fake.broker.cluster_id}"
 
-    def get(self, path: str, headers: Mapping[str, str] | None = None) -> Answer:
-        return self.ask("GET", path, headers=headers)
+    def get(self, path: str, headers: Mapping[str, str] | None = None) -> RestResponse:
+        return self.request("GET", path, headers=headers)
 
-    def post(self, path: str, body: Any = None) -> Answer:
-        return self.ask("POST", path, body)
+    def post(self, path: str, body: Any = None) -> RestResponse:
+        return self.request("POST", path, body)
 
-    def ask(
+    def request(
         self,
         method: str,
         path: str,
         body: Any = None,
         headers: Mapping[str, str] | None = None,
         raw: bytes | None = None,
-    ) -> Answer:
-        """`body` goes as JSON, `raw` as it is."""
+    ) -> RestResponse:
+        """`body` is sent as JSON, `raw` as it is; `path` may be a whole URL of a response."""
+        path = path.removeprefix(f"http://{HOST}")
         content = raw if raw is not None else b"" if body is None else json.dumps(body).encode()
-        told = {"host": HOST, "content-length": str(len(content))}
+        sent = {"host": HOST, "content-length": str(len(content))}
         if content:
-            told["content-type"] = "application/json"
-        told |= headers or {}
-        return asyncio.run(self._ask(method, path, told, content))
+            sent["content-type"] = "application/json"
+        sent |= headers or {}
+        return asyncio.run(self._respond(method, path, sent, content))
 
     def scope(
         self, method: str, path: str, headers: Mapping[str, str], query: str
@@ -155,27 +156,27 @@ class FakeAdmin:
             "server": (host, int(port)),
         }
 
-    async def _ask(
+    async def _respond(
         self, method: str, path: str, headers: Mapping[str, str], content: bytes
-    ) -> Answer:
+    ) -> RestResponse:
         app_of(self.admin)  # another FakeAdmin of the test may have been used meanwhile
         path, _, query = path.partition("?")
         scope = self.scope(method, path, headers, query)
         sent: list[Any] = []
-        asked = [{"type": "http.request", "body": content, "more_body": False}]
+        received = [{"type": "http.request", "body": content, "more_body": False}]
 
         async def receive() -> Any:
-            if not asked:
+            if not received:
                 await asyncio.Event().wait()  # until the response
-            return asked.pop()
+            return received.pop()
 
         async def send(message: Any) -> None:
             sent.append(message)
 
-        answering = asyncio.ensure_future(self.gate(scope, receive, send))
-        while not answering.done():
+        responding = asyncio.ensure_future(self.gate(scope, receive, send))
+        while not responding.done():
             self.fake.run()
             await asyncio.sleep(0)
-        await answering
+        await responding
         start, *pieces = sent
-        return Answer(start["status"], start["headers"], b"".join(p["body"] for p in pieces))
+        return RestResponse(start["status"], start["headers"], b"".join(p["body"] for p in pieces))
