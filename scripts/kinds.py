@@ -12,7 +12,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -29,19 +31,22 @@ class Kind:
     name: str
     folders: tuple[str, ...]
     budget_s: int
-    #: Arguments of this kind only: tests that mostly wait, or are many, share two processes.
+    #: Arguments of this kind only. Without them its tests run in one process, beside another kind:
+    #: xdist costs a quarter of the time of thousands of small tests.
     options: tuple[str, ...] = ()
     #: Folders below that are a kind of their own.
     without: tuple[str, ...] = ()
 
-    def paths(self) -> list[str]:
-        return [
+    def here(self) -> Kind:
+        """Only with the folders that have tests in this checkout."""
+        folders = [
             folder
             for folder in self.folders
             if any(
                 not str(test).startswith(self.without) for test in Path(folder).rglob("test_*.py")
             )
         ]
+        return replace(self, folders=tuple(folders))
 
 
 #: Eight minutes on two cores, with the set-up done.
@@ -50,17 +55,12 @@ TOTAL_BUDGET_S = 480
 SLOWEST = 10
 
 KINDS = (
-    Kind(
-        "unit",
-        ("tests/unit", "tests/contract", "tests/golden", "tests/property"),
-        95,
-        ("-n", "2"),
-    ),
-    # One process: all scenarios run against one broker.
-    Kind("oracle", ("tests/oracle",), 15),
-    Kind("simulation", ("tests/simulation",), 50, ("-n", "2")),
+    Kind("unit", ("tests/unit",), 95),
+    # The oracle's scenarios run against one broker.
+    Kind("contract", ("tests/contract", "tests/golden", "tests/property", "tests/oracle"), 95),
+    Kind("simulation", ("tests/simulation",), 45, ("-n", "2")),
     Kind("crash", ("tests/crash", "tests/power"), 55, ("-n", "2")),
-    Kind("hostile", ("tests/fuzz", "tests/hostile"), 30, ("-n", "2")),
+    Kind("hostile", ("tests/fuzz", "tests/hostile"), 35, ("-n", "2")),
     Kind(
         "e2e",
         ("tests/e2e",),
@@ -69,9 +69,9 @@ KINDS = (
         ("tests/e2e/groups", "tests/e2e/admin", "tests/e2e/spark"),
     ),
     # These two wait for members, browsers and clients more than they compute.
-    Kind("groups", ("tests/e2e/groups",), 50, ("-n", "3", "--dist", "loadfile")),
-    Kind("admin", ("tests/e2e/admin",), 60, ("-n", "3", "--dist", "loadfile")),
-    Kind("spark", ("tests/e2e/spark",), 75, ("-n", "2", "--dist", "loadfile")),
+    Kind("groups", ("tests/e2e/groups",), 55, ("-n", "3", "--dist", "loadfile")),
+    Kind("admin", ("tests/e2e/admin",), 65, ("-n", "3", "--dist", "loadfile")),
+    Kind("spark", ("tests/e2e/spark",), 80, ("-n", "2", "--dist", "loadfile")),
 )
 
 
@@ -80,6 +80,8 @@ class Outcome:
     kind: Kind
     code: int
     seconds: float
+    #: Of a kind that ran beside another.
+    output: str | None = None
     passed: int = 0
     failed: int = 0
     skipped: int = 0
@@ -114,12 +116,12 @@ def main(arguments: list[str]) -> int:
         kinds = [Kind("chosen", tuple(chosen), 0)]
         rest = [argument for argument in rest if argument not in chosen]
     else:
-        kinds = [kind for kind in KINDS if kind.paths()]
+        kinds = [here for kind in KINDS if (here := kind.here()).folders]
 
     outcomes = []
-    for kind in kinds:
-        outcomes.append(run(kind, [*common, *rest], kind.folders if chosen else None))
-        if outcomes[-1].code == USAGE:
+    for outcome in _run_all(kinds, [*common, *rest]):
+        outcomes.append(outcome)
+        if outcome.code == USAGE:
             return USAGE  # all other kinds would fail alike
 
     print()
@@ -156,21 +158,37 @@ def _missing(arguments: list[str]) -> list[str]:
     ]
 
 
-def run(kind: Kind, arguments: list[str], paths: tuple[str, ...] | None) -> Outcome:
-    print(f"\n--- {kind.name}", flush=True)
+def _run_all(kinds: list[Kind], arguments: list[str]) -> Iterator[Outcome]:
+    """Kinds of one process run two at a time, and are printed when they end."""
+    beside = [kind for kind in kinds if not kind.options and len(kinds) > 1]
+    with ThreadPoolExecutor(max_workers=2) as lanes:
+        for outcome in lanes.map(lambda kind: _run(kind, arguments, subprocess.PIPE), beside):
+            print(f"\n--- {outcome.kind.name}\n{outcome.output}", flush=True)
+            yield outcome
+    for kind in kinds:
+        if kind not in beside:
+            print(f"\n--- {kind.name}", flush=True)
+            yield _run(kind, arguments, None)
+
+
+def _run(kind: Kind, arguments: list[str], stdout: int | None) -> Outcome:
     report = REPORTS / f"{kind.name}.xml"
     report.unlink(missing_ok=True)
     started = time.monotonic()
-    code = subprocess.call(
+    done = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", f"--junitxml={report}"),
-            *(paths or kind.paths()),
+            *kind.folders,
             *(f"--ignore={folder}" for folder in kind.without),
             *kind.options,
             *arguments,
-        ]
+        ],
+        stdout=stdout,
+        stderr=subprocess.STDOUT if stdout else None,
+        text=True,
+        check=False,
     )
-    outcome = Outcome(kind, code, time.monotonic() - started)
+    outcome = Outcome(kind, done.returncode, time.monotonic() - started, done.stdout)
     _count(outcome, report)
     return outcome
 

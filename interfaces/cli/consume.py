@@ -240,7 +240,7 @@ def _as_member(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> 
     first, stop = range_of(parsed.offset or "start")
     if first.kind not in _RESET or stop is not None:
         raise UsageError(
-            "with -g, -o is where a group without committed offsets begins: start or end "
+            "with -g, -o must be start or end, for a group without committed offsets "
             "(`ottla group seek` resets committed offsets)"
         )
     if parsed.partitions is not None:

@@ -35,7 +35,8 @@ def delete(parsed: argparse.Namespace) -> int:
         if topic in parsed.topics and (parsed.partitions is None or number in parsed.partitions)
     )
     if not places:
-        raise CommandFailed(f"group {parsed.name} has no committed offsets there")
+        topics = ", ".join(parsed.topics)
+        raise CommandFailed(f"group {parsed.name} has no committed offsets for {topics}")
     try:
         response = _send(clients, parsed.name, places)
     except NoResponse as failure:

@@ -32,25 +32,38 @@ broker**, through confluent-kafka; `ottla storage` reads a data folder without o
 - **Completion**: `source <(ottla completion bash)`, `eval "$(ottla completion zsh)"`,
   `ottla completion fish | source`.
 
-Options that several commands have:
+Options and arguments that several commands have:
 """
-#: An option of so many commands is described once.
+#: An option or argument of so many commands is described once.
 _SEVERAL = 3
 
 
 def render() -> str:
     commands = list(_commands(parser(), "ottla"))
-    counts = Counter(line for _, one in commands for line in set(_options(one)))
+    counts = Counter(line for _, one in commands for line in {*_arguments(one), *_options(one)})
     common = {line for line, count in counts.items() if count >= _SEVERAL}
+    families = Counter(_family(name) for name, _ in commands)
     lines = [_HEAD, *sorted(common)]
+    family = ""
     for name, one in commands:
-        hidden, text = common, _plain(one.description or "")
+        hidden, text = common, _escaped(one.description or "")
         if name == "ottla config show":
             hidden = common | set(_options(commands[0][1]))
             text += " Has the options of `ottla serve`, and:"
-        lines += ["", f"## {name}{_positionals(one)}", "", text, ""]
+        if families[_family(name)] == 1:
+            lines += ["", f"## {name}{_positionals(one)}", "", text, ""]
+        else:
+            if _family(name) != family:
+                lines += ["", f"## {_family(name)}"]
+            lines += ["", f"**`{name}{_positionals(one)}`**: {text}", ""]
+        family = _family(name)
         lines += [line for line in (*_arguments(one), *_options(one)) if line not in hidden]
     return "\n".join(lines).replace("\n\n\n", "\n\n")
+
+
+def _family(name: str) -> str:
+    """`ottla topic` of `ottla topic config set`."""
+    return " ".join(name.split()[:2])
 
 
 def _commands(
@@ -102,8 +115,13 @@ def _name(action: argparse.Action) -> str:
 
 
 def _plain(text: str) -> str:
-    """Escapes Markdown."""
-    return text.replace("%%", "%").replace("<", "\\<").replace("*", "\\*")
+    """A help text, which argparse formats with %."""
+    return _escaped(text.replace("%%", "%"))
+
+
+def _escaped(text: str) -> str:
+    """For Markdown."""
+    return text.replace("<", "\\<").replace("*", "\\*")
 
 
 if __name__ == "__main__":

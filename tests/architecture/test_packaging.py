@@ -23,12 +23,12 @@ def names(requirements: list[str]) -> set[str]:
     return {re.split(r"[^A-Za-z0-9-]", requirement)[0] for requirement in requirements}
 
 
-def test_what_the_broker_needs_is_locked() -> None:
+def test_the_packages_of_the_broker_are_locked() -> None:
     assert names(PROJECT["project"]["dependencies"]) <= pinned("serve").keys()
 
 
 @pytest.mark.parametrize("group", ["test", "node", "java"])
-def test_what_a_group_needs_is_locked(group: str) -> None:
+def test_the_packages_of_an_extra_are_locked(group: str) -> None:
     assert names(PROJECT["dependency-groups"][group]) <= pinned(group).keys()
 
 

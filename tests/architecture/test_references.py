@@ -35,7 +35,7 @@ def defines(body: list[ast.stmt], names: list[str]) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_what_a_page_names_exists(page: str) -> None:
+def test_names_in_pages_exist(page: str) -> None:
     missing = []
     for path, name in references(page):
         file = ROOT / path

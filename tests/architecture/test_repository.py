@@ -56,7 +56,7 @@ def lines_with(pattern: re.Pattern[str]) -> list[str]:
     return found
 
 
-def test_the_top_level_is_the_one_everybody_knows() -> None:
+def test_the_top_level_folders_are_those_of_the_architecture() -> None:
     assert {name.partition("/")[0] for name in tracked_files()} <= TOP_LEVEL
 
 
@@ -111,9 +111,9 @@ def test_no_registry_is_named() -> None:
     assert lines_with(REGISTRY) == []
 
 
-def test_nothing_says_to_install_ottla_by_its_name() -> None:
+def test_no_page_installs_ottla_by_its_name() -> None:
     assert lines_with(INSTALL_BY_NAME) == []
 
 
-def test_no_path_of_anybodys_machine_is_named() -> None:
+def test_no_path_of_a_machine_is_named() -> None:
     assert lines_with(MACHINE_PATH) == []

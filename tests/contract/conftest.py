@@ -33,7 +33,7 @@ def store(engine: Engine, tmp_path: Path) -> Iterator[OpenStore]:
 
 @pytest.fixture
 def lasting_store(lasting_engine: Engine, tmp_path: Path) -> Iterator[OpenStore]:
-    """Only of engines that keep what is committed: it is closed and opened again."""
+    """Of engines that persist: the store is closed and opened again."""
     opened = OpenStore(lasting_engine, tmp_path)
     yield opened
     opened.close()
@@ -57,9 +57,14 @@ def postgres(tmp_path: Path) -> Iterator[PostgresOffsets]:
 
 @pytest.fixture
 def own_server() -> Iterator[Postgres]:
-    """One that may be stopped."""
-    running_postgres()  # or skipped
-    server = Postgres()
-    server.start()
+    """The server of this process with an empty database; it may be stopped."""
+    server = running_postgres()
+    server.execute(
+        "DROP SCHEMA public CASCADE",
+        "CREATE SCHEMA public",
+        "GRANT USAGE ON SCHEMA public TO PUBLIC",
+        "DROP ROLE IF EXISTS guest",
+    )
     yield server
-    server.remove()
+    if not server.is_running:
+        server.start()

@@ -11,6 +11,7 @@ import pytest
 
 from tests.e2e import test_java
 from tests.e2e.node_packages import AXE, KAFKAJS, installed
+from tests.e2e.spark import shared_classes
 from tests.e2e.spark.connector import ConnectorNotFound, connector_jars
 
 
@@ -19,6 +20,7 @@ def main() -> None:
         "KafkaJS": lambda: installed(KAFKAJS),
         "axe-core": lambda: installed(AXE),
         "Spark's own Kafka connector": connector_jars,
+        "an archive of Spark's classes": shared_classes.make,
     }
     for version in test_java.VERSIONS:
         needed[f"the Java client {version}"] = lambda version=version: test_java.compiled(version)

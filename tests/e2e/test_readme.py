@@ -70,7 +70,7 @@ def test_every_snippet_of_a_program_is_an_example_too() -> None:
 
 def test_every_command_is_one_that_is_tried() -> None:
     known = re.compile(
-        r"\./scripts/|ottla |curl |kcat |echo [a-z ]+ \| (kcat|ottla) |uvx --from \. ottla |"
+        r"\./scripts/|ottla |curl |kcat |echo [a-z ]+ \| (kcat|ottla) |uv tool install \.$|"
         r"pipx install \.$|python3 -m venv |\. ~/ottla-env/|pip install (\.$|'\.\[spark\]'$)"
     )
     assert [line for line in SHELL_LINES if not known.match(line)] == []

@@ -10,13 +10,13 @@ from interfaces.kafka.wire.structs import Struct
 T = TypeVar("T")
 
 
-def answers_of(asked: T | Pending[T]) -> list[T]:
+def answers_of(result: T | Pending[T]) -> list[T]:
     """Empty until there is a result."""
-    if not isinstance(asked, Pending):
-        return [asked]
-    answers: list[T] = []
-    asked.then(answers.append)
-    return answers
+    if not isinstance(result, Pending):
+        return [result]
+    results: list[T] = []
+    result.then(results.append)
+    return results
 
 
 def error_codes(message: Any) -> set[int]:

@@ -122,9 +122,9 @@ class InProcessBroker:
 
     def topic(self, name: str = "t", partitions: int = 1, **configs: str) -> Topic:
         """Creates a topic; configs have underscores, like settings."""
-        wanted = {key.replace("_", "."): value for key, value in configs.items()}
+        dotted = {key.replace("_", "."): value for key, value in configs.items()}
         pending = self.broker.topics.create_topics.create(
-            [NewTopic(name, partitions, configs=wanted)], validate_only=False
+            [NewTopic(name, partitions, configs=dotted)], validate_only=False
         )
         assert not isinstance(pending, list), [str(one) for one in pending]
         self.run()

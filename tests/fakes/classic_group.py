@@ -33,9 +33,9 @@ class PlayedGroup:
         self.group = ClassicGroup("g")
         self.limits = Limits(6000, 1_800_000, max_size, initial_delay_ms, max_metadata_bytes)
         self.now_ms = 0
-        self.asked = 0
-        self.answers: dict[int, Any] = {}
-        self.kept: list[Image | None] = []
+        self.requests = 0
+        self.responses: dict[int, Any] = {}
+        self.persisted: list[Image | None] = []
 
     @property
     def now(self) -> Now:
@@ -56,24 +56,24 @@ class PlayedGroup:
         session_ms: int = 10_000,
         rebalance_ms: int = 60_000,
         protocol_type: str = "consumer",
-        twice: bool = False,
+        joins_twice: bool = False,
         may_skip: bool = True,
     ) -> int:
-        """Returns its token; without an id it gets `new_id`, at once unless `twice`."""
+        """Returns its token; without a member id it gets `new_id`."""
         request = JoinRequest(
             *("g", member_id, instance_id, "c", "/h", session_ms, rebalance_ms),
-            *(protocol_type, protocols, twice, may_skip),
+            *(protocol_type, protocols, joins_twice, may_skip),
         )
-        self.asked += 1
-        decision = join(self.group, request, new_id, self.asked, self.now, self.limits)
+        self.requests += 1
+        decision = join(self.group, request, new_id, self.requests, self.now, self.limits)
         self.carry_out(decision)
-        return self.asked
+        return self.requests
 
     def sync(self, member_id: str, generation_id: int, **shares: bytes) -> int:
         request = SyncRequest("g", generation_id, member_id, None, None, None, shares)
-        self.asked += 1
-        self.carry_out(sync(self.group, request, self.asked, self.now, self.limits))
-        return self.asked
+        self.requests += 1
+        self.carry_out(sync(self.group, request, self.requests, self.now, self.limits))
+        return self.requests
 
     def leave(self, *members: tuple[str, str | None]) -> list[str]:
         """The result of each member, by the name of the error."""
@@ -82,7 +82,7 @@ class PlayedGroup:
         self.carry_out(decision)
         return [type(error).__name__ if error else "" for error in decision.response]
 
-    def hear(self, member_id: str) -> None:
+    def renew(self, member_id: str) -> None:
         self.group.members[member_id].renew(self.now_ms)
 
     def carry_out(self, decision: Decision | None) -> None:
@@ -90,66 +90,66 @@ class PlayedGroup:
             for change in decision.changes:
                 self.group.apply(change)
                 if isinstance(change, GroupMetadataChanged):
-                    self.kept.append(change.image)
-            for token, answer in decision.responses:
-                assert token not in self.answers, "nobody is answered twice"
-                self.answers[token] = answer
+                    self.persisted.append(change.image)
+            for token, response in decision.responses:
+                assert token not in self.responses, "two responses to one request"
+                self.responses[token] = response
             decision = follow_up(self.group, self.now)
 
     # ---- time
 
-    def due(self) -> None:
+    def run_timers(self) -> None:
         """Runs timers that are due."""
         while (decision := expire(self.group, self.now, self.limits)) is not None:
             self.carry_out(decision)
 
-    def pass_time(self, by_ms: int) -> None:
+    def advance(self, by_ms: int) -> None:
         """Runs each timer at its time."""
         end_ms = self.now_ms + by_ms
-        self.due()
+        self.run_timers()
         while (next_ms := self.group.next_deadline()) is not None and next_ms <= end_ms:
             self.now_ms = max(next_ms, self.now_ms)
-            self.due()
+            self.run_timers()
         self.now_ms = end_ms
 
     def restart(self) -> None:
         """Reloads the group from its persisted rows."""
         self.group = ClassicGroup("g")
-        if self.kept:
-            self.group.apply(GroupMetadataChanged("g", self.kept[-1]))
+        if self.persisted:
+            self.group.apply(GroupMetadataChanged("g", self.persisted[-1]))
         self.group.apply(SessionsStarted("g", self.now_ms))
 
     # ---- responses
 
-    def waits(self, token: int) -> bool:
-        return token not in self.answers
+    def is_pending(self, token: int) -> bool:
+        return token not in self.responses
 
     def joined(self, token: int) -> JoinResponse:
-        answer = self.answers[token]
-        assert isinstance(answer, JoinResponse) and answer.error is None, answer
-        return answer
+        response = self.responses[token]
+        assert isinstance(response, JoinResponse) and response.error is None, response
+        return response
 
     def synced(self, token: int) -> bytes:
-        answer = self.answers[token]
-        assert isinstance(answer, SyncResponse) and answer.error is None, answer
-        return answer.assignment
+        response = self.responses[token]
+        assert isinstance(response, SyncResponse) and response.error is None, response
+        return response.assignment
 
-    def refused(self, token: int) -> str:
+    def error_of(self, token: int) -> str:
         """The name of the error."""
-        return type(self.answers[token].error).__name__
+        return type(self.responses[token].error).__name__
 
     # ---- stages
 
-    def generation(self, *member_ids: str, **facts: Any) -> None:
+    def generation(self, *member_ids: str, **fields: Any) -> None:
         """Joins the members one by one into a first generation without an assignment."""
-        tokens = [self.join(new_id=one, **facts) for one in member_ids]
-        self.due()
+        tokens = [self.join(new_id=one, **fields) for one in member_ids]
+        self.run_timers()
         for token in tokens:
             self.joined(token)
 
-    def stable(self, *member_ids: str, **facts: Any) -> None:
+    def stable(self, *member_ids: str, **fields: Any) -> None:
         """As `generation`; the first member leads and assigns each its own id."""
-        self.generation(*member_ids, **facts)
+        self.generation(*member_ids, **fields)
         shares = {one: one.encode() for one in self.group.members}
         for one in [*member_ids[1:], member_ids[0]]:
             self.sync(one, self.group.generation_id, **shares)

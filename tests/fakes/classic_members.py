@@ -13,7 +13,7 @@ from tests.fakes.classic_requests import (
 from tests.fakes.client import FakeClient, FakeKafka
 
 JOIN, SYNC, HEARTBEAT, LEAVE = 9, 5, 4, 5
-FIRST_TO_JOIN_TWICE = 4
+MEMBER_ID_REQUIRED = 4
 
 
 class Member:
@@ -34,11 +34,11 @@ class Member:
 
     def fetch_id(self, version: int = JOIN, **other: Any) -> None:
         """Requests a member id before the join (KIP-394)."""
-        if not self.member_id and version >= FIRST_TO_JOIN_TWICE and self.instance_id is None:
+        if not self.member_id and version >= MEMBER_ID_REQUIRED and self.instance_id is None:
             facts = {**self.facts, **other}
-            answer = self.client.ask(join_request("", self.group_id, **facts), version)
-            assert answer.error_code == 79, answer
-            self.member_id = answer.member_id
+            response = self.client.ask(join_request("", self.group_id, **facts), version)
+            assert response.error_code == 79, response
+            self.member_id = response.member_id
 
     def begin_join(self, version: int = JOIN, **other: Any) -> None:
         """Sends the join and returns at once."""
@@ -48,11 +48,11 @@ class Member:
 
     def joined(self) -> Any:
         """The response, which has arrived."""
-        answer = self.answer()
-        if answer.error_code == 0:
-            self.member_id = answer.member_id
-            self.generation_id = answer.generation_id
-        return answer
+        response = self.answer()
+        if response.error_code == 0:
+            self.member_id = response.member_id
+            self.generation_id = response.generation_id
+        return response
 
     def join(self, version: int = JOIN, **other: Any) -> Any:
         self.begin_join(version, **other)
@@ -73,24 +73,24 @@ class Member:
         return self.answer()
 
     def heartbeat(self) -> int:
-        asked = heartbeat_request(
+        request = heartbeat_request(
             self.generation_id, self.member_id, self.group_id, self.instance_id
         )
-        code: int = self.client.ask(asked, HEARTBEAT).error_code
+        code: int = self.client.ask(request, HEARTBEAT).error_code
         return code
 
     def leave(self) -> Any:
-        asked = leave_request((self.member_id, self.instance_id), group_id=self.group_id)
-        return self.client.ask(asked, LEAVE)
+        request = leave_request((self.member_id, self.instance_id), group_id=self.group_id)
+        return self.client.ask(request, LEAVE)
 
     def answers(self) -> list[Any]:
         self.kafka.run()
         return self.client.answers()
 
     def answer(self) -> Any:
-        answers = self.answers()
-        assert len(answers) == 1, answers
-        return answers[0]
+        responses = self.answers()
+        assert len(responses) == 1, responses
+        return responses[0]
 
     @property
     def waits(self) -> bool:

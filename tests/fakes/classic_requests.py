@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from interfaces.kafka.wire.messages.heartbeat import HeartbeatRequest
-from interfaces.kafka.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
-from interfaces.kafka.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
-from interfaces.kafka.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from interfaces.kafka.wire.messages.join_group import JoinGroupRequest
+from interfaces.kafka.wire.messages.leave_group import LeaveGroupRequest
+from interfaces.kafka.wire.messages.sync_group import SyncGroupRequest
+from tests.fakes.structs import build
 
 
 def join_request(
@@ -18,18 +19,16 @@ def join_request(
     protocol_type: str = "consumer",
 ) -> JoinGroupRequest:
     offered = {"range": b"r"} if protocols is None else protocols
-    return JoinGroupRequest(
-        group_id=group_id,
-        session_timeout_ms=session_ms,
-        rebalance_timeout_ms=rebalance_ms,
-        member_id=member_id,
-        group_instance_id=instance_id,
-        protocol_type=protocol_type,
-        protocols=[
-            JoinGroupRequestProtocol(name=name, metadata=metadata)
-            for name, metadata in offered.items()
-        ],
-    )
+    fields = {
+        "group_id": group_id,
+        "session_timeout_ms": session_ms,
+        "rebalance_timeout_ms": rebalance_ms,
+        "member_id": member_id,
+        "group_instance_id": instance_id,
+        "protocol_type": protocol_type,
+        "protocols": [{"name": name, "metadata": data} for name, data in offered.items()],
+    }
+    return build(JoinGroupRequest, fields)
 
 
 def sync_request(
@@ -41,18 +40,17 @@ def sync_request(
     protocol_type: str | None = "consumer",
     protocol_name: str | None = "range",
 ) -> SyncGroupRequest:
-    return SyncGroupRequest(
-        group_id=group_id,
-        generation_id=generation_id,
-        member_id=member_id,
-        group_instance_id=instance_id,
-        protocol_type=protocol_type,
-        protocol_name=protocol_name,
-        assignments=[
-            SyncGroupRequestAssignment(member_id=one, assignment=assignment)
-            for one, assignment in (assignments or {}).items()
-        ],
-    )
+    assigned = (assignments or {}).items()
+    fields = {
+        "group_id": group_id,
+        "generation_id": generation_id,
+        "member_id": member_id,
+        "group_instance_id": instance_id,
+        "protocol_type": protocol_type,
+        "protocol_name": protocol_name,
+        "assignments": [{"member_id": one, "assignment": data} for one, data in assigned],
+    }
+    return build(SyncGroupRequest, fields)
 
 
 def heartbeat_request(
@@ -67,10 +65,5 @@ def heartbeat_request(
 
 
 def leave_request(*members: tuple[str, str | None], group_id: str = "g") -> LeaveGroupRequest:
-    return LeaveGroupRequest(
-        group_id=group_id,
-        members=[
-            MemberIdentity(member_id=member_id, group_instance_id=instance_id)
-            for member_id, instance_id in members
-        ],
-    )
+    leaving = [{"member_id": one, "group_instance_id": name} for one, name in members]
+    return build(LeaveGroupRequest, {"group_id": group_id, "members": leaving})

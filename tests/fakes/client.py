@@ -59,14 +59,14 @@ class FakeClient:
         self.transport = transport
         self.session = session
         self._next_correlation_id = 1
-        self._asked: list[tuple[int, Request, int]] = []
+        self._requests: list[tuple[int, Request, int]] = []
         self._received = b""
 
     def send(self, request: Request, version: int) -> int:
         """Sends without waiting; returns the correlation id."""
         correlation_id = self._next_correlation_id
         self._next_correlation_id += 1
-        self._asked.append((correlation_id, request, version))
+        self._requests.append((correlation_id, request, version))
         self.transport.send(frame(request, version, correlation_id))
         return correlation_id
 
@@ -74,9 +74,9 @@ class FakeClient:
         """Sends, runs the loop until it is idle, and returns the one response."""
         self.send(request, version)
         self._listener.scheduler.run()
-        answers = self.answers()
-        assert len(answers) == 1, answers
-        return answers[0]
+        responses = self.answers()
+        assert len(responses) == 1, responses
+        return responses[0]
 
     def frames(self) -> list[bytes]:
         """Complete responses since the last call, without their length."""
@@ -96,13 +96,13 @@ class FakeClient:
         found = []
         for one in self.frames():
             (correlation_id,) = struct.unpack_from(">i", one)
-            while self._asked[0][0] != correlation_id:
-                assert _expects_nothing(self._asked[0][1]), "an answer out of order"
-                self._asked.pop(0)
-            _, request, version = self._asked.pop(0)
+            while self._requests[0][0] != correlation_id:
+                assert _expects_nothing(self._requests[0][1]), "a response out of order"
+                self._requests.pop(0)
+            _, request, version = self._requests.pop(0)
             flexible = request.is_flexible(version) and request.api_key != API_VERSIONS
             message, end = response_type(request).decode(version, one, 5 if flexible else 4)
-            assert end == len(one), "bytes after the answer"
+            assert end == len(one), "bytes after the response"
             found.append(message)
         return found
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from interfaces.kafka.wire.messages import alter_configs, incremental_alter_configs
-from interfaces.kafka.wire.messages.describe_configs import (
-    DescribeConfigsRequest,
-    DescribeConfigsResource,
-)
+from interfaces.kafka.wire.messages.alter_configs import AlterConfigsRequest
+from interfaces.kafka.wire.messages.describe_configs import DescribeConfigsRequest
+from interfaces.kafka.wire.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
 from tests.fakes.client import FakeClient
+from tests.fakes.structs import Fields, build
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 SET, DELETE, APPEND, SUBTRACT = range(4)
@@ -23,60 +22,40 @@ def described(
     synonyms: bool = True,
     documentation: bool = False,
 ) -> DescribeConfigsRequest:
-    return DescribeConfigsRequest(
-        resources=[
-            DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=keys)
-            for kind, name in resources
-        ],
-        include_synonyms=synonyms,
-        include_documentation=documentation,
-    )
+    named = [{**_named(*one), "configuration_keys": keys} for one in resources]
+    options = {"include_synonyms": synonyms, "include_documentation": documentation}
+    return build(DescribeConfigsRequest, {"resources": named, **options})
 
 
 def replaced(
     *resources: tuple[int, str, dict[str, str | None]], only: bool = False
-) -> alter_configs.AlterConfigsRequest:
-    return alter_configs.AlterConfigsRequest(
-        resources=[
-            alter_configs.AlterConfigsResource(
-                resource_type=kind,
-                resource_name=name,
-                configs=[
-                    alter_configs.AlterableConfig(name=key, value=value)
-                    for key, value in configs.items()
-                ],
-            )
-            for kind, name, configs in resources
-        ],
-        validate_only=only,
-    )
+) -> AlterConfigsRequest:
+    altered = [
+        {**_named(*named), "configs": [{"name": k, "value": v} for k, v in configs.items()]}
+        for *named, configs in resources
+    ]
+    return build(AlterConfigsRequest, {"resources": altered, "validate_only": only})
 
 
 def changed(
     *resources: tuple[int, str, list[Operation]], only: bool = False
-) -> incremental_alter_configs.IncrementalAlterConfigsRequest:
-    return incremental_alter_configs.IncrementalAlterConfigsRequest(
-        resources=[
-            incremental_alter_configs.AlterConfigsResource(
-                resource_type=kind,
-                resource_name=name,
-                configs=[
-                    incremental_alter_configs.AlterableConfig(
-                        name=key, config_operation=operation, value=value
-                    )
-                    for key, operation, value in operations
-                ],
-            )
-            for kind, name, operations in resources
-        ],
-        validate_only=only,
-    )
+) -> IncrementalAlterConfigsRequest:
+    names = ("name", "config_operation", "value")
+    altered = [
+        {**_named(*named), "configs": [dict(zip(names, one, strict=True)) for one in operations]}
+        for *named, operations in resources
+    ]
+    return build(IncrementalAlterConfigsRequest, {"resources": altered, "validate_only": only})
+
+
+def _named(kind: Any, name: Any) -> Fields:
+    return {"resource_type": kind, "resource_name": name}
 
 
 def change(client: FakeClient, kind: int, name: str, *operations: Operation) -> tuple[int, str]:
     """The error code and message of the only resource."""
-    [answer] = client.ask(changed((kind, name, list(operations))), 1).responses
-    return answer.error_code, answer.error_message or ""
+    [result] = client.ask(changed((kind, name, list(operations))), 1).responses
+    return result.error_code, result.error_message or ""
 
 
 def set_configs(client: FakeClient, kind: int, name: str, **configs: str) -> None:

@@ -15,13 +15,13 @@ class EchoListener:
         self._server: asyncio.Server | None = None
 
     async def start(self, sockets: ListeningSockets) -> None:
-        self._server = await asyncio.start_server(self._answer, sock=sockets.sockets[0])
+        self._server = await asyncio.start_server(self._echo, sock=sockets.sockets[0])
 
     def close(self) -> None:
         if self._server is not None:
             self._server.close()
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _echo(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(await reader.readline())
         await writer.drain()
         writer.close()

@@ -1,22 +1,24 @@
-"""A group with given state for reads, and short builders of committed offsets."""
+"""A group whose state tests set, and short builders of committed offsets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from application.state.runtime import ignore
 from domain.errors import BrokerError
 from domain.groups.group import Group, GroupChange, GroupDeleted, GroupKind, GroupMember
 from domain.groups.offsets import CommittedOffset
 from domain.topics.topic import Topic
+from tests.fakes.broker import FakeBroker
 
 A_TOPIC_ID = bytes(15) + b"\1"
 
 
-class GroupOfOneWord(Group):
+class FakeGroup(Group):
     """Refuses requests with `refusal`."""
 
-    __slots__ = ("expires_from", "heard", "kind", "members", "refusal", "topics", "type")
+    __slots__ = ("expires_from", "kind", "members", "refusal", "renewals", "topics", "type")
 
     def __init__(self, group_id: str, kind: GroupKind = GroupKind.CLASSIC) -> None:
         super().__init__(group_id)
@@ -25,7 +27,7 @@ class GroupOfOneWord(Group):
         self.type = "consumer"
         self.topics: set[str] = set()
         self.refusal: BrokerError | None = None
-        self.heard: list[tuple[str, int]] = []
+        self.renewals: list[tuple[str, int]] = []
         self.expires_from: int | None = None
 
     def apply(self, change: GroupChange) -> None:
@@ -64,7 +66,7 @@ class GroupOfOneWord(Group):
         self._refuse()
 
     def renew_session(self, member_id: str, now_ms: int) -> None:
-        self.heard.append((member_id, now_ms))
+        self.renewals.append((member_id, now_ms))
 
     def responded_late(self, member_id: str, now_ms: int) -> None:
         self.renew_session(member_id, now_ms)
@@ -91,3 +93,23 @@ def committed(
     leader_epoch: int = -1,
 ) -> CommittedOffset:
     return CommittedOffset(offset, leader_epoch, metadata, at_ms, expires_ms, topic_id)
+
+
+def persist_offsets(
+    fake: FakeBroker,
+    group_id: str,
+    topic: str,
+    *partitions: int,
+    offset: int = 7,
+    expires_ms: int | None = None,
+) -> None:
+    """Stages a commit at the fake's time, without the checks of the group."""
+    topic_id, now_ms = fake.existing(topic).topic_id, fake.clock.now_ms()
+    one = committed(offset, topic_id=topic_id, at_ms=now_ms, expires_ms=expires_ms)
+    writes = [(group_id, topic, partition, one) for partition in partitions]
+    fake.broker.groups.offsets.persist(group_id, writes, ignore)
+
+
+def stored_offsets(fake: FakeBroker) -> int:
+    """The number of rows in the store."""
+    return len(fake.store.tables.get("offsets", {}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from typing import Any
 
 from domain.groups.embedded_protocol import read_assignment, write_assignment
@@ -12,14 +11,7 @@ from interfaces.kafka.wire.messages.consumer_group_heartbeat import (
 )
 from tests.fakes.classic_members import Member, join_all
 from tests.fakes.client import FakeKafka
-
-
-def subscription(*topics: str, owned: dict[str, list[int]] | None = None) -> bytes:
-    """Version 1, as cooperative consumers send it."""
-    pieces = [struct.pack(">hi", 1, len(topics))]
-    pieces += [struct.pack(">h", len(name)) + name.encode() for name in topics]
-    pieces.append(struct.pack(">i", -1))
-    return b"".join(pieces) + write_assignment(0, owned or {})[2:-4]
+from tests.fakes.consumer_protocol import subscription
 
 
 def classic(kafka: FakeKafka, **facts: Any) -> Member:
@@ -35,12 +27,12 @@ class Modern:
         self.epoch = 0
         self.has: list[Any] = []
 
-    def say(self, epoch: int | None = None, **said: Any) -> ConsumerGroupHeartbeatResponse:
+    def say(self, epoch: int | None = None, **fields: Any) -> ConsumerGroupHeartbeatResponse:
         request = ConsumerGroupHeartbeatRequest(
             group_id="g",
             member_id=self.member_id,
             member_epoch=self.epoch if epoch is None else epoch,
-            **{**self.facts, **said},
+            **{**self.facts, **fields},
         )
         response: ConsumerGroupHeartbeatResponse = self.client.ask(request, 1)
         if response.error_code == 0:
@@ -78,9 +70,9 @@ def share_out(*members: Member) -> None:
 
 
 def synced(member: Member) -> list[int]:
-    answer = member.sync(protocol_type="consumer", protocol_name="range")
-    assert answer.error_code == 0
-    return list(read_assignment(bytes(answer.assignment)).partitions.get("t", []))
+    response = member.sync(protocol_type="consumer", protocol_name="range")
+    assert response.error_code == 0
+    return list(read_assignment(bytes(response.assignment)).partitions.get("t", []))
 
 
 def rejoin(member: Member, owned: list[int]) -> list[int]:

@@ -9,20 +9,11 @@ from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest
 from interfaces.kafka.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
 )
-from interfaces.kafka.wire.messages.offset_delete import (
-    OffsetDeleteRequest,
-    OffsetDeleteRequestPartition,
-    OffsetDeleteRequestTopic,
-)
-from interfaces.kafka.wire.messages.offset_fetch import (
-    OffsetFetchRequest,
-    OffsetFetchRequestGroup,
-    OffsetFetchRequestTopic,
-    OffsetFetchRequestTopics,
-)
+from interfaces.kafka.wire.messages.offset_delete import OffsetDeleteRequest
+from interfaces.kafka.wire.messages.offset_fetch import OffsetFetchRequest
 from tests.fakes.client import FakeClient
+from tests.fakes.structs import Fields, build
 
 FIRST_BY_ID = 10
 FIRST_WITH_GROUPS = 8
@@ -55,23 +46,20 @@ def offset_commit(
     *topics: tuple[str | bytes, Iterable[OffsetCommitRequestPartition]],
     **fields: Any,
 ) -> OffsetCommitRequest:
-    request = OffsetCommitRequest(group_id=group_id, **fields)
-    for named, partitions in topics:
-        topic = OffsetCommitRequestTopic(partitions=list(partitions))
-        if isinstance(named, bytes):
-            topic.topic_id = named
-        else:
-            topic.name = named
-        request.topics.append(topic)
-    return request
+    named = [{**_named(topic), "partitions": list(partitions)} for topic, partitions in topics]
+    return build(OffsetCommitRequest, {"group_id": group_id, "topics": named, **fields})
 
 
-def commit_codes(answer: Any, version: int) -> dict[str | bytes, list[tuple[int, int]]]:
-    names = [one.topic_id if version >= FIRST_BY_ID else one.name for one in answer.topics]
-    assert len(set(names)) == len(names), "a topic is answered twice"
+def _named(topic: str | bytes) -> Fields:
+    return {"topic_id" if isinstance(topic, bytes) else "name": topic}
+
+
+def commit_codes(response: Any, version: int) -> dict[str | bytes, list[tuple[int, int]]]:
+    names = [one.topic_id if version >= FIRST_BY_ID else one.name for one in response.topics]
+    assert len(set(names)) == len(names), "a topic is returned twice"
     return {
         name: [(one.partition_index, one.error_code) for one in topic.partitions]
-        for name, topic in zip(names, answer.topics, strict=True)
+        for name, topic in zip(names, response.topics, strict=True)
     }
 
 
@@ -85,35 +73,21 @@ def fetch_group(
     member_epoch: int = -1,
 ) -> Any:
     """The response for one group in any version: `error_code` and `topics`."""
-    if version >= FIRST_WITH_GROUPS:
-        group = OffsetFetchRequestGroup(
-            group_id=group_id, member_id=member_id, member_epoch=member_epoch, topics=None
-        )
-        if topics is not None:
-            group.topics = [_topic(named, indexes) for named, indexes in topics.items()]
-        request = OffsetFetchRequest(groups=[group], require_stable=require_stable)
-        (answer,) = client.ask(request, version).groups
-        assert answer.group_id == group_id
-        return answer
-    request = OffsetFetchRequest(group_id=group_id, topics=None, require_stable=require_stable)
+    named = None
     if topics is not None:
-        request.topics = [
-            OffsetFetchRequestTopic(name=name, partition_indexes=indexes)
-            for name, indexes in topics.items()
-        ]
-    return client.ask(request, version)
+        named = [{**_named(one), "partition_indexes": indexes} for one, indexes in topics.items()]
+    group = {"group_id": group_id, "topics": named}
+    if version < FIRST_WITH_GROUPS:
+        fields = {**group, "require_stable": require_stable}
+        return client.ask(build(OffsetFetchRequest, fields), version)
+    member = {"member_id": member_id, "member_epoch": member_epoch}
+    fields = {"groups": [{**group, **member}], "require_stable": require_stable}
+    (response,) = client.ask(build(OffsetFetchRequest, fields), version).groups
+    assert response.group_id == group_id
+    return response
 
 
-def _topic(named: str | bytes, indexes: list[int]) -> OffsetFetchRequestTopics:
-    topic = OffsetFetchRequestTopics(partition_indexes=indexes)
-    if isinstance(named, bytes):
-        topic.topic_id = named
-    else:
-        topic.name = named
-    return topic
-
-
-def found(answer: Any) -> dict[str | bytes, dict[int, tuple[int, int, str, int]]]:
+def found(response: Any) -> dict[str | bytes, dict[int, tuple[int, int, str, int]]]:
     """Offset, leader epoch, metadata and code of each partition."""
     return {
         getattr(topic, "name", "") or topic.topic_id: {
@@ -125,7 +99,7 @@ def found(answer: Any) -> dict[str | bytes, dict[int, tuple[int, int, str, int]]
             )
             for one in topic.partitions
         }
-        for topic in answer.topics
+        for topic in response.topics
     }
 
 
@@ -141,29 +115,24 @@ def delete_offsets(
     client: FakeClient, group_id: str, *topics: tuple[str, list[int]]
 ) -> int | dict[str, list[tuple[int, int]]]:
     """The error code of the group, or partition and code of each topic."""
-    answer = client.ask(offset_delete(group_id, *topics), 0)
-    if answer.error_code:
-        assert answer.topics == []
-        return int(answer.error_code)
+    response = client.ask(offset_delete(group_id, *topics), 0)
+    if response.error_code:
+        assert response.topics == []
+        return int(response.error_code)
     return {
         topic.name: [(one.partition_index, one.error_code) for one in topic.partitions]
-        for topic in answer.topics
+        for topic in response.topics
     }
 
 
 def offset_delete(group_id: str, *topics: tuple[str, list[int]]) -> OffsetDeleteRequest:
-    return OffsetDeleteRequest(
-        group_id=group_id,
-        topics=[
-            OffsetDeleteRequestTopic(
-                name=name,
-                partitions=[OffsetDeleteRequestPartition(partition_index=one) for one in indexes],
-            )
-            for name, indexes in topics
-        ],
-    )
+    named = [
+        {"name": name, "partitions": [{"partition_index": one} for one in indexes]}
+        for name, indexes in topics
+    ]
+    return build(OffsetDeleteRequest, {"group_id": group_id, "topics": named})
 
 
 def delete_groups(client: FakeClient, *group_ids: str, version: int = 2) -> list[tuple[str, int]]:
-    answer = client.ask(DeleteGroupsRequest(groups_names=list(group_ids)), version)
-    return [(one.group_id, one.error_code) for one in answer.results]
+    response = client.ask(DeleteGroupsRequest(groups_names=list(group_ids)), version)
+    return [(one.group_id, one.error_code) for one in response.results]

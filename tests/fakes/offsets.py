@@ -16,13 +16,13 @@ Done = Callable[[StorageFailed | None], None]
 
 
 def offsets_home(
-    store: MemoryStore, events: EventLog, kept: Callable[[], None] = lambda: None
+    store: MemoryStore, events: EventLog, persisted: Callable[[], None] = lambda: None
 ) -> OffsetsHome:
     """Over rows in memory; commits complete at once."""
 
     def when_committed(then: Done) -> None:
         store.keep()
-        kept()
+        persisted()
         then(None)
 
     return OffsetsHome(MemoryStateStore(store), when_committed, events)
@@ -39,18 +39,18 @@ class HeldOffsetRepository:
     def load(self, take: Callable[[Sequence[OffsetRow]], None], done: Callable[[], None]) -> None:
         self._take, self._done = take, done
 
-    def give(self, rows: Sequence[OffsetRow]) -> None:
+    def load_rows(self, rows: Sequence[OffsetRow]) -> None:
         assert self._take is not None
         self._take(rows)
 
-    def give_all(self) -> None:
+    def finish_loading(self) -> None:
         assert self._done is not None
         self._done()
 
     def apply(self, writes: Sequence[OffsetWrite], done: Done) -> None:
         self.waiting.append((writes, done))
 
-    def keep(self, failure: StorageFailed | None = None) -> Sequence[OffsetWrite]:
+    def complete(self, failure: StorageFailed | None = None) -> Sequence[OffsetWrite]:
         """Completes or fails the oldest pending write."""
         writes, done = self.waiting.popleft()
         done(failure)

@@ -30,6 +30,10 @@ class Postgres:
             shutil.chown(self.folder, USER, USER)
         self._run("initdb", "-D", str(self._data), "-U", USER, "-A", "trust", "--no-sync")
 
+    @property
+    def is_running(self) -> bool:
+        return (self._data / "postmaster.pid").exists()
+
     def start(self) -> None:
         options = (
             f"-c listen_addresses='' -c unix_socket_directories={self.folder} "
@@ -78,8 +82,8 @@ class Postgres:
         )
         if done.returncode:
             log = self.folder / "log"
-            said = log.read_text() if log.exists() else done.stdout
-            raise AssertionError(f"{program} failed: {said}")
+            reason = log.read_text() if log.exists() else done.stdout
+            raise AssertionError(f"{program} failed: {reason}")
 
 
 def _as_another() -> Sequence[str]:

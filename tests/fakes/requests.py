@@ -20,9 +20,9 @@ def produce(value: str = "v", acks: int = -1, index: int = 0) -> ProduceRequest:
 
 
 def fetch(max_wait_ms: int = 500, offset: int = 0) -> FetchRequest:
-    wanted = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
+    data = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
     return FetchRequest(
-        max_wait_ms=max_wait_ms, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[wanted])]
+        max_wait_ms=max_wait_ms, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[data])]
     )
 
 
@@ -30,9 +30,9 @@ def metadata(*names: str) -> MetadataRequest:
     return MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in names])
 
 
-def kinds(answers: list[Any]) -> list[str]:
-    return [type(one).__name__.removesuffix("Response") for one in answers]
+def kinds(responses: list[Any]) -> list[str]:
+    return [type(one).__name__.removesuffix("Response") for one in responses]
 
 
-def offsets(answers: list[Any]) -> list[int]:
-    return [one.responses[0].partition_responses[0].base_offset for one in answers]
+def offsets(responses: list[Any]) -> list[int]:
+    return [one.responses[0].partition_responses[0].base_offset for one in responses]

@@ -17,10 +17,10 @@ class FakeTimer:
 
     def cancel(self) -> None:
         self.cancelled = True
-        self.callback = _nobody  # as the loop's timers do, to avoid cycles
+        self.callback = _nothing  # as the loop's timers do, to avoid cycles
 
 
-def _nobody() -> None:
+def _nothing() -> None:
     """Callback of cancelled timers."""
 
 
@@ -59,7 +59,7 @@ class FakeScheduler:
             if not self._soon:
                 return
             self.run_pass()
-        raise AssertionError("the loop never comes to rest")
+        raise AssertionError("the loop never becomes idle")
 
     def advance(self, by_ms: int) -> None:
         """Advances the time; each timer fires at its time, then the loop runs until idle."""

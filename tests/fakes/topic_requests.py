@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from interfaces.kafka.wire.messages.create_topics import (
-    CreatableReplicaAssignment,
-    CreatableTopic,
-    CreatableTopicConfig,
-    CreateTopicsRequest,
-)
+from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from tests.fakes.client import FakeClient
+from tests.fakes.structs import build
 
 
 def new(
@@ -32,18 +28,17 @@ def creatable(
     assignments: dict[int, list[int]] | None = None,
     configs: dict[str, str | None] | None = None,
 ) -> CreatableTopic:
-    return CreatableTopic(
-        name=name,
-        num_partitions=partitions,
-        replication_factor=replicas,
-        assignments=[
-            CreatableReplicaAssignment(partition_index=index, broker_ids=brokers)
+    fields = {
+        "name": name,
+        "num_partitions": partitions,
+        "replication_factor": replicas,
+        "assignments": [
+            {"partition_index": index, "broker_ids": brokers}
             for index, brokers in (assignments or {}).items()
         ],
-        configs=[
-            CreatableTopicConfig(name=key, value=value) for key, value in (configs or {}).items()
-        ],
-    )
+        "configs": [{"name": key, "value": value} for key, value in (configs or {}).items()],
+    }
+    return build(CreatableTopic, fields)
 
 
 def create(

@@ -20,7 +20,7 @@ class FakeTransport(asyncio.Transport):
         super().__init__({"peername": peername, "sockname": sockname})
         self._scheduler = scheduler
         self._protocol: asyncio.BufferedProtocol | None = None
-        self._to_come = bytearray()
+        self._incoming = bytearray()
         self._client_reads = True
         self._unsent: list[bytes] = []
         self._high = 64 * 1024
@@ -30,7 +30,7 @@ class FakeTransport(asyncio.Transport):
         self.closing = False
         self.aborted = False
         self.lost = False
-        self._told_lost = False
+        self._notified_lost = False
         #: Number of writes.
         self.writes = 0
 
@@ -59,13 +59,13 @@ class FakeTransport(asyncio.Transport):
 
     def send(self, data: bytes) -> None:
         """Bytes that the session does not read yet arrive when it reads again."""
-        self._to_come += data
-        self._go_on()
+        self._incoming += data
+        self._deliver()
 
-    def _go_on(self) -> None:
-        while self._to_come and self.is_reading():
-            data, self._to_come = self._to_come, bytearray()
-            self._to_come = data[self.receive(data) :]
+    def _deliver(self) -> None:
+        while self._incoming and self.is_reading():
+            data, self._incoming = self._incoming, bytearray()
+            self._incoming = data[self.receive(data) :]
 
     def stop_reading(self) -> None:
         self._client_reads = False
@@ -74,7 +74,7 @@ class FakeTransport(asyncio.Transport):
         self._client_reads = True
         self.taken += self._unsent
         self._unsent.clear()
-        if self._writing_paused and not self._told_lost:
+        if self._writing_paused and not self._notified_lost:
             self._writing_paused = False
             self.protocol.resume_writing()
         self._finish_close()
@@ -103,7 +103,7 @@ class FakeTransport(asyncio.Transport):
             self._take(bytes(data))
 
     def _take(self, data: bytes) -> None:
-        assert not self._told_lost, "written to a connection that is gone"
+        assert not self._notified_lost, "a write to a lost connection"
         if self.lost:
             return
         if self._client_reads:
@@ -121,8 +121,8 @@ class FakeTransport(asyncio.Transport):
     def resume_reading(self) -> None:
         assert not self.reading, "resumed twice"
         self.reading = True
-        if self._to_come:
-            self._scheduler.soon(self._go_on)
+        if self._incoming:
+            self._scheduler.soon(self._deliver)
 
     def is_reading(self) -> bool:
         return self.reading and not self.closing
@@ -146,9 +146,9 @@ class FakeTransport(asyncio.Transport):
     def _lose(self) -> None:
         if not self.lost:
             self.lost = True
-            self._scheduler.soon(self._tell_lost)
+            self._scheduler.soon(self._notify_lost)
 
-    def _tell_lost(self) -> None:
-        self._told_lost = True
+    def _notify_lost(self) -> None:
+        self._notified_lost = True
         protocol, self._protocol = self.protocol, None  # as the transports of both loops do
         protocol.connection_lost(None)

@@ -1,7 +1,7 @@
-"""Members of a classic group that do what clients do, and worse, against what they were promised.
+"""Clients of a classic group, correct and faulty ones, against the promises of the protocol.
 
-They join, sync, send heartbeats, leave, lose their connections, come back under their instance's
-name, ask twice; commits are slow or fail; time passes; the broker is started again.
+They join, sync, send heartbeats, leave, disconnect, return with their instance id, repeat requests;
+commits are slow or fail; time passes; the broker restarts.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from domain.groups.classic.sync import SyncRequest
 from tests.fakes.broker import FakeBroker
 
 MAX_SIZE = 4
-#: Longer than anything takes that is waited for.
+#: Longer than any timeout.
 EVERYTHING_MS = 1_000_000
-#: After these a client begins anew, without an id.
+#: After these errors a client rejoins without a member id.
 ENDS = (UnknownMemberId, FencedInstanceId, GroupMaxSizeReached)
 
 
 class Client:
-    """It knows of its place what it was told last."""
+    """Its state is that of its last response."""
 
     def __init__(self, number: int) -> None:
         self.instance_id = f"instance-{number}" if number < 2 else None
@@ -54,13 +54,13 @@ class Client:
         self.version = 0
         self.forget()
         self.former: set[str] = set()
-        #: The request whose answer it waits for.
+        #: The pending request.
         self.request: Pending[Any] | None = None
 
     def forget(self) -> None:
         self.member_id = ""
         self.generation_id = -1
-        self.told: list[str] = []
+        self.leads: list[str] = []
         self.has_joined = self.works = False
 
     def refused(self, error: BrokerError) -> None:
@@ -73,10 +73,10 @@ class ClassicGroupMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.clients = [Client(number) for number in range(5)]
-        #: All that anybody was promised an answer to, by this broker.
+        #: All pending requests of this broker.
         self.requests: list[Pending[Any]] = []
         self.highest = 0
-        #: By generation: who has which share, and which dynamic members the leader was told.
+        #: By generation: assignments, and the dynamic members that the leader got.
         self.shares: dict[int, dict[str, Client]] = {}
         self.lists: dict[int, set[str]] = {}
         self.strays = 0
@@ -85,7 +85,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         delay_ms=st.sampled_from([0, 3000]), hasty_ms=st.sampled_from([None, None, -1, 0, 1])
     )
     def begin(self, delay_ms: int, hasty_ms: int | None) -> None:
-        """`hasty_ms`: of some, static and dynamic, who leave nobody time to join."""
+        """`hasty_ms`: the rebalance timeout of some members, too short to join."""
         for client in self.clients[1::2]:
             client.rebalance_ms = client.rebalance_ms if hasty_ms is None else hasty_ms
         self.fake = FakeBroker(
@@ -104,16 +104,16 @@ class ClassicGroupMachine(RuleBasedStateMachine):
 
     # ---- requests
 
-    def ask(self, client: Client, request: Pending[Any], told: Any) -> None:
+    def ask(self, client: Client, request: Pending[Any], then: Any) -> None:
         client.request = request
         self.requests.append(request)
 
-        def answered(answer: Any) -> None:
+        def completed(response: Any) -> None:
             if client.request is request:
                 client.request = None
-            told(client, answer)
+            then(client, response)
 
-        request.then(answered)
+        request.then(completed)
 
     def join(self, client: Client) -> None:
         protocols = (("range", b"%d" % client.version), ("sticky", b""))
@@ -127,38 +127,38 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         except BrokerError as refusal:
             client.refused(refusal)
 
-    def joined(self, client: Client, answer: JoinResponse | BrokerError) -> None:
-        if isinstance(answer, BrokerError):
-            client.refused(answer)
-        elif isinstance(answer.error, MemberIdRequired):
-            client.member_id = answer.member_id
-        elif answer.error is not None:
-            client.refused(answer.error)
+    def joined(self, client: Client, response: JoinResponse | BrokerError) -> None:
+        if isinstance(response, BrokerError):
+            client.refused(response)
+        elif isinstance(response.error, MemberIdRequired):
+            client.member_id = response.member_id
+        elif response.error is not None:
+            client.refused(response.error)
         else:
-            self.placed(client, answer)
+            self.placed(client, response)
 
-    def placed(self, client: Client, answer: JoinResponse) -> None:
-        assert answer.generation_id >= self.highest, "a generation came back"
-        self.highest = answer.generation_id
-        client.member_id = answer.member_id
-        client.former.add(answer.member_id)
-        client.generation_id = answer.generation_id
-        client.told = [member_id for member_id, _, _ in answer.members]
+    def placed(self, client: Client, response: JoinResponse) -> None:
+        assert response.generation_id >= self.highest, "a generation came back"
+        self.highest = response.generation_id
+        client.member_id = response.member_id
+        client.former.add(response.member_id)
+        client.generation_id = response.generation_id
+        client.leads = [member_id for member_id, _, _ in response.members]
         client.has_joined, client.works = True, False
-        kept = self.kept
-        assert kept.generation_id >= answer.generation_id, "it was told before it was kept"
-        if kept.generation_id == answer.generation_id:
-            assert answer.member_id in {one.member_id for one in kept.members}
-        if client.told:
-            assert {answer.leader, answer.member_id} <= set(client.told)
-            dynamic = {one for one in client.told if one.startswith("c-")}
-            assert self.lists.setdefault(answer.generation_id, dynamic) == dynamic
-        if answer.skip_assignment:
-            client.told = []
+        persisted = self.persisted
+        assert persisted.generation_id >= response.generation_id, "a response before its commit"
+        if persisted.generation_id == response.generation_id:
+            assert response.member_id in {one.member_id for one in persisted.members}
+        if client.leads:
+            assert {response.leader, response.member_id} <= set(client.leads)
+            dynamic = {one for one in client.leads if one.startswith("c-")}
+            assert self.lists.setdefault(response.generation_id, dynamic) == dynamic
+        if response.skip_assignment:
+            client.leads = []
 
     def sync(self, client: Client) -> None:
         generation_id = client.generation_id
-        shares = {one: f"{generation_id}/{one}".encode() for one in client.told}
+        shares = {one: f"{generation_id}/{one}".encode() for one in client.leads}
         request = SyncRequest(
             *("g", generation_id, client.member_id, client.instance_id),
             *("consumer", "range", shares),
@@ -168,20 +168,20 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         except BrokerError as refusal:
             client.refused(refusal)
 
-    def synced(self, client: Client, answer: SyncResponse | BrokerError) -> None:
-        if isinstance(answer, BrokerError):
-            client.refused(answer)
-        elif answer.error is not None:
-            client.refused(answer.error)
+    def synced(self, client: Client, response: SyncResponse | BrokerError) -> None:
+        if isinstance(response, BrokerError):
+            client.refused(response)
+        elif response.error is not None:
+            client.refused(response.error)
         else:
-            generation_id, _, member_id = answer.assignment.decode().partition("/")
+            generation_id, _, member_id = response.assignment.decode().partition("/")
             assert int(generation_id) == client.generation_id
-            kept = self.kept
-            assert kept.generation_id >= client.generation_id, "it was told before it was kept"
-            if kept.generation_id == client.generation_id:
-                assert kept.is_assigned, "it was told before it was kept"
-                known = [one for one in kept.members if one.member_id == client.member_id]
-                assert [one.assignment for one in known] == [answer.assignment]
+            persisted = self.persisted
+            assert persisted.generation_id >= client.generation_id, "a response before its commit"
+            if persisted.generation_id == client.generation_id:
+                assert persisted.is_assigned, "a response before its commit"
+                known = [one for one in persisted.members if one.member_id == client.member_id]
+                assert [one.assignment for one in known] == [response.assignment]
             assert member_id in client.former
             owners = self.shares.setdefault(client.generation_id, {})
             assert owners.setdefault(member_id, client) is client, "two have the same share"
@@ -191,7 +191,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         if error is not None:
             client.refused(error)
 
-    # ---- what clients do
+    # ---- clients
 
     @rule(
         order=st.permutations(range(5)),
@@ -200,17 +200,17 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         slow_leader=st.booleans(),
     )
     def go_on_together(self, order: list[int], some: int, pause_ms: int, slow_leader: bool) -> None:
-        """So long that they may come to work, unless whoever leads does not hand in anything."""
+        """Long enough for a stable group, unless the leader does not assign."""
         for _ in range(6):
             for number in order[:some]:
                 client = self.clients[number]
-                if not (slow_leader and client.has_joined and client.told):
+                if not (slow_leader and client.has_joined and client.leads):
                     self.go_on(number)
             self.fake.scheduler.advance(pause_ms)
 
     @rule(order=st.permutations(range(5)))
     def come_to_work(self, order: list[int]) -> None:
-        """Whoever has vanished is given up meanwhile."""
+        """Members that are gone are removed meanwhile."""
         for _ in range(14):
             for number in order:
                 self.go_on(number)
@@ -218,7 +218,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
 
     @rule(number=st.integers(0, 4), again=st.booleans())
     def go_on_alone(self, number: int, again: bool) -> None:
-        """`again`: on another connection, while the first request still waits."""
+        """`again`: on another connection, while the first request is pending."""
         self.go_on(number, again)
 
     def go_on(self, number: int, again: bool = False) -> None:
@@ -251,7 +251,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         ),
     )
     def one_is_different(self, order: list[int], waits: bool, what: str) -> None:
-        """`waits`: one that waits for an answer, if there is one."""
+        """`waits`: a client with a pending request, if there is one."""
         number = order[0]
         if waits:
             waiting = [one for one in order if self.clients[one].request is not None]
@@ -272,7 +272,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
 
     @rule(number=st.sampled_from([0, 1, 1, 4]))
     def return_anew(self, number: int) -> None:
-        """The process is gone, and another one begins in its place; the first two are static."""
+        """The process is replaced by another one; the first two are static."""
         client = self.clients[number]
         self.lose_connection(client)
         client.forget()
@@ -283,7 +283,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
             client.request.abandon()
             client.request = None
 
-    # ---- what befalls the broker
+    # ---- the broker
 
     @rule(
         what=st.sampled_from(
@@ -308,7 +308,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
             commit.fail_next()
 
     def stray(self) -> None:
-        """A client asks for an id, and never comes back."""
+        """A client gets a member id and never joins."""
         self.strays += 1
         request = JoinRequest(
             *(f"stray-{self.strays}", "", None, "c", "/h", 6000, 6000, "consumer"),
@@ -324,15 +324,15 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         self.service.start()
 
     @property
-    def kept(self) -> Image:
-        """What a restart would find."""
+    def persisted(self) -> Image:
+        """The group after a restart."""
         changes = list(self.fake.core.groups.load("g"))
         assert len(changes) == 1
         change = changes[0]
         assert isinstance(change, GroupMetadataChanged) and change.image is not None
         return change.image
 
-    # ---- what always holds
+    # ---- invariants
 
     @invariant()
     def there_is_room(self) -> None:
@@ -364,7 +364,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         self.fake.commit.holding = False
         self.fake.commit.failures.clear()
         self.fake.scheduler.advance(EVERYTHING_MS)
-        assert all(request.resolved for request in self.requests), "somebody waits for ever"
+        assert all(request.resolved for request in self.requests), "a request without a response"
         group = self.group
         assert group is None or (group.state is State.EMPTY and not group.pending)
         assert [
@@ -376,5 +376,5 @@ class ClassicGroupMachine(RuleBasedStateMachine):
 
 
 @pytest.mark.timeout(600)  # with --long
-def test_members_are_told_what_is_kept_and_nobody_waits_for_ever() -> None:
+def test_every_request_gets_a_response_with_the_persisted_generation() -> None:
     run_state_machine_as_test(ClassicGroupMachine, settings=settings(stateful_step_count=40))

@@ -1,8 +1,8 @@
-"""Members that follow the consumer protocol, and do not, over the real service.
+"""Members, correct and faulty ones, of a consumer group over the real service.
 
-Each member believes to own what it was told, gives up what it is not told any more, says so in its
-next heartbeat, and begins anew when it is fenced. Answers get lost, heartbeats come twice, members
-fall silent, commits fail, the broker is started again, topics come, grow and go.
+Each member owns its assignment, revokes other partitions, reports its partitions in the next
+heartbeat, and rejoins when it is fenced. Responses get lost, heartbeats come twice, members vanish,
+commits fail, the broker restarts, topics are created, extended and deleted.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ class Member:
         self.instance_id = instance_id
         self.wish = wish
         self.epoch = 0
-        #: What it was told to have, and what it has.
-        self.told: Partitions = {}
+        #: Its assignment, and the partitions it owns.
+        self.assigned: Partitions = {}
         self.owned: Partitions = {}
-        #: It has to say everything: it is new, or an answer did not come.
+        #: It must send all fields: it is new, or a response was lost.
         self.says_all = True
         self.is_away = False
 
@@ -74,12 +74,12 @@ class Member:
             all_of_it |= self.wish | {"rebalance_timeout_ms": REBALANCE_MS}
         return Heartbeat(self.member_id, self.epoch, self.instance_id, **all_of_it)
 
-    def heard(self, answer: HeartbeatResult) -> None:
-        assert answer.epoch >= self.epoch, "a member's epoch goes back"
-        self.epoch = answer.epoch
+    def received(self, response: HeartbeatResult) -> None:
+        assert response.epoch >= self.epoch, "a member's epoch goes back"
+        self.epoch = response.epoch
         self.says_all = False
-        if answer.assignment is not None:
-            self.told = answer.assignment
+        if response.assignment is not None:
+            self.assigned = response.assignment
 
     def refused(self, refusal: BrokerError) -> None:
         if isinstance(refusal, CoordinatorNotAvailable):
@@ -91,7 +91,7 @@ class Member:
 
     def begin_anew(self) -> None:
         self.epoch = 0
-        self.told = self.owned = {}
+        self.assigned = self.owned = {}
         self.says_all = True
 
 
@@ -105,7 +105,7 @@ class ModernGroupModel(RuleBasedStateMachine):
         self.next_id = 0
         self.epochs = (0, 0)
 
-    # what members do
+    # members
 
     def group(self) -> ConsumerGroup | None:
         found = self.broker.broker.groups.registry.find("g")
@@ -113,35 +113,35 @@ class ModernGroupModel(RuleBasedStateMachine):
 
     def send(self, heartbeat: Heartbeat) -> HeartbeatResult | BrokerError:
         try:
-            answer = self.broker.broker.groups.coordinator.consumer_group_heartbeat(
+            response = self.broker.broker.groups.coordinator.consumer_group_heartbeat(
                 "g", heartbeat, True
             )
         except BrokerError as refusal:
             return refusal
-        if isinstance(answer, Pending):
+        if isinstance(response, Pending):
             late: list[HeartbeatResult | BrokerError] = []
-            answer.then(late.append)
+            response.then(late.append)
             self.broker.run()
             [one] = late
             return one
-        return answer
+        return response
 
     def tell(self, member: Member, is_lost: bool = False, twice: bool = False) -> None:
         heartbeat = member.heartbeat()
-        answer = self.send(heartbeat)
+        response = self.send(heartbeat)
         if twice:
-            # It heard nothing the first time, so what it heard the second time may not be all.
-            answer = self.send(heartbeat)
+            # The first response is lost, so the second one may be incomplete.
+            response = self.send(heartbeat)
         if is_lost or twice:
-            # What it was about to take or give up may be another thing now: it is told again.
-            member.told = member.owned
+            # The assignment may have changed: it is sent again.
+            member.assigned = member.owned
             member.says_all = True
         if is_lost:
             return
-        if isinstance(answer, BrokerError):
-            member.refused(answer)
+        if isinstance(response, BrokerError):
+            member.refused(response)
         else:
-            member.heard(answer)
+            member.received(response)
         member.says_all |= twice
 
     def enter(self, member: Member) -> Member:
@@ -164,7 +164,7 @@ class ModernGroupModel(RuleBasedStateMachine):
         return self.join_under(wish, instance_id)
 
     def join_under(self, wish: dict[str, Any], instance_id: str) -> Member:
-        """The one before is away, or still there: then the new one waits until it has gone."""
+        """The previous one has left, or the new one waits until it leaves."""
         self.next_id += 1
         before = self.of_instance(instance_id)
         member = Member(f"s{self.next_id}", instance_id, wish)
@@ -188,8 +188,8 @@ class ModernGroupModel(RuleBasedStateMachine):
 
     @rule(member=members)
     def work(self, member: Member) -> None:
-        """It gives up what it is not to have any more, and takes what it was given."""
-        member.owned = member.told
+        """It revokes and takes partitions as assigned."""
+        member.owned = member.assigned
 
     @rule(member=members, wish=wishes)
     def change_its_mind(self, member: Member, wish: dict[str, Any]) -> None:
@@ -208,16 +208,16 @@ class ModernGroupModel(RuleBasedStateMachine):
     def leave_static(self, member: Member) -> None:
         if self.is_at_work(member) and member.instance_id is not None:
             member.owned = {}
-            answer = self.send(Heartbeat(member.member_id, -2, member.instance_id))
-            if isinstance(answer, CoordinatorNotAvailable):
+            response = self.send(Heartbeat(member.member_id, -2, member.instance_id))
+            if isinstance(response, CoordinatorNotAvailable):
                 member.says_all = True
-            elif isinstance(answer, BrokerError):
+            elif isinstance(response, BrokerError):
                 member.begin_anew()
             else:
                 member.is_away = True
 
     def go(self, member: Member, epoch: int) -> None:
-        """Whatever it is answered: if the broker did not hear of it, it will miss it."""
+        """With any response: without the request, the session times out."""
         self.send(Heartbeat(member.member_id, epoch, member.instance_id))
         del self.active[member.member_id]
 
@@ -225,7 +225,7 @@ class ModernGroupModel(RuleBasedStateMachine):
     def fall_silent(self, member: Member) -> None:
         self.active.pop(member.member_id, None)
 
-    # what happens around them
+    # other events
 
     @rule(seconds=st.sampled_from([1, 5, 20]))
     def wait(self, seconds: int) -> None:
@@ -262,11 +262,11 @@ class ModernGroupModel(RuleBasedStateMachine):
         self.broker = self.broker.restarted()
         self.broker.broker.start_upkeep()
 
-    # what always holds
+    # invariants
 
     @invariant()
-    def nobody_has_what_the_broker_does_not_know_of(self) -> None:
-        """So no two have the same, because the broker's own book has one owner for each."""
+    def owned_partitions_are_those_of_the_broker(self) -> None:
+        """So no partition has two owners, because the broker has one for each."""
         group = self.group()
         if group is None:
             return
@@ -290,7 +290,7 @@ class ModernGroupModel(RuleBasedStateMachine):
     @precondition(lambda self: self.active)
     @rule()
     def come_to_rest(self) -> None:
-        """Whoever is there does what it is told; who is not there is missed after a while."""
+        """Active members acknowledge their assignments; others time out."""
         self.broker.commit.failures.clear()
         self.active = {key: one for key, one in self.active.items() if not one.is_away}
         for _ in range(12):
@@ -312,27 +312,27 @@ class ModernGroupModel(RuleBasedStateMachine):
     def check_assignment(self, group: ConsumerGroup) -> None:
         catalog = self.broker.broker.catalog
         given = []
-        wanted = set()
+        expected = set()
         for member in self.active.values():
             known = group.members[member.member_id]
             assert member.owned == group.target(member.member_id)
             given += [(topic, one) for topic, ones in member.owned.items() for one in ones]
             for topic in subscribed_topics(known, group.regexes, catalog).values():
-                wanted |= {(topic.topic_id, one) for one in range(len(topic.partition_ids))}
+                expected |= {(topic.topic_id, one) for one in range(len(topic.partition_ids))}
         assert len(given) == len(set(given)), "a partition has two owners"
-        assert set(given) == wanted, "a partition of a subscribed topic has none"
+        assert set(given) == expected, "a partition of a subscribed topic has none"
 
     def check_nothing_is_left(self) -> None:
         repository = StoredGroupRepository(MemoryStateStore(self.broker.store))
-        kept = {getattr(change, "member_id", None) for change in repository.load("g")}
-        assert kept - {None} == set(self.active)
+        persisted = {getattr(change, "member_id", None) for change in repository.load("g")}
+        assert persisted - {None} == set(self.active)
 
     def teardown(self) -> None:
         if self.active:
             self.come_to_rest()
 
 
-def test_members_are_led_to_the_target_and_nothing_is_owned_twice() -> None:
+def test_members_reach_the_target_assignment_and_no_partition_has_two_owners() -> None:
     run_state_machine_as_test(
         ModernGroupModel,
         settings=settings(

@@ -1,4 +1,4 @@
-"""However the bytes of frames are cut into chunks, the same frames come out."""
+"""Frames are the same for any chunks of their bytes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Receiver:
         self.frames: list[bytes] = []
 
     def receive(self, data: bytes, chunks: list[int]) -> None:
-        """In chunks of these sizes, over and over, as far as the framing has room for them."""
+        """In chunks of these sizes, repeatedly, as far as the buffer has room."""
         turn = 0
         while data:
             room = self.framing.get_buffer()
@@ -49,7 +49,7 @@ def test_any_chunks_give_the_frames_of_one_chunk(
 
 
 @given(BODIES, BODIES, CHUNKS, CHUNKS, st.integers(8, 128))
-def test_connections_that_share_a_buffer_do_not_disturb_each_other(
+def test_connections_that_share_a_buffer_are_independent(
     first: list[bytes], second: list[bytes], a: list[int], b: list[int], buffer_bytes: int
 ) -> None:
     shared = ReadBuffer(buffer_bytes)
@@ -66,7 +66,7 @@ def test_connections_that_share_a_buffer_do_not_disturb_each_other(
 
 
 @given(st.integers(-3, 3), st.lists(st.integers(1, 100_000), min_size=1, max_size=5))
-def test_frames_about_as_large_as_the_buffer_come_whole(more: int, chunks: list[int]) -> None:
+def test_frames_as_large_as_the_buffer_are_complete(more: int, chunks: list[int]) -> None:
     bodies = [
         b"x" * (READ_BUFFER_BYTES + more),
         b"a smallest",
@@ -78,7 +78,7 @@ def test_frames_about_as_large_as_the_buffer_come_whole(more: int, chunks: list[
 
 
 @given(st.binary(max_size=300), CHUNKS)
-def test_of_any_bytes_the_same_are_frames_however_they_come(data: bytes, chunks: list[int]) -> None:
+def test_any_bytes_have_the_same_frames_in_any_chunks(data: bytes, chunks: list[int]) -> None:
     whole, cut = Receiver(ReadBuffer(1024)), Receiver(ReadBuffer(64))
     whole.receive(data, [1024])
     cut.receive(data, chunks)

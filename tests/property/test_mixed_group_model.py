@@ -1,7 +1,7 @@
-"""Members of both protocols in one group, which becomes of the one kind and of the other.
+"""Members of both protocols in one group, which is upgraded and downgraded.
 
-To the members of the consumer protocol (test_consumer_group_model.py) come some of the classic one:
-they join, lead while the group is theirs, hold what they were last told, and change their protocol.
+Beside the consumers of test_consumer_group_model.py there are members of the classic protocol:
+they join, lead while the group is classic, own their last assignment, and change their protocol.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ class Classic:
         self.is_eager = is_eager
         self.waits: Pending[Any] | None = None
         self.owned: Places = set()
-        #: A topic that is not there: whoever says something new makes all the others join again.
+        #: An unknown topic: a new subscription makes all others rejoin.
         self.more: frozenset[str] = frozenset()
         self.forget()
 
     def forget(self) -> None:
         self.member_id = ""
         self.generation = -1
-        #: Of the members that it leads: what they want and have.
+        #: The subscriptions and owned partitions of the members that it leads.
         self.led: dict[str, bytes] = {}
         self.owned = set()
         self.has_joined = self.works = False
@@ -83,7 +83,7 @@ class Classic:
             self.forget()
 
     def disconnected(self) -> None:
-        """What it waited for does not come."""
+        """The pending request is lost."""
         if self.waits is not None:
             self.waits.abandon()
             self.waits = None
@@ -99,7 +99,7 @@ class MixedGroupModel(ModernGroupModel):
         self.number = 0
         self.begins_anew = True
 
-    # ---- what members of the classic protocol do
+    # ---- members of the classic protocol
 
     @property
     def service(self) -> Any:
@@ -107,16 +107,16 @@ class MixedGroupModel(ModernGroupModel):
 
     def ask(self, member: Classic, request: Any, then: Any) -> None:
         try:
-            answer = request()
+            response = request()
         except BrokerError as refusal:
             member.refused(refusal)
             return
-        if not isinstance(answer, Pending):
-            then(member, answer)
+        if not isinstance(response, Pending):
+            then(member, response)
             return
-        member.waits = answer
+        member.waits = response
 
-        def answered(value: Any) -> None:
+        def completed(value: Any) -> None:
             member.waits = None
             error = value if isinstance(value, BrokerError) else getattr(value, "error", None)
             if error is None or isinstance(error, MemberIdRequired):
@@ -124,11 +124,11 @@ class MixedGroupModel(ModernGroupModel):
             else:
                 member.refused(error)
 
-        answer.then(answered)
+        response.then(completed)
         self.broker.run()
 
     def step(self, member: Classic) -> None:
-        """The next thing that its protocol wants of it."""
+        """The next request of its protocol."""
         if member.waits is not None:
             return
         if not member.has_joined:
@@ -137,8 +137,8 @@ class MixedGroupModel(ModernGroupModel):
             )
         elif not member.works:
             shares = self.shares(member.led) if member.led else {}
-            asked = ("g", member.generation, member.member_id, member.instance_id)
-            request = SyncRequest(*asked, "consumer", "range", shares)
+            fields = ("g", member.generation, member.member_id, member.instance_id)
+            request = SyncRequest(*fields, "consumer", "range", shares)
             self.ask(member, lambda: self.service.sync_group(request), self.synced)
         else:
             who = (member.member_id, member.instance_id, member.generation)
@@ -152,18 +152,18 @@ class MixedGroupModel(ModernGroupModel):
             *("consumer", (("range", metadata),)),
         )
 
-    def joined(self, member: Classic, answer: JoinResponse) -> None:
-        member.member_id = answer.member_id
-        if answer.error is not None:
+    def joined(self, member: Classic, response: JoinResponse) -> None:
+        member.member_id = response.member_id
+        if response.error is not None:
             return
-        member.generation = answer.generation_id
-        member.led = {member_id: metadata for member_id, _, metadata in answer.members}
+        member.generation = response.generation_id
+        member.led = {member_id: metadata for member_id, _, metadata in response.members}
         member.has_joined = True
         if member.is_eager:
             member.owned = set()
 
     def shares(self, led: dict[str, bytes]) -> dict[str, bytes]:
-        """Nobody is given what another still has, in its own words."""
+        """Assigns no partition that another member reports as owned."""
         wishes = {one.member_id: self.places(one.topics) for one in self.classic}
         owned = {member_id: owned_in(data) for member_id, data in led.items()}
         taken = set[tuple[str, int]]().union(*owned.values())
@@ -179,8 +179,8 @@ class MixedGroupModel(ModernGroupModel):
         found = [self.broker.broker.catalog.topic(name) for name in topics]
         return {(one.name, n) for one in found if one for n in range(len(one.partition_ids))}
 
-    def synced(self, member: Classic, answer: SyncResponse) -> None:
-        has = assigned_in(answer.assignment)
+    def synced(self, member: Classic, response: SyncResponse) -> None:
+        has = assigned_in(response.assignment)
         gave_up = not member.is_eager and bool(member.owned - has)
         member.owned = has
         member.works = True
@@ -217,7 +217,7 @@ class MixedGroupModel(ModernGroupModel):
             member.has_joined = member.works = False
 
     def look_at_topics(self, member: Classic) -> None:
-        """They may have changed, which is a leader's business."""
+        """Partitions may have been added: the leader rejoins."""
         member.more ^= {"nowhere"}
         if member.waits is None:
             member.has_joined = member.works = False
@@ -243,11 +243,11 @@ class MixedGroupModel(ModernGroupModel):
         if member in self.classic:
             self.classic.remove(member)
 
-    # ---- who changes the protocol
+    # ---- changes of the protocol
 
     @rule(target=classics, member=consumes(ModernGroupModel.members), is_eager=st.booleans())
     def come_back_as_a_classic_one(self, member: Member, is_eager: bool) -> Classic:
-        """At once where it is static; else it leaves, and another comes."""
+        """A static member at once; others leave, and new ones join."""
         topics = member.wish["topics"] or frozenset(TOPICS)
         instance_id = member.instance_id if member.member_id in self.active else None
         if self.is_at_work(member) and instance_id is None:
@@ -278,7 +278,7 @@ class MixedGroupModel(ModernGroupModel):
 
     @rule(name=st.sampled_from(TOPICS))
     def delete(self, name: str) -> None:
-        """What a classic member has of it is by name, and would be taken for a new one's."""
+        """Classic members own partitions by name, which a new topic would have too."""
         super().delete(name)
         for member in self.classic:
             member.owned = {place for place in member.owned if place[0] != name}
@@ -289,7 +289,7 @@ class MixedGroupModel(ModernGroupModel):
         for member in self.classic:
             member.disconnected()
 
-    # ---- what always holds
+    # ---- invariants
 
     @invariant()
     def classic_members_have_what_the_broker_knows_of(self) -> None:
@@ -307,7 +307,7 @@ class MixedGroupModel(ModernGroupModel):
 
     @invariant()
     def epochs_only_rise(self) -> None:
-        """Also from one kind to the other; an empty group of one kind begins anew as the other."""
+        """Also across upgrades; an empty group can start again as the other kind."""
         found = self.broker.broker.groups.registry.find("g")
         number = 0
         if isinstance(found, ClassicGroup):
@@ -326,7 +326,7 @@ class MixedGroupModel(ModernGroupModel):
     @precondition(lambda self: self.active or self.classic)
     @rule()
     def come_to_rest(self) -> None:
-        """Whoever is there does what it is told; who is not there is missed after a while."""
+        """Active members acknowledge their assignments; others time out."""
         self.broker.commit.failures.clear()
         self.active = {key: one for key, one in self.active.items() if not one.is_away}
         for member in self.classic:
@@ -350,11 +350,11 @@ class MixedGroupModel(ModernGroupModel):
     def check_shares(self) -> None:
         group = self.group()
         given: list[tuple[str, int]] = []
-        wanted: Places = set()
+        expected: Places = set()
         names = {one.topic_id: one.name for one in self.topics_there()}
         for classic in self.classic:
             given += sorted(classic.owned & self.places(frozenset(TOPICS)))
-            wanted |= self.places(classic.topics)
+            expected |= self.places(classic.topics)
         if group is not None:
             here = {one.member_id for one in self.classic}
             assert set(group.members) == set(self.active) | here
@@ -364,10 +364,10 @@ class MixedGroupModel(ModernGroupModel):
                 topics = subscribed_topics(
                     group.members[member.member_id], group.regexes, self.broker.broker.catalog
                 )
-                wanted |= self.places(frozenset(one.name for one in topics.values()))
+                expected |= self.places(frozenset(one.name for one in topics.values()))
                 given += [(names[t], n) for t, ones in member.owned.items() for n in ones]
         assert len(given) == len(set(given)), "a partition has two owners"
-        assert set(given) == wanted, "a partition of a subscribed topic has none"
+        assert set(given) == expected, "a partition of a subscribed topic has none"
 
     def topics_there(self) -> list[Topic]:
         found = [self.broker.broker.catalog.topic(name) for name in TOPICS]
@@ -378,7 +378,7 @@ class MixedGroupModel(ModernGroupModel):
             self.come_to_rest()
 
 
-def test_members_of_both_protocols_share_whatever_becomes_of_their_group() -> None:
+def test_members_of_both_protocols_share_the_partitions_across_upgrades_and_downgrades() -> None:
     run_state_machine_as_test(
         MixedGroupModel,
         settings=settings(

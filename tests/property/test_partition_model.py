@@ -32,13 +32,13 @@ SEQUENCES = MAX_SEQUENCE + 1
 
 
 class Model:
-    """Three lists: what is durable, what is being committed, and what gathers behind that."""
+    """Three lists: durable batches, those of the pending commit, and those staged after it."""
 
     def __init__(self) -> None:
         self.durable: list[Batch] = []
         self.under_way: list[Batch] = []
         self.gathering: list[Batch] = []
-        #: Producers all of whose batches were lost: the epoch and sequence to begin again with.
+        #: Producers without a durable batch: the epoch and sequence they must start with.
         self.lost: dict[int, tuple[int, int]] = {}
 
     @property
@@ -46,7 +46,7 @@ class Model:
         return self.durable + self.under_way + self.gathering
 
     def fail(self) -> None:
-        """The commit under way is lost, and what gathered behind it."""
+        """The pending commit fails, with everything staged after it."""
         for producer in {one.producer for one in self.under_way + self.gathering} - {NOBODY}:
             mine = [one for one in self.all if one.producer == producer]
             remembered = [one for one in mine if one.epoch == mine[-1].epoch][-5:]
@@ -55,7 +55,7 @@ class Model:
         self.under_way, self.gathering = [], []
 
     def append(self, batch: Batch) -> int | type[BrokerError]:
-        """The offset it gets, or had before; or why it is refused."""
+        """The offset, that of the first try, or the error."""
         mine = [one for one in self.all if one.producer == batch.producer != NOBODY]
         if mine:
             newest = mine[-1]
@@ -118,7 +118,7 @@ class PartitionMachine(RuleBasedStateMachine):
     def append_idempotently(
         self, producer: int, newer: int, sequence: int | None, count: int
     ) -> None:
-        """Most often what comes next; without a sequence, that is."""
+        """Mostly the next sequence."""
         mine = [one for one in self.model.all if one.producer == producer]
         epoch = max((mine[-1].epoch if mine else 1) + newer, 0)
         if sequence is None:

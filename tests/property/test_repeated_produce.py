@@ -1,7 +1,7 @@
-"""A request that is recognised gets, byte for byte, the answer it would get the ordinary way, and
+"""A request that is recognised gets, byte for byte, the response it would get the ordinary way, and
 counts as much.
 
-Two brokers are told the same; one of them forgets after each request what it could recognise.
+Two brokers get the same requests; one of them forgets after each request what it could recognise.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _VALUES = (
         ("1000", "9223372036854775807"),
     ),
 )
-#: Of all brokers, and of a topic.
+#: For all brokers, and for a topic.
 CONFIGS = (
     [(setting, texts) for _, setting, texts in _VALUES],
     [(config, texts) for config, _, texts in _VALUES],
@@ -73,7 +73,7 @@ class Side:
                 route.repeated.clear()
 
     def fail_reads_too(self) -> None:
-        """The next commit fails, and its partitions cannot be read again until they are used."""
+        """The next commit fails, and its partitions are unreadable until they are used."""
         self.kafka.commit.fail_next()
         self.kafka.log.failing = StorageFailed("the disk is gone")
 
@@ -88,7 +88,7 @@ class Side:
         return list(self.kafka.shared.dispatch._routes.made.values())
 
     def topic_id(self) -> bytes:
-        """Each side's broker has drawn another one."""
+        """The brokers generate different ids."""
         topic = self.kafka.broker.catalog.topic("t")
         if topic is not None:
             self.drawn_ids.add(topic.topic_id)
@@ -106,14 +106,14 @@ class Side:
         traffic = [partition.traffic for partition in catalog.loaded()]
         return [(one.appends, one.failed_appends) for one in traffic]
 
-    def plain(self, answer: bytes) -> bytes:
+    def plain(self, response: bytes) -> bytes:
         for drawn in self.drawn_ids:
-            answer = answer.replace(drawn, ID_IN_THE_TEST)
-        return answer
+            response = response.replace(drawn, ID_IN_THE_TEST)
+        return response
 
 
 class Story:
-    """Requests as a seed has them, most of them like the one before."""
+    """Requests of a seed, most of them like the previous one."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -169,28 +169,28 @@ class Story:
                 topic.topic_id = side.topic_id()
             else:
                 topic.name = name
-            asked = ProduceRequest(acks=acks, topic_data=[topic])
+            message = ProduceRequest(acks=acks, topic_data=[topic])
             if version >= 3:
-                asked.transactional_id = transactional_id
-            body = b"".join(asked.encode(version))
+                message.transactional_id = transactional_id
+            body = b"".join(message.encode(version))
             body = lie_about_the_size(body, data[0].records, version, lie)
             body = body[:cut] if cut < 0 else body + b"\1" * cut
             return raw_frame(
-                PRODUCE, version, body, correlation_id, client_id, asked.is_flexible(version)
+                PRODUCE, version, body, correlation_id, client_id, message.is_flexible(version)
             )
 
         return request
 
     def alter(self) -> Callable[[Side], object]:
-        """Configs of the topic, or of all brokers, which then count for the topic."""
+        """Configs of the topic, or of all brokers, which are its defaults."""
         of_topic = self.random.random() < 0.6
         name, texts = self.random.choice(CONFIGS[of_topic])
         operation = self.random.choice((Operation.SET, Operation.SET, Operation.DELETE))
         alteration = Alteration(name, operation, self.random.choice(texts))
         resource = Resource(ResourceKind.TOPIC, "t") if of_topic else ALL_BROKERS
-        wanted = [RequestedConfigs(resource, [alteration])]
+        altered = [RequestedConfigs(resource, [alteration])]
         return lambda side: side.kafka.broker.configs.alter_configs.alter(
-            wanted, validate_only=False
+            altered, validate_only=False
         )
 
     def rarely(self) -> bool:
@@ -261,7 +261,7 @@ def produce(name: str = "t", client_id: str = "a", value: str = "v") -> bytes:
 
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """For each request that was recognised, whether it needed nothing but that."""
+    """For each recognised request, whether it needed no other handling."""
     begun: list[bool] = []
     ordinary = RepeatedProduce.begin
 
@@ -273,11 +273,11 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return begun
 
 
-def told(kafka: FakeKafka, client: FakeClient, request: bytes) -> bytes:
+def exchange(kafka: FakeKafka, client: FakeClient, request: bytes) -> bytes:
     client.transport.receive(request)
     kafka.run()
-    [answer] = client.frames()
-    return answer
+    [response] = client.frames()
+    return response
 
 
 def test_the_second_request_is_recognised_on_every_connection(begun: list[bool]) -> None:
@@ -285,7 +285,7 @@ def test_the_second_request_is_recognised_on_every_connection(begun: list[bool])
     kafka.topic("t")
     clients = [kafka.client(), kafka.client()]
     for client in clients * 3:
-        told(kafka, client, produce())
+        exchange(kafka, client, produce())
     assert begun == [True] * 4
 
 
@@ -293,9 +293,9 @@ def test_another_client_id_is_another_client(begun: list[bool]) -> None:
     kafka = FakeKafka()
     kafka.topic("t")
     first, second = kafka.client(), kafka.client()
-    told(kafka, first, produce(client_id="a"))
-    told(kafka, second, produce(client_id="b"))
-    told(kafka, second, produce(client_id="a"))
+    exchange(kafka, first, produce(client_id="a"))
+    exchange(kafka, second, produce(client_id="b"))
+    exchange(kafka, second, produce(client_id="a"))
     assert begun == [False]
     assert second.session.client.client_id == "a"
 
@@ -304,9 +304,9 @@ def test_a_deleted_topic_is_not_recognised(begun: list[bool]) -> None:
     kafka = FakeKafka()
     kafka.topic("t")
     client = kafka.client()
-    first = told(kafka, client, produce())
-    assert told(kafka, client, frame(DeleteTopicsRequest(topic_names=["t"]), 5, 1))
-    assert told(kafka, client, produce()) != first
+    first = exchange(kafka, client, produce())
+    assert exchange(kafka, client, frame(DeleteTopicsRequest(topic_names=["t"]), 5, 1))
+    assert exchange(kafka, client, produce()) != first
     assert begun == [False]
 
 
@@ -317,19 +317,19 @@ def test_a_deleted_topic_is_not_recognised(begun: list[bool]) -> None:
         (ALL_BROKERS, "message.max.bytes"),
     ],
 )
-def test_what_was_recognised_before_a_change_of_configs_is_judged_by_the_new_ones(
+def test_a_recognised_request_is_checked_by_altered_configs(
     begun: list[bool], resource: Resource, name: str
 ) -> None:
     kafka = FakeKafka()
     kafka.topic("t")
     client = kafka.client()
-    told(kafka, client, produce())
-    good = told(kafka, client, produce())
-    wanted = RequestedConfigs(resource, [Alteration(name, Operation.SET, "10")])
-    kafka.broker.configs.alter_configs.alter([wanted], validate_only=False)
+    exchange(kafka, client, produce())
+    good = exchange(kafka, client, produce())
+    altered = RequestedConfigs(resource, [Alteration(name, Operation.SET, "10")])
+    kafka.broker.configs.alter_configs.alter([altered], validate_only=False)
     kafka.run()
     for _ in range(2):
-        assert len(told(kafka, client, produce())) != len(good)
+        assert len(exchange(kafka, client, produce())) != len(good)
     assert begun == [True, False, False]
 
 
@@ -339,7 +339,7 @@ def route_of(kafka: FakeKafka) -> Route:
     return route
 
 
-def test_what_can_be_recognised_is_bounded(
+def test_the_number_of_recognised_requests_is_limited(
     monkeypatch: pytest.MonkeyPatch, begun: list[bool]
 ) -> None:
     monkeypatch.setattr(repeated_produce, "MAX_REPEATED", 3)
@@ -348,47 +348,47 @@ def test_what_can_be_recognised_is_bounded(
     for count in range(5):
         kafka.topic(f"t{count}")
     for count in [0, 1, 2, 3, 4, 0, 3]:
-        told(kafka, client, produce(f"t{count}"))
+        exchange(kafka, client, produce(f"t{count}"))
     assert len(route_of(kafka).repeated) == 3
     assert begun == [True]
 
 
-def test_what_was_recognised_before_a_change_of_topics_is_not_kept() -> None:
+def test_a_change_of_topics_clears_the_recognised_requests() -> None:
     kafka = FakeKafka()
     kafka.topic("t")
     kafka.topic("other")
     client = kafka.client()
-    told(kafka, client, produce("t"))
-    told(kafka, client, produce("other"))
-    told(kafka, client, frame(DeleteTopicsRequest(topic_names=["t"]), 5, 1))
-    told(kafka, client, produce("other"))
+    exchange(kafka, client, produce("t"))
+    exchange(kafka, client, produce("other"))
+    exchange(kafka, client, frame(DeleteTopicsRequest(topic_names=["t"]), 5, 1))
+    exchange(kafka, client, produce("other"))
     assert len(route_of(kafka).repeated) == 1
 
 
-def test_a_request_is_learnt_once_however_often_it_comes_between_others() -> None:
+def test_a_request_is_learnt_once_also_between_others() -> None:
     kafka = FakeKafka()
     kafka.topic("t")
     kafka.topic("longer")
     client = kafka.client()
-    told(kafka, client, produce("t"))
-    told(kafka, client, produce("longer"))
+    exchange(kafka, client, produce("t"))
+    exchange(kafka, client, produce("longer"))
     learnt = dict(route_of(kafka).repeated)
     for _ in range(3):
-        told(kafka, client, produce("t"))
-        told(kafka, client, produce("longer"))
+        exchange(kafka, client, produce("t"))
+        exchange(kafka, client, produce("longer"))
     assert all(learnt[key] is one for key, one in route_of(kafka).repeated.items())
 
 
-def test_a_fault_while_learning_is_logged_and_harms_nobody() -> None:
+def test_a_fault_while_learning_is_logged_only() -> None:
     kafka = FakeKafka()
     kafka.topic("t")
     client = kafka.client()
-    told(kafka, client, frame(metadata("t"), 9, 1))
+    exchange(kafka, client, frame(metadata("t"), 9, 1))
 
     def learn(*_: object) -> None:
         raise RuntimeError("out of mind")
 
     route_of(kafka).cache_request = learn
-    first, second = told(kafka, client, produce()), told(kafka, client, produce())
+    first, second = exchange(kafka, client, produce()), exchange(kafka, client, produce())
     assert len(first) == len(second)
     assert len(kafka.events.of("request_failed")) == 2

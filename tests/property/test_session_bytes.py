@@ -1,4 +1,4 @@
-"""Whatever bytes come, a session answers or closes its connection, and never raises."""
+"""For any bytes, a session sends a response or closes its connection, and never raises."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ BYTES = st.lists(
 
 
 @given(BYTES, st.integers(1, 200))
-def test_any_bytes_are_answered_or_close_that_connection_alone(
+def test_any_bytes_get_a_response_or_close_their_connection_only(
     parts: list[bytes], chunk: int
 ) -> None:
     kafka = FakeKafka()
@@ -69,18 +69,18 @@ def test_any_bytes_are_answered_or_close_that_connection_alone(
 
 
 @given(st.lists(st.sampled_from(VERSIONS), min_size=1, max_size=8), st.integers(1, 300))
-def test_any_chunks_give_the_answers_of_one_chunk(rows: list[tuple[str, int]], chunk: int) -> None:
+def test_any_chunks_get_the_responses_of_one_chunk(rows: list[tuple[str, int]], chunk: int) -> None:
     """The order is that of the requests, and nothing of a request is lost at a chunk's end."""
     sent = b"".join(
         frame(REQUESTS[name](version), version, correlation_id)
         for correlation_id, (name, version) in enumerate(rows)
     )
-    answers = []
+    responses = []
     for at_most in (len(sent), chunk):
         kafka = FakeKafka()
         client = kafka.client()
         client.transport.receive(sent, at_most=at_most)
         kafka.scheduler.advance(2**31)
-        answers.append([int.from_bytes(one[:4], "big") for one in client.frames()])
+        responses.append([int.from_bytes(one[:4], "big") for one in client.frames()])
         assert not client.closed
-    assert answers == [list(range(len(rows)))] * 2
+    assert responses == [list(range(len(rows)))] * 2

@@ -1,5 +1,5 @@
-"""Many clients that ask, stop reading and go away, over commits that are slow or fail: every
-answer comes once and in order, and nothing is left behind."""
+"""Many clients that send requests, stop reading and disconnect, over commits that are slow or fail:
+every response comes once and in order, and nothing stays allocated."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def produce(acks: int = -1, value_bytes: int = 1) -> tuple[Request, int]:
 
 
 def fetch(max_wait_ms: int, min_bytes: int) -> tuple[Request, int]:
-    wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
-    topics = [FetchTopic(topic="t", partitions=[wanted])]
+    sent = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+    topics = [FetchTopic(topic="t", partitions=[sent])]
     return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=min_bytes, topics=topics), 12
 
 
@@ -56,21 +56,21 @@ class Sessions(RuleBasedStateMachine):
 
     def new_client(self) -> FakeClient:
         client = self.kafka.client()
-        self.wanted: dict[FakeClient, list[int]] = getattr(self, "wanted", {})
+        self.sent: dict[FakeClient, list[int]] = getattr(self, "sent", {})
         self.got: dict[FakeClient, int] = getattr(self, "got", {})
-        self.wanted[client] = []
+        self.sent[client] = []
         self.got[client] = 0
         return client
 
-    @rule(which=CLIENT, asked=REQUESTS)
-    def ask(self, which: int, asked: tuple[Request, int]) -> None:
+    @rule(which=CLIENT, call=REQUESTS)
+    def ask(self, which: int, call: tuple[Request, int]) -> None:
         client = self.clients[which]
         if client.closed:
             return
-        request, version = asked
+        request, version = call
         correlation_id = client.send(request, version)
         if getattr(request, "acks", None) != 0:
-            self.wanted[client].append(correlation_id)
+            self.sent[client].append(correlation_id)
 
     @rule(which=CLIENT)
     def go_away(self, which: int) -> None:
@@ -108,10 +108,10 @@ class Sessions(RuleBasedStateMachine):
             self.kafka.commit.let_go()
 
     @invariant()
-    def answers_come_in_order(self) -> None:
+    def responses_come_in_order(self) -> None:
         for client in self.clients:
             self.got[client] += len(client.answers())
-            assert self.got[client] <= len(self.wanted[client])
+            assert self.got[client] <= len(self.sent[client])
 
     def teardown(self) -> None:
         self.kafka.commit.holding = False
@@ -122,9 +122,9 @@ class Sessions(RuleBasedStateMachine):
                 if not client.transport.lost:
                     client.transport.read_on()
             self.kafka.scheduler.advance(1000)
-        self.answers_come_in_order()
+        self.responses_come_in_order()
         for client in self.clients:
-            assert client.closed or self.got[client] == len(self.wanted[client])
+            assert client.closed or self.got[client] == len(self.sent[client])
             assert client.closed or client.transport.reading
         for client in self.clients:
             client.transport.drop()

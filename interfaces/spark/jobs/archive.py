@@ -48,7 +48,7 @@ class Archived:
     partitions: dict[str, int] = field(default_factory=dict)
 
     def look(self, query: StreamingQuery) -> None:
-        """Idle, Spark reports progress of the next batch, which has not begun; one that was
+        """Idle, Spark reports progress of the next batch, which has not started; one that was
         written has metrics."""
         for progress in query.recentProgress:
             written = progress["numInputRows"] and progress["observedMetrics"].get("archived")

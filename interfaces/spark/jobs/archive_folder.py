@@ -75,10 +75,10 @@ class ArchiveFolder:
         the opposite order, since another run may be writing."""
         committed = self._newest(f"{checkpoint}/{_COMMITS}")
         written = self._newest(f"{self.folder}/{LOG}")
-        begun = self._newest(f"{checkpoint}/{_OFFSETS}")
+        planned = self._newest(f"{checkpoint}/{_OFFSETS}")
         names = f"the checkpoint {checkpoint}", self.folder
         for (older, newer), its_batch, batch in (
-            (names, begun, written),
+            (names, planned, written),
             (names[::-1], written, committed),
         ):
             if its_batch < batch:

@@ -68,8 +68,7 @@ class HadoopFiles:
         except Exception as failure:
             if only_new and files.exists(path):
                 raise FileExistsError(file) from None
-            cause = getattr(failure, "java_exception", None)
-            raise JobFailed(f"{file} cannot be written: {cause or failure}") from None
+            raise _failed(f"{file} cannot be written", failure) from None
 
     def logged_files(self, folder: str) -> list[str]:
         """The files of a folder that count, as its log names them: by where they were written."""
@@ -82,10 +81,13 @@ class HadoopFiles:
             # Decoded from a URI, in the words of `place`.
             uris = [self._jvm.java.net.URI(str(each.path())) for each in log.allFiles()]
         except Exception as failure:
-            cause = getattr(failure, "java_exception", None)
-            raise JobFailed(f"{folder}/{LOG} cannot be read: {cause or failure}") from None
+            raise _failed(f"{folder}/{LOG} cannot be read", failure) from None
         return [str(self._jvm.org.apache.hadoop.fs.Path(uri).toString()) for uri in uris]
 
     def _opened(self, name: str) -> tuple[Any, Any]:
         path = self._jvm.org.apache.hadoop.fs.Path(name)
         return path, path.getFileSystem(self._settings)
+
+
+def _failed(what: str, failure: Exception) -> JobFailed:
+    return JobFailed(f"{what}: {getattr(failure, 'java_exception', None) or failure}")

@@ -1,18 +1,22 @@
-"""A broker with its admin side on a free port, and what a program sends there."""
+"""A broker with its admin side on a free port, and an HTTP client of it."""
 
 from __future__ import annotations
 
 import http.client
 import json
+import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.raw_client import array, string
+
+OFFSET_COMMIT, COMMIT_VERSION = 8, 2
 
 
-class Answer:
+class Response:
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self.status = response.status
         self.headers = {name.lower(): value for name, value in response.getheaders()}
@@ -23,43 +27,59 @@ class Answer:
         return json.loads(self.body)
 
     def __repr__(self) -> str:
-        return f"Answer({self.status}, {self.body[:500]!r})"
+        return f"Response({self.status}, {self.body[:500]!r})"
 
 
 class AdminClient:
-    """One connection after another."""
+    """One connection per request."""
 
     def __init__(self, broker: BrokerProcess) -> None:
         self.broker = broker
 
-    def ask(
+    def request(
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
-    ) -> Answer:
+    ) -> Response:
+        """A body is sent as JSON, bytes as they are."""
         connection = http.client.HTTPConnection(*self.broker.admin, timeout=30)
         try:
-            content = None if body is None else json.dumps(body).encode()
-            told = {} if content is None else {"content-type": "application/json"}
-            connection.request(method, path, content, {**told, **(headers or {})})
-            return Answer(connection.getresponse())
+            content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+            sent = {} if content is None else {"content-type": "application/json"}
+            connection.request(method, path, content, {**sent, **(headers or {})})
+            return Response(connection.getresponse())
         finally:
             connection.close()
 
-    def get(self, path: str) -> Answer:
-        return self.ask("GET", path)
+    def get(self, path: str) -> Response:
+        return self.request("GET", path)
 
-    def post(self, path: str, body: Any = None) -> Answer:
-        return self.ask("POST", path, body)
+    def post(self, path: str, body: Any = None) -> Response:
+        return self.request("POST", path, body)
+
+    def delete(self, path: str) -> Response:
+        return self.request("DELETE", path)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def admin_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
+    """Of all tests of a process: each uses topics and groups of its own."""
     folder = tmp_path_factory.mktemp("admin-broker")
     arguments = ["--admin", "127.0.0.1:0", "--log-requests", "all"]
     with BrokerProcess(folder, "lmdb", arguments) as broker:
         yield broker
         assert broker.terminate() == 0, broker.log()
+        assert "request_failed" not in broker.log(1 << 30)
 
 
 @pytest.fixture
 def admin(admin_broker: BrokerProcess) -> AdminClient:
     return AdminClient(admin_broker)
+
+
+def commit_offset(broker: BrokerProcess, group: str, topic: str, offset: int = 0) -> None:
+    """Of partition 0, without membership. Client libraries refuse some group ids."""
+    partition = struct.pack(">iq", 0, offset) + string("")
+    body = string(group) + struct.pack(">i", -1) + string("") + struct.pack(">q", -1)
+    with broker.connect() as client:
+        topics = array([string(topic) + array([partition])])
+        response = client.ask(OFFSET_COMMIT, COMMIT_VERSION, body + topics)
+    assert response.rest()[-2:] == b"\0\0"

@@ -1,4 +1,4 @@
-"""What monitoring reads of a broker that real clients have used."""
+"""Metrics, recent requests and a group of a broker that real clients have used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from application.metrics.families.family import Kind
 from tests.e2e.admin.conftest import AdminClient
 from tests.e2e.broker_process import BrokerProcess
 
-#: What users' boards, scripts and UIs already ask for, by where they know it from.
+#: Metrics that dashboards, scripts and UIs of users query, by the exporter they know them from.
 KNOWN = {
     "kafka_exporter": """
         kafka_brokers kafka_broker_info kafka_topic_partitions kafka_topic_partition_current_offset
@@ -53,11 +53,11 @@ Samples = Mapping[str, list[tuple[dict[str, str], float]]]
 
 
 def scraped(admin: AdminClient) -> Samples:
-    answer = admin.get("/metrics")
-    assert answer.status == 200
-    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    response = admin.get("/metrics")
+    assert response.status == 200
+    assert response.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
     found: dict[str, list[tuple[dict[str, str], float]]] = {}
-    for family in text_string_to_metric_families(answer.body.decode()):
+    for family in text_string_to_metric_families(response.body.decode()):
         assert family.documentation, family.name
         for sample in family.samples:
             found.setdefault(sample.name, []).append((sample.labels, sample.value))
@@ -65,7 +65,7 @@ def scraped(admin: AdminClient) -> Samples:
 
 
 def value(samples: Samples, name: str, **labels: str) -> float:
-    [found] = [value for told, value in samples[name] if labels.items() <= told.items()]
+    [found] = [value for of, value in samples[name] if labels.items() <= of.items()]
     return found
 
 
@@ -84,6 +84,7 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AdminClient]:
         consumer = Consumer(
             {
                 **servers,
+                "client.id": "a-consumer",
                 "group.id": "bar",
                 "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,
@@ -99,40 +100,47 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AdminClient]:
         assert broker.terminate() == 0, broker.log()
 
 
-def test_every_metric_that_others_know_is_there(used: AdminClient) -> None:
-    samples = scraped(used)
+@pytest.fixture(scope="module")
+def samples(used: AdminClient) -> Samples:
+    scraped(used)  # rates need two scrapes
+    return scraped(used)
+
+
+def test_the_metrics_of_other_exporters_are_there(samples: Samples) -> None:
     missing = {
-        system: absent
-        for system, names in KNOWN.items()
+        exporter: absent
+        for exporter, names in KNOWN.items()
         if (absent := [name for name in names.split() if name not in samples])
     }
-    # Of what has not happened, a refused request say, there is no sample but there is the family.
     assert missing == {}
+    # kafbat reads gauges named *BrokerTopicMetrics*FifteenMinuteRate.
+    rates = [
+        labels
+        for name, found in samples.items()
+        if "BrokerTopicMetrics" in name and name.endswith("FifteenMinuteRate")
+        for labels, _ in found
+    ]
+    for rate in ("BytesInPerSec", "BytesOutPerSec"):
+        assert {"name": rate} in rates
+        assert {"name": rate, "topic": "orders"} in rates
 
 
-def test_every_metric_of_the_tables_is_told_and_no_other(used: AdminClient) -> None:
-    text = used.get("/metrics").body.decode().splitlines()
-    told = [line.split()[2:] for line in text if line.startswith("# TYPE ")]
-    assert sorted(told) == sorted([one.name, one.kind.value] for one in FAMILIES)
-
-
-def test_lines_of_a_family_stand_together(used: AdminClient) -> None:
-    text = used.get("/metrics").body.decode().splitlines()
+def test_a_scrape_has_each_family_of_the_tables_once_with_its_samples(used: AdminClient) -> None:
     histograms = {one.name for one in FAMILIES if one.kind is Kind.HISTOGRAM}
-    current = ""
-    for line in text:
-        if line.startswith("# "):
-            current = line.split()[2]
-            continue
-        name = line.split("{")[0].split()[0]
-        allowed = {current}
-        if current in histograms:
-            allowed = {f"{current}_{part}" for part in ("bucket", "sum", "count")}
-        assert name in allowed, line
+    families = []
+    names: set[str] = set()
+    for line in used.get("/metrics").body.decode().splitlines():
+        if line.startswith("# TYPE "):
+            _, _, family, kind = line.split()
+            families.append((family, kind))
+            parts = ("_bucket", "_sum", "_count") if family in histograms else ("",)
+            names = {family + part for part in parts}
+        elif not line.startswith("#"):
+            assert line.split("{")[0].split()[0] in names, line
+    assert sorted(families) == sorted((one.name, one.kind.value) for one in FAMILIES)
 
 
-def test_a_scrape_says_what_the_clients_have_done(used: AdminClient) -> None:
-    samples = scraped(used)
+def test_the_values_are_what_clients_have_done(samples: Samples) -> None:
     first = {"topic": "orders", "partition": "0"}
     assert value(samples, "kafka_topic_partitions", topic="orders") == 2
     assert value(samples, "kafka_topic_partition_current_offset", **first) == 10
@@ -151,69 +159,59 @@ def test_a_scrape_says_what_the_clients_have_done(used: AdminClient) -> None:
     assert value(samples, "ottla_groups", kind="classic", state="Stable") == 1
 
 
-def test_requests_are_counted_with_their_times(used: AdminClient) -> None:
-    samples = scraped(used)
-    commits = value(samples, "ottla_request_duration_seconds_count", api="OffsetCommit")
-    assert commits == 4
-    assert (
-        value(samples, "kafka_network_requestmetrics_requests_total", request="OffsetCommit") == 4
-    )
-    of_all = value(samples, "ottla_request_duration_seconds_sum", api="OffsetCommit")
+def test_requests_are_counted_with_their_times(samples: Samples) -> None:
+    api = "OffsetCommit"
+    assert value(samples, "ottla_request_duration_seconds_count", api=api) == 4
+    assert value(samples, "kafka_network_requestmetrics_requests_total", request=api) == 4
     stages = [
-        value(samples, "ottla_request_stage_seconds_sum", api="OffsetCommit", stage=stage)
+        value(samples, "ottla_request_stage_seconds_sum", api=api, stage=stage)
         for stage in ("queue", "decode", "handle", "wait", "send")
     ]
-    assert sum(stages) == pytest.approx(of_all)
+    total = value(samples, "ottla_request_duration_seconds_sum", api=api)
+    assert sum(stages) == pytest.approx(total)
     assert value(samples, "ottla_request_bytes_total", api="Produce") > 1000
     assert value(samples, "ottla_commit_duration_seconds_count") > 0
     assert value(samples, "ottla_store_used_bytes") > 4096
 
 
-def test_that_nobody_is_connected_is_told_as_a_zero(tmp_path: Path) -> None:
-    with BrokerProcess(tmp_path, "memory", ["--admin", "127.0.0.1:0"]) as broker:
-        samples = scraped(AdminClient(broker))
-        assert samples["ottla_connections"] == [({"listener": "PLAINTEXT"}, 0)]
-
-
-def test_kafbat_finds_its_two_rates(used: AdminClient) -> None:
-    """It wants gauges whose name has BrokerTopicMetrics in it and ends in FifteenMinuteRate."""
-    scraped(used)
-    samples = scraped(used)
-    found = [
-        labels
-        for name, told in samples.items()
-        if "BrokerTopicMetrics" in name and name.endswith("FifteenMinuteRate")
-        for labels, _ in told
-    ]
-    for rate in ("BytesInPerSec", "BytesOutPerSec"):
-        assert {"name": rate} in found
-        assert {"name": rate, "topic": "orders"} in found
-
-
-def test_the_newest_requests_can_be_asked_for(used: AdminClient) -> None:
+def test_recent_requests_are_found_by_client_api_and_correlation_id(used: AdminClient) -> None:
     newest = used.get("/requestz?client_id=a-producer&api=produce&limit=3").json["data"]
     assert newest and all(one["api"] == "Produce" for one in newest)
     one = newest[0]
-    parts = sum(one[f"{stage}_us"] for stage in ("queue", "decode", "handle", "wait", "send"))
-    assert 0 <= one["total_us"] - parts <= 5  # each is rounded down
+    stages = sum(one[f"{stage}_us"] for stage in ("queue", "decode", "handle", "wait", "send"))
+    assert 0 <= one["total_us"] - stages <= 5  # each is rounded down
     assert one["errors"] == [] and one["ago_ms"] >= 0
-    wanted = f"/requestz?client_id=a-producer&correlation_id={one['correlation_id']}"
-    assert used.get(wanted).json["data"][0]["correlation_id"] == one["correlation_id"]
+    query = f"/requestz?client_id=a-producer&correlation_id={one['correlation_id']}"
+    assert used.get(query).json["data"][0]["correlation_id"] == one["correlation_id"]
     assert used.get("/requestz?api=nothing").json["data"] == []
-    # Of a request over HTTP: those are in the log.
+    # Requests over HTTP are in the log only.
     assert used.get("/requestz?correlation_id=console-1a2b").json["data"] == []
     assert used.get("/requestz?correlation_id=99999999999999").json["data"] == []
     assert used.get("/requestz?slow_ms=-1").status == 422
 
 
-def test_after_a_restart_offsets_and_lag_are_told_at_once(tmp_path: Path) -> None:
-    """No client has asked for any partition yet: they are loaded for the scrape."""
-    with BrokerProcess(tmp_path, "lmdb") as broker:
+def test_the_group_of_the_consumer_is_described_and_not_reset(used: AdminClient) -> None:
+    described = used.get("/groups/bar").json
+    assert (described["state"], described["type"]) == ("STABLE", "classic")
+    [lag] = [one for one in used.get("/groups/bar/lags").json["data"] if one["partition_id"] == 0]
+    assert (lag["current_offset"], lag["log_end_offset"], lag["lag"]) == (4, 10, 6)
+    [member] = used.get("/groups/bar/consumers").json["data"]
+    assert member["consumer_id"] == lag["consumer_id"]
+    assert (member["client_id"], lag["client_id"]) == ("a-consumer", "a-consumer")
+    refused = used.post("/groups/bar/offsets", {"to": "earliest"})
+    assert refused.json["error_code"] == 40903
+
+
+def test_the_first_scrape_after_a_restart_has_all_offsets(tmp_path: Path) -> None:
+    """No client has used any partition yet: they are loaded for the scrape."""
+    with BrokerProcess(tmp_path, "lmdb", ["--admin", "127.0.0.1:0"]) as broker:
         producer = Producer({"bootstrap.servers": broker.bootstrap})
         producer.produce("t", value=b"x")
         assert producer.flush(20) == 0
+        del producer  # it would reconnect
         assert broker.terminate() == 0
-    with BrokerProcess(tmp_path, "lmdb", ["--admin", "127.0.0.1:0"]) as broker:
+        broker.start()
         samples = scraped(AdminClient(broker))
-        assert value(samples, "kafka_topic_partition_current_offset", topic="t") == 1
-        assert value(samples, "kafka_server_brokertopicmetrics_messagesin_total", topic="t") == 1
+    assert value(samples, "kafka_topic_partition_current_offset", topic="t") == 1
+    assert value(samples, "kafka_server_brokertopicmetrics_messagesin_total", topic="t") == 1
+    assert samples["ottla_connections"] == [({"listener": "PLAINTEXT"}, 0)]

@@ -1,8 +1,7 @@
-"""Responses to valid and invalid requests are as the OpenAPI description says.
+"""Responses of a real broker match the OpenAPI description, for valid and invalid requests.
 
-Schemathesis makes the same requests from the description in each run, for a real broker. Paths
-of Confluent's v3 lead to the same routes as the short ones (a unit test compares their
-descriptions), so without --long only the short paths are tested.
+Schemathesis generates the same requests in each run. Paths of Confluent's v3 have the same routes
+as the short ones (a unit test compares their descriptions), so they are tested with --long only.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ CHECKS = (
 DESCRIPTION = openapi()
 schema = schemathesis.openapi.from_dict(DESCRIPTION)
 
-#: Every other name that schemathesis makes up is replaced by that of an existing resource.
+#: Every other generated name is replaced by that of an existing resource.
 EXISTING: dict[str, Any] = {
     "topic_name": "story",
     "group_id": "readers",
@@ -65,9 +64,11 @@ def operations() -> Iterator[Any]:
             yield pytest.param(f"{method.upper()} {path}", marks=marks)
 
 
-# Not by schema.parametrize: its tests all have one name, of which xdist runs one.
+# schema.parametrize gives all tests the same name, and xdist runs only one of them.
 @pytest.mark.parametrize("operation", [*operations()])
-def test_every_response_is_as_described(operation: str, described_broker: BrokerProcess) -> None:
+def test_every_response_matches_its_description(
+    operation: str, described_broker: BrokerProcess
+) -> None:
     method, _, path = operation.partition(" ")
     described = schema[path][method]
     admin = AdminClient(described_broker)
@@ -82,24 +83,24 @@ def test_every_response_is_as_described(operation: str, described_broker: Broker
         suppress_health_check=list(HealthCheck),
     )
     @given(case=cases(described))
-    def play(case: schemathesis.Case[Any]) -> None:
+    def check(case: schemathesis.Case[Any]) -> None:
         use_existing(case, described_broker.ready["cluster_id"])
         admin.post("/topics", {"name": "story", "partitions": 2})
         admin.post("/groups/readers/offsets", {"to": "latest", "topic": "story"})
         case.call_and_validate(base_url=base_url, checks=checks_of(operation))
 
-    play()
+    check()
 
 
 def checks_of(operation: str) -> list[Any]:
-    """Produce reports a line of JSON per record: for none or two records that is no JSON text."""
+    """The response to records is a line of JSON per record, which is not one JSON text."""
     if operation.startswith("POST ") and operation.endswith("/records"):
         return [not_a_server_error, status_code_conformance]
     return list(CHECKS)
 
 
 def cases(described: Any) -> SearchStrategy[schemathesis.Case[Any]]:
-    """Valid requests, and invalid ones where a parameter or a body can be invalid."""
+    """Valid requests, and invalid ones if there is a parameter or a body."""
     valid: SearchStrategy[schemathesis.Case[Any]] = described.as_strategy()
     if not (described.body or described.path_parameters or described.query):
         return valid

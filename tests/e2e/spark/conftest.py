@@ -13,15 +13,15 @@ import pytest
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
 from tests.e2e.spark.connector import ConnectorNotFound, connector_jars
+from tests.e2e.spark.shared_classes import java_options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-#: Starting a JVM counts to the test that needs it first.
+#: The first test of a session starts the JVM.
 PATIENCE_S = 240
-#: Tests are short: less compilation saves a quarter of the start and warm-up of a JVM.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+os.environ.setdefault("JDK_JAVA_OPTIONS", java_options())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -45,7 +45,7 @@ def spark(
         ("spark.driver.memory", "1g"),
         ("spark.sql.shuffle.partitions", "2"),
     ]
-    if not isinstance(connector_found, str):  # a JVM that runs takes no more jars
+    if not isinstance(connector_found, str):  # only when a JVM starts
         settings += [("spark.jars", ",".join(map(str, connector_found)))]
     session = open_session("tests", "local[2]", settings)
     register(session)
@@ -55,7 +55,7 @@ def spark(
 
 @pytest.fixture(scope="session")
 def connector_found() -> list[Path] | str:
-    """The jars of Spark's own connector, or why there are none."""
+    """The jars of Spark's own connector, or the reason why there are none."""
     try:
         return connector_jars()
     except ConnectorNotFound as missing:
@@ -64,7 +64,7 @@ def connector_found() -> list[Path] | str:
 
 @pytest.fixture(scope="session")
 def connector(connector_found: list[Path] | str) -> str:
-    """What Spark's own connector is called, where it can be had."""
+    """The format of Spark's own connector."""
     if isinstance(connector_found, str):
         pytest.skip(connector_found)
     return "kafka"

@@ -1,6 +1,6 @@
 """Spark's own Kafka connector: four jars out of Maven packages, copied once to the tests' cache.
 
-One by one, not through the connector's POM, which asks for what Spark has already.
+One by one: the connector's POM also requires packages that Spark has already.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _ATTEMPTS, _PATIENCE_S = 3, 300
 
 
 class ConnectorNotFound(Exception):
-    """Why it cannot be had on this machine."""
+    """The reason why this machine cannot have the connector."""
 
 
 def connector_jars() -> list[Path]:
-    """For `spark.jars`, which has to be said when the JVM starts."""
+    """For the setting `spark.jars` of a new JVM."""
     home = cache_folder() / "spark-connector"
     folder = home / VERSION
     jars = [folder / f"{name}-{version}.jar" for _, name, version in _PACKAGES]
@@ -50,16 +50,19 @@ def connector_jars() -> list[Path]:
 
 def _copy(mvn: str, package: str, folder: Path) -> None:
     goal = [_COPY, f"-Dartifact={package}", f"-DoutputDirectory={folder}"]
-    said = ""
+    output = ""
     for _ in range(_ATTEMPTS):
         try:
-            done = subprocess.run(
-                [mvn, "-B", "-q", *goal], capture_output=True, text=True, timeout=_PATIENCE_S
+            subprocess.run(
+                [mvn, "-B", "-q", *goal],
+                check=True,
+                capture_output=True,
+                text=True,
+                timeout=_PATIENCE_S,
             )
-        except subprocess.TimeoutExpired:
-            said = f"no end within {_PATIENCE_S} s"
-            continue
-        if done.returncode == 0:
             return
-        said = (done.stdout + done.stderr).strip()[-500:]
-    raise ConnectorNotFound(f"{package} cannot be had: {said}")
+        except subprocess.CalledProcessError as failed:
+            output = f"{failed.stdout}{failed.stderr}".strip()[-500:]
+        except subprocess.TimeoutExpired:
+            output = f"no end within {_PATIENCE_S} s"
+    raise ConnectorNotFound(f"{package} cannot be fetched: {output}")

@@ -33,8 +33,8 @@ def main(master: str, servers: str, data: str, log: str, folder: str, topic: str
         ("requests", requests.run, (log,)),
     )
     for number, (name, run, words) in enumerate(jobs):
-        told = f"{folder}/{number}.json"
-        code = run(parser().parse_args(["spark", name, *words, "--json", told]))
+        result = f"{folder}/{number}.json"
+        code = run(parser().parse_args(["spark", name, *words, "--json", result]))
         assert code == 0, (name, code)
     session.stop()
 

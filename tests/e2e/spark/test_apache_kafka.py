@@ -74,23 +74,7 @@ def login(
     }
 
 
-def own_key(kafka: Secured) -> dict[str, str]:
-    return {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(kafka.files.client)}
-
-
-def own_texts(kafka: Secured) -> dict[str, str]:
-    file = kafka.files.client
-    chain = file.with_suffix(".crt").read_text()
-    return {"ssl.keystore.key": file.read_text(), "ssl.keystore.certificate.chain": chain}
-
-
-def own_store(kafka: Secured) -> dict[str, str]:
-    store = str(kafka.files.client_store)
-    return {"ssl.keystore.location": store, "ssl.keystore.password": KEY_PASSWORD}
-
-
 def rows(servers: str, topic: str, settings: dict[str, str]) -> int:
-    """Read in this process, without a JVM."""
     return len(read(servers, subscribe=topic, **prefixed(settings)))
 
 
@@ -99,17 +83,33 @@ def prefixed(settings: dict[str, str]) -> dict[str, str]:
 
 
 def test_tls_and_sasl_settings_of_the_java_client_connect(kafka: Secured, filled: str) -> None:
-    by_its_ending = str(kafka.files.authority)
-    text = kafka.files.authority.with_suffix(".crt").read_text()
+    authority, client = kafka.files.authority, kafka.files.client
     elsewhere = f"localhost:{kafka.tls.rpartition(':')[2]}"
+    texts = {
+        "ssl.keystore.key": client.read_text(),
+        "ssl.keystore.certificate.chain": client.with_suffix(".crt").read_text(),
+    }
+    store = {
+        "ssl.keystore.location": str(kafka.files.client_store),
+        "ssl.keystore.password": KEY_PASSWORD,
+    }
     for servers, settings in (
         (kafka.tls, tls(kafka)),
-        (kafka.tls, {"security.protocol": "SSL", "ssl.truststore.location": by_its_ending}),
-        (kafka.tls, {"security.protocol": "SSL", "ssl.truststore.certificates": text}),
+        (kafka.tls, {"security.protocol": "SSL", "ssl.truststore.location": str(authority)}),
+        (
+            kafka.tls,
+            {
+                "security.protocol": "SSL",
+                "ssl.truststore.certificates": authority.with_suffix(".crt").read_text(),
+            },
+        ),
         (elsewhere, {**tls(kafka), "ssl.endpoint.identification.algorithm": ""}),
-        (kafka.mutual, {**tls(kafka), **own_key(kafka)}),
-        (kafka.mutual, {**tls(kafka), **own_texts(kafka)}),
-        (kafka.mutual, {**tls(kafka), **own_store(kafka)}),
+        (
+            kafka.mutual,
+            {**tls(kafka), "ssl.keystore.type": "PEM", "ssl.keystore.location": str(client)},
+        ),
+        (kafka.mutual, {**tls(kafka), **texts}),
+        (kafka.mutual, {**tls(kafka), **store}),
         (kafka.login, login(kafka)),
         (kafka.login, login(kafka, PLAIN, "PLAIN")),
     ):
@@ -146,72 +146,46 @@ def test_a_refused_client_fails_soon_with_the_reason_and_without_the_password(
 @pytest.mark.usefixtures("impatient")
 def test_a_sink_that_is_refused_fails_without_the_password(kafka: Secured, filled: str) -> None:
     wrong = f"{PASSWORD}-wrong"
-    sending = Sending(options_of(kafka.login, **dotless(prefixed(login(kafka, password=wrong)))))
+    settings = prefixed(login(kafka, password=wrong))
+    dotless = {name.replace(".", "__"): value for name, value in settings.items()}
+    sending = Sending(options_of(kafka.login, **dotless))
     with pytest.raises(JobFailed, match="SASL authentication error") as refusal:
         sending.send({filled}, [(filled, b"v", None, 0, sending.delivered)])
     assert wrong not in str(refusal.value)
 
 
-def dotless(settings: dict[str, str]) -> dict[str, str]:
-    return {name.replace(".", "__"): value for name, value in settings.items()}
-
-
-def options(kafka: Secured, password: str = PASSWORD, **more: str) -> dict[str, str]:
-    settings = prefixed(login(kafka, password=password))
-    return {"kafka.bootstrap.servers": kafka.login, **settings, **more}
-
-
 @pytest.mark.long
-def test_a_batch_is_read_and_written_with_a_login_that_plans_do_not_show(
-    spark: SparkSession, kafka: Secured, filled: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    copy = unused_topic_name()
-    create(kafka.plain, copy)
-    batch = spark.read.format("ottla").options(**options(kafka, subscribe=filled)).load()
-    batch.write.format("ottla").mode("append").options(**options(kafka, topic=copy)).save()
-    assert rows(kafka.plain, copy, {}) == RECORDS
-    batch.explain("extended")
-    printed = "".join(capfd.readouterr())
-    assert "BatchScan ottla" in printed
-    assert PASSWORD not in printed
-
-
-@pytest.mark.long
-def test_streams_log_in_without_showing_the_password(
+def test_queries_streams_and_jobs_log_in_without_showing_the_password(
     spark: SparkSession,
     kafka: Secured,
     filled: str,
     checkpoint: str,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    copy = unused_topic_name()
-    create(kafka.plain, copy)
-    given = options(kafka, subscribe=filled, startingOffsets="earliest")
-    found = spark.readStream.format("ottla").options(**given).load()
-    to = found.writeStream.format("ottla").options(**options(kafka, topic=copy))
+    copies = [unused_topic_name(), unused_topic_name()]
+    for copy in copies:
+        create(kafka.plain, copy)
+    options = {"kafka.bootstrap.servers": kafka.login, **prefixed(login(kafka))}
+    source = {**options, "subscribe": filled, "startingOffsets": "earliest"}
+
+    batch = spark.read.format("ottla").options(**source).load()
+    batch.write.format("ottla").mode("append").options(**options, topic=copies[0]).save()
+    batch.explain("extended")
+    rows_of_stream = spark.readStream.format("ottla").options(**source).load()
+    to = rows_of_stream.writeStream.format("ottla").options(**options, topic=copies[1])
     query = to.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
     assert query.awaitTermination(60)
-    assert rows(kafka.plain, copy, {}) == RECORDS
-
     query.explain(extended=True)
-    texts = [*capfd.readouterr(), str(query.lastProgress)]
-    files = [file for file in Path(checkpoint).rglob("*") if file.is_file()]
-    texts += [file.read_text("utf-8", "replace") for file in files]
-    assert PASSWORD not in "".join(texts)
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("spark")
-def test_a_job_takes_the_same_settings(
-    kafka: Secured, filled: str, capsys: pytest.CaptureFixture[str]
-) -> None:
     settings = [word for pair in login(kafka).items() for word in ("-X", "=".join(pair))]
-    words = ["spark", "analyze", "-b", kafka.login, *settings, filled, "--json", "-"]
+    words = ["spark", "analyze", "-b", kafka.login, *settings, filled]
     assert analyze(parser().parse_args(words)) == 0
-    printed = capsys.readouterr()
-    assert f'"records": {RECORDS}' in printed.out
-    assert PASSWORD not in printed.out + printed.err
-    assert json.loads(printed.out)
+
+    assert [rows(kafka.plain, copy, {}) for copy in copies] == [RECORDS, RECORDS]
+    printed = "".join(capfd.readouterr())
+    assert "BatchScan ottla" in printed and f"{filled}: {RECORDS} records" in printed
+    files = [file for file in Path(checkpoint).rglob("*") if file.is_file()]
+    texts = [printed, str(query.lastProgress), *(f.read_text("utf-8", "replace") for f in files)]
+    assert PASSWORD not in "".join(texts)
 
 
 def values(rows: list[dict[str, object]]) -> list[object]:
@@ -229,18 +203,18 @@ def test_read_committed_hides_open_and_aborted_transactions(kafka: Secured) -> N
         producer.produce(topic, value, partition=0)
         producer.flush(30)
 
-    send(b"kept")
+    send(b"committed")
     producer.commit_transaction(30)
-    send(b"dropped")
+    send(b"aborted")
     producer.abort_transaction(30)
     committed = {"subscribe": topic, "kafka__isolation__level": "read_committed"}
-    assert values(read(servers, **committed)) == [b"kept"]
-    assert values(read(servers, subscribe=topic)) == [b"kept", b"dropped"]
+    assert values(read(servers, **committed)) == [b"committed"]
+    assert values(read(servers, subscribe=topic)) == [b"committed", b"aborted"]
 
     send(b"open")
-    assert values(read(servers, **committed)) == [b"kept"]
+    assert values(read(servers, **committed)) == [b"committed"]
     producer.abort_transaction(30)
-    assert values(read(servers, **committed)) == [b"kept"]
+    assert values(read(servers, **committed)) == [b"committed"]
 
 
 @pytest.mark.long
@@ -264,9 +238,5 @@ def test_ranges_with_compacted_ends_are_read(kafka: Secured) -> None:
     assert [row["offset"] for row in rows] == [27, 28, 29, 30]
     end = json.dumps({topic: {"0": 20}})
     assert read(servers, subscribe=topic, endingOffsets=end) == []
-    assert values(read(servers, subscribe=topic, minPartitions="5")) == [
-        b"27",
-        b"28",
-        b"29",
-        b"last",
-    ]
+    split = read(servers, subscribe=topic, minPartitions="5")
+    assert values(split) == [b"27", b"28", b"29", b"last"]

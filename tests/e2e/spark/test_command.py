@@ -22,7 +22,7 @@ def spark_command(*words: str) -> list[str]:
 @pytest.mark.usefixtures("spark")
 def test_a_failed_task_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "requests.log.gz"
-    file.write_text("this is none")
+    file.write_text("not compressed")
     assert running.run(parser().parse_args(["spark", "requests", str(file)])) == 1
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "ottla: not a gzip file\n")
@@ -53,7 +53,7 @@ def test_a_failed_task_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture
         ("requests {file} --master nowhere", 2, "'nowhere' is not a Spark master like local"),
         ("requests {file} --master spark://127.0.0.1:1", 1, "no Spark master at 127.0.0.1:1: conn"),
         ("requests {file} --json {folder}", 1, "{folder} cannot be written: it is a folder"),
-        # And with words that are right, Spark would start.
+        # With these arguments Spark would start.
         ("perf -b {there}", 1, "Spark needs Java 17 or newer: "),
         ("archive t --to {new} -b {there}", 1, "Spark needs Java 17 or newer: "),
         ("restore {archive} -b {there}", 1, "Spark needs Java 17 or newer: "),
@@ -67,7 +67,7 @@ def test_wrong_arguments_are_one_line_before_spark_starts(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """On a machine without Java, where Spark cannot have been asked."""
+    """There is no Java, so Spark cannot have started."""
     pytest.importorskip("pyspark", reason="needs Spark")
     for name in ("archive/_spark_metadata", "folder"):
         (tmp_path / name).mkdir(parents=True)
@@ -77,16 +77,17 @@ def test_wrong_arguments_are_one_line_before_spark_starts(
     monkeypatch.setattr("interfaces.spark.java._wheel", lambda: None)
     monkeypatch.setattr("interfaces.spark.running.is_running", lambda: False)
     monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
-    with socket.create_server(("127.0.0.1", 0)) as there:
+    with socket.create_server(("127.0.0.1", 0)) as broker:
         places = {each: str(tmp_path / each) for each in ("archive", "folder", "file", "new")}
-        places["there"] = f"127.0.0.1:{there.getsockname()[1]}"
-        given = [word.format(**places) for word in words.split()]
-        assert running.run(parser().parse_args(["spark", *given])) == code
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith(f"ottla: {line.format(**places)}") and told.err.count("\n") == 1
+        places["there"] = f"127.0.0.1:{broker.getsockname()[1]}"
+        arguments = [word.format(**places) for word in words.split()]
+        assert running.run(parser().parse_args(["spark", *arguments])) == code
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"ottla: {line.format(**places)}")
+    assert printed.err.count("\n") == 1
 
 
 def environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name != "OTTLA_TRACEBACK"}
-    return {**kept, "PYTHONPATH": root()}
+    inherited = {name: value for name, value in os.environ.items() if name != "OTTLA_TRACEBACK"}
+    return {**inherited, "PYTHONPATH": root()}

@@ -9,12 +9,10 @@ import pytest
 
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
-from tests.e2e.spark.sink.records import records
+from tests.e2e.spark.kafka.topics import records
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-pytestmark = pytest.mark.timeout(150)  # who comes first waits for Spark
 
 
 def write(frame: DataFrame, connector: str, servers: str, topic: str) -> None:
@@ -55,14 +53,9 @@ def test_the_connector_writes_and_reads(
 
 @pytest.mark.long
 def test_the_connector_streams_and_continues_from_its_checkpoint(
-    spark: SparkSession,
-    connector: str,
-    spark_broker: BrokerProcess,
-    servers: str,
-    topic: str,
-    checkpoint: str,
-    tmp_path: Path,
+    spark: SparkSession, connector: str, spark_broker: BrokerProcess, topic: str, checkpoint: str
 ) -> None:
+    servers = spark_broker.bootstrap
     target = new_topic(spark_broker)
 
     def copy() -> int:
@@ -85,12 +78,7 @@ def test_the_connector_streams_and_continues_from_its_checkpoint(
 
 @pytest.mark.long
 def test_a_stream_continues_from_the_checkpoint_of_the_other_source(
-    spark: SparkSession,
-    connector: str,
-    servers: str,
-    topic: str,
-    checkpoint: str,
-    tmp_path: Path,
+    spark: SparkSession, connector: str, servers: str, topic: str, checkpoint: str, tmp_path: Path
 ) -> None:
     folder = str(tmp_path / "rows")
     for source in (connector, "ottla", connector):

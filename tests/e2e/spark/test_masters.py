@@ -49,7 +49,7 @@ def master(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 @contextmanager
 def daemon(folder: Path, name: str, ready: str, *words: str) -> Iterator[None]:
-    """One of Spark's, as an administrator starts it: it has nothing of our environment."""
+    """A daemon of Spark, as an administrator starts it: without our environment."""
     import pyspark
 
     home = Path(pyspark.__file__).parent
@@ -77,19 +77,14 @@ def daemon(folder: Path, name: str, ready: str, *words: str) -> Iterator[None]:
 
 
 def test_every_job_runs_where_executors_are_other_processes(master: str, tmp_path: Path) -> None:
-    telling = ("--log-requests", "all", "--log-format", "json")
-    with BrokerProcess(tmp_path / "broker", "lmdb", telling) as broker:
+    logging = ("--log-requests", "all", "--log-format", "json")
+    with BrokerProcess(tmp_path / "broker", "lmdb", logging) as broker:
         topic = new_topic(broker, 2)
         fill(broker.bootstrap, topic, [b"%d" % each for each in range(RECORDS)])
         log = tmp_path / "requests.log"
         log.write_text(broker.log(1 << 20))
-        words = [
-            broker.bootstrap,
-            str(tmp_path / "broker" / "data"),
-            str(log),
-            str(tmp_path),
-            topic,
-        ]
+        data = str(tmp_path / "broker" / "data")
+        words = [broker.bootstrap, data, str(log), str(tmp_path), topic]
         ended = subprocess.run(
             [sys.executable, "-m", "tests.e2e.spark.on_master", master, *words],
             cwd=root(),

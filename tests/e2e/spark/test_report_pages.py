@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import cache
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser
 
 from interfaces.spark.reports import plots
 from interfaces.spark.reports.page import facts, note, page, part, section, table
@@ -18,15 +19,14 @@ LONG = "payments." + "very-long-name-of-a-team-and-its-service." * 5
 TIMES = [(float(second), second * 1234.5) for second in range(1, 31)]
 MANY = [(f"{LONG}{each % 3}", each, 10_000.0 * each) for each in range(40)]
 
-Show = Callable[..., Page]
 
-
-def whole() -> str:
+@cache
+def report() -> str:
     return page(
         f"Throughput: {LONG}",
         [
             facts({"published": "19,947 records/s", LONG: LONG, "n": 5}),
-            note("Of nothing."),
+            note("A note."),
             section("Rates", plots.lines("Rates", [("a", TIMES), ("b", TIMES[:9])], "s", "ms")),
             section("One", plots.lines("One", [("a", TIMES[:1])], "s", "records/s")),
             section("Tail", plots.tail("Tail", [("a", [(0.0, 1), (99.9999, 7e5)])], "ms")),
@@ -38,32 +38,21 @@ def whole() -> str:
     )
 
 
-@pytest.fixture
-def show(browser: Browser) -> Iterator[Show]:  # noqa: F811
-    contexts = []
-
-    def shown(**options: Any) -> Page:
-        contexts.append(browser.new_context(**options))
-        tab = contexts[-1].new_page()
-        tab.set_content(whole())
-        return tab
-
-    yield shown
-    for context in contexts:
-        context.close()
-
-
 @pytest.mark.parametrize("options", [{"color_scheme": "dark"}, PHONE], ids=["dark", "phone"])
-def test_a_report_has_no_serious_fault_and_no_overlaps(
-    show: Show,
+def test_a_report_has_no_serious_fault_and_no_overlaps_and_is_printed_dark_on_light(
+    browser: Browser,  # noqa: F811
     axe: str,  # noqa: F811
     options: dict[str, Any],
 ) -> None:
-    tab = show(**options)
-    assert faults(tab, axe) == []
-    assert tab.evaluate(OVERLAPS) == []
-    width = tab.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
-    assert width[0] <= width[1]  # plots and tables scroll, the page does not
+    with closing(browser.new_context(**options)) as context:
+        tab = context.new_page()
+        tab.set_content(report())
+        assert faults(tab, axe) == []
+        assert tab.evaluate(OVERLAPS) == []
+        width = tab.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+        assert width[0] <= width[1]  # plots and tables scroll, the page does not
+        tab.emulate_media(media="print")
+        assert tab.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
 
 
 #: Texts of a plot that lie on each other or reach over its edge.
@@ -78,9 +67,3 @@ OVERLAPS = """() => [...document.querySelectorAll('svg')].flatMap((svg) => {
     ...(box.left < edge.left || box.right > edge.right ? [`${text} over the edge`] : [])
   ])
 })"""
-
-
-def test_on_paper_it_is_dark_on_light(show: Show) -> None:
-    tab = show(color_scheme="dark")
-    tab.emulate_media(media="print")
-    assert tab.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"

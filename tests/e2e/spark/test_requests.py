@@ -1,4 +1,4 @@
-"""`ottla spark requests` finds in the request log what plain Python finds in it."""
+"""`ottla spark requests` has the figures that plain Python has of the same log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def log(start_broker: StartBroker, tmp_path: Path) -> Path:
         assert client.create_topic("orders", 1) == 36  # it is there: one request fails
     broker.terminate()
     file = tmp_path / "requests [1].log"
-    file.write_text(f"no JSON at all\n{broker.log()}\n")
+    file.write_text(f"not JSON\n{broker.log()}\n")
     return file
 
 
@@ -47,9 +47,8 @@ def test_the_figures_are_those_of_the_log(
     requests = [line for line in lines if line["event"] == "request"]
     report, result_file = tmp_path / "out" / "report.html", tmp_path / "out" / "result.json"
     words = ["spark", "requests", str(log), "--slowest", "3"]
-    assert (
-        run(parser().parse_args([*words, "--report", str(report), "--json", str(result_file)])) == 0
-    )
+    results = ["--report", str(report), "--json", str(result_file)]
+    assert run(parser().parse_args([*words, *results])) == 0
 
     result: dict[str, Any] = json.loads(result_file.read_text())
     assert result["requests"] == len(requests)
@@ -66,12 +65,8 @@ def test_the_figures_are_those_of_the_log(
     assert ("shop", len([e for e in requests if e["client_id"] == "shop"])) in [
         (each["client_id"], each["requests"]) for each in result["clients"]
     ]
-    assert {
-        "api": "CreateTopics",
-        "error": "TOPIC_ALREADY_EXISTS",
-        "requests": 1,
-        "clients": 1,
-    } in (result["errors"])
+    refused = {"api": "CreateTopics", "error": "TOPIC_ALREADY_EXISTS"}
+    assert {**refused, "requests": 1, "clients": 1} in result["errors"]
     slowest = max(requests, key=busy_us)
     assert len(result["slowest"]) == 3
     assert result["slowest"][0]["correlation_id"] == slowest["correlation_id"]
@@ -80,7 +75,9 @@ def test_the_figures_are_those_of_the_log(
     assert f"{len(requests)} requests" in capsys.readouterr().out
 
 
-def test_a_log_without_requests_says_how_to_get_them(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_log_without_requests_fails_with_the_options_that_log_them(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     file = tmp_path / "empty.log"
     file.write_text('{"event": "started"}\n')
     with pytest.raises(JobFailed, match="--log-requests all --log-format json"):

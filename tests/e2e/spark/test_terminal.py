@@ -1,4 +1,4 @@
-"""`ottla spark archive` on a terminal: its progress line, and Ctrl-C, which ends all processes."""
+"""`ottla spark archive` on a terminal: its progress line; Ctrl-C ends all of its processes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import pty
 import re
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,43 +16,41 @@ from tests.e2e.spark.test_command import environment, spark_command
 
 CTRL_C = b"\x03"
 PATIENCE_S = 100
-#: For what was told to end; the JVM takes half a second.
-LEFT_S = 20
+#: For processes that are ending; the JVM takes half a second.
+ENDING_S = 20
 
 
 class Terminal:
     """Its process leads a session, so signals of the terminal go to all that it started."""
 
     def __init__(self, words: list[str], folder: Path) -> None:
-        self._ours, theirs = pty.openpty()
-        self.said = b""
+        self.keyboard, screen = pty.openpty()
+        self.shown = b""
         self.process = subprocess.Popen(
             words,
-            preexec_fn=lambda: os.login_tty(theirs),
+            preexec_fn=lambda: os.login_tty(screen),
             env={**environment(), "TERM": "xterm"},
             cwd=folder,
-            pass_fds=[theirs],
+            pass_fds=[screen],
         )
-        os.close(theirs)
-        os.set_blocking(self._ours, False)
+        os.close(screen)
+        os.set_blocking(self.keyboard, False)
 
-    def type(self, keys: bytes) -> None:
-        os.write(self._ours, keys)
-
-    def listen(self) -> None:
+    def read(self) -> bytes:
         try:
-            while said := os.read(self._ours, 1 << 16):
-                self.said += said
-        except OSError:  # nothing more for now, or nobody has it open any more
+            while piece := os.read(self.keyboard, 1 << 16):
+                self.shown += piece
+        except OSError:  # nothing more for now, or all processes have closed it
             pass
+        return self.shown
 
     def lines(self) -> list[str]:
-        """What stays to be seen: of each line what came after it was begun anew."""
-        text = self.said.decode().replace("\r\n", "\n").replace("\x1b[K", "")
+        """As they stay on the screen: progress overwrites its line."""
+        text = self.shown.decode().replace("\r\n", "\n").replace("\x1b[K", "")
         return [line.rpartition("\r")[2] for line in text.strip("\n").split("\n")]
 
     def processes(self) -> list[str]:
-        """Of its session, without those that have ended."""
+        """Commands of its session that are running."""
         found = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
@@ -66,20 +62,6 @@ class Terminal:
                 continue
         return found
 
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        os.close(self._ours)
-
-
-@contextmanager
-def terminal(words: list[str], folder: Path) -> Iterator[Terminal]:
-    opened = Terminal(words, folder)
-    try:
-        yield opened
-    finally:
-        opened.close()
-
 
 @pytest.mark.long
 def test_ctrl_c_ends_an_archive_and_all_of_its_processes(
@@ -90,22 +72,26 @@ def test_ctrl_c_ends_an_archive_and_all_of_its_processes(
     to = tmp_path / "archive"
     words = ["archive", "-b", servers, topic, "--to", str(to), "--max-records", "20"]
     small = ["--master", "local[2]", "--conf", "spark.driver.memory=512m"]
-    with terminal(spark_command(*words, *small), tmp_path) as screen:
+    screen = Terminal(spark_command(*words, *small), tmp_path)
+    try:
         deadline = time.monotonic() + PATIENCE_S
         while not (to / "_checkpoint" / "commits" / "2").exists():
-            screen.listen()
-            assert screen.process.poll() is None, screen.said
-            assert time.monotonic() < deadline, screen.said
+            assert screen.process.poll() is None and time.monotonic() < deadline, screen.read()
+            screen.read()
             time.sleep(0.05)
         assert any("java" in each for each in screen.processes())
-        screen.type(CTRL_C)
-        assert screen.process.wait(LEFT_S) == 130
-        screen.listen()
-        deadline = time.monotonic() + LEFT_S
+        os.write(screen.keyboard, CTRL_C)
+        assert screen.process.wait(ENDING_S) == 130
+        screen.read()
+        deadline = time.monotonic() + ENDING_S
         while left := screen.processes():
             assert time.monotonic() < deadline, left
             time.sleep(0.05)
-    told = screen.lines()
-    assert re.fullmatch(r"\d+ records were added to .+, in \d+ batch(es)?", told[0]), told
-    assert set(told[1:]) <= {"ottla: interrupted"}, told
-    assert b"[Stage" not in screen.said[screen.said.index(b"archived") :]
+    finally:
+        screen.process.kill()
+        screen.process.wait()
+        os.close(screen.keyboard)
+    result, *others = screen.lines()
+    assert re.fullmatch(r"\d+ records were added to .+, in \d+ batch(es)?", result)
+    assert set(others) <= {"ottla: interrupted"}
+    assert b"[Stage" not in screen.shown[screen.shown.index(b"archived") :]

@@ -24,7 +24,7 @@ def summaries(kafka: FakeKafka) -> Summaries:
     return Summaries(broker.catalog, broker.groups.registry, broker.groups.offsets)
 
 
-def test_a_topic_that_goes_meanwhile_is_left_as_it_was(
+def test_a_topic_that_is_deleted_meanwhile_has_no_record_count(
     kafka: FakeKafka, summaries: Summaries
 ) -> None:
     kafka.topic("u")
@@ -37,7 +37,7 @@ def test_a_topic_that_goes_meanwhile_is_left_as_it_was(
     assert (gone.topic.name, gone.records) == ("u", None)
 
 
-def test_lag_is_of_what_can_be_read(kafka: FakeKafka, summaries: Summaries) -> None:
+def test_an_unreadable_partition_has_no_lag(kafka: FakeKafka, summaries: Summaries) -> None:
     assert summaries.lag_in("g", "t") == 6
     assert list(summaries.lags_by_topic()) == [("t", 6)]
     kafka.partition("t", 0).broken = StorageFailed("torn")
@@ -47,7 +47,7 @@ def test_lag_is_of_what_can_be_read(kafka: FakeKafka, summaries: Summaries) -> N
     assert (group.topics, group.lag) == (1, 0)
 
 
-def test_a_group_lags_only_where_it_has_committed(summaries: Summaries) -> None:
+def test_a_group_has_lag_only_in_topics_with_committed_offsets(summaries: Summaries) -> None:
     assert summaries.lag_in("g", "u") is None
     assert summaries.lag_in("h", "t") is None
     assert [group.group_id for group in summaries.groups_of("t")] == ["g"]

@@ -24,11 +24,11 @@ def test_an_absolute_aim_judges_the_figure_and_not_the_ratio() -> None:
     assert not Outcome(aim, ottla=81.0, kafka=1000.0).met
 
 
-def test_a_ratio_needs_somebody_to_compare_with() -> None:
+def test_a_ratio_needs_a_second_broker() -> None:
     assert Outcome(Aim("", "", "", "", at_least=1), ottla=5.0, kafka=None).met is None
 
 
-def test_an_exact_name_goes_before_a_longer_one() -> None:
+def test_an_exact_name_precedes_a_prefix() -> None:
     rows = [
         row("librdkafka", "consumer, 1 KB, kcat", "ottla os", mb_per_s=1.0),
         row("librdkafka", "consumer, 1 KB", "ottla os", mb_per_s=2.0),
@@ -45,6 +45,6 @@ def test_the_size_of_the_data_may_follow_a_name() -> None:
     assert outcome_of("start after SIGKILL", rows).ratio == 0.05
 
 
-def test_memory_under_load_is_the_most_of_any_run() -> None:
+def test_memory_under_load_is_the_maximum_of_all_runs() -> None:
     rows = [produced("ottla os", 3000), produced("ottla commit", 9000)]
     assert outcome_of("memory (RssAnon), most under any load", rows).ottla == 90.0

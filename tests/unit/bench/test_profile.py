@@ -36,5 +36,5 @@ def test_a_sample_goes_to(stack: str, group: str) -> None:
     assert groups(parse(f"{LOOP}{stack.rstrip(';')} 3\n")) == [(group, 1.0)]
 
 
-def test_lines_without_a_count_are_passed_over() -> None:
+def test_lines_without_a_count_are_skipped() -> None:
     assert groups(parse(f"{LOOP}{RUN.rstrip(';')} 1\nno line\n")) == [("session, dispatch", 1.0)]

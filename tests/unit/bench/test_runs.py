@@ -38,7 +38,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_brokers_take_turns_and_each_run_is_kept_with_what_it_used(two: Stage) -> None:
+def test_brokers_take_turns_and_each_run_is_recorded_with_its_usage(two: Stage) -> None:
     runs = Runs()
     measure(runs, two, "produce", [Load("a", lambda broker: {"mb": 1.0})], rounds=2)
     assert [one["broker"] for one in runs.rows] == ["ottla os", "kafka os"] * 2
@@ -46,7 +46,7 @@ def test_brokers_take_turns_and_each_run_is_kept_with_what_it_used(two: Stage) -
     assert all(one["figures"]["cpu_s_per_gb"] >= 0 for one in runs.rows)
 
 
-def test_a_load_that_fails_is_kept_and_the_others_go_on(two: Stage) -> None:
+def test_a_failed_load_is_recorded_and_the_others_run(two: Stage) -> None:
     def refused(broker: Broker) -> Figures:
         if broker is two.broker("kafka os"):
             raise LoadFailed("refused")
@@ -83,10 +83,10 @@ def test_a_broker_that_does_not_start_leaves_the_others_alone(
     ]
 
 
-def test_a_broker_that_died_says_its_last_words_and_is_started_again(two: Stage) -> None:
+def test_a_dead_broker_is_reported_with_its_last_output_and_restarted(two: Stage) -> None:
     def deadly(broker: Broker) -> Figures:
-        # Not before it has said something.
-        while not broker.said():
+        # Not before it has printed something.
+        while not broker.output():
             pass
         broker.kill()
         return {}
@@ -97,7 +97,7 @@ def test_a_broker_that_died_says_its_last_words_and_is_started_again(two: Stage)
     assert "last words" in runs.rows[0]["failed"]
 
 
-def test_more_data_than_is_good_for_the_page_cache_begins_anew(
+def test_a_broker_with_too_much_data_for_the_page_cache_is_replaced_by_an_empty_one(
     two: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = two.broker("ottla os")

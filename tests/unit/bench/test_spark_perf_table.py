@@ -32,7 +32,7 @@ def test_a_ratio_is_of_a_round_and_not_of_the_medians() -> None:
     ]
 
 
-def test_a_run_that_failed_is_a_row_and_no_ratio() -> None:
+def test_a_failed_run_has_a_row_and_no_ratio() -> None:
     for runs, rows in (
         ([Run(100, KAFKA, result(1e6)), Run(100, "ottla os", None)], ["", "-"]),
         ([Run(100, KAFKA, None), Run(100, "ottla os", result(1e6))], ["", "-"]),

@@ -11,6 +11,6 @@ def test_the_wall_clock_counts_milliseconds_since_1970() -> None:
     assert YEAR_2020_MS < clock.now_ms() < YEAR_2020_MS * 2
 
 
-def test_the_other_clock_does_not_go_back() -> None:
+def test_the_monotonic_clock_does_not_go_back() -> None:
     clock: Clock = SystemClock()
     assert clock.monotonic_ms() <= clock.monotonic_ms()

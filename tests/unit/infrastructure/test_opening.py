@@ -16,13 +16,9 @@ from tests.fakes.logs import FakeEventLog
 @pytest.mark.parametrize(
     "url", ["", "memory", "memory://x", "lmdb", "lmdb://", "/var/lib/ottla", "s3://bucket", "://x"]
 )
-def test_an_unknown_url_is_refused_with_what_is_allowed(url: str) -> None:
-    with pytest.raises(UnknownStorage) as refused:
+def test_an_unknown_url_is_refused_with_the_supported_ones(url: str) -> None:
+    with pytest.raises(UnknownStorage, match="memory:// or lmdb://"):
         open_storage(url)
-
-    assert str(refused.value) == (
-        f"storage '{url}' is not known; allowed: memory:// or lmdb:///path/to/folder"
-    )
 
 
 def test_memory_has_no_folder_and_no_flush() -> None:
@@ -33,7 +29,7 @@ def test_memory_has_no_folder_and_no_flush() -> None:
 
 
 @pytest.mark.parametrize("flush, flushes", [("commit", 0), ("interval", 1), ("os", 0)])
-def test_lmdb_is_flushed_now_and_then_with_interval_only(
+def test_lmdb_is_flushed_periodically_with_interval_only(
     tmp_path: Path, flush: Flush, flushes: int
 ) -> None:
     storage = open_storage(f"lmdb://{tmp_path}/store", flush)
@@ -45,7 +41,7 @@ def test_lmdb_is_flushed_now_and_then_with_interval_only(
     storage.commit.close()
 
 
-def test_a_relative_folder_lies_beside_the_working_directory(
+def test_a_relative_folder_is_below_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -56,20 +52,12 @@ def test_a_relative_folder_lies_beside_the_working_directory(
 
 @pytest.mark.parametrize(
     "path, reason",
-    [
-        ("file", "{0}/file is a file, not a folder"),
-        ("file/below", "the data folder {0}/file/below cannot be used: Not a directory"),
-    ],
+    [("file", "is a file, not a folder"), ("file/below", "cannot be used: Not a directory")],
 )
-def test_a_path_that_is_no_folder_is_refused_in_one_line(
-    path: str, reason: str, tmp_path: Path
-) -> None:
+def test_a_path_that_is_no_folder_is_refused(path: str, reason: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-
-    with pytest.raises(StorageUnusable) as refused:
+    with pytest.raises(StorageUnusable, match=reason):
         open_storage(f"lmdb://{tmp_path}/{path}")
-
-    assert str(refused.value) == reason.format(tmp_path)
 
 
 def test_memory_storage_does_not_import_lmdb() -> None:
@@ -106,20 +94,19 @@ def offsets_at(url: str | None) -> OffsetRepository:
         ("postgresql://host/db", "SqlOffsetRepository"),
     ],
 )
-def test_committed_offsets_are_opened_by_their_url(url: str | None, engine: str) -> None:
+def test_offset_stores_are_opened_by_url(url: str | None, engine: str) -> None:
     assert type(offsets_at(url)).__name__ == engine
 
 
-def test_without_a_driver_postgres_is_refused_with_what_to_install(
+def test_without_a_driver_postgres_is_refused_with_a_hint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(OffsetsUnusable) as refused:
+    with pytest.raises(OffsetsUnusable, match=r"pip install 'psycopg\[binary\]'"):
         offsets_at("postgresql://me:hunter2@host/db")
-    assert str(refused.value) == "PostgreSQL needs its driver: pip install 'psycopg[binary]'"
 
 
-def test_nobody_pays_for_a_database_that_is_not_used() -> None:
+def test_unused_databases_are_not_imported() -> None:
     program = (
         "import sys; from infrastructure.opening import open_offsets, open_storage; "
         "open_offsets(None, open_storage('memory://'), None, 'os', None, None, None); "

@@ -21,7 +21,7 @@ def run(steps: list[str], *, cancel: bool = False) -> None:
     asyncio.run(main())
 
 
-def test_soon_comes_after_now_and_before_later() -> None:
+def test_soon_runs_after_now_and_before_later() -> None:
     steps: list[str] = []
     run(steps)
     assert steps == ["now", "soon", "later"]

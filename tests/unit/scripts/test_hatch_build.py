@@ -44,7 +44,7 @@ def test_an_import_that_would_break_when_moved_fails_the_build(written: str) -> 
         rewrite(written, "source.py")
 
 
-def test_what_parses_meanwhile_does_no_harm() -> None:
+def test_a_collection_during_the_rewrite_does_no_harm() -> None:
     """A finalizer, say, or whatever a collection of garbage calls or lets run."""
     source = "from domain.errors import X\n" + "x = [y, (1, 2)]\n" * 200
     meanwhile: list[ast.AST] = []
@@ -64,7 +64,7 @@ def test_what_parses_meanwhile_does_no_harm() -> None:
     assert meanwhile
 
 
-def test_what_is_installed_imports_nothing_by_its_name_in_the_repository(tmp_path: Path) -> None:
+def test_installed_files_import_only_below_the_package(tmp_path: Path) -> None:
     stage(ROOT, tmp_path)
     for source in tmp_path.rglob("*.py"):
         for node in ast.walk(ast.parse(source.read_text("utf-8"))):
@@ -85,7 +85,7 @@ def test_the_facade_is_the_top_of_the_package(tmp_path: Path) -> None:
     )
 
 
-def test_what_is_no_python_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_other_files_are_copied_unchanged(tmp_path: Path) -> None:
     checkout, target = tmp_path / "checkout", tmp_path / "target"
     for root in ROOTS:
         (checkout / root / "static").mkdir(parents=True)

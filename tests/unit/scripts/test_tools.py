@@ -46,23 +46,23 @@ def run(*command: str, cwd: Path = ROOT) -> tuple[int, str, str]:
         ("bench limits --json nowhere/else.json", "nowhere/else.json cannot be written"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_in_one_line(command: str, why: str) -> None:
-    code, said, complaint = run(*command.split())
-    assert why in complaint
-    assert (complaint.count("\n"), said) == (1, "")
+def test_a_wrong_argument_is_an_error_of_one_line(command: str, why: str) -> None:
+    code, out, error = run(*command.split())
+    assert why in error
+    assert (error.count("\n"), out) == (1, "")
     assert code != 0
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "last_line"),
     [
         ("simulate --seed 185", "seed 185: all is well after "),
         ("fuzz --seed 17", "500 frames in "),
     ],
 )
-def test_a_seed_is_the_one_that_is_told(command: str, told: str) -> None:
-    code, said, _ = run(*command.split())
-    assert said.splitlines()[-1].startswith(told)
+def test_a_seed_chooses_its_run(command: str, last_line: str) -> None:
+    code, out, _ = run(*command.split())
+    assert out.splitlines()[-1].startswith(last_line)
     assert code == 0
 
 
@@ -70,7 +70,7 @@ def test_a_seed_is_the_one_that_is_told(command: str, told: str) -> None:
 @pytest.mark.parametrize(
     "module", ["tests.crash --seed 1 --repeat 100", "tests.simulation --seeds 100000 --keep-going"]
 )
-def test_who_is_interrupted_says_so_and_leaves_nothing(
+def test_an_interrupted_command_reports_it_and_leaves_no_files(
     module: str, number: signal.Signals, tmp_path: Path
 ) -> None:
     with subprocess.Popen(
@@ -87,10 +87,10 @@ def test_who_is_interrupted_says_so_and_leaves_nothing(
             assert tool.stdout is not None
             tool.stdout.readline()
         tool.send_signal(number)
-        said, complaint = tool.communicate(timeout=30)
-    assert complaint == ""
-    assert said.splitlines()[-1].startswith("interrupted after ")
-    assert said.endswith(" 0 failed\n")
+        out, error = tool.communicate(timeout=30)
+    assert error == ""
+    assert out.splitlines()[-1].startswith("interrupted after ")
+    assert out.endswith(" 0 failed\n")
     assert list(tmp_path.iterdir()) == []
     assert tool.returncode == 130
 

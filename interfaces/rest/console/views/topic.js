@@ -6,13 +6,13 @@ import { plural } from '../format.js'
 import { again, go } from '../router.js'
 import { loading, trouble } from '../states.js'
 import { cloneTopic } from './clone_topic.js'
+import { deleteRecords } from './delete_records.js'
 import { deleteTopic } from './delete_topic.js'
 import * as messages from './messages.js'
 import * as produce from './produce.js'
 import * as configs from './topic_configs.js'
 import * as consumers from './topic_consumers.js'
 import * as partitions from './topic_partitions.js'
-import { truncateTopic } from './truncate_topic.js'
 
 const TABS = {
   messages: ['Messages', messages],
@@ -60,15 +60,15 @@ function actions(name, partitionsCount) {
     const made = await cloneTopic(name)
     if (made) go(to('topics', made))
   }
-  const truncate = async () => {
-    if (await truncateTopic(name, partitionsCount)) again()
+  const removeRecords = async () => {
+    if (await deleteRecords(name, partitionsCount)) again()
   }
   const remove = async () => {
     if (await deleteTopic(name)) go(to('topics'))
   }
   return [
     button('Clone', { onclick: clone }, 'copy'),
-    button('Truncate', { onclick: truncate }, 'cut'),
+    button('Delete records', { onclick: removeRecords }, 'cut'),
     button('Delete', { onclick: remove }, 'bin'),
   ]
 }

@@ -126,8 +126,7 @@ def analyze(
             persisted.append(batches)
             found = found._replace(
                 codecs=counting.codecs(batches),
-                records_of_batches=counting.sizes_of_batches(batches, "batchRecords"),
-                bytes_of_batches=counting.sizes_of_batches(batches, "batchBytes"),
+                sizes_of_batches=counting.sizes_of_batches(batches),
             )
     finally:
         for each in persisted:

@@ -17,6 +17,8 @@ MOST_MOMENTS = 600
 #: Damaged batches of a topic that are named; all are counted.
 MOST_PROBLEMS = 5
 DAY_S = 86_400
+#: Of the size of a record: a batch has less than 2 GB.
+_MOST_BITS = 31
 
 _HEADER_BYTES = (
     "coalesce(aggregate(headers, 0L, (sum, header) -> "
@@ -52,8 +54,7 @@ def figures(records: DataFrame) -> dict[Place, dict[str, Any]]:
     from pyspark.sql import functions as f
 
     sums = ("bytes", "key_bytes", "value_bytes", "header_bytes")
-    return _by_place(
-        records,
+    of_partitions = records.groupBy("topic", "partition").agg(
         f.count("*").alias("records"),
         *(f.sum(name).alias(name) for name in sums),
         f.count_if("has_no_key").alias("null_keys"),
@@ -61,19 +62,25 @@ def figures(records: DataFrame) -> dict[Place, dict[str, Any]]:
         f.min("at_ms").alias("oldest_ms"),
         f.max("at_ms").alias("newest_ms"),
     )
+    return _by_place(
+        of_partitions,
+        *(f.sum(name).alias(name) for name in ("records", *sums, "null_keys", "tombstones")),
+        f.min("oldest_ms").alias("oldest_ms"),
+        f.max("newest_ms").alias("newest_ms"),
+    )
 
 
 def sizes(records: DataFrame) -> dict[str, dict[str, Any]]:
-    """Of each topic percentiles, and by power of two: of 0 bytes, of 1, of 2 to 3, of 4 to 7 ..."""
+    """Percentiles of each topic, and records by the bits of their size: of 0 bytes, of 1, of 2 to
+    3, of 4 to 7 ..."""
     from pyspark.sql import functions as f
 
     counted = records.groupBy("topic", "bytes").count()
-    power = f.when(f.col("bytes") == 0, 0).otherwise(f.length(f.bin("bytes")))
-    by_power = counted.groupBy("topic", power.alias("power")).agg(f.sum("count").alias("count"))
-    powers = by_power.groupBy("topic").agg(
-        f.map_from_entries(f.collect_list(f.struct("power", "count"))).alias("powers")
+    bits = f.when(f.col("bytes") == 0, 0).otherwise(f.length(f.bin("bytes")))
+    by_bits = (f.sum(f.when(bits == each, f.col("count"))) for each in range(_MOST_BITS + 1))
+    found = counted.groupBy("topic").agg(
+        *_percentiles("bytes", "count"), f.array(*by_bits).alias("by_bits")
     )
-    found = counted.groupBy("topic").agg(*_percentiles("bytes", "count")).join(powers, "topic")
     return {row["topic"]: row.asDict() for row in found.collect()}
 
 
@@ -154,8 +161,13 @@ def batches(records: DataFrame) -> DataFrame:
     return records.select("topic", "partition", *_BATCH).distinct()
 
 
-def sizes_of_batches(batches: DataFrame, column: str) -> dict[Place, dict[str, Any]]:
-    return _by_place(batches, *_percentiles(column))
+def sizes_of_batches(batches: DataFrame) -> dict[Place, dict[str, Any]]:
+    """Percentiles of their records and of their bytes."""
+    from pyspark.sql import functions as f
+
+    columns = ("batchRecords", "batchBytes")
+    each = (f.struct(*_percentiles(column)).alias(column) for column in columns)
+    return _by_place(batches, *each)
 
 
 def codecs(batches: DataFrame) -> dict[Place, list[dict[str, Any]]]:
@@ -180,7 +192,7 @@ def codecs(batches: DataFrame) -> dict[Place, list[dict[str, Any]]]:
 def _by_place(rows: DataFrame, *counted: Column) -> dict[Place, dict[str, Any]]:
     grouped = rows.groupingSets([["topic"], ["topic", "partition"]], "topic", "partition")
     found = grouped.agg(*counted).collect()
-    return {(row["topic"], row["partition"]): row.asDict() for row in found}
+    return {(row["topic"], row["partition"]): row.asDict(recursive=True) for row in found}
 
 
 def _percentiles(of: Column | str, count: str | None = None) -> list[Column]:

@@ -61,32 +61,30 @@ def of_partitions(keys: DataFrame) -> dict[tuple[str, int], KeysOfPartition]:
 
 
 def of_topics(keys: DataFrame, hottest: int) -> dict[str, KeysOfTopic]:
-    from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    whole = keys.groupBy("topic", "key").agg(
+    counts = ("records", "bytes", "partitions")
+    of_keys = keys.groupBy("topic", "key").agg(
         f.sum("records").alias("records"),
         f.sum("bytes").alias("bytes"),
         f.count("*").alias("partitions"),
     )
-    rows = whole.groupBy("topic").agg(
-        f.count("*").alias("distinct"), f.count_if(f.col("partitions") > 1).alias("scattered")
+    shown = f.struct(*counts, f.substring("key", 1, _SHOWN_BYTES + 1).alias("key"))
+    rows = of_keys.groupBy("topic").agg(
+        f.count("*").alias("distinct"),
+        f.count_if(f.col("partitions") > 1).alias("scattered"),
+        f.max_by(shown, f.struct("records", "key"), hottest).alias("hottest"),
     )
-    found = {row["topic"]: KeysOfTopic(row["distinct"], row["scattered"]) for row in rows.collect()}
-    # Spark's sort for a rank with a limit has no more rows than that of each topic in memory.
-    rank = f.row_number().over(Window.partitionBy("topic").orderBy(f.desc("records"), "key"))
-    ranked = whole.withColumn("rank", rank).where(f.col("rank") <= hottest)
-    shown = ranked.select(
-        *("topic", "rank", "records", "bytes", "partitions"),
-        f.substring("key", 1, _SHOWN_BYTES + 1).alias("key"),
-    )
-    named: dict[str, list[dict[str, Any]]] = {}
-    for row in sorted(shown.collect(), key=lambda row: (row["topic"], row["rank"])):
-        counts = {name: row[name] for name in ("records", "bytes", "partitions")}
-        named.setdefault(row["topic"], []).append({"key": as_text(bytes(row["key"])), **counts})
     return {
-        topic: keys_of._replace(hottest=tuple(named.get(topic, ())))
-        for topic, keys_of in found.items()
+        row["topic"]: KeysOfTopic(
+            row["distinct"],
+            row["scattered"],
+            tuple(
+                {"key": as_text(bytes(key["key"])), **{name: key[name] for name in counts}}
+                for key in row["hottest"]
+            ),
+        )
+        for row in rows.collect()
     }
 
 

@@ -28,8 +28,7 @@ class Found(NamedTuple):
     keys_of_topics: Mapping[str, KeysOfTopic]
     #: Of a broker there are none.
     codecs: Mapping[Place, Sequence[Mapping[str, Any]]] | None = None
-    records_of_batches: Mapping[Place, Mapping[str, Any]] = {}
-    bytes_of_batches: Mapping[Place, Mapping[str, Any]] = {}
+    sizes_of_batches: Mapping[Place, Mapping[str, Any]] = {}
 
 
 def result_of(
@@ -122,14 +121,15 @@ def _compaction(topic: str, partitions: int, found: Found) -> dict[str, Any]:
 
 
 def _record_sizes(figures: Mapping[str, Any], sizes: Mapping[str, Any]) -> dict[str, Any]:
-    powers = sizes.get("powers", {})
-    every = range(min(powers), max(powers) + 1) if powers else ()
+    by_bits = sizes.get("by_bits", [])
+    used = [bits for bits, records in enumerate(by_bits) if records]
+    every = range(used[0], used[-1] + 1) if used else ()
     return {
         **_percentiles(sizes),
         "mean": _share(figures.get("bytes", 0), figures.get("records", 0)),
         "histogram": [
-            {"from": 1 << power >> 1, "to": (1 << power) - 1, "records": powers.get(power, 0)}
-            for power in every
+            {"from": 1 << bits >> 1, "to": (1 << bits) - 1, "records": by_bits[bits] or 0}
+            for bits in every
         ],
     }
 
@@ -154,7 +154,7 @@ def _moment_of(row: Any) -> dict[str, Any]:
 def _batches(place: Place, found: Found) -> dict[str, Any] | None:
     if found.codecs is None:
         return None
-    codecs = found.codecs.get(place, ())
+    codecs, sizes = found.codecs.get(place, ()), found.sizes_of_batches.get(place, {})
     stored, opened = (sum(each[f"{of}_bytes"] for each in codecs) for of in ("stored", "opened"))
     return {
         "batches": sum(each["batches"] for each in codecs),
@@ -162,8 +162,8 @@ def _batches(place: Place, found: Found) -> dict[str, Any] | None:
         "opened_bytes": opened,
         "ratio": opened / stored if stored else None,
         "stored_of_bytes": _share(stored, found.figures.get(place, {}).get("bytes", 0)),
-        "records": _percentiles(found.records_of_batches.get(place, {})),
-        "sizes": _percentiles(found.bytes_of_batches.get(place, {})),
+        "records": _percentiles(sizes.get("batchRecords", {})),
+        "sizes": _percentiles(sizes.get("batchBytes", {})),
         "codecs": list(codecs),
     }
 

@@ -38,9 +38,11 @@ def run_at_once(spark: SparkSession, plan: Plan) -> tuple[list[Produced], list[C
         import numpy  # noqa: F401
         from pyspark import BarrierTaskContext
 
-        begun = _begun(plan, BarrierTaskContext.get())
+        planned = _planned(plan, BarrierTaskContext.get())
         for task in mine:
-            yield produce(begun, task) if isinstance(task, ProducerTask) else consume(begun, task)
+            yield (
+                produce(planned, task) if isinstance(task, ProducerTask) else consume(planned, task)
+            )
 
     spread = context.parallelize(tasks, len(tasks)).barrier().mapPartitions(work)
     try:
@@ -52,7 +54,7 @@ def run_at_once(spark: SparkSession, plan: Plan) -> tuple[list[Produced], list[C
     return produced, consumed
 
 
-def _begun(plan: Plan, context: BarrierTaskContext) -> Plan:
+def _planned(plan: Plan, context: BarrierTaskContext) -> Plan:
     """With one start for all tasks, and a run number of this attempt.
 
     A stage that Spark tries again sends to the same topics, where records of the attempt before

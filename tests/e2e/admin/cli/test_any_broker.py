@@ -36,7 +36,7 @@ def test_topics_and_their_configs(kafka: Ottla, name: str) -> None:
     kafka.run("topic", "delete", name)
 
 
-def test_records_offsets_and_trimming(kafka: Ottla, name: str) -> None:
+def test_records_offsets_and_deleted_records(kafka: Ottla, name: str) -> None:
     kafka.run("topic", "create", name)
     stamped = "".join(f"{1_700_000_000_000 + n * 1000} {n}\n" for n in range(10)).encode()
     kafka.run("produce", "-t", name, "-f", r"%T %v\n", "-z", "lz4", stdin=stamped)

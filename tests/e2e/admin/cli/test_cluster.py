@@ -5,7 +5,7 @@ import re
 import socket
 from pathlib import Path
 
-from tests.e2e.admin.cli.conftest import PATIENCE_S, Ottla
+from tests.e2e.admin.cli.conftest import PATIENCE_S, Ottla, create_filled
 from tests.e2e.broker_process import BrokerProcess
 
 NUMBER = r"[0-9]+(\.[0-9]+)?"
@@ -24,7 +24,7 @@ def test_a_cluster_is_described(ottla: Ottla) -> None:
     assert shown["cluster_id"] in ottla.run("cluster", "info").out
 
 
-def test_health_is_an_exit_code(ottla: Ottla) -> None:
+def test_the_exit_code_is_the_health_of_the_cluster(ottla: Ottla) -> None:
     assert ottla.run("cluster", "health").lines == ["HEALTHY  yes"]
     gone = ottla.run("cluster", "health", "-b", closed_port(), code=1)
     assert gone.lines[0] == "HEALTHY  no"
@@ -46,31 +46,27 @@ def test_health_waits_for_a_broker(ottla: Ottla, tmp_path: Path) -> None:
         assert out.endswith(b"HEALTHY  yes\n")
 
 
-def test_a_port_that_refuses_connections_ends_a_command_at_once(ottla: Ottla) -> None:
-    for arguments in (
-        ("topic", "list"),
-        ("group", "list"),
-        ("consume", "x"),
-        ("produce", "-t", "x"),
-    ):
-        address = closed_port()
+def test_a_refused_connection_ends_a_command_at_once(ottla: Ottla) -> None:
+    address = closed_port()
+    for arguments in (("topic", "list"), ("group", "list"), ("consume", "x"), ("produce", "x")):
         errors = ottla.run(*arguments, "-b", address, "--timeout", "1h", code=1).errors
         assert (address in errors, errors.count("\n")) == (True, 1)
 
 
-def test_offsets_are_shown_by_time(ottla: Ottla, name: str) -> None:
+def test_offsets_are_listed_by_timestamp(ottla: Ottla, name: str) -> None:
     ottla.run("topic", "create", name, "-p", "2")
     stamped = b"1700000000000 a\n1700000001000 b\n"
     ottla.run("produce", "-t", name, "-p", "1", "-f", r"%T %v\n", stdin=stamped)
     assert ottla.run("offsets", name).rows == [[name, "0", "0", "0"], [name, "1", "0", "2"]]
-    moments = ("offsets", name, "-p", "1", "-a", "@1700000000500", "-a", "@-1h")
+    at = ("offsets", name, "-p", "1", "-a", "@1700000000500", "-a", "@-1h")
     head = ["TOPIC", "PARTITION", "@1700000000500", "@-1h"]
-    assert ottla.run(*moments).lines[0].split() == head
-    at = ottla.run(*moments, "-o", "json")
-    assert json.loads(at.out) == [{"topic": name, "partition": 1, "@1700000000500": 1, "@-1h": 2}]
+    assert ottla.run(*at).lines[0].split() == head
+    assert json.loads(ottla.run(*at, "-o", "json").out) == [
+        {"topic": name, "partition": 1, "@1700000000500": 1, "@-1h": 2}
+    ]
 
 
-def test_perf_prints_kafkas_lines(ottla: Ottla, name: str) -> None:
+def test_perf_prints_the_lines_of_kafkas_tools(ottla: Ottla, name: str) -> None:
     ottla.run("topic", "create", name)
     [line] = ottla.run("perf", "produce", name, "-n", "2000", "-s", "50").lines
     assert re.fullmatch(
@@ -90,13 +86,10 @@ def test_perf_prints_kafkas_lines(ottla: Ottla, name: str) -> None:
     assert re.fullmatch(r"Percentiles: 50th = \d+, 99th = \d+, 99.9th = \d+", percentiles)
 
 
-def test_consume_ends_when_the_broker_is_down_for_the_timeout(
-    ottla: Ottla, name: str, tmp_path: Path
-) -> None:
+def test_consume_ends_when_the_broker_is_down_for_the_timeout(name: str, tmp_path: Path) -> None:
     with BrokerProcess(tmp_path, "memory") as broker:
-        mine = Ottla(broker.bootstrap)
-        mine.run("produce", "-t", name, stdin=b"first\n")
-        consuming = mine.start("consume", name, "--timeout", "5")
+        create_filled(broker, name, [b"first"])
+        consuming = Ottla(broker.bootstrap).start("consume", name, "--timeout", "3")
         assert consuming.stdout is not None
         assert consuming.stdout.readline() == b"first\n"
         broker.kill()

@@ -1,4 +1,4 @@
-"""`ottla doctor` and commands without a response; tests/unit has the servers that are no broker."""
+"""`ottla doctor`, and commands without a response. tests/unit has servers that are no broker."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tests.e2e.admin.cli.conftest import PATIENCE_S, Ottla
 from tests.e2e.broker_process import BrokerProcess
 from tests.fakes.tcp_servers import REFUSED, responding, sasl, server
 
-#: Much longer than the patience of the tests.
+#: Much longer than a test may take.
 WAITS = ("--timeout", "1h")
 PLAIN = ("-X", "security.protocol=SASL_PLAINTEXT", "-X", "sasl.mechanism=PLAIN")
 ACCOUNT = ("-X", "sasl.username=anna", "-X", "sasl.password=a-wrong-one")
 
 
-def test_a_broker_that_works_is_exit_code_zero(ottla: Ottla) -> None:
+def test_the_exit_code_for_a_healthy_broker_is_0(ottla: Ottla) -> None:
     assert {line.split()[0] for line in ottla.run("doctor").lines} == {"ok"}
 
 
-@pytest.mark.parametrize("advertised", ["127.0.0.1:1", "no-such-host.invalid:9092", "another"])
+@pytest.mark.parametrize("advertised", ["127.0.0.1:1", "another"])
 def test_a_wrong_advertised_address_is_named(
     ottla: Ottla, tmp_path: Path, cli_broker: BrokerProcess, advertised: str
 ) -> None:

@@ -13,14 +13,14 @@ import pytest
 
 from interfaces.cli.client import Clients
 from interfaces.cli.consume import existing_topics
-from tests.e2e.admin.cli.conftest import PATIENCE_S, Ottla
+from tests.e2e.admin.cli.conftest import PATIENCE_S, Ottla, create_filled
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import unused_topic_name
 
 
 @pytest.fixture(scope="module")
 def filled(cli_broker: BrokerProcess) -> str:
-    """Ten records in one partition, a second apart from 2023-11-14T22:13:20Z on; only read."""
+    """Ten records in one partition, a second apart from 2023-11-14T22:13:20Z; for reading only."""
     ottla, name = Ottla(cli_broker.bootstrap), unused_topic_name()
     ottla.run("topic", "create", name)
     records = "".join(f"{1_700_000_000_000 + n * 1000} k{n} v{n}\n" for n in range(10))
@@ -28,13 +28,13 @@ def filled(cli_broker: BrokerProcess) -> str:
     return name
 
 
-def test_lines_become_records_and_records_lines(ottla: Ottla, name: str) -> None:
+def test_each_line_is_a_record(ottla: Ottla, name: str) -> None:
     produced = ottla.run("produce", "-t", name, stdin="grüße\n\nlast".encode())
     assert f"{name}-0 @ 0-2" in produced.errors
     assert ottla.run("consume", name, "-e").lines == ["grüße", "", "last"]
 
 
-def test_keys_headers_timestamps_and_tombstones(ottla: Ottla, name: str) -> None:
+def test_records_have_keys_headers_timestamps_and_tombstones(ottla: Ottla, name: str) -> None:
     ottla.run("topic", "create", name, "-p", "2")
     options = ("-p", "1", "-H", "h=1", "-H", "h=2", "-T", "@2023-11-14T22:13:20Z", "-Z")
     ottla.run("produce", "-t", name, "-K", ":", *options, stdin=b"a:b:c\nno key\ngone:\n")
@@ -44,15 +44,14 @@ def test_keys_headers_timestamps_and_tombstones(ottla: Ottla, name: str) -> None
         "1 1 =no key h=1,h=2 1700000000000 -1 6",
         "1 2 gone= h=1,h=2 1700000000000 4 -1",
     ]
-    last = json.loads(ottla.run("consume", name, "-o", "2", "-e", "--output", "json").out)
-    assert (last["key"], last["value"], last["offset"]) == ("gone", None, 2)
-    assert json.loads(ottla.run("consume", name, "-o", "2", "-e", "-f", "json").out) == last
-    assert json.loads(ottla.run("consume", name, "-o", "2", "-e", "-o", "json").out) == last
-    assert last["headers"] == [{"name": "h", "value": "1"}, {"name": "h", "value": "2"}]
+    for json_option in ("--output", "-f", "-o"):
+        last = json.loads(ottla.run("consume", name, "-o", "2", "-n", "1", json_option, "json").out)
+        assert (last["key"], last["value"], last["offset"]) == ("gone", None, 2)
+        assert last["headers"] == [{"name": "h", "value": "1"}, {"name": "h", "value": "2"}]
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
-def test_files_are_records_as_they_are(ottla: Ottla, name: str, tmp_path: Path, codec: str) -> None:
+def test_a_file_is_one_record(ottla: Ottla, name: str, tmp_path: Path, codec: str) -> None:
     content = bytes(range(256)) * 40
     file = tmp_path / "content"
     file.write_bytes(content)
@@ -60,7 +59,7 @@ def test_files_are_records_as_they_are(ottla: Ottla, name: str, tmp_path: Path, 
     assert ottla.run("consume", name, "-e", "-f", "%v").raw == content * 2
 
 
-def test_the_topic_is_the_first_word_unless_an_option_names_it(
+def test_the_first_word_is_the_topic_unless_an_option_names_it(
     ottla: Ottla, name: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "file"
@@ -73,38 +72,35 @@ def test_the_topic_is_the_first_word_unless_an_option_names_it(
 
 
 @pytest.mark.parametrize(
-    "where, seen",
+    "where, expected",
     [
-        (("-o", "start"), range(10)),
-        (("-o", "7"), range(7, 10)),
         (("-o", "+8"), range(8, 10)),
-        (("-o", "-3"), range(7, 10)),
-        (("-o", "@1700000005000"), range(5, 10)),
-        (("-o", "2:4"), range(2, 4)),
         (("-o", "-3:9"), range(7, 9)),
+        (("-o", "@1700000005000"), range(5, 10)),
         (("-o", "@2023-11-14T22:13:21Z:@2023-11-14T22:13:23Z"), range(1, 3)),
         (("-o", "end"), range(0)),
-        (("-n", "3"), range(3)),
         (("-o", "4", "-n", "2"), range(4, 6)),
     ],
 )
-def test_from_anywhere_to_anywhere(
-    ottla: Ottla, filled: str, where: tuple[str, ...], seen: range
+def test_records_are_consumed_between_any_positions(
+    ottla: Ottla, filled: str, where: tuple[str, ...], expected: range
 ) -> None:
-    assert ottla.run("consume", filled, *where, "-e").lines == [f"v{n}" for n in seen]
+    assert ottla.run("consume", filled, *where, "-e").lines == [f"v{n}" for n in expected]
 
 
-def test_several_topics_and_those_that_match(ottla: Ottla, name: str) -> None:
-    for number in (1, 2):
-        ottla.run("produce", "-t", f"{name}-{number}", stdin=b"x\n")
+def test_several_topics_are_consumed_by_name_and_by_pattern(
+    cli_broker: BrokerProcess, ottla: Ottla, name: str
+) -> None:
     both = [f"{name}-1", f"{name}-2"]
+    for topic in both:
+        create_filled(cli_broker, topic, [b"x"])
     for topics in (both, [f"^{name}-[12]$"]):
-        assert sorted(ottla.run("consume", *topics, "-e", "-f", r"%t\n").lines) == both
+        assert sorted(ottla.run("consume", *topics, "-n", "2", "-f", r"%t\n").lines) == both
     for topic in (f"^{name}-3", f"{name}-3"):
-        assert f"{topic}" in ottla.run("consume", topic, code=1).errors
+        assert topic in ottla.run("consume", topic, code=1).errors
 
 
-def test_consume_waits_for_a_topic_that_does_not_exist_yet(ottla: Ottla, name: str) -> None:
+def test_consume_waits_for_a_missing_topic(ottla: Ottla, name: str) -> None:
     with ottla.start("consume", name, "--wait", "-n", "1") as process:
         assert process.stderr is not None
         assert name in process.stderr.readline().decode()
@@ -116,17 +112,17 @@ def test_consume_waits_for_a_topic_that_does_not_exist_yet(ottla: Ottla, name: s
 
 
 @pytest.mark.long
-def test_consume_goes_on_waiting_for_a_topic_while_the_broker_is_away(
+def test_consume_waits_for_a_topic_also_while_the_broker_is_down(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes: list[str] = []
     with BrokerProcess(tmp_path) as broker:
         options = [("reconnect.backoff.max.ms", "100")]
-        asked = argparse.Namespace(
+        parsed = argparse.Namespace(
             bootstrap_server=broker.bootstrap, client_options=options, timeout=1.0, idle=None,
             topics=[name], wait=True,
         )  # fmt: skip
-        clients = Clients(asked)
+        clients = Clients(parsed)
         sleep = time.sleep
 
         def stop(_: float) -> None:
@@ -143,7 +139,7 @@ def test_consume_goes_on_waiting_for_a_topic_while_the_broker_is_away(
         monkeypatch.setattr(time, "sleep", stop)
         clients.note = start
         consumer = clients.consumer()
-        assert existing_topics(clients, consumer, asked) == [name]
+        assert existing_topics(clients, consumer, parsed) == [name]
         consumer.close()
     assert len(notes) == 2
 
@@ -187,9 +183,9 @@ def test_a_typed_line_is_sent_at_once(ottla: Ottla, name: str) -> None:
     assert ottla.run("consume", name, "-e").lines == ["first", "second"]
 
 
-def test_a_partition_that_there_is_not_is_named(ottla: Ottla, name: str) -> None:
+def test_a_missing_partition_is_named(ottla: Ottla, name: str) -> None:
     ottla.run("topic", "create", name)
-    for lines in (b"99 x\n", b"0 x\n99 x\n", b"0 x\n" * 50 + b"99 x\n" * 50):
+    for lines in (b"99 x\n", b"0 x\n" * 50 + b"99 x\n" * 50):
         done = ottla.run("produce", "-q", "-t", name, "-f", r"%p %v\n", stdin=lines, code=1)
         assert done.errors == f"ottla: {name} has no partition 99\n"
     assert ottla.run("consume", name, "-p", "99", "-e", code=1).errors == done.errors
@@ -207,7 +203,7 @@ def test_a_partition_that_there_is_not_is_named(ottla: Ottla, name: str) -> None
         ),
     ],
 )
-def test_a_refused_record_has_the_config_that_refuses_it(
+def test_a_refused_record_is_reported_with_the_config_that_refuses_it(
     ottla: Ottla, name: str, config: str, options: tuple[str, ...], why: str
 ) -> None:
     ottla.run("topic", "create", name, "-c", config)

@@ -13,8 +13,10 @@ import pytest
 import yaml
 
 from infrastructure.storage.lmdb.keys import KEY
-from tests.e2e.admin.cli.conftest import Ottla
+from tests.e2e.admin.cli.conftest import Ottla, create_filled
+from tests.e2e.admin.conftest import commit_offset
 from tests.e2e.broker_process import BrokerProcess, environment
+from tests.e2e.raw_client import batch
 
 
 @pytest.fixture
@@ -38,54 +40,42 @@ def problems(cli: Ottla, folder: Path) -> str:
     )
 
 
-class Damage:
-    """Damages a store."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def change(self, database: bytes, work: Callable[..., object]) -> None:
-        with lmdb.Environment(str(self.folder), max_dbs=8) as environment:
-            opened = environment.open_db(database, create=False)
-            with environment.begin(write=True, db=opened) as txn:
-                work(txn)
-
-
 def test_a_store_is_verified_dumped_copied_and_compacted(
     store: Path, cli: Ottla, tmp_path: Path
 ) -> None:
-    folder = store
-    info = json.loads(cli.run("storage", "info", str(folder), "-o", "json").out)
+    folder = str(store)
+    info = json.loads(cli.run("storage", "info", folder, "-o", "json").out)
     assert [(p["topic"], p["partition"], p["end_offset"]) for p in info["partitions"]] == [
         ("orders", 0, 0),
         ("orders", 1, 4),
     ]
     assert info["committed_offsets"] == 1
 
-    found = verified(cli, folder, 0)
+    found = verified(cli, store, 0)
     assert {one["level"] for one in found} == {"ok", "note"}
     counted = {one["where"]: one["what"] for one in found}
     assert counted["batches"] == "2 partitions, 2 batches, 4 records"
-    assert (counted["configs"], counted["groups"]) == ("of 0 brokers and 0 groups", "1 groups")
+    assert (counted["configs"], counted["groups"]) == (
+        "0 broker configs, 0 group configs",
+        "1 groups",
+    )
     assert found[0]["where"] == "power"
 
-    dumped = cli.run("storage", "dump", str(folder), "-t", "orders", "-p", "1", "--records").lines
+    dumped = cli.run("storage", "dump", folder, "-t", "orders", "-p", "1", "--records").lines
     assert dumped[0] == "Dumping orders-1"
     assert dumped[1].startswith("baseOffset: 0 lastOffset: 2 count: 3 baseSequence: 0 ")
     assert dumped[1].endswith(" isvalid: true")
     assert dumped[2].endswith("headerKeys: [] key: a payload: 1")
     assert dumped[5].startswith("baseOffset: 3 lastOffset: 3 count: 1 ")
     assert dumped[6].endswith(f"payload: {'x' * 50}")
-    lines = cli.run("storage", "dump", str(folder), "--output", "json", "--records").lines
-    assert [one["value"] for line in lines for one in json.loads(line)["records"]] == [
-        *("1", "2", "3"),
-        "x" * 50,
-    ]
+    lines = cli.run("storage", "dump", folder, "--output", "json", "--records").lines
+    values = [one["value"] for line in lines for one in json.loads(line)["records"]]
+    assert values == ["1", "2", "3", "x" * 50]
 
     copy = tmp_path / "copy"
-    cli.run("storage", "copy", str(folder), str(copy))
+    cli.run("storage", "copy", folder, str(copy))
     assert "2 partitions, 2 batches, 4 records" in str(verified(cli, copy, 0))
-    cli.run("storage", "copy", str(folder), str(copy), code=1)
+    cli.run("storage", "copy", folder, str(copy), code=1)
     cli.run("storage", "compact", str(copy))
     verified(cli, copy, 0)
     with BrokerProcess(
@@ -118,29 +108,29 @@ main()
 """
 
 
-@pytest.mark.parametrize("moment", ["before the rows", "when it is whole"])
-def test_a_killed_copy_leaves_no_store_and_is_repeated(
+@pytest.mark.parametrize("moment", ["before the rows", "before the rename"])
+def test_a_killed_copy_leaves_no_store_and_can_be_repeated(
     store: Path, cli: Ottla, tmp_path: Path, moment: str
 ) -> None:
-    folder, copy, partial = store, tmp_path / "copy", tmp_path / "copy.partial"
+    copy, partial = tmp_path / "copy", tmp_path / "copy.partial"
     killed = subprocess.run(
-        [sys.executable, "-P", "-c", _COPY_AND_DIE, moment, str(folder), str(copy)],
+        [sys.executable, "-P", "-c", _COPY_AND_DIE, moment, str(store), str(copy)],
         env=environment(),
     )
     assert killed.returncode == -signal.SIGKILL
     assert (partial / "data.mdb").exists()
     assert not copy.exists()
     cli.run("storage", "info", str(copy), code=1)
-    cli.run("storage", "copy", str(folder), str(copy))
+    cli.run("storage", "copy", str(store), str(copy))
     assert not partial.exists()
     assert "2 partitions, 2 batches, 4 records" in str(verified(cli, copy, 0))
 
 
 def test_a_copy_changes_no_other_folder(store: Path, cli: Ottla, tmp_path: Path) -> None:
-    folder, partial = store, tmp_path / "copy.partial"
+    partial = tmp_path / "copy.partial"
     partial.mkdir()
     (partial / "notes.txt").write_text("mine")
-    refused = cli.run("storage", "copy", str(folder), str(tmp_path / "copy"), code=1)
+    refused = cli.run("storage", "copy", str(store), str(tmp_path / "copy"), code=1)
     assert str(partial) in refused.errors
     assert [file.name for file in partial.iterdir()] == ["notes.txt"]
     assert not (tmp_path / "copy").exists()
@@ -148,12 +138,14 @@ def test_a_copy_changes_no_other_folder(store: Path, cli: Ottla, tmp_path: Path)
 
 def test_compaction_returns_free_pages(cli: Ottla, tmp_path: Path) -> None:
     with BrokerProcess(tmp_path) as broker:
-        ottla = Ottla(broker.bootstrap)
-        ottla.run("produce", "-t", "large", stdin=(b"x" * 900 + b"\n") * 5000)
-        ottla.run("produce", "-t", "small", stdin=b"stays\n")
-        ottla.run("topic", "delete", "large")
+        create_filled(broker, "small", [b"stays"])
+        create_filled(broker, "large", [])
+        with broker.connect() as client:
+            for _ in range(5):
+                client.produce("large", batch([b"x" * 900] * 1000))
+        Ottla(broker.bootstrap).run("topic", "delete", "large")
         assert broker.terminate() == 0
-    # What is left of a deletion is dropped by the next start.
+    # The next start drops the rest of a deleted topic.
     with broker:
         assert broker.terminate() == 0
     data = broker.folder / "data"
@@ -164,13 +156,14 @@ def test_compaction_returns_free_pages(cli: Ottla, tmp_path: Path) -> None:
 
 
 def test_damage_is_found(store: Path, cli: Ottla, tmp_path: Path) -> None:
-    whole = store
-
-    def damaged(database: bytes, work: Callable[..., object]) -> Path:
+    def damaged(database: bytes, change: Callable[..., object]) -> Path:
         folder = tmp_path / "damaged"
         shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(whole, folder)
-        Damage(folder).change(database, work)
+        shutil.copytree(store, folder)
+        with lmdb.Environment(str(folder), max_dbs=8) as environment:
+            opened = environment.open_db(database, create=False)
+            with environment.begin(write=True, db=opened) as txn:
+                change(txn)
         return folder
 
     def first_key(txn: lmdb.Transaction[bytes]) -> bytes:
@@ -192,12 +185,12 @@ def test_damage_is_found(store: Path, cli: Ottla, tmp_path: Path) -> None:
     cut = damaged(b"batches", lambda txn: txn.put(first_key(txn), b"no batch" * 10))
     assert "orders-1: at offset 0" in problems(cli, cut)
 
-    def mislead(txn: lmdb.Transaction[bytes]) -> None:
+    def move_timestamp(txn: lmdb.Transaction[bytes]) -> None:
         key = first_key(txn)
         partition_id, _ = KEY.unpack(key)
         txn.put(KEY.pack(partition_id, 1), (3).to_bytes(8, "big"))
 
-    assert "is not found by its timestamp" in problems(cli, damaged(b"timestamps", mislead))
+    assert "is not found by its timestamp" in problems(cli, damaged(b"timestamps", move_timestamp))
     ahead = damaged(
         b"rows",
         lambda txn: txn.put(
@@ -210,39 +203,49 @@ def test_damage_is_found(store: Path, cli: Ottla, tmp_path: Path) -> None:
 
 
 def test_a_damaged_page_is_found_first(store: Path, cli: Ottla) -> None:
-    folder = store
-    with (folder / "data.mdb").open("r+b") as opened:
+    with (store / "data.mdb").open("r+b") as opened:
         opened.truncate(3 * 4096)
-    assert "pages: " in problems(cli, folder)
+    assert "pages: " in problems(cli, store)
 
 
-@pytest.mark.parametrize("flush, words", [("interval", "newest flush"), ("os", "unreadable")])
-def test_verify_prints_what_a_power_cut_could_have_caused(
-    cli: Ottla, tmp_path: Path, flush: str, words: str
+@pytest.fixture
+def killed(tmp_path: Path) -> Callable[[str], Path]:
+    """The data folder of a broker with this flush policy that was killed."""
+
+    def kill(flush: str) -> Path:
+        with BrokerProcess(tmp_path, arguments=["--flush", flush]) as broker:
+            create_filled(broker, "orders", [b"x"])
+            broker.kill()
+        return broker.folder / "data"
+
+    return kill
+
+
+def test_verify_reports_the_possible_effects_of_a_power_cut(
+    cli: Ottla, killed: Callable[[str], Path]
 ) -> None:
-    with BrokerProcess(tmp_path, arguments=["--flush", flush]) as broker:
-        Ottla(broker.bootstrap).run("produce", "-t", "orders", stdin=b"x\n")
-        broker.kill()
-    power = verified(cli, broker.folder / "data", 0)[0]
+    power = verified(cli, killed("os"), 0)[0]
     assert power["where"] == "power"
-    assert f"killed under flush={flush}" in power["what"]
-    assert words in power["what"]
+    assert "killed with flush=os" in power["what"]
+    assert "unreadable" in power["what"]
 
 
-def test_reading_a_store_does_not_change_it(cli: Ottla, tmp_path: Path) -> None:
-    with BrokerProcess(tmp_path, arguments=["--flush", "interval"]) as broker:
-        Ottla(broker.bootstrap).run("produce", "-t", "orders", stdin=b"x\n")
-        broker.kill()
-    data = broker.folder / "data"
+def test_reading_a_store_does_not_change_it(
+    cli: Ottla, killed: Callable[[str], Path], tmp_path: Path
+) -> None:
+    data = killed("interval")
 
-    def found() -> list[bytes]:
+    def content() -> list[bytes]:
         return [(data / name).read_bytes() for name in ("data.mdb", "ottla.unsynced")]
 
-    before = found()
-    for command in ("info", "verify", "dump"):
+    before = content()
+    power = verified(cli, data, 0)[0]
+    assert "killed with flush=interval" in power["what"]
+    assert "newest flush" in power["what"]
+    for command in ("info", "dump"):
         cli.run("storage", command, str(data))
     cli.run("storage", "copy", str(data), str(tmp_path / "copy"))
-    assert found() == before
+    assert content() == before
     assert "1 batches, 1 records" in str(verified(cli, tmp_path / "copy", 0))
 
 
@@ -252,29 +255,23 @@ def test_a_folder_without_a_store_is_not_changed(cli: Ottla, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_store_without_its_records_is_valid(cli: Ottla, tmp_path: Path) -> None:
+def test_a_store_with_deleted_records_is_valid(cli: Ottla, tmp_path: Path) -> None:
     with BrokerProcess(tmp_path) as broker:
         ottla = Ottla(broker.bootstrap)
-        ottla.run("produce", "-t", "orders", stdin=b"x\ny\nz\n")
-        ottla.run("consume", "orders", "-g", "readers", "-n", "3")
-        ottla.run("topic", "trim", "orders", "-o", "3")
+        create_filled(broker, "emptied", [b"x", b"y", b"z"])
+        commit_offset(broker, "readers", "emptied", 3)
+        ottla.run("topic", "trim", "emptied", "-o", "3")
+        create_filled(broker, "shortened", [])
+        with broker.connect() as client:
+            for _ in range(3):
+                client.produce("shortened", batch([b"0", b"x", b"y"]))
+        ottla.run("topic", "trim", "shortened", "-o", "4")
         assert broker.terminate() == 0
-    found = verified(cli, broker.folder / "data", 0)
-    assert "1 partitions, 0 batches" in str(found)
-    assert "beyond the log end" not in str(found)
-
-
-def test_a_store_without_its_oldest_records_is_valid(cli: Ottla, tmp_path: Path) -> None:
-    with BrokerProcess(tmp_path) as broker:
-        ottla = Ottla(broker.bootstrap)
-        for number in range(3):
-            ottla.run("produce", "-t", "orders", stdin=b"%d\nx\ny\n" % number)
-        ottla.run("topic", "trim", "orders", "-o", "4")
-        assert broker.terminate() == 0
-    data = broker.folder / "data"
-    verified(cli, data, 0)
-    [partition] = json.loads(cli.run("storage", "info", str(data), "-o", "json").out)["partitions"]
-    assert (partition["start_offset"], partition["end_offset"]) == (4, 9)
-    copy = tmp_path / "copy"
+    data, copy = broker.folder / "data", tmp_path / "copy"
+    found = str(verified(cli, data, 0))
+    assert "2 partitions, 2 batches" in found
+    assert "beyond the log end" not in found
+    partitions = json.loads(cli.run("storage", "info", str(data), "-o", "json").out)["partitions"]
+    assert [(one["start_offset"], one["end_offset"]) for one in partitions] == [(3, 3), (4, 9)]
     cli.run("storage", "copy", str(data), str(copy))
     verified(cli, copy, 0)

@@ -1,6 +1,6 @@
 """The console in a real browser, over a broker with data.
 
-OTTLA_TEST_BROWSER names another browser of Chromium's kind than the machine's.
+OTTLA_TEST_BROWSER names a browser that is based on Chromium.
 """
 
 from __future__ import annotations
@@ -8,13 +8,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import (
     Browser,
-    BrowserContext,
     ConsoleMessage,
     Page,
     expect,
@@ -25,6 +23,9 @@ from tests.e2e.admin.console import sample
 from tests.e2e.broker_process import BrokerProcess
 
 PATIENCE_MS = 20_000
+ADMIN = ("--admin", "127.0.0.1:0")
+#: Sets a variable of the page if it is parsed as markup.
+MARKUP = '<img src=x onerror="window.harmed=1">'
 
 
 def browser_path() -> str | None:
@@ -46,36 +47,18 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-def console_broker(folder: Path, *settings: str) -> BrokerProcess:
-    return BrokerProcess(folder, "memory", ["--admin", "127.0.0.1:0", *settings])
-
-
 @pytest.fixture(scope="session")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
-    """The broker of a shop. Tests change only what they create themselves."""
-    with console_broker(tmp_path_factory.mktemp("console")) as broker:
+    """The broker of a shop. Tests change only topics and groups that they create."""
+    arguments = [*ADMIN, "--set", f"broker.rack={MARKUP}"]
+    with BrokerProcess(tmp_path_factory.mktemp("console"), "memory", arguments) as broker:
         sample.fill(broker.bootstrap)
         yield broker
         assert broker.terminate() == 0, broker.log()
 
 
-@pytest.fixture
-def own_console(tmp_path: Path) -> Iterator[Callable[..., BrokerProcess]]:
-    """Starts empty brokers for this test alone."""
-    running: list[BrokerProcess] = []
-
-    def start(*settings: str) -> BrokerProcess:
-        running.append(console_broker(tmp_path / f"broker-{len(running)}", *settings))
-        running[-1].start()
-        return running[-1]
-
-    yield start
-    for broker in running:
-        broker.kill()
-
-
 class Console:
-    """A page of the console, and all faults that the browser reports in it."""
+    """A page of the console, and the errors that the browser reports in it."""
 
     def __init__(self, page: Page, broker: BrokerProcess) -> None:
         self.page = page
@@ -88,13 +71,23 @@ class Console:
         page.on("dialog", lambda dialog: self.faults.append(f"a dialog opened: {dialog.message}"))
 
     def _logged(self, message: ConsoleMessage) -> None:
-        # Some tests are about refused requests, which the page shows itself.
+        # The page itself shows refused requests.
         if message.type == "error" and "Failed to load resource" not in message.text:
             self.faults.append(message.text)
 
     def open(self, place: str = "#/", heading: str | None = None) -> Page:
         """Waits until the view is drawn and nothing is loading."""
-        self.page.goto(self.home + place)
+        if self.page.url.startswith(self.home):
+            # Handled at once, so that the earlier view is gone, also at the same address.
+            self.page.evaluate(
+                """(place) => {
+                  history.pushState(null, '', place)
+                  window.dispatchEvent(new HashChangeEvent('hashchange'))
+                }""",
+                place,
+            )
+        else:
+            self.page.goto(self.home + place)
         if heading is not None:
             self.page.get_by_role("heading", name=heading, exact=True, level=1).wait_for()
         self.settled()
@@ -105,7 +98,7 @@ class Console:
         expect(self.page.locator("main .loading")).to_have_count(0)
 
     def refuse(self, path: str, status: int = 503, body: Any = None) -> None:
-        """Requests to this path get this response from now on, not the one of the broker."""
+        """Requests to this path get this response from now on."""
         refusal = {"error_code": 50302, "message": "not now", "correlation_id": "refused-1"}
         self.page.route(path, lambda route: route.fulfill(status=status, json=body or refusal))
 
@@ -113,42 +106,41 @@ class Console:
 MakeConsole = Callable[..., Console]
 
 
+SCREEN = {"width": 1280, "height": 720}
 STANDARD = {"timezone_id": "UTC", "locale": "en-US", "reduced_motion": "reduce"}
 
 
 @pytest.fixture
 def make_console(browser: Browser) -> Iterator[MakeConsole]:
-    """All are closed at the end, and none may have faults."""
-    made: list[Console] = []
+    """Pages with browser contexts of their own: options, clock, network."""
+    consoles: list[Console] = []
 
     def make(broker: BrokerProcess, **options: Any) -> Console:
         context = browser.new_context(**(STANDARD | options))
-        made.append(Console(context.new_page(), broker))
-        return made[-1]
+        consoles.append(Console(context.new_page(), broker))
+        return consoles[-1]
 
     yield make
-    for console in made:
+    for console in consoles:
         console.page.context.close()
-    assert [fault for console in made for fault in console.faults] == []
+    assert [fault for console in consoles for fault in console.faults] == []
 
 
 @pytest.fixture(scope="session")
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    """Its cache has the files of the console, so that pages load in half the time."""
-    made = browser.new_context(**STANDARD)
-    yield made
-    made.close()
+def shared_console(browser: Browser, shop: BrokerProcess) -> Iterator[Console]:
+    context = browser.new_context(**STANDARD)
+    yield Console(context.new_page(), shop)
+    context.close()
 
 
 @pytest.fixture
-def console(context: BrowserContext, shop: BrokerProcess) -> Iterator[Console]:
-    console = Console(context.new_page(), shop)
-    yield console
-    console.page.close()
-    assert console.faults == []
-
-
-@pytest.fixture
-def own_context(make_console: MakeConsole, shop: BrokerProcess) -> Console:
-    """For tests that set the clock or go offline: both are of a context, not of a page."""
-    return make_console(shop)
+def console(shared_console: Console) -> Iterator[Console]:
+    """One page for all tests, because loading a page takes longer than most of them."""
+    shared_console.faults.clear()
+    yield shared_console
+    page = shared_console.page
+    page.unroute_all()
+    page.set_viewport_size(SCREEN)
+    page.keyboard.press("Escape")
+    shared_console.open("#/nowhere")
+    assert shared_console.faults == []

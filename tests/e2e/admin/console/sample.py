@@ -1,4 +1,4 @@
-"""A broker as it may look at work: topics, records of every kind, groups that keep up or do not."""
+"""Data of a shop: topics, records of every kind, groups with and without lag."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def order(number: int) -> str:
 
 def create_topics(bootstrap: str) -> None:
     admin = AdminClient({"bootstrap.servers": bootstrap})
-    wanted = [
+    topics = [
         NewTopic(name, partitions, 1, config=configs)
         for name, (partitions, configs) in TOPICS.items()
     ]
-    for created in admin.create_topics(wanted).values():
+    for created in admin.create_topics(topics).values():
         created.result(30)
 
 
@@ -70,7 +70,7 @@ def produce_samples(bootstrap: str) -> None:
 
 
 def produce_odd_ones(producer: Producer) -> None:
-    """What is easily taken for each other."""
+    """Null, empty, the text null; binary; JSON that a parser would change."""
     for key, value in ((None, None), ("", ""), ("null", "null"), ("nothing", None), (None, "")):
         producer.produce("shipments", value, key=key, partition=0, headers=[("none", None)])
     producer.produce("shipments", b"\x00\x01\xfe\xff binary", key=b"\x80", partition=1)
@@ -78,7 +78,7 @@ def produce_odd_ones(producer: Producer) -> None:
 
 
 def commit(bootstrap: str, group: str, topic: str, share: float) -> None:
-    """The group has read that share of each partition, and is gone."""
+    """Commits this share of each partition, without membership."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
     offsets = []
     for index in range(TOPICS[topic][0]):
@@ -90,7 +90,7 @@ def commit(bootstrap: str, group: str, topic: str, share: float) -> None:
 
 @contextmanager
 def members(bootstrap: str, group: str, topic: str, count: int) -> Iterator[list[Consumer]]:
-    """A group at work: each member has its partitions."""
+    """A group whose members have their partitions."""
     consumers = [
         Consumer(
             {

@@ -1,17 +1,17 @@
-"""Failures are shown with the correlation id of the broker's log; empty views say so."""
+"""Views without data: failed requests, an unreachable broker, an empty broker."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.admin.console.conftest import Console, MakeConsole, console_broker
+from tests.e2e.admin.console.conftest import ADMIN, Console, MakeConsole
 from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.conftest import StartBroker
 
-#: One of each kind: a view that polls, a form, one that reads once, and one with a query.
+#: One view of each kind: polled, a form, read once, and with a query.
 VIEWS = [
     ("#/topics", "**/console/data/topics"),
     ("#/new-topic", "**/configs/topics"),
@@ -33,7 +33,7 @@ OTHER_VIEWS = [
 
 
 @pytest.mark.parametrize("views", [VIEWS, pytest.param(OTHER_VIEWS, marks=pytest.mark.long)])
-def test_each_view_shows_why_it_has_no_data_and_tries_again(
+def test_each_view_shows_its_failed_request_and_retries(
     console: Console, views: list[tuple[str, str]]
 ) -> None:
     for place, path in views:
@@ -43,26 +43,14 @@ def test_each_view_shows_why_it_has_no_data_and_tries_again(
         expect(alert).to_contain_text("not now")
         expect(alert).to_contain_text("refused-1")
         page.unroute(path)
-        # Views that poll may be back before the button is pressed.
+        # Views that poll may have recovered already.
         page.evaluate("document.querySelector('main [role=alert] button.button')?.click()")
         expect(page.locator("main").get_by_text("not now")).to_have_count(0)
         console.settled()
         expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_a_table_stays_while_a_later_response_fails(own_context: Console) -> None:
-    own_context.page.clock.install()
-    page = own_context.open("#/groups", "Groups")
-    own_context.refuse("**/console/data/groups")
-    page.clock.run_for(3000)
-    expect(page.get_by_role("alert")).to_contain_text("not now")
-    expect(page.get_by_role("link", name="billing")).to_be_visible()
-    page.unroute("**/console/data/groups")
-    page.clock.run_for(3000)
-    expect(page.get_by_role("alert")).to_have_count(0)
-
-
-def test_a_refusal_has_the_correlation_id_of_the_log(console: Console) -> None:
+def test_a_refused_request_is_shown_with_its_correlation_id(console: Console) -> None:
     broker = console.broker
     page = console.open("#/topics/not-there")
     shown = page.locator(".correlation code").inner_text()
@@ -71,10 +59,10 @@ def test_a_refusal_has_the_correlation_id_of_the_log(console: Console) -> None:
 
 
 @pytest.mark.long
-def test_a_stopped_broker_is_shown_and_found_again_when_it_is_back(
-    make_console: MakeConsole, own_console: Callable[..., BrokerProcess]
+def test_the_console_recovers_after_a_restart_of_the_broker(
+    make_console: MakeConsole, start_broker: StartBroker
 ) -> None:
-    broker = own_console()
+    broker = start_broker(*ADMIN, engine="memory")
     console = make_console(broker)
     console.page.clock.install()
     page = console.open("#/topics", "Topics")
@@ -89,37 +77,44 @@ def test_a_stopped_broker_is_shown_and_found_again_when_it_is_back(
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_figures_are_grey_while_the_broker_is_away(own_context: Console) -> None:
-    own_context.page.clock.install(time="2026-01-31T20:34:28Z")
-    page = own_context.open("#/groups", "Groups")
+def test_views_stay_while_the_broker_is_away_and_recover(
+    make_console: MakeConsole, shop: BrokerProcess
+) -> None:
+    console = make_console(shop)
+    console.page.clock.install(time="2026-01-31T20:34:20Z")
+    page = console.open("#/groups", "Groups")
+    alert = page.get_by_role("alert")
+
+    # One request fails: the table stays below the failure.
+    console.refuse("**/console/data/groups")
+    page.clock.run_for(3000)
+    expect(alert).to_contain_text("not now")
+    expect(page.get_by_role("link", name="billing")).to_be_visible()
+    page.unroute("**/console/data/groups")
+    page.clock.run_for(3000)
+    expect(alert).to_have_count(0)
+
+    # All requests fail: the figures are grey, below a line with the time.
     page.context.set_offline(True)
     page.clock.run_for(2000)
-    expect(page.get_by_role("alert")).to_have_text(
-        re.compile(r"has not been reachable since 20:34:3\d \(UTC\+00:00\)")
+    expect(alert).to_have_text(
+        re.compile(r"has not been reachable since 20:3\d:\d\d \(UTC\+00:00\)")
     )
     assert opacity(page) < 1
     page.context.set_offline(False)
     page.clock.run_for(2000)
-    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(alert).to_have_count(0)
     assert opacity(page) == 1
 
-
-def opacity(page: Page) -> float:
-    return float(page.locator("table").evaluate("(table) => getComputedStyle(table).opacity"))
-
-
-def test_a_view_opened_while_the_broker_is_away_is_drawn_when_it_is_back(
-    own_context: Console,
-) -> None:
-    own_context.page.clock.install()
-    page = own_context.open("#/topics/orders", "orders")
+    # Views that were opened meanwhile are drawn when the broker is back.
+    console.open("#/topics/orders", "orders")
     page.context.set_offline(True)
     page.get_by_role("link", name="Partitions").click()
     expect(page.locator("main .trouble")).to_be_visible()
     page.get_by_role("link", name="Connections").click()
     expect(page.locator("main .trouble")).to_be_visible()
     page.clock.run_for(2000)
-    expect(page.get_by_role("alert").first).to_contain_text("The broker has not been reachable")
+    expect(alert.first).to_contain_text("has not been reachable since")
     page.context.set_offline(False)
     page.clock.run_for(2000)
     expect(page.get_by_role("heading", name="Connections", level=1)).to_be_visible()
@@ -129,25 +124,15 @@ def test_a_view_opened_while_the_broker_is_away_is_drawn_when_it_is_back(
     expect(page.get_by_role("columnheader", name="First offset")).to_be_visible()
 
 
-@pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
-    with console_broker(tmp_path_factory.mktemp("empty")) as broker:
-        yield broker
+def opacity(page: Page) -> float:
+    return float(page.locator("table").evaluate("(table) => getComputedStyle(table).opacity"))
 
 
 @pytest.mark.long
-def test_an_empty_broker_has_texts_in_place_of_tables(
-    make_console: MakeConsole, empty: BrokerProcess
+def test_an_empty_broker_has_texts_in_place_of_tables_and_charts(
+    make_console: MakeConsole, start_broker: StartBroker
 ) -> None:
-    console = make_console(empty)
-    for place in ("#/", "#/topics", "#/groups", "#/requests", "#/connections"):
-        page = console.open(place)
-        expect(page.locator("main .empty")).to_have_count(1)
-
-
-@pytest.mark.long
-def test_a_chart_without_data_says_so(make_console: MakeConsole, empty: BrokerProcess) -> None:
-    console = make_console(empty)
+    console = make_console(start_broker(*ADMIN, engine="memory"))
     console.page.clock.install()
     page = console.open("#/", "Overview")
     charts = page.locator("figure.chart")
@@ -159,3 +144,6 @@ def test_a_chart_without_data_says_so(make_console: MakeConsole, empty: BrokerPr
     expect(charts.get_by_text("no data yet")).to_have_count(1)
     latency = page.locator("figure.chart", has_text="Produce latency")
     expect(latency).to_contain_text("no data yet")
+    for place in ("#/", "#/topics", "#/groups", "#/requests", "#/connections"):
+        page = console.open(place)
+        expect(page.locator("main .empty")).to_have_count(1)

@@ -1,4 +1,4 @@
-"""Groups: members, lag, resetting offsets after a preview, deleting."""
+"""Groups: members, lag, offsets that are reset after a preview, deletion."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.e2e.admin.conftest import commit_offset
 from tests.e2e.admin.console import sample
 from tests.e2e.admin.console.conftest import Console
 from tests.e2e.admin.console.test_topics import press
-from tests.e2e.admin.test_group_names import commit
 
 
 @pytest.fixture
 def group(console: Console) -> str:
-    """A group without members that has read half of the payments."""
+    """A group without members, with committed offsets in the middle of the payments."""
     name = f"group-{uuid4().hex[:8]}"
     sample.commit(console.broker.bootstrap, name, "payments", 0.5)
     return name
@@ -67,7 +67,7 @@ def test_offsets_are_previewed_before_they_are_reset(console: Console, group: st
     expect(rows).to_have_count(3)
     then = rows.first.locator("td").nth(3).inner_text()
     assert int(then) == int(before) - 5
-    # Nothing is reset yet, and another request needs another preview.
+    # Nothing is reset yet, and a change of the form needs another preview.
     assert committed.inner_text() == before
     dialog.get_by_label("Of").select_option("payments")
     expect(rows).to_have_count(0)
@@ -109,9 +109,9 @@ def test_offsets_are_reset_to_either_end_an_offset_or_a_time(console: Console, g
         pytest.param("", marks=pytest.mark.long),
     ],
 )
-def test_a_group_of_any_name_is_found_reset_and_deleted(console: Console, group: str) -> None:
-    """An empty name is shown as `no name`; Kafka accepts no new commits for it."""
-    commit(console.broker, group, "orders")
+def test_a_group_of_any_id_is_found_reset_and_deleted(console: Console, group: str) -> None:
+    """An empty id is shown as `no name`; Kafka refuses new commits for it."""
+    commit_offset(console.broker, group, "orders")
     page = console.open("#/groups", "Groups")
     shown = group or "no name"
     page.get_by_role("link", name=shown, exact=True).click()

@@ -1,4 +1,4 @@
-"""Texts of records, groups, clients and configs are text in the page, never markup."""
+"""Records, and names of groups, clients and configs, are text in the page, never markup."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from urllib.parse import quote
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
 from playwright.sync_api import Page, expect
 
-from tests.e2e.admin.console.conftest import Console, MakeConsole, console_broker
+from tests.e2e.admin.console.conftest import MARKUP, Console
 from tests.e2e.broker_process import BrokerProcess
 
 #: Each sets a variable of the page if any of it is parsed as markup or code.
 PAYLOADS = (
-    '<img src=x onerror="window.harmed=1">',
+    MARKUP,
     "<script>window.harmed=1</script>",
     '"><svg onload="window.harmed=1">',
     "<iframe srcdoc='<script>parent.harmed=1</script>'></iframe>",
@@ -27,29 +28,25 @@ EVIL = "".join(PAYLOADS)
 EVIL_GROUP = PAYLOADS[0]
 
 
-@pytest.fixture(scope="module")
-def evil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
-    folder = tmp_path_factory.mktemp("evil")
-    with console_broker(folder, "--set", f"broker.rack={PAYLOADS[0]}") as broker:
-        servers = {"bootstrap.servers": broker.bootstrap, "client.id": EVIL[:200]}
-        producer = Producer(servers)
-        for payload in (*PAYLOADS, EVIL):
-            producer.produce("evil", payload, key=payload, headers=[(payload, payload.encode())])
-        assert producer.flush(30) == 0
-        del producer  # it would try to reconnect for ever after the test
-        reading = {"group.id": EVIL_GROUP, "auto.offset.reset": "earliest"}
-        consumer = Consumer({**servers, **reading, "enable.auto.commit": False})
-        consumer.subscribe(["evil"])
-        message = consumer.poll(30)
-        assert message is not None and not message.error()
-        consumer.commit(offsets=[TopicPartition("evil", 0, 2)], asynchronous=False)
-        yield broker
-        consumer.close()
-
-
-@pytest.fixture
-def console(make_console: MakeConsole, evil: BrokerProcess) -> Console:
-    return make_console(evil)
+@pytest.fixture(scope="module", autouse=True)
+def evil(shop: BrokerProcess) -> Iterator[None]:
+    """A topic, a client and a group with a member."""
+    servers = {"bootstrap.servers": shop.bootstrap, "client.id": EVIL[:200]}
+    producer = Producer(servers)
+    for payload in (*PAYLOADS, EVIL):
+        producer.produce("evil", payload, key=payload, headers=[(payload, payload.encode())])
+    assert producer.flush(30) == 0
+    reading = {"group.id": EVIL_GROUP, "auto.offset.reset": "earliest"}
+    consumer = Consumer({**servers, **reading, "enable.auto.commit": False})
+    consumer.subscribe(["evil"])
+    message = consumer.poll(30)
+    assert message is not None and not message.error()
+    consumer.commit(offsets=[TopicPartition("evil", 0, 2)], asynchronous=False)
+    yield
+    consumer.close()
+    admin = AdminClient(servers)
+    admin.delete_consumer_groups([EVIL_GROUP])[EVIL_GROUP].result(30)
+    admin.delete_topics(["evil"])["evil"].result(30)
 
 
 def unharmed(page: Page) -> None:
@@ -62,21 +59,22 @@ def unharmed(page: Page) -> None:
 
 def test_records_are_text_in_every_form(console: Console) -> None:
     page = console.open("#/topics/evil?from=oldest", "evil")
-    expect(page.locator("tr.pressable")).to_have_count(len(PAYLOADS) + 1)
+    rows, records = page.locator("tr.pressable"), page.locator(".record")
+    expect(rows).to_have_count(len(PAYLOADS) + 1)
     unharmed(page)
-    for number in range(len(PAYLOADS) + 1):
-        page.locator("tr.pressable").nth(number).click()
-        record = page.locator(".record")
-        expect(record).to_contain_text("Headers 1")
-        for form in record.get_by_role("button", name="Text").all():
-            form.click()
-        expected = (*PAYLOADS, EVIL)[number]
-        assert record.get_by_label("Value", exact=True).text_content() == expected
-        unharmed(page)
-        page.locator("tr.pressable").nth(number).click()
+    for row in rows.all():
+        row.click()
+    expect(records).to_have_count(len(PAYLOADS) + 1)
+    expect(records.first).to_contain_text("Headers 1")
+    unharmed(page)
+    for form in records.get_by_role("button", name="Text").all():
+        form.click()
+    values = records.get_by_label("Value", exact=True)
+    assert values.all_text_contents() == [*PAYLOADS, EVIL]
+    unharmed(page)
 
 
-def test_records_are_text_where_they_are_replayed_and_watched(console: Console) -> None:
+def test_replayed_and_new_records_are_text(console: Console) -> None:
     page = console.open(f"#/topics/evil/produce?replay=0:{len(PAYLOADS)}", "evil")
     expect(page.get_by_label("Value", exact=True)).to_have_value(EVIL)
     expect(page.get_by_label("Name of the header")).to_have_value(EVIL)
@@ -98,12 +96,12 @@ def test_names_of_groups_clients_and_configs_are_text(console: Console) -> None:
         ("#/topics/evil/consumers", EVIL_GROUP),
         ("#/connections", PAYLOADS[1]),
         ("#/requests?api=OffsetCommit", PAYLOADS[1]),
-        ("#/configs?q=broker.rack", PAYLOADS[0]),
+        ("#/configs?q=broker.rack", MARKUP),
     ):
         page = console.open(place)
         expect(page.locator("main")).to_contain_text(words)
         unharmed(page)
-    page.goto(console.home + "#/requests?api=OffsetCommit")
+    console.open("#/requests?api=OffsetCommit")
     page.locator("tr[data-row] button").first.click()
     expect(page.get_by_role("region", name="One request")).to_contain_text(PAYLOADS[1])
     unharmed(page)
@@ -117,24 +115,25 @@ def test_the_address_is_text(console: Console) -> None:
             unharmed(console.open(place))
 
 
-def test_the_page_may_load_nothing_from_elsewhere_and_run_nothing_inline(console: Console) -> None:
+def test_the_page_loads_nothing_from_other_hosts_and_runs_nothing_inline(
+    console: Console,
+) -> None:
     page = console.open("#/", "Overview")
-    answer = page.request.get(console.home)
-    policy = answer.headers["content-security-policy"]
+    policy = page.request.get(console.home).headers["content-security-policy"]
     assert "default-src 'self'" in policy
     assert "unsafe" not in policy
     refused = page.evaluate(
         """() => {
           const element = document.createElement('b')
           document.body.append(element)
-          try { element.innerHTML = '<i>x</i>' } catch { /* and so it stays empty */ }
-          try { element.setAttribute('onclick', 'window.harmed = 1') } catch { /* as good */ }
+          try { element.innerHTML = '<i>x</i>' } catch { /* it stays empty */ }
+          try { element.setAttribute('onclick', 'window.harmed = 1') } catch { /* fine, too */ }
           element.click()
           return element.childElementCount === 0
         }"""
     )
     assert refused
     unharmed(page)
-    # The browser reports what it refused.
+    # The browser reports the refusals.
     assert console.faults
     console.faults.clear()

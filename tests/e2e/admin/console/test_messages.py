@@ -1,4 +1,4 @@
-"""Records: shown, searched, watched live, produced, replayed and downloaded."""
+"""Records: shown, searched, live, produced, replayed and downloaded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.admin.console.conftest import Console
 from tests.e2e.admin.console.test_topics import new_topic
 
-#: UTF-8 by chance: texts do not contain these characters.
+#: Valid UTF-8 with characters that no text has.
 BINARY = (
     *(b"\0\0\0\x2a", b"\x1b[31mred", b"delete\x7f"),
     *("next\x85line".encode(), "\ufdd0".encode()),
@@ -33,7 +33,7 @@ def produce(console: Console, topic: str, *records: tuple[object, object]) -> No
     assert producer.flush(30) == 0
 
 
-def test_records_of_every_kind_are_shown_as_they_are(console: Console) -> None:
+def test_null_empty_binary_and_json_are_shown_as_they_are(console: Console) -> None:
     page = console.open("#/topics/shipments?from=oldest&partition=0", "shipments")
     expect(page.locator("tr.pressable")).to_have_count(5)
     keys = [page.locator("tr.pressable").nth(row).locator("td").nth(4) for row in range(3)]
@@ -72,9 +72,7 @@ def test_a_record_opens_into_its_details(console: Console) -> None:
     expect(record).to_have_count(0)
 
 
-def test_bytes_with_control_characters_are_shown_in_hex_but_tabs_and_line_ends(
-    console: Console,
-) -> None:
+def test_control_characters_are_shown_in_hex_except_tabs_and_line_ends(console: Console) -> None:
     topic = new_topic(console)
     text = "\ufeffone\r\ntwo \U0001f4e6\n"
     produce(console, topic, *((value, value) for value in BINARY), ("k\tk", text))
@@ -95,7 +93,7 @@ def test_bytes_with_control_characters_are_shown_in_hex_but_tabs_and_line_ends(
     assert value.text_content() == text
 
 
-def test_records_come_from_any_position_filtered_and_by_page(console: Console) -> None:
+def test_records_are_read_from_any_position_filtered_and_by_page(console: Console) -> None:
     page = console.open("#/topics/orders?partition=0", "orders")
     cells = page.locator("tr.pressable td")
     show, text = page.get_by_label("Show", exact=True), page.get_by_label("Text", exact=True)
@@ -123,7 +121,7 @@ def test_records_come_from_any_position_filtered_and_by_page(console: Console) -
     for where, sought, found in (
         ("text", '"order": 1234,', 1),
         ("key_contains", "c-036", 16),
-        ("header_contains", "nobody-sent-this", 0),
+        ("header_contains", "no-record-has-this", 0),
     ):
         text.fill(sought)
         page.get_by_label("Search in").select_option(where)
@@ -132,7 +130,7 @@ def test_records_come_from_any_position_filtered_and_by_page(console: Console) -
     expect(page.locator("main .empty")).to_be_visible()
 
 
-def test_an_offset_past_the_end_is_told_from_an_empty_topic(console: Console) -> None:
+def test_an_offset_past_the_end_differs_from_an_empty_topic(console: Console) -> None:
     name = new_topic(console, 1)
     page = console.open(f"#/topics/{name}/messages?from=offset&offset=5", name)
     main = page.locator("main")
@@ -143,7 +141,7 @@ def test_an_offset_past_the_end_is_told_from_an_empty_topic(console: Console) ->
     expect(main).to_contain_text("offset 2.")
 
 
-def test_records_are_watched_live_and_paused_until_the_topic_is_deleted(console: Console) -> None:
+def test_live_records_are_paused_and_end_with_the_topic(console: Console) -> None:
     topic = new_topic(console)
     page = console.open(f"#/topics/{topic}?from=live", topic)
     expect(page.get_by_text("live", exact=True)).to_be_visible()

@@ -1,4 +1,4 @@
-"""The five minutes of the README, from a topic to a failing request, and what each step prints."""
+"""The five minutes of the README: each step has the output that the README shows."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ BROKER, ADMIN, CORRELATION_ID = "localhost:9092", "localhost:8082", "correlation
 
 
 class Walk:
-    """A shell with `ottla` in it, a broker, and what each block of commands, or the log, said."""
+    """A broker, a shell with `ottla`, and the output of each block, or its line of the log."""
 
     def __init__(self, broker: BrokerProcess, folder: Path) -> None:
         self.broker = broker
         self.correlation_id = CORRELATION_ID
-        self.told: list[str] = []
+        self.outputs: list[str] = []
         self.path = folder / "bin"
         self.path.mkdir()
         ottla = self.path / "ottla"
@@ -36,15 +36,14 @@ class Walk:
         ottla.chmod(0o755)
 
     def run(self, commands: str) -> str:
-        """On a port of its own, and with the correlation id that the log has told."""
+        """With the address of this broker, and the correlation id in its log."""
         admin = f"{self.broker.admin.host}:{self.broker.admin.port}"
-        typed = commands.replace(ADMIN, admin).replace(CORRELATION_ID, self.correlation_id)
-        known = environment()
+        variables = environment()
+        variables["PATH"] = f"{self.path}:{variables['PATH']}"
         done = subprocess.run(
             ["sh"],
-            input=typed,
-            env=known
-            | {"PATH": f"{self.path}:{known['PATH']}", "OTTLA_BOOTSTRAP": self.broker.bootstrap},
+            input=commands.replace(ADMIN, admin).replace(CORRELATION_ID, self.correlation_id),
+            env=variables | {"OTTLA_BOOTSTRAP": self.broker.bootstrap},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -53,7 +52,7 @@ class Walk:
         return done.stdout
 
     def logged(self, expected: str) -> str:
-        """The line of the log that is like this one, or without one the log."""
+        """The line of the log that matches; without one the whole log."""
         until = time.monotonic() + PATIENCE_S
         while time.monotonic() < until:
             if found := pattern(expected).search(self.broker.log()):
@@ -63,7 +62,7 @@ class Walk:
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """Where dots leave something out numbers are those of one run, and any number will do."""
+    """In a text with dots, which leave something out, any numbers match."""
     parts = text.rstrip("\n").split("...")
     if len(parts) == 1:
         return re.compile(re.escape(text.rstrip("\n")))
@@ -83,24 +82,25 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
         before = ""
         for kind, text in BLOCKS:
             if kind == "sh":
-                walk.told.append(walk.run(text))
+                walk.outputs.append(walk.run(text))
             elif before != "sh":
-                # What no command has printed is a line of the log.
-                walk.told.append(walk.logged(text))
+                # A text that no command prints is a line of the log.
+                line = walk.logged(text)
+                walk.outputs.append(line)
                 if CORRELATION_ID in text:
-                    walk.correlation_id = re.findall(r"correlation_id=\d+|$", walk.told[-1])[0]
+                    walk.correlation_id = re.findall(r"correlation_id=\d+|$", line)[0]
             before = kind
         yield walk
 
 
-def test_the_walk_prints_what_the_readme_says(walk: Walk) -> None:
+def test_each_step_has_the_output_in_the_readme(walk: Walk) -> None:
     expected = [text for kind, text in BLOCKS if kind == "text"]
-    assert len(walk.told) == len(expected) == 4
-    for text, told in zip(expected, walk.told, strict=True):
-        assert pattern(text).fullmatch(told.rstrip("\n")), f"{told}\nis not\n{text}"
+    assert len(walk.outputs) == len(expected) == 4
+    for text, output in zip(expected, walk.outputs, strict=True):
+        assert pattern(text).fullmatch(output.rstrip("\n")), f"{output}\nis not\n{text}"
 
 
-def test_the_console_draws_the_request_that_failed(walk: Walk, make_console: MakeConsole) -> None:
+def test_the_console_shows_the_failed_request(walk: Walk, make_console: MakeConsole) -> None:
     [place] = re.findall(rf"`http://{ADMIN}/(#/requests\S+)`", SECTION)
     console = make_console(walk.broker)
     page = console.open(place.replace(CORRELATION_ID, walk.correlation_id), "Requests")

@@ -1,16 +1,16 @@
-"""By keyboard, on a phone, in the dark, and with a thousand topics."""
+"""Keyboard, screen widths, themes, and a thousand topics."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import Page, expect
 
-from tests.e2e.admin.console.conftest import Console, MakeConsole
+from tests.e2e.admin.console.conftest import ADMIN, Console, MakeConsole
 from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.conftest import StartBroker
 
 VIEWS = [
     "#/",
@@ -28,7 +28,8 @@ VIEWS = [
     "#/configs",
 ]
 PHONE = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
-MANY = 1000
+#: The texts of elements that are cut.
+CUT = "(all) => all.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText)"
 
 
 def focused(page: Page) -> str:
@@ -36,7 +37,7 @@ def focused(page: Page) -> str:
 
 
 @pytest.mark.long
-def test_keys_lead_everywhere(console: Console) -> None:
+def test_every_view_has_a_key(console: Console) -> None:
     page = console.open("#/", "Overview")
     keys = {"t": "Topics", "g": "Groups", "r": "Requests", "c": "Connections", "s": "Configs"}
     for key, name in {**keys, "o": "Overview"}.items():
@@ -49,7 +50,7 @@ def test_keys_lead_everywhere(console: Console) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("n")
     page.get_by_role("heading", name="New topic", level=1).wait_for()
-    # In a field they are letters.
+    # In a field keys are letters.
     expect(page.get_by_label("Name")).to_be_focused()
     page.keyboard.type("g t?")
     expect(page.get_by_label("Name")).to_have_value("g t?")
@@ -76,31 +77,27 @@ def test_a_topic_is_found_opened_and_read_by_keyboard(console: Console) -> None:
     page.keyboard.press("Enter")
     page.get_by_role("heading", name=first, level=1).wait_for()
     console.settled()
-    page.get_by_role("button", name="Record").first.focus()
+    page.locator("tr.pressable").first.get_by_role("button").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.locator(".record")).to_have_count(1)
 
 
-def test_a_dialog_keeps_the_focus_and_gives_it_back(console: Console) -> None:
+def test_the_focus_skips_the_navigation_and_stays_in_a_dialog(console: Console) -> None:
     page = console.open("#/groups/billing", "billing")
-    page.get_by_role("button", name="Delete").focus()
+    page.get_by_role("link", name="Skip to the content").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    expect(page).to_have_url(re.compile("#/groups/billing$"))
+    delete = page.get_by_role("button", name="Delete")
+    delete.focus()
     page.keyboard.press("Enter")
     expect(page.get_by_label("to confirm")).to_be_focused()
     for _ in range(8):
         page.keyboard.press("Tab")
         assert page.evaluate("!document.activeElement.closest('main')")
     page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="Delete")).to_be_focused()
-
-
-def test_the_content_is_skipped_to(console: Console) -> None:
-    page = console.open("#/topics", "Topics")
-    page.keyboard.press("Tab")
-    assert focused(page) == "Skip to the content"
-    page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "main"
-    expect(page).to_have_url(re.compile("#/topics$"))
+    expect(delete).to_be_focused()
 
 
 def test_no_view_is_wider_than_a_phone(make_console: MakeConsole, shop: BrokerProcess) -> None:
@@ -119,88 +116,102 @@ def test_no_view_is_wider_than_a_phone(make_console: MakeConsole, shop: BrokerPr
 
 
 @pytest.mark.long
-def test_a_title_has_its_own_line_where_buttons_leave_no_room(
-    make_console: MakeConsole, shop: BrokerProcess
-) -> None:
-    console = make_console(shop, viewport={"width": 390, "height": 740})
-    page = console.open("#/topics/orders", "orders")
-    title = page.get_by_role("heading", name="orders", level=1).bounding_box()
-    below = page.get_by_role("button", name="Truncate").bounding_box()
-    assert title is not None and below is not None
-    assert title["height"] < 30, "it is broken"
-    assert below["y"] > title["y"] + title["height"]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("width", "columns"),
-    [
-        (1200, "When API Correlation id Client Took Where Outcome"),
-        (800, "When API Client Took Outcome"),
-        (360, "When API Took"),
-    ],
-)
-def test_requests_are_readable_at_every_width(
-    make_console: MakeConsole, shop: BrokerProcess, width: int, columns: str
-) -> None:
-    console = make_console(shop, viewport={"width": width, "height": 740})
-    page = console.open("#/requests?api=OffsetCommit", "Requests")
-    row = page.locator("tr[data-row]").first
-    row.wait_for()
-    heads = page.get_by_role("columnheader").filter(visible=True).all_inner_texts()
-    assert " ".join(heads) == columns
-    cut = "(cells) => cells.filter((c) => c.scrollWidth > c.clientWidth).map((c) => c.innerText)"
-    assert row.locator("td").evaluate_all(cut) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.long
-def test_short_names_are_whole_at_every_width(
-    make_console: MakeConsole, shop: BrokerProcess
+def test_names_are_whole_and_views_fit_at_every_width(
+    console: Console, shop: BrokerProcess
 ) -> None:
     client = AdminClient({"bootstrap.servers": shop.bootstrap, "client.id": "recommendations"})
     client.list_topics(timeout=30)
-    console = make_console(shop)
     for place, name in (
         ("#/topics", "nothing-yet"),
         ("#/groups", "recommendations"),
         ("#/connections", "recommendations"),
     ):
         page = console.open(place)
-        cell = page.get_by_role("link", name=name).first
+        link = page.get_by_role("link", name=name).first
         for width in (360, 768, 1024, 1440):
             page.set_viewport_size({"width": width, "height": 740})
-            assert cell.evaluate("(link) => link.scrollWidth <= link.clientWidth"), (place, width)
+            assert link.evaluate("(link) => link.scrollWidth <= link.clientWidth"), (place, width)
+
+    page = console.open("#/topics/orders", "orders")
+    page.set_viewport_size({"width": 390, "height": 740})
+    title = page.get_by_role("heading", name="orders", level=1).bounding_box()
+    below = page.get_by_role("button", name="Clone").bounding_box()
+    assert title is not None and below is not None
+    assert title["height"] < 30, "the title is broken into lines"
+    assert below["y"] > title["y"] + title["height"]
+
+    page = console.open("#/requests?api=OffsetCommit&client_id=rdkafka", "Requests")
+    row = page.locator("tr[data-row]").first
+    for width, columns in (
+        (1200, "When API Correlation id Client Took Where Outcome"),
+        (800, "When API Client Took Outcome"),
+        (360, "When API Took"),
+    ):
+        page.set_viewport_size({"width": width, "height": 740})
+        heads = page.get_by_role("columnheader").filter(visible=True).all_inner_texts()
+        assert " ".join(heads) == columns
+        assert row.locator("td").evaluate_all(CUT) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def ground(page: Page) -> str:
+@pytest.mark.long
+def test_errors_and_apis_of_requests_are_whole_or_cut_with_an_ellipsis(console: Console) -> None:
+    page = console.page
+    rows = page.locator("tr[data-row]")
+
+    def show(*requests: tuple[str, list[str]]) -> None:
+        response = page.request.get(f"{console.home}requestz?limit={len(requests)}").json()
+        for one, (api, errors) in zip(response["data"], requests, strict=True):
+            one.update(api=api, version=1, client_id="client", errors=errors)
+        console.refuse("**/requestz?*", 200, response)
+        console.open("#/requests", "Requests")
+        expect(rows).to_have_count(len(requests))
+
+    show(
+        ("CreateTopics", ["TOPIC_ALREADY_EXISTS"]),
+        ("IncrementalAlterConfigs", ["INVALID_CONFIG"]),
+        ("ConsumerGroupDescribe", ["UNKNOWN_TOPIC_OR_PARTITION"]),
+    )
+    assert page.locator("tr[data-row] td, tr[data-row] .badge").evaluate_all(CUT) == []
+
+    errors = ["UNKNOWN_TOPIC_OR_PARTITION", "OFFSET_OUT_OF_RANGE", "NOT_LEADER_OR_FOLLOWER"]
+    show(("Fetch", errors))
+    badge, cell = rows.locator(".badge"), rows.locator("td").last
+    right = "(element) => element.getBoundingClientRect().right"
+    assert badge.evaluate(right) <= cell.evaluate(right)
+    assert badge.evaluate("(element) => getComputedStyle(element).textOverflow") == "ellipsis"
+    assert badge.evaluate("(element) => element.scrollWidth > element.clientWidth")
+    page.set_viewport_size({"width": 360, "height": 740})
+    expect(rows.get_by_label(f"failed: {', '.join(errors)}")).to_be_visible()
+
+
+def background(page: Page) -> str:
     return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
 
 
 @pytest.mark.long
-def test_the_theme_is_the_systems_until_another_is_chosen(
+def test_the_theme_is_that_of_the_system_until_the_user_chooses_one(
     make_console: MakeConsole, shop: BrokerProcess
 ) -> None:
     dark = make_console(shop, color_scheme="dark").open("#/topics", "Topics")
     light = make_console(shop, color_scheme="light").open("#/topics", "Topics")
-    dark_ground, light_ground = ground(dark), ground(light)
-    assert dark_ground != light_ground
+    expected = background(light)
+    assert background(dark) != expected
     dark.get_by_role("button", name="Light theme").click()
-    assert ground(dark) == light_ground
+    assert background(dark) == expected
     dark.reload()
     dark.get_by_role("button", name="Dark theme").wait_for()
-    assert ground(dark) == light_ground
+    assert background(dark) == expected
 
 
 @pytest.mark.long
-def test_a_thousand_topics_are_a_screenful_of_rows(
-    make_console: MakeConsole,
-    own_console: Callable[..., BrokerProcess],
+def test_only_the_visible_rows_of_a_thousand_topics_are_in_the_page(
+    make_console: MakeConsole, start_broker: StartBroker
 ) -> None:
-    broker = own_console()
+    broker = start_broker(*ADMIN, engine="memory")
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    wanted = [NewTopic(f"topic-{number:04}", 3, 1) for number in range(MANY)]
-    for created in admin.create_topics(wanted).values():
+    topics = [NewTopic(f"topic-{number:04}", 3, 1) for number in range(1000)]
+    for created in admin.create_topics(topics).values():
         created.result(60)
     console = make_console(broker)
     page = console.open("#/topics", "Topics")

@@ -1,4 +1,4 @@
-"""Topics: list, create, configs, partitions, consumers, truncate, clone, delete."""
+"""Topics: list, create, configs, partitions, consumers, delete records, clone, delete."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.e2e.raw_client import batch
 
 
 def new_topic(console: Console, partitions: int = 1, records: int = 0) -> str:
-    """With as many records in each partition."""
+    """`records`: in each partition."""
     name = unused_topic_name()
     with console.broker.connect() as client:
         assert client.create_topic(name, partitions, {}) == 0
@@ -37,7 +37,7 @@ def press(page: Page, name: str) -> Locator:
     return page.get_by_role("dialog")
 
 
-def test_topics_are_searched_and_sorted_and_the_address_keeps_both(console: Console) -> None:
+def test_topics_are_searched_and_sorted_and_the_address_has_both(console: Console) -> None:
     page = console.open("#/topics", "Topics")
     expect(page.locator("tr[data-row]", has_text="orders")).to_contain_text("600")
     page.get_by_role("button", name="Records").click()
@@ -103,7 +103,7 @@ def test_configs_of_a_topic_are_changed_and_reset(console: Console) -> None:
     expect(page.locator(".config:visible")).to_have_count(1)
 
 
-def test_a_topic_has_consumers_and_partitions_which_are_added(console: Console) -> None:
+def test_a_topic_has_consumers_and_partitions_and_more_are_added(console: Console) -> None:
     page = console.open("#/topics/orders/partitions", "orders")
     rows = page.locator("tr[data-row]")
     expect(rows).to_have_count(6)
@@ -123,7 +123,7 @@ def test_a_topic_has_consumers_and_partitions_which_are_added(console: Console) 
 def test_records_of_a_topic_are_deleted_only_when_its_name_is_typed(console: Console) -> None:
     name = new_topic(console, 2, records=5)
     page = console.open(f"#/topics/{name}/partitions", name)
-    dialog = press(page, "Truncate")
+    dialog = press(page, "Delete records")
     confirm = dialog.get_by_role("button", name="Delete records")
     expect(confirm).to_be_disabled()
     dialog.get_by_label("Partition", exact=True).select_option("1")
@@ -140,7 +140,7 @@ def test_records_of_a_topic_are_deleted_only_when_its_name_is_typed(console: Con
     expect(dialog).to_have_count(0)
     expect(page.locator("tr[data-row]").nth(1).locator("td").nth(1)).to_have_text("3")
     assert offsets(page) == [("0", "5"), ("3", "5")]
-    press(page, "Truncate").get_by_label("to confirm").fill(name)
+    press(page, "Delete records").get_by_label("to confirm").fill(name)
     confirm.click()
     expect(page.locator("tr[data-row]").first.locator("td").nth(1)).to_have_text("5")
     assert offsets(page) == [("5", "5"), ("5", "5")]
@@ -157,11 +157,11 @@ def test_a_topic_is_cloned(console: Console) -> None:
     clone.click()
     expect(dialog.get_by_role("alert")).to_contain_text("already exists")
     for with_records, records in ((False, 0), (True, 600)):
-        made = unused_topic_name()
-        name.fill(made)
+        copy = unused_topic_name()
+        name.fill(copy)
         dialog.get_by_label("With the records").set_checked(with_records)
         clone.click()
-        page.get_by_role("heading", name=made, level=1).wait_for()
+        page.get_by_role("heading", name=copy, level=1).wait_for()
         page.get_by_role("link", name="Partitions").click()
         expect(page.locator("tr[data-row]")).to_have_count(6)
         counts = page.locator("tr[data-row] td:nth-child(4)").all_inner_texts()
@@ -172,7 +172,7 @@ def test_a_topic_is_cloned(console: Console) -> None:
 
 
 def test_the_progress_of_a_clone_is_shown_and_its_failure(console: Console) -> None:
-    """The test writes the lines of the response: a real clone is over too soon."""
+    """The test writes the lines of the response: a real clone ends too soon."""
     name = new_topic(console)
     page = console.open(f"#/topics/{name}", name)
     page.evaluate(

@@ -1,9 +1,8 @@
-"""Ranges of real topics, read without a JVM: what comes out, and what is told when it cannot."""
+"""Batches of topics read without a JVM: their rows, and the failures of topics and brokers."""
 
 from __future__ import annotations
 
 import json
-import re
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,10 +21,15 @@ pytest.importorskip("pyspark", reason="needs Spark")
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The end of a log and a deleted topic are looked up at once."""
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_LOOK_AGAIN_S", 0.1)
     monkeypatch.setattr(reading, "_WAIT_S", 0.1)
+
+
+def batch_reader(servers: str, **options: str) -> Any:
+    from interfaces.spark.kafka.batch import BatchReader
+
+    return BatchReader(options_of(servers, **options))
 
 
 def values(rows: list[dict[str, object]]) -> list[object]:
@@ -47,7 +51,7 @@ def test_every_codec_is_read_from_the_middle_of_a_batch_to_the_middle_of_another
     assert values(rows) == (5 * numbers(0, 200))[130:870]
 
 
-def test_nulls_empty_bytes_and_headers_are_told_apart(servers: str, topic: str) -> None:
+def test_nulls_and_empty_bytes_differ(servers: str, topic: str) -> None:
     headers = [("a", b"1"), ("a", None), ("b", b"")]
     fill(
         servers,
@@ -74,7 +78,7 @@ def test_nulls_empty_bytes_and_headers_are_told_apart(servers: str, topic: str) 
     assert "headers" not in read(servers, subscribe=topic)[0]
 
 
-def test_times_of_the_broker_are_of_another_type(spark_broker: BrokerProcess) -> None:
+def test_log_append_times_have_another_type(spark_broker: BrokerProcess) -> None:
     topic = new_topic(spark_broker, 1, message__timestamp__type="LogAppendTime")
     fill(spark_broker.bootstrap, topic, [{"value": b"v", "timestamp": 5}])
     [row] = read(spark_broker.bootstrap, subscribe=topic)
@@ -82,26 +86,20 @@ def test_times_of_the_broker_are_of_another_type(spark_broker: BrokerProcess) ->
     assert datetime.now(UTC) - row["timestamp"] < timedelta(minutes=5)
 
 
-def test_an_empty_topic_has_nothing_to_read(servers: str, topic: str) -> None:
-    assert read(servers, subscribe=topic) == []
-
-
-def test_deleted_records_are_a_failure_or_passed_over(servers: str, topic: str) -> None:
+def test_deleted_records_fail_a_query_or_are_skipped(servers: str, topic: str) -> None:
     fill(servers, topic, numbers(0, 100))
     trim(servers, topic, 60)
     assert values(read(servers, subscribe=topic)) == numbers(60, 100)
 
     from_start = {"subscribe": topic, "startingOffsets": json.dumps({topic: {"0": 5, "1": 0}})}
-    with pytest.raises(
-        JobFailed,
-        match=rf"^{topic}-0: offset 5 .* 60 to 100 \(failOnDataLoss=false",
-    ):
+    with pytest.raises(JobFailed, match=rf"^{topic}-0: offset 5 .* 60 to 100 "):
         read(servers, **from_start)
-    kept = read(servers, **from_start, failOnDataLoss="false")
-    assert values(kept) == numbers(60, 100)
+    assert values(read(servers, **from_start, failOnDataLoss="false")) == numbers(60, 100)
 
 
-def test_an_end_behind_the_log_is_a_failure_or_its_end(servers: str, topic: str) -> None:
+def test_an_end_beyond_the_log_fails_a_query_or_is_the_end_of_the_log(
+    servers: str, topic: str
+) -> None:
     fill(servers, topic, numbers(0, 10))
     too_far = {"subscribe": topic, "endingOffsets": json.dumps({topic: {"0": 50, "1": 0}})}
     with pytest.raises(JobFailed, match=rf"^{topic}-0 ends at offset 10"):
@@ -109,7 +107,7 @@ def test_an_end_behind_the_log_is_a_failure_or_its_end(servers: str, topic: str)
     assert values(read(servers, **too_far, failOnDataLoss="false")) == numbers(0, 10)
 
 
-def test_times_say_where_reading_starts_and_ends(servers: str, topic: str) -> None:
+def test_timestamps_select_the_start_and_the_end(servers: str, topic: str) -> None:
     fill(
         servers, topic, [{"value": b"%d" % ms, "timestamp": ms} for ms in (1000, 3000, 2000, 4000)]
     )
@@ -120,13 +118,9 @@ def test_times_say_where_reading_starts_and_ends(servers: str, topic: str) -> No
     late = json.dumps({topic: {"0": 5000, "1": 5000}})
     with pytest.raises(JobFailed, match=rf"{topic}-0 has no record of 5000"):
         read(servers, subscribe=topic, startingOffsetsByTimestamp=late)
-    rest = read(
-        servers,
-        subscribe=topic,
-        startingOffsetsByTimestamp=late,
-        startingOffsetsByTimestampStrategy="latest",
-    )
-    assert values(rest) == [b"other"]
+    latest = {"startingOffsetsByTimestampStrategy": "latest"}
+    rows = read(servers, subscribe=topic, startingOffsetsByTimestamp=late, **latest)
+    assert values(rows) == [b"other"]
 
 
 def test_assigned_partitions_and_topics_of_a_pattern(servers: str, topic: str) -> None:
@@ -147,29 +141,23 @@ def test_ranges_are_split_and_each_row_is_read_once(servers: str, topic: str) ->
 
 @pytest.mark.parametrize("part_of_record", ["value", "key", "headers"])
 def test_batches_of_large_records_are_small(servers: str, topic: str, part_of_record: str) -> None:
-    from interfaces.spark.kafka.batch import BatchReader
-
-    large: list[Any] = [b"%03d" % n * 150_000 for n in range(80)]
+    large: list[Any] = [b"%03d" % n * 150_000 for n in range(40)]
     if part_of_record == "headers":
         large = [[("large", one)] for one in large]
     fill(servers, topic, [{"value": None, part_of_record: one} for one in large])
-    reader = BatchReader(options_of(servers, subscribe=topic, includeHeaders="true"))
+    reader = batch_reader(servers, subscribe=topic, includeHeaders="true")
     [part] = reader.partitions()
     batches = list(reader.read(part))
-    assert sum(len(batch) for batch in batches) == 80
+    assert sum(len(batch) for batch in batches) == 40
     assert max(batch.nbytes for batch in batches) < 10_000_000
 
 
-def test_a_pattern_may_mean_no_topic_yet(servers: str) -> None:
-    from interfaces.spark.kafka.batch import BatchReader
-
-    pattern = unused_topic_name()
-    reader = BatchReader(options_of(servers, subscribePattern=f"{pattern}.*"))
-    assert reader.partitions() == []
+def test_a_pattern_may_match_no_topic(servers: str) -> None:
+    assert read(servers, subscribePattern=f"{unused_topic_name()}.*") == []
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "named"),
     [
         ({"subscribe": "not-there"}, "topic not-there at 127"),
         ({"assign": '{"TOPIC": [7]}'}, "partition TOPIC-7 at 127"),
@@ -178,15 +166,15 @@ def test_a_pattern_may_mean_no_topic_yet(servers: str) -> None:
     ],
 )
 def test_missing_topics_and_partitions_are_reported_in_a_line(
-    servers: str, topic: str, options: dict[str, str], says: str
+    servers: str, topic: str, options: dict[str, str], named: str
 ) -> None:
     given = {name: text.replace("TOPIC", topic) for name, text in options.items()}
-    with pytest.raises((JobFailed, WrongOption), match=says.replace("TOPIC", topic)) as failure:
+    with pytest.raises((JobFailed, WrongOption), match=named.replace("TOPIC", topic)) as failure:
         read(servers, **given)
     assert "\n" not in str(failure.value)
 
 
-def test_asking_for_a_topic_does_not_create_it(servers: str) -> None:
+def test_reading_a_missing_topic_does_not_create_it(servers: str) -> None:
     with pytest.raises(JobFailed):
         read(servers, subscribe="not-created")
     assert "not-created" not in topics.admin(servers).list_topics(timeout=30).topics
@@ -200,64 +188,52 @@ def test_a_missing_broker_is_reported_at_once() -> None:
 
 
 def test_a_thousand_partitions_are_planned_with_a_few_requests(servers: str) -> None:
-    from interfaces.spark.kafka.batch import BatchReader
-
     topic = unused_topic_name()
     create(servers, topic, 1000)
     fill(servers, topic, [{"value": b"v", "partition": n} for n in range(1000)])
     started = time.monotonic()
-    ranges = BatchReader(options_of(servers, subscribe=topic)).ranges()
+    ranges = batch_reader(servers, subscribe=topic).ranges()
     assert time.monotonic() - started < 10
     assert [(r.place.partition, r.start, r.end) for r in ranges] == [(n, 0, 1) for n in range(1000)]
 
 
 def test_a_range_is_read_over_a_restart_of_the_broker(tmp_path: Path) -> None:
-    from interfaces.spark.kafka.batch import BatchReader
-
     with BrokerProcess(tmp_path / "broker") as broker:
         create(broker.bootstrap, "t")
-        fill(broker.bootstrap, "t", [b"%07d" % n * 64 for n in range(60_000)])
+        fill(broker.bootstrap, "t", [b"%07d" % n * 64 for n in range(30_000)])
         small = {
             "kafka__queued__max__messages__kbytes": "64",
             "kafka__max__partition__fetch__bytes": "65536",
         }
-        reader = BatchReader(options_of(broker.bootstrap, subscribe="t", **small))
+        reader = batch_reader(broker.bootstrap, subscribe="t", **small)
         [part] = reader.partitions()
         batches = reader.read(part)
         first = next(batches)
         broker.kill()
         broker.start()
         found = [first, *batches]
-    assert len(first) < 30_000
-    assert [n for batch in found for n in batch["offset"].to_pylist()] == list(range(60_000))
+    assert len(first) < 15_000
+    assert [n for batch in found for n in batch["offset"].to_pylist()] == list(range(30_000))
 
 
 def test_a_broker_that_stays_down_fails_a_range(tmp_path: Path) -> None:
-    from interfaces.spark.kafka.batch import BatchReader
-
     with BrokerProcess(tmp_path / "broker") as broker:
         create(broker.bootstrap, "t")
         fill(broker.bootstrap, "t", numbers(0, 10))
         patience = {"kafkaConsumer__pollTimeoutMs": "1500"}
-        reader = BatchReader(options_of(broker.bootstrap, subscribe="t", **patience))
+        reader = batch_reader(broker.bootstrap, subscribe="t", **patience)
         [part] = reader.partitions()
-    with pytest.raises(JobFailed) as failure:
+    with pytest.raises(JobFailed, match=r"^t-0: .* for 1\.5 s at offset 0: .*refused"):
         list(reader.read(part))
-    assert re.match(
-        r"t-0: .* 127\.0\.0\.1:\d+ for 1\.5 s at offset 0: .*refused",
-        str(failure.value),
-    )
 
 
 def test_a_topic_deleted_after_planning_is_lost_data(servers: str) -> None:
-    from interfaces.spark.kafka.batch import BatchReader
-
     topic = unused_topic_name()
     create(servers, topic)
     fill(servers, topic, numbers(0, 10))
     soon = {"kafka__topic__metadata__propagation__max__ms": "500"}
-    strict = BatchReader(options_of(servers, subscribe=topic, **soon))
-    lenient = BatchReader(options_of(servers, subscribe=topic, failOnDataLoss="false", **soon))
+    strict = batch_reader(servers, subscribe=topic, **soon)
+    lenient = batch_reader(servers, subscribe=topic, failOnDataLoss="false", **soon)
     [part] = strict.partitions()
     topics.delete(servers, topic)
     with pytest.raises(JobFailed, match=rf"^{topic}-0 is not there"):

@@ -20,7 +20,7 @@ COLUMNS = (
 
 @pytest.fixture
 def filled(servers: str, topic: str) -> str:
-    """Times that are not in the order of the offsets."""
+    """Timestamps are not in the order of the offsets."""
     times = [1000 + 10 * n + (7 * n % 13 - 6) * 40 for n in range(300)]
     fill(
         servers,

@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.spark.kafka.topics import create, fill
 
@@ -36,7 +34,6 @@ def numbered(first: int, end: int) -> list[dict[str, object]]:
     return [{"value": b"%d" % n, "partition": n % 2} for n in range(first, end)]
 
 
-@pytest.mark.timeout(120)
 def test_a_stream_over_a_killed_broker_loses_and_duplicates_no_row(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -10,12 +10,10 @@ import pytest
 from interfaces.spark.query.failures import JobFailed, cause_of
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
-from tests.e2e.spark.sink.records import Found, records, values
+from tests.e2e.spark.kafka.topics import Found, records, values
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-pytestmark = pytest.mark.timeout(150)  # who comes first waits for Spark
 
 HEADERS = "array<struct<key: string, value: binary>>"
 TIME = datetime(2021, 2, 3, 4, 5, 6, 789_000, tzinfo=UTC)

@@ -22,7 +22,7 @@ def send(sending: Sending, row: tuple[Any, ...]) -> None:
 
 
 def reason(servers: str, *row: Any, **options: str) -> str:
-    """Why a row is not sent; a row is topic, value, key, partition and what else produce takes."""
+    """The failure of a row: topic, value, key, partition and other arguments of `produce`."""
     topic, value, key, partition, *more = row
     sending = Sending(options_of(servers, **options))
     with pytest.raises(JobFailed) as failure:

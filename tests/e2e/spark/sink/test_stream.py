@@ -1,4 +1,4 @@
-"""`df.writeStream.format("ottla")`: the next run of a failed query loses no record."""
+"""`df.writeStream.format("ottla")`: the next run of a failed query writes all records."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ import pytest
 from interfaces.spark.query.failures import cause_of
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
-from tests.e2e.spark.sink.records import records, values
+from tests.e2e.spark.kafka.topics import records, values
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.timeout(150)  # who comes first waits for Spark
-
 
 class Lines:
-    """A stream of lines out of a folder, a file in each micro-batch, into a topic."""
+    """A stream of lines from files to a topic; each file is a micro-batch."""
 
     def __init__(self, spark: SparkSession, folder: Path, checkpoint: str) -> None:
         self.spark, self.folder, self.checkpoint = spark, folder, checkpoint
@@ -28,13 +26,11 @@ class Lines:
         folder.mkdir()
 
     def add(self, name: str, *lines: str) -> None:
-        # A file that is still being written has another name than those that are read.
-        whole = self.folder / f".{name}"
-        whole.write_text("\n".join(lines) + "\n", "utf-8")
-        # Spark reads the older one first.
-        self._time_s += 10
-        os.utime(whole, (self._time_s, self._time_s))
-        whole.rename(self.folder / name)
+        hidden = self.folder / f".{name}"  # until it is complete
+        hidden.write_text("\n".join(lines) + "\n", "utf-8")
+        self._time_s += 10  # Spark reads the oldest file first
+        os.utime(hidden, (self._time_s, self._time_s))
+        hidden.rename(self.folder / name)
 
     def run(self, servers: str, topic: str, **options: Any) -> None:
         lines = self.spark.readStream.option("maxFilesPerTrigger", 1).text(str(self.folder))
@@ -44,7 +40,7 @@ class Lines:
         assert query.awaitTermination(50), "the query does not end"
 
     def forget_batch(self, number: int) -> None:
-        """As if the driver had died when the batch was written, and not yet marked as done."""
+        """As if the driver had died between the write of the batch and its commit."""
         for name in (f"{number}", f".{number}.crc"):
             (Path(self.checkpoint) / "commits" / name).unlink()
 
@@ -92,8 +88,7 @@ def test_a_missing_broker_fails_the_query_and_the_next_run_continues(
         lines.add("1.txt", "c")
         with pytest.raises(Exception, match=r"interfaces\.spark\.query\.failures") as raised:
             lines.run(broker.bootstrap, topic)
-        told = str(cause_of(raised.value))
-        assert broker.bootstrap in told
+        assert broker.bootstrap in str(cause_of(raised.value))
 
         broker.start()
         lines.add("2.txt", "d")

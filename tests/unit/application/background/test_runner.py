@@ -24,7 +24,7 @@ class World:
         self.broker = FakeBroker()
         self.scheduler = self.broker.scheduler
         self.clock = self.broker.clock
-        self.clock.look_ns = SLICE_NS  # each step takes so long
+        self.clock.look_ns = SLICE_NS  # the duration of each step
         self.runner = Runner(self.scheduler, self.clock, self.broker.broker.commits)
         self.done: list[str] = []
 
@@ -58,16 +58,16 @@ def world() -> World:
     return World()
 
 
-def test_what_is_soon_done_is_answered_at_once(world: World) -> None:
-    answers: list[str] = []
-    world.run("a", 1).then(answers.append)
-    assert answers == ["a"] and not len(world.runner)
+def test_a_short_job_ends_at_once(world: World) -> None:
+    results: list[str] = []
+    world.run("a", 1).then(results.append)
+    assert results == ["a"] and not len(world.runner)
 
 
-def test_each_pass_has_a_slice_of_one_of_them(world: World) -> None:
-    answers: list[str] = []
+def test_each_pass_runs_a_slice_of_one_job(world: World) -> None:
+    results: list[str] = []
     for name in "abc":
-        world.run(name, 3).then(answers.append)
+        world.run(name, 3).then(results.append)
     began = len(world.done)
     passes = []
     while len(world.runner):
@@ -75,80 +75,65 @@ def test_each_pass_has_a_slice_of_one_of_them(world: World) -> None:
         passes.append(world.done[began:])
         began = len(world.done)
     assert passes == [["a1"], ["b1"], ["c1"], ["a2"], ["b2"], ["c2"]]
-    assert answers == ["a", "b", "c"]
+    assert results == ["a", "b", "c"]
 
 
-def test_a_slice_has_as_many_steps_as_there_is_time(world: World) -> None:
-    world.clock.look_ns = SLICE_NS // 4
-    world.run("a", 10)
-    assert len(world.done) == 4
-
-
-def test_where_the_clock_stands_still_a_slice_ends_too(world: World) -> None:
-    world.clock.look_ns = 0
+@pytest.mark.parametrize(("step_ns", "steps"), [(SLICE_NS // 4, 4), (0, STEPS_PER_SLICE)])
+def test_a_slice_is_limited_in_time_and_steps(world: World, step_ns: int, steps: int) -> None:
+    world.clock.look_ns = step_ns
     world.run("a", STEPS_PER_SLICE + 1)
-    assert len(world.done) == STEPS_PER_SLICE
+    assert len(world.done) == steps
 
 
-def test_an_answer_goes_on_at_the_end_of_its_commit(world: World) -> None:
+@pytest.mark.parametrize("commits", [False, True])
+def test_a_job_can_wait_for_a_commit_or_another_result(world: World, commits: bool) -> None:
+    other: Pending[Outcome] = Pending()
+
     def job() -> Job[Outcome]:
-        return (yield COMMIT)
+        return (yield COMMIT if commits else other)
 
     world.broker.commit.hold()
-    answer = world.runner.run(job())
+    result = world.runner.run(job())
     world.scheduler.run()
-    assert not answer.resolved
-    world.broker.commit.let_go()
-    assert answer.resolved
+    assert not result.resolved
+    world.broker.commit.let_go() if commits else other.resolve(None)
+    assert result.resolved
 
 
-def test_a_job_may_wait_for_something_else(world: World) -> None:
-    later: Pending[Outcome] = Pending()
-
-    def job() -> Job[Outcome]:
-        return (yield later)
-
-    answer = world.runner.run(job())
-    world.scheduler.run()
-    assert not answer.resolved
-    later.resolve(None)
-    assert answer.resolved
-
-
-def test_a_fault_is_its_own_and_the_others_go_on(world: World) -> None:
+def test_a_fault_in_a_job_does_not_affect_others(world: World) -> None:
     def job() -> Job[str]:
         yield SLICE
         raise ZeroDivisionError
 
-    ill = world.runner.run(job())
-    answers: list[str] = []
-    world.run("a", 2).then(answers.append)
+    faulty = world.runner.run(job())
+    results: list[str] = []
+    world.run("a", 2).then(results.append)
     world.scheduler.run()
-    assert isinstance(ill.fault, ZeroDivisionError)
-    assert answers == ["a"]
+    assert isinstance(faulty.fault, ZeroDivisionError)
+    assert results == ["a"]
 
 
-def test_a_caller_that_fails_keeps_nobody_waiting(world: World) -> None:
-    def fails(answer: str) -> None:
+def test_a_fault_in_a_callback_does_not_affect_other_jobs(world: World) -> None:
+    def fails(result: str) -> None:
         raise ZeroDivisionError
 
     world.run("a", 2).then(fails)
-    answers: list[str] = []
-    world.run("b", 2).then(answers.append)
+    results: list[str] = []
+    world.run("b", 2).then(results.append)
     with pytest.raises(ZeroDivisionError):
         world.scheduler.run()
     world.scheduler.run()
-    assert answers == ["b"]
+    assert results == ["b"]
 
 
-def test_an_abandoned_job_that_only_reads_ends(world: World) -> None:
+def test_an_abandoned_job_ends_if_it_only_reads(world: World) -> None:
     world.run("a", 2, ends_when_abandoned=True).abandon()
     world.run("b", 2).abandon()
     world.scheduler.run()
     assert world.done == ["a0", "b0", "b1"]
 
 
-def test_maintenance_pauses_after_each_slice_and_runs_once_at_a_time(world: World) -> None:
+def test_background_jobs_pause_after_each_slice_and_run_once_at_a_time(world: World) -> None:
     make = world.maintenance("a")
     world.runner.start(make)
     world.runner.start(make)
@@ -162,7 +147,7 @@ def test_maintenance_pauses_after_each_slice_and_runs_once_at_a_time(world: Worl
     assert world.done[3:] == ["a0"]
 
 
-def test_maintenance_backs_off_while_commits_fail(world: World) -> None:
+def test_background_jobs_back_off_while_commits_fail(world: World) -> None:
     world.clock.look_ns = 0
     outcomes: list[Outcome] = []
     world.runner.start(world.committing(outcomes))
@@ -176,7 +161,7 @@ def test_maintenance_backs_off_while_commits_fail(world: World) -> None:
     assert [type(one) for one in outcomes] == [StorageFailed] * 2 + [type(None)] * 2
 
 
-def test_what_goes_on_every_so_often_does_so_after_a_fault_too(world: World) -> None:
+def test_a_periodic_job_continues_after_a_fault(world: World) -> None:
     rounds = 0
 
     def make() -> Job[None]:
@@ -192,7 +177,7 @@ def test_what_goes_on_every_so_often_does_so_after_a_fault_too(world: World) -> 
         assert rounds == number
 
 
-def test_a_fault_in_maintenance_is_not_its_end(world: World) -> None:
+def test_a_background_job_is_repeated_after_a_fault(world: World) -> None:
     faults = [ZeroDivisionError()]
 
     def make() -> Job[None]:
@@ -208,7 +193,7 @@ def test_a_fault_in_maintenance_is_not_its_end(world: World) -> None:
     assert world.done == ["well"]
 
 
-def test_after_the_end_nothing_is_done(world: World) -> None:
+def test_after_the_end_nothing_runs(world: World) -> None:
     outcomes: list[Outcome] = []
     world.runner.at_end(lambda: world.done.append(f"over: {world.runner.is_over}"))
     world.clock.look_ns = 0
@@ -226,7 +211,7 @@ def test_after_the_end_nothing_is_done(world: World) -> None:
     assert (world.done, outcomes) == (["over: True"], [])
 
 
-def test_what_is_called_later_may_be_cancelled(world: World) -> None:
+def test_a_delayed_call_can_be_cancelled(world: World) -> None:
     world.runner.after_ms(10, lambda: world.done.append("cancelled")).cancel()
     world.runner.after_ms(10, lambda: world.done.append("later"))
     world.scheduler.advance(10)

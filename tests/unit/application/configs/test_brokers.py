@@ -1,6 +1,8 @@
-"""Every setting that may change while the broker runs and has an effect: the effect comes."""
+"""Every dynamic setting with an effect applies while the broker runs."""
 
 from __future__ import annotations
+
+import pytest
 
 from application.configs.alter import RequestedConfigs
 from application.ports.pending import Pending
@@ -17,8 +19,8 @@ from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 from tests.fakes.client import FakeKafka
 
-#: Those that the tests below show; a new one belongs here with its test.
-SHOWN = {
+#: Tested below; a new one belongs here with its test.
+TESTED = {
     "message.max.bytes",
     "log.cleanup.policy",
     "log.message.timestamp.type",
@@ -31,10 +33,17 @@ SHOWN = {
 
 
 def set_for_all(fake: FakeBroker, name: str, text: str) -> None:
-    wanted = RequestedConfigs(ALL_BROKERS, [Alteration(name, Operation.SET, text)])
-    answer = fake.broker.configs.alter_configs.alter([wanted], validate_only=False)
-    assert isinstance(answer, Pending)
+    request = RequestedConfigs(ALL_BROKERS, [Alteration(name, Operation.SET, text)])
+    pending = fake.broker.configs.alter_configs.alter([request], validate_only=False)
+    assert isinstance(pending, Pending)
     fake.run()
+
+
+@pytest.fixture
+def fake() -> FakeBroker:
+    fake = FakeBroker(producer_id_expiration_check_interval_ms="100")
+    fake.topic("t")
+    return fake
 
 
 def test_every_dynamic_setting_with_an_effect_has_its_test_here() -> None:
@@ -43,12 +52,10 @@ def test_every_dynamic_setting_with_an_effect_has_its_test_here() -> None:
         for name, row in BrokerConfig.definitions.items()
         if row.dynamic and row.effect in (Effect.BUILT, Effect.PARTLY)
     }
-    assert dynamic == SHOWN
+    assert dynamic == TESTED
 
 
-def test_message_max_bytes_counts_for_the_next_batch_of_every_topic_without_its_own() -> None:
-    fake = FakeBroker()
-    fake.topic("t")
+def test_message_max_bytes_applies_to_topics_without_their_own(fake: FakeBroker) -> None:
     fake.topic("own", max_message_bytes="1000000")
     fake.appended(record_batch(["x" * 500]))
     set_for_all(fake, "message.max.bytes", "200")
@@ -56,25 +63,19 @@ def test_message_max_bytes_counts_for_the_next_batch_of_every_topic_without_its_
     assert isinstance(fake.append(record_batch(["x" * 500]), "own"), Appended)
 
 
-def test_a_cleanup_policy_counts_for_the_next_batch() -> None:
-    fake = FakeBroker()
-    fake.topic("t")
+def test_a_cleanup_policy_applies_to_the_next_batch(fake: FakeBroker) -> None:
     fake.appended(record_batch(["v"]))
     set_for_all(fake, "log.cleanup.policy", "compact")
     assert isinstance(fake.append(record_batch(["v"])), InvalidRecord)
 
 
-def test_a_timestamp_type_counts_for_the_next_batch() -> None:
-    fake = FakeBroker()
-    fake.topic("t")
+def test_a_timestamp_type_applies_to_the_next_batch(fake: FakeBroker) -> None:
     assert fake.appended(record_batch(["a"])).log_append_time == -1
     set_for_all(fake, "log.message.timestamp.type", "LogAppendTime")
     assert fake.appended(record_batch(["a"])).log_append_time == fake.clock.now_ms()
 
 
-def test_bounds_of_timestamps_count_for_the_next_batch() -> None:
-    fake = FakeBroker()
-    fake.topic("t")
+def test_bounds_of_timestamps_apply_to_the_next_batch(fake: FakeBroker) -> None:
     now = fake.clock.now_ms()
     early, late = record_batch(["a"], timestamp=now - 5000), record_batch(["a"], timestamp=now + 50)
     fake.appended(early)
@@ -85,9 +86,7 @@ def test_bounds_of_timestamps_count_for_the_next_batch() -> None:
     assert isinstance(fake.append(late), InvalidTimestamp)
 
 
-def test_producers_expire_by_the_setting_as_it_is_now() -> None:
-    fake = FakeBroker(producer_id_expiration_check_interval_ms="100")
-    fake.topic("t")
+def test_the_expiration_of_producers_applies_at_once(fake: FakeBroker) -> None:
     fake.broker.start_upkeep()
     now = fake.clock.now_ms()
     fake.appended(record_batch(["a"], producer_id=7, epoch=0, sequence=0, timestamp=now))
@@ -96,19 +95,19 @@ def test_producers_expire_by_the_setting_as_it_is_now() -> None:
     assert len(fake.partition().producers) == 0
 
 
-def test_connections_are_limited_by_the_settings_as_they_are_now() -> None:
+def test_limits_of_connections_apply_at_once() -> None:
     kafka = FakeKafka()
-    kept = kafka.client()
+    first = kafka.client()
     set_for_all(kafka, "max.connections.per.ip", "1")
     assert kafka.client().closed
-    assert not kept.closed
+    assert not first.closed
     set_for_all(kafka, "max.connections", "1")
     assert kafka.client("192.0.2.8").closed
     set_for_all(kafka, "max.connections", "2")
     assert not kafka.client("192.0.2.8").closed
 
 
-def test_this_broker_goes_before_all_brokers_and_another_broker_does_not_count() -> None:
+def test_configs_of_this_broker_override_those_of_all_brokers() -> None:
     store = MemoryStore()
     repository = StoredConfigRepository(MemoryStateStore(store))
     repository.save(ALL_BROKERS, {"message.max.bytes": "1", "log.retention.ms": "2"})
@@ -119,11 +118,11 @@ def test_this_broker_goes_before_all_brokers_and_another_broker_does_not_count()
     assert (config.message_max_bytes, config.log_retention_ms) == (3, 2)
 
 
-def test_what_another_version_has_kept_does_not_stop_the_start() -> None:
+def test_unusable_configs_of_another_version_are_logged_at_the_start() -> None:
     store = MemoryStore()
     repository = StoredConfigRepository(MemoryStateStore(store))
-    kept = {"of.tomorrow": "1", "num.partitions": "9", "log.retention.ms": "soon"}
-    repository.save(ALL_BROKERS, {**kept, "message.max.bytes": "3"})
+    unusable = {"of.tomorrow": "1", "num.partitions": "9", "log.retention.ms": "soon"}
+    repository.save(ALL_BROKERS, {**unusable, "message.max.bytes": "3"})
     store.keep()
     fake = FakeBroker(store)
     assert fake.config.dynamic_default == {"message.max.bytes": "3"}

@@ -1,7 +1,8 @@
-"""Classic groups: when answers leave, and what stays of whom."""
+"""Classic groups: when responses are sent, and which groups and members remain."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from application.groups.coordinator import GroupCoordinator
 from application.ports.pending import Pending
 from domain.errors import (
+    BrokerError,
     CoordinatorLoadInProgress,
     CoordinatorNotAvailable,
     InconsistentGroupProtocol,
@@ -17,6 +19,7 @@ from domain.errors import (
     UnknownMemberId,
 )
 from domain.groups.classic import rebalance
+from domain.groups.classic.changes import JoinResponse
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.leave import LeavingMember
 from domain.groups.classic.member import JoinRequest
@@ -25,25 +28,35 @@ from tests.fakes.answers import answers_of
 from tests.fakes.broker import FakeBroker
 
 
-def join_request(member_id: str = "", twice: bool = False, **other: Any) -> JoinRequest:
+def join_request(member_id: str = "", twice: bool = False, **fields: Any) -> JoinRequest:
     protocols = (("range", b"r"),)
-    facts = JoinRequest(
+    request = JoinRequest(
         "g", member_id, None, "c", "/h", 10_000, 60_000, "consumer", protocols, twice
     )
-    return facts._replace(**other)
+    return request._replace(**fields)
 
 
 def service(fake: FakeBroker) -> GroupCoordinator:
     return fake.broker.groups.coordinator
 
 
-def joined(fake: FakeBroker, **other: Any) -> str:
-    """The id of a member that is alone in a generation."""
-    pending = service(fake).join_group(join_request(**other))
+def join(fake: FakeBroker, *args: Any, **fields: Any) -> Pending[Any]:
+    return service(fake).join_group(join_request(*args, **fields))
+
+
+def result_of(pending: Pending[Any]) -> JoinResponse:
+    (response,) = answers_of(pending)
+    assert isinstance(response, JoinResponse)
+    return response
+
+
+def joined(fake: FakeBroker, **fields: Any) -> str:
+    """The id of the only member of a new generation."""
+    pending = join(fake, **fields)
     fake.run()
-    (answer,) = answers_of(pending)
-    assert answer.error is None, answer
-    return answer.member_id
+    response = result_of(pending)
+    assert response.error is None, response
+    return response.member_id
 
 
 def stable(fake: FakeBroker) -> str:
@@ -55,9 +68,19 @@ def stable(fake: FakeBroker) -> str:
     return member_id
 
 
-def test_a_client_that_only_asks_for_an_id_leaves_nothing_behind() -> None:
-    fake = FakeBroker()
-    service(fake).join_group(join_request(twice=True))
+def group_of(fake: FakeBroker) -> ClassicGroup:
+    group = fake.broker.groups.registry.find("g")
+    assert isinstance(group, ClassicGroup)
+    return group
+
+
+@pytest.fixture
+def fake() -> FakeBroker:
+    return FakeBroker()
+
+
+def test_a_client_that_only_gets_a_member_id_leaves_no_group(fake: FakeBroker) -> None:
+    join(fake, twice=True)
     assert len(fake.broker.groups.registry) == 1
     fake.scheduler.advance(10_000)
     assert len(fake.broker.groups.registry) == 0
@@ -65,98 +88,95 @@ def test_a_client_that_only_asks_for_an_id_leaves_nothing_behind() -> None:
     assert service(fake).pending_requests == fake.broker.groups.registry.runtime.decisions == 0
 
 
-def test_a_refused_client_leaves_nothing_behind_either() -> None:
-    fake = FakeBroker()
-    with pytest.raises(InconsistentGroupProtocol):
-        service(fake).join_group(join_request(protocol_type=""))
-    assert len(fake.broker.groups.registry) == 0
-
-
-def test_a_group_that_was_there_before_stays() -> None:
-    fake = FakeBroker()
+def test_a_group_stays_when_its_last_member_is_removed(fake: FakeBroker) -> None:
     stable(fake)
     fake.scheduler.advance(10_000)
-    group = fake.broker.groups.registry.find("g")
-    assert group is not None and group.is_empty
+    assert group_of(fake).is_empty
 
 
-def test_what_is_wrong_with_a_request_is_said_before_there_is_a_group() -> None:
-    fake = FakeBroker()
-    with pytest.raises(InvalidGroupId):
-        service(fake).join_group(join_request(group_id=""))
-    with pytest.raises(InvalidSessionTimeout):
-        service(fake).join_group(join_request(session_timeout_ms=1))
-    with pytest.raises(UnknownMemberId):
-        service(fake).join_group(join_request("m"))
-    with pytest.raises(UnknownMemberId):
-        service(fake).heartbeat("g", "m", None, 1)
+@pytest.mark.parametrize(
+    ("error", "send"),
+    [
+        (InconsistentGroupProtocol, lambda fake: join(fake, protocol_type="")),
+        (InvalidGroupId, lambda fake: join(fake, group_id="")),
+        (InvalidSessionTimeout, lambda fake: join(fake, session_timeout_ms=1)),
+        (UnknownMemberId, lambda fake: join(fake, "m")),
+        (UnknownMemberId, lambda fake: service(fake).heartbeat("g", "m", None, 1)),
+    ],
+)
+def test_a_refused_request_creates_no_group(
+    fake: FakeBroker, error: type[BrokerError], send: Callable[[FakeBroker], object]
+) -> None:
+    with pytest.raises(error):
+        send(fake)
     assert len(fake.broker.groups.registry) == 0
 
 
-def test_while_offsets_are_read_from_the_store_nobody_is_let_in() -> None:
-    fake = FakeBroker()
+@pytest.mark.parametrize(
+    "send",
+    [
+        lambda group: group.join_group(join_request()),
+        lambda group: group.heartbeat("g", "m", None, 1),
+        lambda group: group.leave_group("g", [LeavingMember("m", None)]),
+        lambda group: group.sync_group(SyncRequest("g", 1, "m", None, None, None, {})),
+    ],
+)
+def test_requests_are_refused_until_offsets_are_loaded(
+    fake: FakeBroker, send: Callable[[GroupCoordinator], object]
+) -> None:
     fake.broker.groups.offsets.loaded = False
-    for ask in (
-        lambda: service(fake).join_group(join_request()),
-        lambda: service(fake).heartbeat("g", "m", None, 1),
-        lambda: service(fake).leave_group("g", [LeavingMember("m", None)]),
-        lambda: service(fake).sync_group(SyncRequest("g", 1, "m", None, None, None, {})),
-    ):
-        with pytest.raises(CoordinatorLoadInProgress):
-            ask()
+    with pytest.raises(CoordinatorLoadInProgress):
+        send(service(fake))
 
 
-def test_an_answer_leaves_with_the_commit_that_keeps_what_it_tells() -> None:
-    fake = FakeBroker()
+def test_a_response_is_sent_with_the_commit_of_its_changes(fake: FakeBroker) -> None:
     fake.commit.hold()
-    pending = service(fake).join_group(join_request())
+    pending = join(fake)
     fake.run()
     assert answers_of(pending) == []
-    # Whatever is asked meanwhile waits for it too.
-    group = fake.broker.groups.registry.find("g")
-    assert isinstance(group, ClassicGroup) and group.leader is not None
-    heard = service(fake).heartbeat("g", group.leader, None, 1)
-    assert isinstance(heard, Pending) and not heard.resolved
+    # Later requests wait for the same commit.
+    leader = group_of(fake).leader
+    assert leader is not None
+    heartbeat = service(fake).heartbeat("g", leader, None, 1)
+    assert isinstance(heartbeat, Pending) and not heartbeat.resolved
     fake.commit.let_go()
-    assert pending.resolved and heard.resolved
-    assert service(fake).heartbeat("g", group.leader, None, 1) is None
+    assert pending.resolved and heartbeat.resolved
+    assert service(fake).heartbeat("g", leader, None, 1) is None
 
 
-def test_when_nothing_is_kept_all_who_wait_are_told_and_the_group_is_as_it_was() -> None:
-    fake = FakeBroker()
+def test_a_failed_commit_fails_pending_requests_and_restores_the_group(fake: FakeBroker) -> None:
     member_id = stable(fake)
     fake.commit.hold()
-    left = service(fake).leave_group("g", [LeavingMember(member_id, None)])
+    leave = service(fake).leave_group("g", [LeavingMember(member_id, None)])
     fake.run()
-    other = service(fake).join_group(join_request())
+    other = join(fake)
     fake.commit.let_fail()
     fake.run()
-    refused = [*answers_of(left), *answers_of(other)]
-    assert [type(one) for one in refused] == [CoordinatorNotAvailable] * 2
+    results = [*answers_of(leave), *answers_of(other)]
+    assert [type(one) for one in results] == [CoordinatorNotAvailable] * 2
     assert service(fake).heartbeat("g", member_id, None, 1) is None
     fake.scheduler.advance(9999)
-    group = fake.broker.groups.registry.find("g")
-    assert group is not None and not group.is_empty
+    assert not group_of(fake).is_empty
     fake.scheduler.advance(1)
-    assert group.is_empty
+    assert group_of(fake).is_empty
 
 
-def test_a_commit_of_others_that_fails_hurts_nobody_who_waits_for_members() -> None:
-    fake = FakeBroker()
+def test_a_failed_commit_without_changes_of_the_group_does_not_affect_it(
+    fake: FakeBroker,
+) -> None:
     member_id = stable(fake)
-    other = service(fake).join_group(join_request())
+    other = join(fake)
     fake.commit.fail_next()
     failures: list[object] = []
     fake.broker.commits.when_committed(failures.append)
     fake.run()
     assert failures and answers_of(other) == []
-    service(fake).join_group(join_request(member_id))
+    join(fake, member_id)
     fake.run()
     assert other.resolved
 
 
-def test_after_a_restart_sessions_begin_when_the_broker_does() -> None:
-    fake = FakeBroker()
+def test_after_a_restart_sessions_start_with_the_broker(fake: FakeBroker) -> None:
     member_id = stable(fake)
     fake = fake.restarted()
     fake.scheduler.advance(50_000)
@@ -168,107 +188,87 @@ def test_after_a_restart_sessions_begin_when_the_broker_does() -> None:
         service(fake).heartbeat("g", member_id, None, 1)
 
 
-def test_at_the_end_nobody_waits_and_nobody_is_taken_out_any_more() -> None:
-    fake = FakeBroker()
+def test_a_stopping_broker_fails_pending_joins_and_removes_no_member(fake: FakeBroker) -> None:
     stable(fake)
-    waiting = service(fake).join_group(join_request())
+    pending = join(fake)
     fake.broker.stop_upkeep()
-    assert [type(one) for one in answers_of(waiting)] == [CoordinatorNotAvailable]
+    assert [type(one) for one in answers_of(pending)] == [CoordinatorNotAvailable]
     count = fake.commit.count
     fake.scheduler.advance(400_000)
     assert fake.commit.count == count
 
 
-def test_what_was_due_at_once_is_not_done_after_the_end() -> None:
-    fake = FakeBroker()
-    service(fake).join_group(join_request())
+def test_a_timer_that_is_due_does_not_fire_after_the_stop(fake: FakeBroker) -> None:
+    join(fake)
     fake.broker.stop_upkeep()
     count = fake.commit.count
     fake.run()
     assert fake.commit.count == count
 
 
-def test_a_group_of_which_something_is_always_due_does_not_keep_the_loop(
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_group_whose_timer_is_always_due_does_not_block_the_loop(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rebalance, "LEAST_EXTENSION_MS", 0)
-    fake = FakeBroker()
-    first = service(fake).join_group(join_request())
-    service(fake).join_group(join_request(instance_id="i", rebalance_timeout_ms=0))
+    first = join(fake)
+    join(fake, instance_id="i", rebalance_timeout_ms=0)
     fake.run()
-    (answer,) = answers_of(first)
-    service(fake).leave_group("g", [LeavingMember(answer.member_id, None)])
+    service(fake).leave_group("g", [LeavingMember(result_of(first).member_id, None)])
     for _ in range(10):
         fake.scheduler.run_pass()
-    group = fake.broker.groups.registry.find("g")
-    assert group is not None and group.state_name == "PreparingRebalance"
+    assert group_of(fake).state_name == "PreparingRebalance"
 
 
 def static_members(fake: FakeBroker, number: int) -> None:
     """In a stable group that a dynamic member leads."""
-    first = service(fake).join_group(join_request())
+    first = join(fake)
     for each in range(number):
-        service(fake).join_group(join_request(instance_id=f"i{each}"))
+        join(fake, instance_id=f"i{each}")
     fake.run()
-    (leader,) = answers_of(first)
-    service(fake).sync_group(SyncRequest("g", 1, leader.member_id, None, None, None, {}))
-    fake.run()
-
-
-def next_commit(fake: FakeBroker) -> None:
-    """The one under way is done, and the next one is under way."""
-    fake.commit.let_go()
-    fake.commit.hold()
+    leader = result_of(first).member_id
+    service(fake).sync_group(SyncRequest("g", 1, leader, None, None, None, {}))
     fake.run()
 
 
-def test_an_answer_does_not_wait_for_what_becomes_of_the_group_later() -> None:
-    fake = FakeBroker()
+def test_a_response_does_not_wait_for_later_changes_of_the_group(fake: FakeBroker) -> None:
     static_members(fake, 10)
     fake.commit.hold()
-    returns = []
+    responses = []
     for each in range(10):
-        returns.append(service(fake).join_group(join_request(instance_id=f"i{each}")))
-        if each == 0:
-            fake.run()
-            continue
-        next_commit(fake)
-        assert [one.resolved for one in returns] == [True] * each + [False]
+        responses.append(join(fake, instance_id=f"i{each}"))
+        if each > 0:
+            fake.commit.let_go()
+            fake.commit.hold()
+        fake.run()
+        assert [one.resolved for one in responses] == [True] * each + [False]
 
 
-def test_nobody_is_silent_while_an_answer_to_it_is_being_kept() -> None:
-    fake = FakeBroker()
+def test_a_session_starts_when_the_response_is_sent(fake: FakeBroker) -> None:
     static_members(fake, 1)
-    returned = service(fake).join_group(join_request(instance_id="i0"))
+    returned = join(fake, instance_id="i0")
     fake.commit.hold()
     fake.run()
     fake.clock.advance(30_000)
     fake.commit.let_go()
-    (answer,) = answers_of(returned)
-    group = fake.broker.groups.registry.find("g")
-    assert isinstance(group, ClassicGroup)
     fake.scheduler.advance(9999)
-    assert set(group.members) == {answer.member_id}
+    assert set(group_of(fake).members) == {result_of(returned).member_id}
     fake.scheduler.advance(1)
-    assert not group.members
+    assert not group_of(fake).members
 
 
-def test_of_ids_that_nobody_uses_only_the_newest_are_remembered(
-    monkeypatch: pytest.MonkeyPatch,
+def test_of_unused_member_ids_only_the_newest_are_valid(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("application.groups.classic_protocol.MAX_ISSUED_IDS", 3)
-    fake = FakeBroker()
     used = joined(fake, group_id="used")
-    given = {}
+    issued = {}
     for group_id in ("used", "g0", "g1", "g2", "g3"):
-        pending = service(fake).join_group(join_request(twice=True, group_id=group_id))
-        (answer,) = answers_of(pending)
-        given[group_id] = answer.member_id
+        issued[group_id] = result_of(join(fake, twice=True, group_id=group_id)).member_id
     assert sorted(one.group_id for one in fake.broker.groups.registry) == ["g1", "g2", "g3", "used"]
     assert len(fake.scheduler.timers) == 4
     assert service(fake).heartbeat("used", used, None, 1) is None
     with pytest.raises(UnknownMemberId):
-        service(fake).join_group(join_request(given["g0"], group_id="g0"))
-    (answer,) = answers_of(service(fake).join_group(join_request(given["used"], group_id="used")))
-    assert isinstance(answer.error, UnknownMemberId)
-    assert joined(fake, member_id=given["g3"], group_id="g3") == given["g3"]
+        join(fake, issued["g0"], group_id="g0")
+    error = result_of(join(fake, issued["used"], group_id="used")).error
+    assert isinstance(error, UnknownMemberId)
+    assert joined(fake, member_id=issued["g3"], group_id="g3") == issued["g3"]

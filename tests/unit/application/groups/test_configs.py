@@ -11,7 +11,7 @@ from tests.fakes.logs import FakeEventLog
 SESSION, HEARTBEAT = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
 
 
-def kept(*rows: tuple[Resource, dict[str, str]]) -> StoredConfigRepository:
+def stored(*rows: tuple[Resource, dict[str, str]]) -> StoredConfigRepository:
     store = MemoryStore()
     repository = StoredConfigRepository(MemoryStateStore(store))
     for resource, configs in rows:
@@ -20,8 +20,8 @@ def kept(*rows: tuple[Resource, dict[str, str]]) -> StoredConfigRepository:
     return repository
 
 
-def test_a_group_goes_by_what_is_set_for_it_and_by_the_broker_for_the_rest() -> None:
-    repository = kept(
+def test_a_group_config_overrides_the_setting_of_the_broker() -> None:
+    repository = stored(
         (Resource(ResourceKind.GROUP, "orders"), {SESSION: "50000"}),
         (ALL_BROKERS, {"message.max.bytes": "1000"}),
     )
@@ -32,8 +32,8 @@ def test_a_group_goes_by_what_is_set_for_it_and_by_the_broker_for_the_rest() -> 
     assert configs.names() == ["orders"]
 
 
-def test_a_change_counts_from_then_on() -> None:
-    configs = GroupConfigs(kept(), BrokerConfig(), FakeEventLog())
+def test_a_config_can_be_altered_and_deleted() -> None:
+    configs = GroupConfigs(stored(), BrokerConfig(), FakeEventLog())
     configs.put("orders", {HEARTBEAT: "7000"})
     assert configs.of("orders").consumer_heartbeat_interval_ms == 7000
     assert configs.overrides("orders") == {HEARTBEAT: "7000"}
@@ -42,11 +42,11 @@ def test_a_change_counts_from_then_on() -> None:
     assert configs.names() == []
 
 
-def test_what_another_version_has_kept_is_not_used_and_said() -> None:
+def test_unusable_configs_of_another_version_are_ignored_and_logged() -> None:
     odd = {SESSION: "50000", HEARTBEAT: "soon", "share.session.timeout.ms": "5000"}
     events = FakeEventLog()
     configs = GroupConfigs(
-        kept((Resource(ResourceKind.GROUP, "orders"), odd)), BrokerConfig(), events
+        stored((Resource(ResourceKind.GROUP, "orders"), odd)), BrokerConfig(), events
     )
     assert configs.overrides("orders") == {SESSION: "50000"}
     assert configs.of("orders").consumer_heartbeat_interval_ms == 5000

@@ -1,4 +1,4 @@
-"""What the log says of groups."""
+"""Log events of groups."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from domain.groups.classic.leave import LeavingMember
 from domain.groups.classic.sync import SyncRequest
 from tests.fakes.broker import FakeBroker
 from tests.fakes.client import FakeKafka
-from tests.fakes.groups import committed
+from tests.fakes.groups import persist_offsets
 from tests.fakes.mixed_group import Modern, classic, share_out
 from tests.unit.application.groups.test_classic_protocol import (
-    join_request,
+    join,
     joined,
+    result_of,
     service,
     stable,
 )
@@ -41,35 +42,26 @@ def removals(fake: FakeBroker | FakeKafka) -> list[Line]:
     return fake.events.of("member_removed")
 
 
-def keep_offsets(fake: FakeBroker, *partitions: int) -> None:
-    fake.broker.groups.registry.put(ClassicGroup("g"))
-    one = committed(topic_id=fake.existing("t").topic_id, at_ms=fake.clock.now_ms())
-    writes = [("g", "t", partition, one) for partition in partitions]
-    fake.broker.groups.offsets.persist("g", writes, lambda failure: None)
-    fake.run()
-
-
 # classic groups
 
 
-def test_many_members_that_join_together_have_one_line(fake: FakeBroker) -> None:
-    first = service(fake).join_group(join_request())
+def test_members_that_join_in_one_rebalance_have_one_line(fake: FakeBroker) -> None:
+    first = join(fake)
     for _ in range(49):
-        service(fake).join_group(join_request())
+        join(fake)
     fake.run()
     [line] = rebalances(fake)
-    member_id = first._value.member_id  # type: ignore[union-attr]
     assert line == {
         "group": "g",
         "generation": 0,
         "members": 1,
         "reason": "member_joined",
-        "member_id": member_id,
+        "member_id": result_of(first).member_id,
     }
     assert removals(fake) == []
 
 
-def test_a_member_that_leaves_is_removed_and_is_the_reason(fake: FakeBroker) -> None:
+def test_the_line_of_an_empty_group_has_the_member_that_left(fake: FakeBroker) -> None:
     member_id = stable(fake)
     service(fake).leave_group("g", [LeavingMember(member_id, None)])
     fake.run()
@@ -92,40 +84,43 @@ def test_a_member_that_leaves_is_removed_and_is_the_reason(fake: FakeBroker) -> 
     ]
 
 
-def test_the_end_of_a_rebalance_has_a_line_with_the_new_generation(fake: FakeBroker) -> None:
+def test_a_stable_group_has_a_line_with_the_new_generation(fake: FakeBroker) -> None:
     stable(fake)
     [line] = fake.events.of("group_stabilized")
     assert line == {"group": "g", "generation": 1, "members": 1}
     assert [one["generation"] for one in rebalances(fake)] == [0]
 
 
-def test_a_member_that_is_silent_is_removed_by_its_session_timeout(fake: FakeBroker) -> None:
+def check_removal(fake: FakeBroker, member_id: str, reason: str) -> None:
+    line = removals(fake)[0]
+    assert (line["member_id"], line["reason"]) == (member_id, reason)
+
+
+def test_the_line_of_a_removed_member_has_the_timeout(fake: FakeBroker) -> None:
     member_id = stable(fake)
     fake.scheduler.advance(11_000)
-    [line] = removals(fake)
-    assert (line["member_id"], line["reason"]) == (member_id, "session_timeout")
+    check_removal(fake, member_id, "session_timeout")
 
 
-def test_a_member_that_does_not_join_again_is_removed_by_the_rebalance_timeout(
+def test_a_member_that_does_not_rejoin_is_removed_by_the_rebalance_timeout(
     fake: FakeBroker,
 ) -> None:
     late = joined(fake, rebalance_timeout_ms=5_000)
     service(fake).sync_group(SyncRequest("g", 1, late, None, None, None, {}))
-    service(fake).join_group(join_request(rebalance_timeout_ms=5_000))
+    join(fake, rebalance_timeout_ms=5_000)
     fake.scheduler.advance(6_000)
-    line = removals(fake)[0]
-    assert (line["member_id"], line["reason"]) == (late, "rebalance_timeout")
+    check_removal(fake, late, "rebalance_timeout")
 
 
 def test_a_member_that_sends_no_sync_group_is_removed_by_the_sync_timeout(
     fake: FakeBroker,
 ) -> None:
-    joined(fake, rebalance_timeout_ms=5_000)
+    member_id = joined(fake, rebalance_timeout_ms=5_000)
     fake.scheduler.advance(6_000)
-    assert [line["reason"] for line in removals(fake)] == ["sync_timeout"]
+    check_removal(fake, member_id, "sync_timeout")
 
 
-def test_a_static_member_that_returns_replaces_the_old_one(fake: FakeBroker) -> None:
+def test_a_static_member_that_returns_replaces_its_old_member_id(fake: FakeBroker) -> None:
     old = joined(fake, instance_id="i")
     new = joined(fake, instance_id="i")
     [line] = removals(fake)
@@ -135,7 +130,7 @@ def test_a_static_member_that_returns_replaces_the_old_one(fake: FakeBroker) -> 
 # groups of the consumer protocol
 
 
-def test_each_epoch_has_a_line_with_its_reason(fake: FakeBroker) -> None:
+def test_each_group_epoch_has_a_line_with_its_reason(fake: FakeBroker) -> None:
     beat(fake, "m", 0, topics=frozenset({"t", "u"}))
     fake.topic("u", 1)
     beat(fake, "m", 1)
@@ -149,19 +144,18 @@ def test_each_epoch_has_a_line_with_its_reason(fake: FakeBroker) -> None:
     ]
 
 
-def test_a_consumer_that_is_silent_is_removed_by_its_session_timeout(fake: FakeBroker) -> None:
+def test_a_consumer_is_removed_by_its_session_timeout(fake: FakeBroker) -> None:
     beat(fake, "m", 0)
     fake.broker.groups.coordinator.start()
     fake.scheduler.advance(46_000)
-    [line] = removals(fake)
-    assert (line["member_id"], line["reason"]) == ("m", "session_timeout")
+    check_removal(fake, "m", "session_timeout")
     assert (epochs(fake)[-1]["reason"], epochs(fake)[-1]["member_id"]) == ("member_removed", "m")
 
 
 # from one kind to the other
 
 
-def test_a_group_that_changes_its_kind_has_a_line_each_way() -> None:
+def test_an_upgrade_and_a_downgrade_have_a_line_each() -> None:
     kafka = FakeKafka()
     kafka.topic("t", 4)
     old, modern = classic(kafka), Modern(kafka)
@@ -179,32 +173,37 @@ def test_a_group_that_changes_its_kind_has_a_line_each_way() -> None:
 # groups that end
 
 
-def test_a_group_that_is_deleted_has_a_line(fake: FakeBroker) -> None:
-    keep_offsets(fake, 0, 1)
+def test_a_deleted_group_has_a_line(fake: FakeBroker) -> None:
+    persist(fake, 0, 1)
     fake.broker.groups.delete_groups.delete(["g"])
     assert fake.events.of("group_deleted") == [{"group": "g", "reason": "requested"}]
 
 
-def test_a_group_that_expires_has_a_line() -> None:
+def persist(fake: FakeBroker, *partitions: int, expires_ms: int | None = None) -> None:
+    fake.broker.groups.registry.put(ClassicGroup("g"))
+    persist_offsets(fake, "g", "t", *partitions, expires_ms=expires_ms)
+    fake.run()
+
+
+def expiring(partitions: int) -> FakeBroker:
     fake = FakeBroker(offsets_retention_minutes="1", offsets_retention_check_interval_ms="1000")
-    fake.topic("t", 2)
+    fake.topic("t", partitions)
     fake.broker.start_upkeep()
-    keep_offsets(fake, 0)
+    return fake
+
+
+def test_an_expired_group_has_a_line() -> None:
+    fake = expiring(2)
+    persist(fake, 0)
     fake.scheduler.advance(62_000)
     assert fake.events.of("offsets_expired") == [{"group": "g", "offsets": 1}]
     assert fake.events.of("group_deleted") == [{"group": "g", "reason": "expired"}]
 
 
-def test_offsets_that_expire_while_their_group_stays_have_one_line() -> None:
-    fake = FakeBroker(offsets_retention_minutes="1", offsets_retention_check_interval_ms="10000")
-    fake.topic("t", 500)
-    fake.broker.start_upkeep()
-    keep_offsets(fake, *range(400))
-    now_ms = fake.clock.now_ms()
-    longer = committed(
-        topic_id=fake.existing("t").topic_id, at_ms=now_ms, expires_ms=now_ms + 600_000
-    )
-    fake.broker.groups.offsets.persist("g", [("g", "t", 450, longer)], lambda failure: None)
+def test_expired_offsets_of_a_group_have_one_line() -> None:
+    fake = expiring(500)
+    persist(fake, *range(400))
+    persist(fake, 450, expires_ms=fake.clock.now_ms() + 600_000)
     fake.scheduler.advance(65_000)
     assert fake.events.of("offsets_expired") == [{"group": "g", "offsets": 400}]
     assert fake.events.of("group_deleted") == []

@@ -21,7 +21,7 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-def test_lag_is_what_lies_between_the_offset_and_the_end(kafka: FakeKafka) -> None:
+def test_lag_is_the_log_end_offset_minus_the_committed_offset(kafka: FakeKafka) -> None:
     service = kafka.broker.groups.lag
     lags = list(service.lags(service.group("g")))
     assert [(lag.topic, lag.partition, lag.lag) for lag in lags] == [
@@ -34,7 +34,7 @@ def test_lag_is_what_lies_between_the_offset_and_the_end(kafka: FakeKafka) -> No
     assert lags[2].log_end_offset == 7
 
 
-def test_who_reads_a_partition_is_told_with_it(kafka: FakeKafka) -> None:
+def test_lag_has_the_member_that_owns_the_partition(kafka: FakeKafka) -> None:
     member = classic(kafka)
     join_all(member)
     member.sync({member.member_id: write_assignment(1, {"t": [1]})})
@@ -48,7 +48,7 @@ def test_who_reads_a_partition_is_told_with_it(kafka: FakeKafka) -> None:
     assert service.lag(group, "a", 1) is None
 
 
-def test_a_log_that_cannot_be_read_has_no_lag(kafka: FakeKafka) -> None:
+def test_an_unreadable_partition_has_no_lag(kafka: FakeKafka) -> None:
     kafka.partition("t", 1).broken = StorageFailed("gone")
     kafka.log.failing = StorageFailed("gone")
     service = kafka.broker.groups.lag
@@ -57,7 +57,7 @@ def test_a_log_that_cannot_be_read_has_no_lag(kafka: FakeKafka) -> None:
     assert (lag.current_offset, lag.log_end_offset, lag.lag) == (3, None, None)
 
 
-def test_what_is_deleted_while_a_list_is_made_is_left_out(kafka: FakeKafka) -> None:
+def test_a_topic_that_is_deleted_during_the_listing_is_left_out(kafka: FakeKafka) -> None:
     service = kafka.broker.groups.lag
     lags = service.lags(service.group("g"))
     assert next(lags).topic == "a"
@@ -67,12 +67,9 @@ def test_what_is_deleted_while_a_list_is_made_is_left_out(kafka: FakeKafka) -> N
     assert list(lags) == []
 
 
-def test_a_group_that_is_not_there(kafka: FakeKafka) -> None:
+def test_an_unknown_group_and_a_group_that_is_being_loaded_are_refused(kafka: FakeKafka) -> None:
     with pytest.raises(GroupIdNotFound):
         kafka.broker.groups.lag.group("h")
-
-
-def test_before_offsets_are_loaded_nobody_is_told_anything(kafka: FakeKafka) -> None:
     kafka.broker.groups.offsets.loaded = False
     with pytest.raises(CoordinatorLoadInProgress):
         kafka.broker.groups.lag.group("g")

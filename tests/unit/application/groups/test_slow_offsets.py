@@ -1,4 +1,4 @@
-"""A broker that is up while its committed offsets are still being loaded."""
+"""A broker that serves requests while it loads committed offsets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.fakes.offsets import HeldOffsetRepository
 
 
 class SlowBroker(FakeBroker):
-    """Its offsets are loaded when `held` gives them."""
+    """Its offsets are loaded by `held`."""
 
     def __init__(self, store: MemoryStore) -> None:
         self.held = HeldOffsetRepository()
@@ -32,7 +32,7 @@ class SlowBroker(FakeBroker):
 
 @pytest.fixture
 def slow() -> SlowBroker:
-    """Over what a broker has left that had a group of either kind, of one member each."""
+    """Restarted with a group of each kind, with one member each."""
     kafka = FakeKafka()
     kafka.topic("t", 2)
     stable(kafka, Member(kafka, "classic"))
@@ -42,17 +42,17 @@ def slow() -> SlowBroker:
     return broker
 
 
-def test_nobody_is_silent_before_offsets_are_loaded(slow: SlowBroker) -> None:
+def test_sessions_start_when_offsets_are_loaded(slow: SlowBroker) -> None:
     slow.scheduler.advance(60_000)
-    slow.held.give_all()
+    slow.held.finish_loading()
     slow.scheduler.advance(9999)
     assert (slow.members("classic"), slow.members("g")) == (1, 1)
     slow.scheduler.advance(45_000 - 9999)
     assert (slow.members("classic"), slow.members("g")) == (0, 0)
 
 
-def test_a_broker_that_ends_before_they_are_loaded_begins_nothing(slow: SlowBroker) -> None:
+def test_a_broker_that_stops_before_offsets_are_loaded_starts_no_timer(slow: SlowBroker) -> None:
     slow.broker.stop_upkeep()
     timers = len(slow.scheduler.timers)
-    slow.held.give_all()
+    slow.held.finish_loading()
     assert len(slow.scheduler.timers) == timers

@@ -13,7 +13,7 @@ MS = 1_000_000
 NAMES = {3: "UNKNOWN_TOPIC_OR_PARTITION"}
 
 
-class Asked:
+class Kind:
     waits_for_others = False
 
     def __init__(self, title: str, version: int) -> None:
@@ -21,7 +21,7 @@ class Asked:
         self.version = version
 
 
-def noted(
+def request(
     correlation_id: int,
     api: str = "Produce",
     client_id: str = "me",
@@ -34,46 +34,46 @@ def noted(
     times = (1000, 1001, 1002, 1003, 1004, end)
     names = tuple(NAMES[code] for code in codes)
     return RequestRecord(
-        Asked(api, 9), correlation_id, client, 2, None, 100, 50, codes, names, *times, 0
+        Kind(api, 9), correlation_id, client, 2, None, 100, 50, codes, names, *times, 0
     )
 
 
-def recent(limit: int, *all_noted: RequestRecord) -> RecentRequests:
-    made = RecentRequests(limit, lambda topic_id: None)
-    for one in all_noted:
-        made.add(one)
-    return made
+def recent(limit: int, *records: RequestRecord) -> RecentRequests:
+    requests = RecentRequests(limit, lambda topic_id: None)
+    for one in records:
+        requests.add(one)
+    return requests
 
 
 def found(requests: RecentRequests, query: RequestQuery) -> list[int]:
     return [record.correlation_id for some in requests.find(query) for record in some]
 
 
-def test_the_newest_come_first_and_the_oldest_go() -> None:
-    requests = recent(3, *(noted(n) for n in range(5)))
+def test_the_newest_requests_come_first_and_the_oldest_are_dropped() -> None:
+    requests = recent(3, *(request(n) for n in range(5)))
     assert found(requests, RequestQuery()) == [4, 3, 2]
     assert len(requests) == 3
 
 
-def test_many_are_looked_at_a_few_at_a_time() -> None:
-    requests = recent(1000, *(noted(n) for n in range(1000)))
+def test_many_requests_are_searched_in_slices() -> None:
+    requests = recent(1000, *(request(n) for n in range(1000)))
     slices = list(requests.find(RequestQuery(correlation_id=1)))
     assert len(slices) == 1000 // LOOKED_AT_ONCE
     assert [len(some) for some in slices] == [0, 0, 0, 0, 1]
 
 
-def test_with_no_room_nothing_is_remembered() -> None:
-    assert found(recent(0, noted(1)), RequestQuery()) == []
+def test_with_a_limit_of_zero_nothing_is_remembered() -> None:
+    assert found(recent(0, request(1)), RequestQuery()) == []
 
 
-def test_each_question_leaves_out_what_is_not_asked_for() -> None:
+def test_a_query_filters_requests() -> None:
     requests = recent(
         10,
-        noted(1),
-        noted(2, api="Fetch"),
-        noted(3, client_id="you"),
-        noted(4, codes=(3,)),
-        noted(5, took_ms=700),
+        request(1),
+        request(2, api="Fetch"),
+        request(3, client_id="you"),
+        request(4, codes=(3,)),
+        request(5, took_ms=700),
     )
     assert found(requests, RequestQuery(correlation_id=2)) == [2]
     assert found(requests, RequestQuery(api="fetch")) == [2]
@@ -83,8 +83,8 @@ def test_each_question_leaves_out_what_is_not_asked_for() -> None:
     assert found(requests, RequestQuery(api="Produce", client_id="me")) == [5, 4, 1]
 
 
-def test_a_record_says_what_the_log_would_say() -> None:
-    [[record]] = recent(1, noted(4, codes=(3,))).find(RequestQuery())
+def test_a_record_has_the_fields_of_the_request_log() -> None:
+    [[record]] = recent(1, request(4, codes=(3,))).find(RequestQuery())
     assert (record.kind.title, record.kind.version, record.topics) == ("Produce", 9, 2)
     assert (record.error_codes, record.error_names) == ((3,), ("UNKNOWN_TOPIC_OR_PARTITION",))
     assert (record.bytes_in, record.bytes_out) == (100, 50)
@@ -92,21 +92,23 @@ def test_a_record_says_what_the_log_would_say() -> None:
     assert record.elapsed_ns == MS
 
 
-def test_failures_stay_for_minutes() -> None:
+def test_failures_are_remembered_for_minutes() -> None:
     requests = recent(KEPT_SECONDS * 3)
     for second in range(KEPT_SECONDS):
         for number in range(10):
             start = second * SECOND_NS + number
-            record = noted(10 * second + number, codes=(3,))
+            record = request(10 * second + number, codes=(3,))
             requests.add_troubled(record._replace(received_ns=start, sent_ns=start + 1))
     for n in range(KEPT_SECONDS * 3):
-        requests.add(noted(n))
-    kept = found(requests, RequestQuery(only_errors=True))
-    assert kept == [10 * second + n for second in reversed(range(KEPT_SECONDS)) for n in (2, 1, 0)]
+        requests.add(request(n))
+    failures = found(requests, RequestQuery(only_errors=True))
+    assert failures == [
+        10 * second + n for second in reversed(range(KEPT_SECONDS)) for n in (2, 1, 0)
+    ]
 
 
-def test_both_are_shown_in_the_order_of_time() -> None:
-    requests = recent(10, *(noted(n, took_ms=n) for n in (1, 3, 5)))
+def test_failures_and_others_are_ordered_by_time() -> None:
+    requests = recent(10, *(request(n, took_ms=n) for n in (1, 3, 5)))
     for n in (2, 4):
-        requests.add_troubled(noted(n, codes=(3,), took_ms=n))
+        requests.add_troubled(request(n, codes=(3,), took_ms=n))
     assert found(requests, RequestQuery()) == [5, 4, 3, 2, 1]

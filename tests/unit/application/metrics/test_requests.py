@@ -1,29 +1,27 @@
 from __future__ import annotations
 
-from application.metrics.families.family import Histogram, Value
+from application.metrics.families.family import Histogram
 from application.metrics.families.request_counts import STAGES, RequestCounts
 from application.metrics.requests import Counted, RequestReadings
+from tests.unit.application.metrics.figures import Figures, by_labels
 
 
 def counts(*durations_ns: int, codes: tuple[int, ...] = ()) -> RequestCounts:
-    made = RequestCounts()
+    counted = RequestCounts()
     for duration_ns in durations_ns:
-        made.total.add(duration_ns)
-        made.bytes_in += 100
-        made.bytes_out += 10
-    made.errors.update(codes)
-    return made
+        counted.total.add(duration_ns)
+        counted.bytes_in += 100
+        counted.bytes_out += 10
+    counted.errors.update(codes)
+    return counted
 
 
-def told(*counted: Counted) -> dict[tuple[str, ...], Value]:
-    readings = RequestReadings(lambda: counted, {3: "UNKNOWN", 6: "NOT_LEADER"}).read()
-    return {
-        (family.name, *labels): value for family, samples in readings for labels, value in samples
-    }
+def figures_of(*counted: Counted) -> Figures:
+    return by_labels(RequestReadings(lambda: counted, {3: "UNKNOWN", 6: "NOT_LEADER"}).read())
 
 
-def test_versions_are_told_apart_in_numbers_and_together_in_times() -> None:
-    figures = told(
+def test_counts_are_per_version_and_durations_per_api() -> None:
+    figures = figures_of(
         ("Produce", 9, counts(5000, 5000, codes=(3,))),
         ("Produce", 7, counts(1 << 30, codes=(3, 6))),
         ("Fetch", 12, counts(7)),
@@ -44,7 +42,7 @@ def test_versions_are_told_apart_in_numbers_and_together_in_times() -> None:
     assert isinstance(median, float) and 0.004 < median < 0.009
 
 
-def test_every_stage_has_its_histogram() -> None:
-    figures = told(("Produce", 9, counts(5000)))
+def test_every_stage_has_a_histogram() -> None:
+    figures = figures_of(("Produce", 9, counts(5000)))
     stages = {key[2] for key in figures if key[0] == "ottla_request_stage_seconds"}
     assert stages == set(STAGES)

@@ -3,17 +3,17 @@ from __future__ import annotations
 import pytest
 
 from application.partitions.fetch import FetchedPartition, FetchItem, FetchQuery, PendingFetch
+from application.ports.pending import Pending
 from domain.errors import (
     BrokerError,
     OffsetOutOfRange,
     StorageFailed,
-    UnknownLeaderEpoch,
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
-from domain.messages.batch import RecordBatch
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
+from tests.fakes.stored import batches_of
 
 NO_ID = bytes(16)
 MANY = 1 << 20
@@ -37,11 +37,11 @@ def query(
 
 
 class Fetch:
-    """One fetch, and what it got."""
+    """A fetch, and its result when it has one."""
 
-    def __init__(self, fake: FakeBroker, wanted: FetchQuery) -> None:
+    def __init__(self, fake: FakeBroker, request: FetchQuery) -> None:
         self.got: list[FetchedPartition] | None = None
-        fetched = fake.broker.messages.fetch.fetch(wanted)
+        fetched = fake.broker.messages.fetch.fetch(request)
         self.pending = fetched if isinstance(fetched, PendingFetch) else None
         if isinstance(fetched, PendingFetch):
             fetched.then(self._take)
@@ -66,18 +66,9 @@ class Fetch:
         return [None if one.error is None else type(one.error) for one in self.got]
 
     def offsets(self) -> list[list[int]]:
-        """Of each partition, the base offsets of the batches it gave."""
+        """The base offsets of the batches of each partition."""
         assert self.got is not None
-        return [base_offsets(one.records) for one in self.got]
-
-
-def base_offsets(records: bytes) -> list[int]:
-    found = []
-    while records:
-        batch = RecordBatch(memoryview(records))
-        found.append(batch.base_offset)
-        records = records[batch.size_bytes :]
-    return found
+        return [[batch.base_offset for batch in batches_of(one.records)] for one in self.got]
 
 
 @pytest.fixture
@@ -95,19 +86,19 @@ def fill(fake: FakeBroker, index: int = 0, batches: int = 3, name: str = "t") ->
     return len(batch)
 
 
-# ---- what there is
+# ---- records
 
 
-def test_batches_come_from_the_one_that_holds_the_offset(fake: FakeBroker) -> None:
+def test_batches_start_with_the_one_that_holds_the_offset(fake: FakeBroker) -> None:
     fill(fake)
-    for offset, expected in ((0, [0, 2, 4]), (1, [0, 2, 4]), (2, [2, 4]), (5, [4])):
-        fetch = Fetch(fake, query(item(offset=offset)))
-        assert fetch.offsets() == [expected]
+    for offset, expected in ((0, [0, 2, 4]), (1, [0, 2, 4]), (2, [2, 4]), (5, [4]), (6, [])):
+        fetch = Fetch(fake, query(item(offset=offset), wait_ms=0))
+        assert fetch.offsets() == [expected] and fetch.errors() == [None]
         one = fetch.only
         assert (one.high_watermark, one.last_stable_offset, one.log_start_offset) == (6, 6, 0)
 
 
-def test_what_is_not_durable_is_not_seen(fake: FakeBroker) -> None:
+def test_only_durable_records_are_returned(fake: FakeBroker) -> None:
     fake.commit.hold()
     fake.append(record_batch(["a"]))
     fake.run()
@@ -117,100 +108,20 @@ def test_what_is_not_durable_is_not_seen(fake: FakeBroker) -> None:
     assert Fetch(fake, query(item())).offsets() == [[0]]
 
 
-def test_at_the_end_of_the_log_there_is_nothing(fake: FakeBroker) -> None:
-    fill(fake)
-    one = Fetch(fake, query(item(offset=6), wait_ms=0)).only
-    assert (one.records, one.error, one.high_watermark) == (b"", None, 6)
-
-
 # ---- limits
 
 
-def test_a_partition_gives_no_more_than_was_asked_of_it(fake: FakeBroker) -> None:
-    size = fill(fake)
-    for max_bytes, batches in ((2 * size, 2), (2 * size - 1, 1), (3 * size, 3)):
-        fetch = Fetch(fake, query(item(max_bytes=max_bytes)))
-        assert len(fetch.only.records) == batches * size
-
-
-@pytest.mark.parametrize("max_bytes", [0, 1, 100])
-def test_the_first_batch_comes_whole_however_small_the_limits(
-    fake: FakeBroker, max_bytes: int
-) -> None:
-    fill(fake)
-    assert Fetch(fake, query(item(max_bytes=max_bytes))).offsets() == [[0]]
-    assert Fetch(fake, query(item(), max_bytes=max_bytes)).offsets() == [[0]]
-
-
-def test_only_the_first_partition_that_has_something_may_exceed_its_limit(
-    fake: FakeBroker,
-) -> None:
-    fill(fake, 1)
-    fill(fake, 2)
-    items = [item(index, max_bytes=10) for index in range(3)]
-    assert Fetch(fake, query(*items)).offsets() == [[], [0], []]
-
-
-def test_all_partitions_share_the_limit_of_the_request(fake: FakeBroker) -> None:
-    size = fill(fake, 0)
-    fill(fake, 1)
-    fill(fake, 2)
-    items = [item(index) for index in range(3)]
-    assert Fetch(fake, query(*items, max_bytes=4 * size)).offsets() == [[0, 2, 4], [0], []]
-    assert Fetch(fake, query(*items, max_bytes=3 * size)).offsets() == [[0, 2, 4], [], []]
-
-
-def test_the_broker_has_a_limit_of_its_own() -> None:
+def test_the_broker_limits_each_fetch() -> None:
     fake = FakeBroker(fetch_max_bytes="1024")
     fake.topic("t")
     size = fill(fake, batches=6)
     assert len(Fetch(fake, query(item())).only.records) == 1024 // size * size
 
 
-# ---- errors, which are answered at once
+# ---- errors
 
 
-def test_errors_are_told_partition_by_partition(fake: FakeBroker) -> None:
-    fill(fake)
-    known = fake.existing()
-    fetch = Fetch(
-        fake,
-        query(
-            item(offset=7),
-            item(offset=-1),
-            item(3),
-            item(-1),
-            item(name="unknown"),
-            item(name="", topic_id=b"\7" * 16),
-            item(epoch=1),
-            item(epoch=0),
-            item(name="", topic_id=known.topic_id),
-            min_bytes=MANY,
-        ),
-    )
-    assert not fetch.waits
-    assert fetch.errors() == [
-        OffsetOutOfRange,
-        OffsetOutOfRange,
-        UnknownTopicOrPartition,
-        UnknownTopicOrPartition,
-        UnknownTopicOrPartition,
-        UnknownTopicId,
-        UnknownLeaderEpoch,
-        None,
-        None,
-    ]
-    assert fetch.got is not None
-    failed = fetch.got[0]
-    assert (failed.records, failed.high_watermark, failed.log_start_offset) == (b"", -1, -1)
-
-
-def test_a_negative_leader_epoch_is_none(fake: FakeBroker) -> None:
-    fill(fake, 0)
-    assert Fetch(fake, query(item(0, epoch=-2))).errors() == [None]
-
-
-def test_a_store_that_cannot_be_read_fails_its_partition_alone(fake: FakeBroker) -> None:
+def test_an_unreadable_partition_fails_alone(fake: FakeBroker) -> None:
     fill(fake, 0)
     Fetch(fake, query(item(0), item(1)))
     fake.log.failing = StorageFailed("cannot read")
@@ -220,7 +131,7 @@ def test_a_store_that_cannot_be_read_fails_its_partition_alone(fake: FakeBroker)
 # ---- waiting
 
 
-def test_a_fetch_waits_for_the_first_bytes(fake: FakeBroker) -> None:
+def test_a_fetch_waits_for_the_first_batch(fake: FakeBroker) -> None:
     fetch = Fetch(fake, query(item(0), item(1)))
     assert fetch.waits
     fill(fake, 2, batches=1)
@@ -230,7 +141,7 @@ def test_a_fetch_waits_for_the_first_bytes(fake: FakeBroker) -> None:
     assert fake.scheduler.timers == []
 
 
-def test_a_fetch_waits_until_there_is_enough(fake: FakeBroker) -> None:
+def test_a_fetch_waits_for_its_minimum_of_all_partitions(fake: FakeBroker) -> None:
     size = fill(fake, 0, batches=1)
     fetch = Fetch(fake, query(item(0), item(1), min_bytes=3 * size))
     assert fetch.waits
@@ -238,35 +149,26 @@ def test_a_fetch_waits_until_there_is_enough(fake: FakeBroker) -> None:
     assert fetch.waits
     fill(fake, 0, batches=1)
     assert fetch.offsets() == [[0, 2], [0]]
+    assert Fetch(fake, query(item(0), item(1), min_bytes=3 * size + 1)).waits
 
 
-def test_what_is_there_is_enough(fake: FakeBroker) -> None:
-    size = fill(fake, 0, batches=2)
-    assert not Fetch(fake, query(item(), min_bytes=2 * size)).waits
-    assert Fetch(fake, query(item(), min_bytes=2 * size + 1)).waits
-
-
-def test_a_fetch_that_a_limit_ends_does_not_wait_for_more(fake: FakeBroker) -> None:
+def test_a_fetch_that_reached_a_limit_does_not_wait(fake: FakeBroker) -> None:
     size = fill(fake)
     assert Fetch(fake, query(item(max_bytes=2 * size), min_bytes=MANY)).offsets() == [[0, 2]]
     assert Fetch(fake, query(item(max_bytes=3 * size), min_bytes=MANY)).waits
 
 
-@pytest.mark.parametrize("min_bytes", [0, -1])
-def test_who_needs_nothing_waits_for_nothing(fake: FakeBroker, min_bytes: int) -> None:
-    assert not Fetch(fake, query(item(), min_bytes=min_bytes)).waits
-
-
-@pytest.mark.parametrize("wait_ms", [0, -1])
-def test_who_has_no_time_is_answered_at_once(fake: FakeBroker, wait_ms: int) -> None:
-    assert Fetch(fake, query(item(), wait_ms=wait_ms)).only.records == b""
-
-
-def test_who_wants_no_partition_is_answered_at_once(fake: FakeBroker) -> None:
+@pytest.mark.parametrize(
+    "limits", [{"min_bytes": 0}, {"min_bytes": -1}, {"wait_ms": 0}, {"wait_ms": -1}]
+)
+def test_a_fetch_without_minimum_or_time_does_not_wait(
+    fake: FakeBroker, limits: dict[str, int]
+) -> None:
+    assert Fetch(fake, query(item(), **limits)).only.records == b""
     assert Fetch(fake, query()).got == []
 
 
-def test_after_its_time_a_fetch_gets_what_there_is(fake: FakeBroker) -> None:
+def test_a_fetch_ends_after_its_time_with_what_there_is(fake: FakeBroker) -> None:
     fill(fake, 0, batches=1)
     fetch = Fetch(fake, query(item(0), min_bytes=MANY, wait_ms=500))
     fake.scheduler.advance(499)
@@ -277,13 +179,13 @@ def test_after_its_time_a_fetch_gets_what_there_is(fake: FakeBroker) -> None:
     assert fetch.offsets() == [[0]]
 
 
-def test_one_append_wakes_all_who_wait_for_it(fake: FakeBroker) -> None:
+def test_an_append_completes_all_waiting_fetches(fake: FakeBroker) -> None:
     fetches = [Fetch(fake, query(item())) for _ in range(3)]
     fill(fake, batches=1)
     assert [fetch.offsets() for fetch in fetches] == [[[0]]] * 3
 
 
-def test_a_topic_that_is_deleted_ends_the_waiting(fake: FakeBroker) -> None:
+def test_a_deleted_topic_ends_the_wait(fake: FakeBroker) -> None:
     fetch = Fetch(fake, query(item(), min_bytes=MANY))
     topic = fake.existing()
     fake.broker.topics.delete_topics.delete([topic])
@@ -291,7 +193,7 @@ def test_a_topic_that_is_deleted_ends_the_waiting(fake: FakeBroker) -> None:
     assert fetch.errors() == [UnknownTopicOrPartition]
 
 
-def test_a_partition_that_is_not_there_does_not_hurry_the_others(fake: FakeBroker) -> None:
+def test_an_unknown_partition_beside_others_does_not_end_the_wait(fake: FakeBroker) -> None:
     missing = (item(name="unknown"), item(9), item(name="", topic_id=b"\7" * 16))
     for one in missing:
         assert Fetch(fake, query(one, item(), wait_ms=500)).waits
@@ -302,11 +204,11 @@ def test_a_partition_that_is_not_there_does_not_hurry_the_others(fake: FakeBroke
     assert fetch.errors() == [unknown, unknown, UnknownTopicId, None]
 
 
-def test_any_other_error_is_told_at_once(fake: FakeBroker) -> None:
+def test_any_other_error_ends_the_wait(fake: FakeBroker) -> None:
     assert not Fetch(fake, query(item(1, offset=9), item(name="unknown"), item())).waits
 
 
-def test_an_abandoned_fetch_leaves_nothing_behind(fake: FakeBroker) -> None:
+def test_an_abandoned_fetch_leaves_no_timer(fake: FakeBroker) -> None:
     fetch = Fetch(fake, query(item(), wait_ms=500))
     assert fetch.pending is not None
     assert len(fake.scheduler.timers) == 1
@@ -339,7 +241,7 @@ def test_the_partitions_of_all_waiting_fetches_are_limited() -> None:
     assert [Fetch(fake, query(*three)).waits for _ in range(2)] == [True, False]
 
 
-def test_when_the_broker_stops_nobody_waits_any_more(fake: FakeBroker) -> None:
+def test_no_fetch_waits_when_the_broker_stops(fake: FakeBroker) -> None:
     fetches = [Fetch(fake, query(item(index), item(2))) for index in (0, 1)]
     fake.broker.messages.fetch.release()
     assert [fetch.offsets() for fetch in fetches] == [[[], []], [[], []]]
@@ -347,24 +249,123 @@ def test_when_the_broker_stops_nobody_waits_any_more(fake: FakeBroker) -> None:
     assert fake.scheduler.timers == []
 
 
-# ---- items that are kept, as fetch sessions keep them
+# ---- items of fetch sessions
 
 
-def test_a_kept_item_notices_that_its_topic_is_another_one(fake: FakeBroker) -> None:
+def test_an_item_of_a_session_notices_a_topic_that_is_created_again(fake: FakeBroker) -> None:
     fill(fake, batches=1)
-    kept = item()
-    assert Fetch(fake, query(kept)).offsets() == [[0]]
+    one = item()
+    assert Fetch(fake, query(one)).offsets() == [[0]]
     topic = fake.existing()
     fake.broker.topics.delete_topics.delete([topic])
     fake.run()
-    assert Fetch(fake, query(kept)).errors() == [UnknownTopicOrPartition]
+    assert Fetch(fake, query(one)).errors() == [UnknownTopicOrPartition]
     fake.topic("t")
-    assert Fetch(fake, query(kept, wait_ms=0)).offsets() == [[]]
+    assert Fetch(fake, query(one, wait_ms=0)).offsets() == [[]]
 
 
-def test_a_kept_item_finds_its_partition_when_the_topic_has_grown(fake: FakeBroker) -> None:
-    kept = item(3)
-    assert Fetch(fake, query(kept)).errors() == [UnknownTopicOrPartition]
+def test_an_item_of_a_session_finds_a_partition_that_is_added(fake: FakeBroker) -> None:
+    one = item(3)
+    assert Fetch(fake, query(one)).errors() == [UnknownTopicOrPartition]
     topic = fake.existing()
     fake.broker.catalog.put(topic.grown((77,)))
-    assert Fetch(fake, query(kept, wait_ms=0)).errors() == [None]
+    assert Fetch(fake, query(one, wait_ms=0)).errors() == [None]
+
+
+# ---- records that are not in memory
+
+
+@pytest.fixture
+def cold(fake: FakeBroker) -> FakeBroker:
+    fill(fake, 0)
+    fake.log.loading = Pending()
+    return fake
+
+
+@pytest.mark.parametrize("wait_ms", [0, 500])
+def test_a_fetch_waits_for_records_that_are_not_in_memory(cold: FakeBroker, wait_ms: int) -> None:
+    fetch = Fetch(cold, query(item(0), wait_ms=wait_ms))
+    cold.scheduler.advance(1000)
+    assert fetch.waits
+    cold.log.load()
+    assert fetch.offsets() == [[0, 2, 4]]
+    assert cold.scheduler.timers == []
+
+
+def test_pages_that_are_evicted_are_loaded_again(cold: FakeBroker) -> None:
+    fetch = Fetch(cold, query(item(0)))
+    first, cold.log.loading = cold.log.loading, Pending()
+    assert first is not None
+    first.resolve(None)
+    assert fetch.waits
+    cold.log.load()
+    assert fetch.offsets() == [[0, 2, 4]]
+
+
+def test_a_fetch_ends_after_its_time_with_what_is_in_memory(fake: FakeBroker) -> None:
+    fill(fake, 0)
+    fill(fake, 1)
+    fake.log.loading, fake.log.loading_of = Pending(), fake.partition("t", 1).partition_id
+    fetch = Fetch(fake, query(item(0), item(1), wait_ms=500))
+    assert fetch.waits
+    fake.scheduler.advance(500)
+    assert fetch.offsets() == [[0, 2, 4], []]
+    assert fetch.got is not None and fetch.got[1].high_watermark == 6
+    fake.log.load()
+
+
+def test_a_topic_can_be_deleted_while_it_is_loaded(cold: FakeBroker) -> None:
+    fetch = Fetch(cold, query(item(0)))
+    cold.broker.topics.delete_topics.delete([cold.existing()])
+    cold.run()
+    cold.log.load()
+    assert fetch.errors() == [UnknownTopicOrPartition]
+
+
+def test_an_abandoned_fetch_that_loads_leaves_no_timer(cold: FakeBroker) -> None:
+    fetch = Fetch(cold, query(item(0)))
+    assert fetch.pending is not None
+    fetch.pending.abandon()
+    assert cold.scheduler.timers == []
+    cold.log.load()
+    assert fetch.waits
+
+
+def test_a_stopping_broker_does_not_load(cold: FakeBroker) -> None:
+    cold.broker.messages.fetch.release()
+    assert Fetch(cold, query(item(0))).offsets() == [[]]
+    assert Fetch(cold, query(item(1, offset=99))).errors() == [OffsetOutOfRange]
+
+
+def test_the_time_of_a_fetch_includes_loading(cold: FakeBroker) -> None:
+    fetch = Fetch(cold, query(item(0), wait_ms=500, min_bytes=1 << 20))
+    cold.scheduler.advance(300)
+    cold.log.load()
+    assert fetch.waits
+    cold.scheduler.advance(200)
+    assert fetch.offsets() == [[0, 2, 4]]
+
+
+def test_an_error_ends_the_wait_for_another_partition(cold: FakeBroker) -> None:
+    cold.log.loading_of = cold.partition("t", 0).partition_id
+    fetch = Fetch(cold, query(item(0), item(1, offset=99)))
+    assert fetch.errors() == [None, OffsetOutOfRange]
+
+
+def test_the_first_fetch_of_a_partition_waits_for_its_log(fake: FakeBroker) -> None:
+    fill(fake, 0)
+    fake.log.loading, fake.log.loading_of = Pending(), fake.existing().partition_ids[1]
+    fetch = Fetch(fake, query(item(0), item(1, offset=99), wait_ms=500))
+    fake.scheduler.advance(500)
+    assert fetch.waits, "where its log begins and ends is not known"
+    fake.log.load()
+    assert fetch.errors() == [None, OffsetOutOfRange]
+
+
+def test_a_broken_partition_is_read_again_at_once(cold: FakeBroker) -> None:
+    partition = cold.partition("t", 0)
+    partition.broken = StorageFailed("the disk is full")
+    fetch = Fetch(cold, query(item(0)))
+    assert partition.broken is None and partition.high_watermark == 6
+    cold.log.load()
+    assert fetch.offsets() == [[0, 2, 4]]

@@ -5,70 +5,70 @@ from application.ports.pending import Pending
 from domain.errors import StorageFailed
 from tests.fakes.broker import FakeBroker
 
-Given = list[int | StorageFailed]
+Outcomes = list[int | StorageFailed]
 
 
-def ask(fake: FakeBroker, given: Given) -> None:
+def request_id(fake: FakeBroker, outcomes: Outcomes) -> None:
     producer_id = fake.broker.messages.init_producer_id.new_producer_id()
     if isinstance(producer_id, Pending):
-        producer_id.then(given.append)
+        producer_id.then(outcomes.append)
     else:
-        given.append(producer_id)
+        outcomes.append(producer_id)
 
 
-def test_the_first_id_waits_for_a_block_to_be_durable() -> None:
-    fake, given = FakeBroker(), Given()
+def test_the_first_producer_id_waits_for_the_commit_of_its_block() -> None:
+    fake, outcomes = FakeBroker(), Outcomes()
     fake.commit.hold()
-    ask(fake, given)
+    request_id(fake, outcomes)
     fake.run()
-    ask(fake, given)
-    assert given == []
+    request_id(fake, outcomes)
+    assert outcomes == []
     fake.commit.let_go()
-    assert given == [0, 1]
+    assert outcomes == [0, 1]
 
 
 def test_ids_of_a_block_need_no_commit() -> None:
-    fake, given = FakeBroker(), Given()
-    ask(fake, given)
+    fake, outcomes = FakeBroker(), Outcomes()
+    request_id(fake, outcomes)
     fake.run()
     commits = fake.commit.count
     for _ in range(BLOCK_SIZE - 1):
-        ask(fake, given)
+        request_id(fake, outcomes)
     assert fake.commit.count == commits
-    assert given == list(range(BLOCK_SIZE))
-    ask(fake, given)
+    assert outcomes == list(range(BLOCK_SIZE))
+    request_id(fake, outcomes)
     fake.run()
     assert fake.commit.count == commits + 1
-    assert given[-1] == BLOCK_SIZE
+    assert outcomes[-1] == BLOCK_SIZE
 
 
-def test_more_than_a_block_may_wait_at_once() -> None:
-    fake, given = FakeBroker(), Given()
+def test_more_requests_than_a_block_can_wait() -> None:
+    fake, outcomes = FakeBroker(), Outcomes()
     for _ in range(2 * BLOCK_SIZE + 5):
-        ask(fake, given)
+        request_id(fake, outcomes)
     fake.run()
-    assert given == list(range(2 * BLOCK_SIZE + 5))
+    assert outcomes == list(range(2 * BLOCK_SIZE + 5))
 
 
-def test_a_failed_commit_gives_no_id_and_the_next_one_does() -> None:
-    fake, given = FakeBroker(), Given()
+def test_a_failed_commit_fails_pending_requests_only() -> None:
+    fake, outcomes = FakeBroker(), Outcomes()
     fake.commit.fail_next("no space left")
-    ask(fake, given)
-    ask(fake, given)
+    request_id(fake, outcomes)
+    request_id(fake, outcomes)
     fake.run()
-    assert [str(one) for one in given] == ["no space left", "no space left"]
-    given.clear()
-    ask(fake, given)
+    assert [str(one) for one in outcomes] == ["no space left", "no space left"]
+    outcomes.clear()
+    request_id(fake, outcomes)
     fake.run()
-    assert given == [0]
+    assert outcomes == [0]
 
 
-def test_after_a_restart_no_id_is_given_again() -> None:
-    fake, given = FakeBroker(), Given()
+def test_no_producer_id_is_used_again_after_a_restart() -> None:
+    fake, outcomes = FakeBroker(), Outcomes()
     for _ in range(3):
-        ask(fake, given)
+        request_id(fake, outcomes)
     fake.run()
     again = fake.restarted()
-    ask(again, given)
+    request_id(again, outcomes)
     again.run()
-    assert given == [0, 1, 2, BLOCK_SIZE]
+    assert outcomes == [0, 1, 2, BLOCK_SIZE]

@@ -3,18 +3,17 @@ from __future__ import annotations
 import pytest
 from crc32c import crc32c
 
+from application.background.runner import SLICE_NS
+from application.partitions import list_offsets
+from application.partitions.delete_records import RecordsToDelete
 from application.partitions.list_offsets import (
     EARLIEST,
-    EARLIEST_LOCAL,
-    EARLIEST_PENDING_UPLOAD,
     LATEST,
-    LATEST_TIERED,
     MAX_TIMESTAMP,
     FoundOffset,
     Search,
 )
-from domain.errors import UnsupportedVersion
-from domain.partitions.partition import INDEX_INTERVAL_BYTES
+from domain.partitions.partition import INDEX_INTERVAL_BYTES, UP_TO_HIGH_WATERMARK
 from tests.fakes.batches import (
     GZIP,
     LZ4,
@@ -63,35 +62,7 @@ def fake() -> FakeBroker:
 # ---- special timestamps
 
 
-def test_an_empty_log_begins_and_ends_at_zero_and_has_no_times(fake: FakeBroker) -> None:
-    assert find(fake, EARLIEST) == (0, -1, 0)
-    assert find(fake, EARLIEST_LOCAL) == (0, -1, 0)
-    assert find(fake, LATEST) == (0, -1, 0)
-    assert find(fake, MAX_TIMESTAMP) == NOTHING
-    assert find(fake, 0) == NOTHING
-    assert find(fake, TIMESTAMP) == NOTHING
-
-
-def test_the_ends_of_a_log(fake: FakeBroker) -> None:
-    fake.appended(at(0, 1, 2))
-    assert find(fake, EARLIEST) == (0, -1, 0)
-    assert find(fake, EARLIEST_LOCAL) == (0, -1, 0)
-    assert find(fake, LATEST) == (3, -1, 0)
-
-
-def test_nothing_is_in_remote_storage_or_on_its_way_there(fake: FakeBroker) -> None:
-    fake.appended(at(0))
-    assert find(fake, LATEST_TIERED) == NOTHING
-    assert find(fake, EARLIEST_PENDING_UPLOAD) == NOTHING
-
-
-@pytest.mark.parametrize("timestamp", [-7, -100, -(2**63)])
-def test_an_unknown_special_timestamp_is_refused(fake: FakeBroker, timestamp: int) -> None:
-    with pytest.raises(UnsupportedVersion):
-        find(fake, timestamp)
-
-
-def test_the_end_is_what_is_durable(fake: FakeBroker) -> None:
+def test_only_durable_records_are_found(fake: FakeBroker) -> None:
     fake.appended(at(0))
     fake.append(at(5))
     assert find(fake, LATEST) == (1, -1, 0)
@@ -103,7 +74,7 @@ def test_the_end_is_what_is_durable(fake: FakeBroker) -> None:
 
 
 @pytest.mark.parametrize("codec", [NONE, GZIP, SNAPPY, LZ4, ZSTD])
-def test_a_time_leads_to_the_first_record_at_or_after_it(fake: FakeBroker, codec: int) -> None:
+def test_a_timestamp_finds_the_first_record_at_or_after_it(fake: FakeBroker, codec: int) -> None:
     fake.appended(at(0, 10, 20, codec=codec))
     fake.appended(at(30, 40, codec=codec))
     for time, offset, found in (
@@ -115,45 +86,36 @@ def test_a_time_leads_to_the_first_record_at_or_after_it(fake: FakeBroker, codec
     assert find(fake, 0) == (0, TIMESTAMP, 0)
 
 
-def test_times_need_not_be_in_order(fake: FakeBroker) -> None:
-    fake.appended(at(50, 10))
-    fake.appended(at(5, 70, 60))
-    assert find(fake, TIMESTAMP + 7) == (0, TIMESTAMP + 50, 0)
-    assert find(fake, TIMESTAMP + 55) == (3, TIMESTAMP + 70, 0)
-
-
 @pytest.mark.parametrize("codec", [NONE, ZSTD])
-def test_the_largest_time_leads_to_the_first_record_that_has_it(
-    fake: FakeBroker, codec: int
-) -> None:
+def test_max_timestamp_finds_the_first_record_that_has_it(fake: FakeBroker, codec: int) -> None:
     fake.appended(at(0, 10))
     fake.appended(at(5, 90, 90, codec=codec))
     fake.appended(at(90, 20))
     assert find(fake, MAX_TIMESTAMP) == (3, TIMESTAMP + 90, 0)
 
 
-def test_a_long_stretch_of_older_times_is_not_read_again(
+def test_many_older_timestamps_are_skipped_by_the_index(
     fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when old data is brought into a log that has newer data already."""
+    """Old data is copied into a log that has newer data already."""
     fake.appended(at(0))
     fake.appended(at(10))
     for _ in range(60):
         fake.appended(record_batch(["x" * 8192], timestamp=TIMESTAMP - 1000))
     fake.appended(at(20))
-    asked: list[int] = []
+    read: list[int] = []
     headers = FlakyLogStore.headers
 
     def counted(log: FlakyLogStore, partition_id: int, offset: int, limit: int) -> list[bytes]:
-        asked.append(offset)
+        read.append(offset)
         return headers(log, partition_id, offset, limit)
 
     monkeypatch.setattr(FlakyLogStore, "headers", counted)
     assert find(fake, TIMESTAMP + 15) == (62, TIMESTAMP + 20, 0)
-    assert min(asked) > 50
+    assert min(read) > 50
 
 
-def test_a_time_is_found_through_the_index_of_a_long_log(fake: FakeBroker) -> None:
+def test_a_timestamp_is_found_by_the_index_of_a_long_log(fake: FakeBroker) -> None:
     value = "x" * (INDEX_INTERVAL_BYTES // 3)
     for time in range(0, 400, 10):
         fake.appended(at(time, value=value))
@@ -164,7 +126,7 @@ def test_a_time_is_found_through_the_index_of_a_long_log(fake: FakeBroker) -> No
     assert find(fake, TIMESTAMP + 391) == NOTHING
 
 
-def test_more_headers_than_are_read_at_once_are_searched(fake: FakeBroker) -> None:
+def test_a_search_reads_headers_more_than_once(fake: FakeBroker) -> None:
     for _ in range(600):
         assert not isinstance(fake.append(at(0)), Exception)
     fake.run()
@@ -172,7 +134,7 @@ def test_more_headers_than_are_read_at_once_are_searched(fake: FakeBroker) -> No
     assert find(fake, TIMESTAMP + 9) == (600, TIMESTAMP + 9, 0)
 
 
-def test_a_batch_that_claims_a_later_time_than_its_records_have_is_passed_over(
+def test_a_batch_whose_max_timestamp_is_too_large_is_passed_over(
     fake: FakeBroker,
 ) -> None:
     fake.appended(record_batch(["a"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 100))
@@ -181,18 +143,8 @@ def test_a_batch_that_claims_a_later_time_than_its_records_have_is_passed_over(
     assert find(fake, TIMESTAMP + 61) == NOTHING
 
 
-def test_a_batch_that_claims_an_earlier_time_than_its_records_have_hides_them(
-    fake: FakeBroker,
-) -> None:
-    """Kafka computes the header's time anew when it appends, which takes a look at each record."""
-    fake.appended(record_batch([("k", "v", (), TIMESTAMP + 60)], max_timestamp=TIMESTAMP))
-    assert find(fake, TIMESTAMP) == (0, TIMESTAMP + 60, 0)
-    for time in (30, 60):
-        assert find(fake, TIMESTAMP + time) == NOTHING
-
-
-def test_a_batch_that_cannot_be_opened_misleads_no_search(fake: FakeBroker) -> None:
-    """The checksum is right and the records are nonsense: it is stored as it came."""
+def test_a_batch_that_cannot_be_decoded_is_found_by_its_header(fake: FakeBroker) -> None:
+    """The checksum is right and the records are invalid: such a batch is stored unchanged."""
     fake.appended(record_batch(["a"], payload=b"\xff" * 40, max_timestamp=TIMESTAMP + 100))
     fake.appended(record_batch(["a"], codec=GZIP, timestamp=TIMESTAMP + 60))
     fake.appended(with_attributes(record_batch(["plain"], timestamp=TIMESTAMP + 60), GZIP))
@@ -202,7 +154,7 @@ def test_a_batch_that_cannot_be_opened_misleads_no_search(fake: FakeBroker) -> N
     assert find(fake, MAX_TIMESTAMP) == (0, TIMESTAMP + 100, 0)
 
 
-def test_a_record_that_claims_an_offset_outside_its_batch_is_not_found(fake: FakeBroker) -> None:
+def test_a_record_with_an_offset_outside_its_batch_is_not_found(fake: FakeBroker) -> None:
     section = records_section([(None, b"v", (), TIMESTAMP + 90)] * 40, TIMESTAMP)
     only_the_last = section[-len(section) // 40 :]
     assert only_the_last[4] == 2 * 39, "its offset delta"
@@ -216,7 +168,7 @@ def test_a_record_that_claims_an_offset_outside_its_batch_is_not_found(fake: Fak
 # ---- log append time
 
 
-def test_with_log_append_time_a_batch_has_one_time(fake: FakeBroker) -> None:
+def test_with_log_append_time_a_batch_has_one_timestamp(fake: FakeBroker) -> None:
     fake.topic("stamped", message_timestamp_type="LogAppendTime")
     now_ms = fake.clock.now_ms()
     for _ in range(2):
@@ -231,9 +183,69 @@ def test_with_log_append_time_a_batch_has_one_time(fake: FakeBroker) -> None:
 # ---- restarts
 
 
-def test_times_are_found_after_a_restart(fake: FakeBroker) -> None:
+def test_timestamps_are_found_after_a_restart(fake: FakeBroker) -> None:
     fake.appended(at(0, 90, 20))
     fake.appended(at(30))
     again = fake.restarted()
     assert find(again, MAX_TIMESTAMP) == (1, TIMESTAMP + 90, 0)
     assert find(again, TIMESTAMP + 1) == (1, TIMESTAMP + 90, 0)
+
+
+# ---- after DeleteRecords, before and after the batches are removed
+
+
+@pytest.fixture(params=["still there", "removed"])
+def removed(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param == "removed")
+
+
+def delete(fake: FakeBroker, offset: int, removed: bool) -> None:
+    fake.broker.messages.delete_records.delete([RecordsToDelete("t", 0, offset)])
+    fake.run()
+    if removed:
+        fake.scheduler.advance(100)
+
+
+@pytest.mark.parametrize("codec", [NONE, GZIP])
+def test_deleted_records_are_not_found(fake: FakeBroker, removed: bool, codec: int) -> None:
+    fake.appended(at(0, 10, 20, codec=codec))
+    fake.appended(at(30, 40, codec=codec))
+    delete(fake, 1, removed)
+    assert find(fake, EARLIEST) == (1, -1, 0)
+    assert find(fake, 0) == find(fake, TIMESTAMP) == (1, TIMESTAMP + 10, 0)
+    delete(fake, 4, removed)
+    assert find(fake, TIMESTAMP + 5) == (4, TIMESTAMP + 40, 0)
+    assert find(fake, TIMESTAMP + 41) == NOTHING
+    delete(fake, UP_TO_HIGH_WATERMARK, removed)
+    assert find(fake, EARLIEST) == find(fake, LATEST) == (5, -1, 0)
+    assert find(fake, TIMESTAMP) == NOTHING
+
+
+def test_max_timestamp_is_that_of_the_remaining_records(fake: FakeBroker, removed: bool) -> None:
+    for times in ((90,), (20, 80, 30), (10, 40), (40, 35)):
+        fake.appended(at(*times))
+    largest = {0: (0, 90), 1: (2, 80), 2: (2, 80), 3: (5, 40), 5: (5, 40), 6: (6, 40), 7: (7, 35)}
+    for offset, (found, time) in largest.items():
+        delete(fake, offset, removed)
+        for _ in range(2):
+            assert find(fake, MAX_TIMESTAMP) == (found, TIMESTAMP + time, 0)
+    delete(fake, UP_TO_HIGH_WATERMARK, removed)
+    assert find(fake, MAX_TIMESTAMP) == NOTHING
+
+
+def test_max_timestamp_is_searched_in_slices(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(list_offsets, "HEADERS_AT_ONCE", 2)
+    fake.clock.look_ns = SLICE_NS
+    for time in (90, 1, 2, 7, 4, 5):
+        fake.appended(at(time))
+    delete(fake, 1, True)
+    service = fake.broker.messages.list_offsets
+    search = service.find(fake.partition(), MAX_TIMESTAMP, False)
+    assert isinstance(search, list_offsets.Search)
+    assert service.complete([search]) is not None
+    delete(fake, 4, True)
+    fake.run()
+    assert isinstance(search.result, list_offsets.FoundOffset)
+    assert search.result.offset == 5

@@ -1,10 +1,10 @@
-"""Searches by time that take more than a pass of the loop."""
+"""Searches by timestamp that take more than a pass of the loop."""
 
 from __future__ import annotations
 
 import pytest
 
-from application.background.runner import SLICE_NS
+from application.background.runner import SLICE_NS, JobResult
 from application.partitions.list_offsets import HEADERS_AT_ONCE, FoundOffset, Search
 from application.ports.pending import Pending
 from domain.cluster.nodes import Leader
@@ -17,7 +17,7 @@ from domain.errors import (
 from tests.fakes.batches import TIMESTAMP, record_batch
 from tests.fakes.broker import FakeBroker, FlakyLogStore
 
-#: So many steps of a search are a slice.
+#: Steps of a search per slice.
 STEPS = 4
 BATCHES = 3 * STEPS * HEADERS_AT_ONCE
 
@@ -31,8 +31,8 @@ def fake() -> FakeBroker:
 
 
 @pytest.fixture
-def lied_to(fake: FakeBroker) -> FakeBroker:
-    """A log whose first batch claims to be from later than all that follow."""
+def misleading(fake: FakeBroker) -> FakeBroker:
+    """A log whose first batch has a wrong max timestamp, later than the next ones."""
     fake.appended(record_batch(["a"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 10_000))
     for number in range(BATCHES):
         later = record_batch([("k", "v", (), TIMESTAMP + number // 10)])
@@ -42,23 +42,44 @@ def lied_to(fake: FakeBroker) -> FakeBroker:
     return fake
 
 
-def test_a_search_waits_for_what_is_not_in_memory(fake: FakeBroker) -> None:
-    fake.appended(record_batch(["a"], timestamp=TIMESTAMP))
-    fake.log.loading = Pending()
+Resolved = list[Exception | None]
+
+
+def begin(fake: FakeBroker, timestamp: int = TIMESTAMP + 5000) -> tuple[Search, JobResult[None]]:
+    """A search that takes more than a pass."""
     service = fake.broker.messages.list_offsets
-    search = service.find(fake.partition(), TIMESTAMP, False)
+    search = service.find(fake.partition(), timestamp, False)
     assert isinstance(search, Search)
     pending = service.complete([search])
     assert pending is not None
+    return search, pending
+
+
+def long_search(fake: FakeBroker) -> tuple[Search, Resolved]:
+    search, pending = begin(fake)
+    resolved: Resolved = []
+    pending.then(resolved.append, resolved.append)
+    return search, resolved
+
+
+def offset_of(search: Search) -> int:
+    assert isinstance(search.result, FoundOffset)
+    return search.result.offset
+
+
+def test_a_search_waits_for_pages_that_are_not_in_memory(fake: FakeBroker) -> None:
+    fake.appended(record_batch(["a"], timestamp=TIMESTAMP))
+    fake.log.loading = Pending()
+    search, _ = begin(fake, TIMESTAMP)
     fake.run()
     assert search.result is None
     fake.log.load()
     fake.run()
-    assert isinstance(search.result, FoundOffset) and search.result.offset == 0
+    assert offset_of(search) == 0
 
 
-def test_a_false_header_makes_a_search_long_but_no_pass(
-    lied_to: FakeBroker, monkeypatch: pytest.MonkeyPatch
+def test_a_wrong_max_timestamp_makes_a_search_longer_but_no_pass(
+    misleading: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[int] = []
     headers = FlakyLogStore.headers
@@ -69,28 +90,21 @@ def test_a_false_header_makes_a_search_long_but_no_pass(
         return found
 
     monkeypatch.setattr(FlakyLogStore, "headers", counted)
-    service = lied_to.broker.messages.list_offsets
-    search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
-    assert isinstance(search, Search)
-    pending = service.complete([search])
-    assert pending is not None
-    resolved: list[Exception | None] = []
-    pending.then(resolved.append, resolved.append)
+    search, resolved = long_search(misleading)
     passes = 0
     while not resolved:
         assert sum(read) <= STEPS * HEADERS_AT_ONCE
         read.clear()
-        lied_to.scheduler.run_pass()
+        misleading.scheduler.run_pass()
         passes += 1
     assert passes >= 2
-    assert isinstance(search.result, FoundOffset)
-    assert search.result.offset == BATCHES + 1
+    assert offset_of(search) == BATCHES + 1
 
 
-def test_a_log_of_false_headers_makes_no_pass_longer(
+def test_many_wrong_max_timestamps_make_no_pass_longer(
     fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each has to be looked for and opened, which is a longer look than that at its header."""
+    """Each batch has to be found and decompressed, which takes longer than to read its header."""
     false = record_batch(["a"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 10_000)
     for _ in range(60):
         assert not isinstance(fake.append(false), BrokerError)
@@ -112,24 +126,11 @@ def test_a_log_of_false_headers_makes_no_pass_longer(
         fake.scheduler.run_pass()
     assert sum(in_a_pass) + opened == 60
     assert max(in_a_pass) <= STEPS
-    assert isinstance(search.result, FoundOffset)
-    assert search.result.offset == -1
+    assert offset_of(search) == -1
 
 
-def long_search(fake: FakeBroker) -> tuple[Search, list[Exception | None]]:
-    """One that takes more than a pass, and what its request is resolved with."""
-    service = fake.broker.messages.list_offsets
-    search = service.find(fake.partition(), TIMESTAMP + 5000, False)
-    assert isinstance(search, Search)
-    pending = service.complete([search])
-    assert pending is not None
-    resolved: list[Exception | None] = []
-    pending.then(resolved.append, resolved.append)
-    return search, resolved
-
-
-def test_a_fault_in_a_search_is_its_own_requests_and_the_others_go_on(
-    lied_to: FakeBroker, monkeypatch: pytest.MonkeyPatch
+def test_a_fault_fails_its_own_search_only(
+    misleading: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     headers = FlakyLogStore.headers
     calls = 0
@@ -138,100 +139,56 @@ def test_a_fault_in_a_search_is_its_own_requests_and_the_others_go_on(
         nonlocal calls
         calls += 1
         if calls == 1:
-            raise RuntimeError("nobody foresaw this")
+            raise RuntimeError("a bug")
         return headers(log, *place)
 
-    (_, told), *others = [long_search(lied_to) for _ in range(3)]
+    (_, failed), *others = [long_search(misleading) for _ in range(3)]
     monkeypatch.setattr(FlakyLogStore, "headers", faulty)
-    lied_to.run()
-    assert [str(fault) for fault in told] == ["nobody foresaw this"]
-    for search, resolved in (*others, long_search(lied_to)):
-        lied_to.run()
-        assert resolved == [None]
-        assert isinstance(search.result, FoundOffset)
+    misleading.run()
+    assert [str(fault) for fault in failed] == ["a bug"]
+    for search, resolved in (*others, long_search(misleading)):
+        misleading.run()
+        assert resolved == [None] and offset_of(search) == BATCHES + 1
 
 
-def test_a_fault_in_the_only_search_lets_the_next_one_begin(
-    lied_to: FakeBroker, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("error", [UnknownTopicOrPartition, NotLeaderOrFollower, StorageFailed])
+def test_a_search_ends_with_an_error_if_its_partition_is_gone_or_unreadable(
+    misleading: FakeBroker, error: type[BrokerError]
 ) -> None:
-    def fails(*_: object) -> list[bytes]:
-        raise RuntimeError("nobody foresaw this")
-
-    _, told = long_search(lied_to)
-    with monkeypatch.context() as patch:
-        patch.setattr(FlakyLogStore, "headers", fails)
-        lied_to.run()
-    assert isinstance(told[0], RuntimeError)
-    search, resolved = long_search(lied_to)
-    lied_to.run()
+    search, resolved = long_search(misleading)
+    if error is UnknownTopicOrPartition:
+        misleading.broker.topics.delete_topics.delete([misleading.existing()])
+    elif error is NotLeaderOrFollower:
+        misleading.placement.move(misleading.existing().partition_ids[0], Leader(2, 1))
+    else:
+        misleading.log.failing = StorageFailed("cannot read")
+    misleading.run()
     assert resolved == [None]
-    assert isinstance(search.result, FoundOffset)
+    assert isinstance(search.result, error)
+    if isinstance(search.result, NotLeaderOrFollower):
+        assert search.result.leader == Leader(2, 1)
+    if error is StorageFailed:
+        assert search.result.__traceback__ is None, "it would keep all frames alive"
 
 
-def test_a_search_in_a_partition_that_is_deleted_meanwhile_says_so(lied_to: FakeBroker) -> None:
-    search, resolved = long_search(lied_to)
-    lied_to.broker.topics.delete_topics.delete([lied_to.existing()])
-    lied_to.run()
-    assert resolved == [None]
-    assert isinstance(search.result, UnknownTopicOrPartition)
-
-
-def test_a_search_in_a_partition_that_moves_meanwhile_names_its_leader(
-    lied_to: FakeBroker,
-) -> None:
-    search, resolved = long_search(lied_to)
-    lied_to.placement.move(lied_to.existing().partition_ids[0], Leader(2, 1))
-    lied_to.run()
-    assert resolved == [None]
-    assert isinstance(search.result, NotLeaderOrFollower)
-    assert search.result.leader == Leader(2, 1)
-
-
-def test_long_searches_take_turns_and_short_ones_do_not_wait(lied_to: FakeBroker) -> None:
-    service = lied_to.broker.messages.list_offsets
-    searches = []
-    for _ in range(3):
-        search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
-        assert isinstance(search, Search)
-        assert service.complete([search]) is not None
-        searches.append(search)
-    assert find_now(lied_to, TIMESTAMP) == 0
+def test_long_searches_take_turns_and_short_ones_do_not_wait(misleading: FakeBroker) -> None:
+    searches = [begin(misleading)[0] for _ in range(3)]
+    service = misleading.broker.messages.list_offsets
+    short = service.find(misleading.partition(), TIMESTAMP, False)
+    assert isinstance(short, Search)
+    assert service.complete([short]) is None
+    assert offset_of(short) == 0
     for _ in range(20):
-        lied_to.scheduler.run_pass()
-        done = [search.result is not None for search in searches]
-        if any(done):
+        misleading.scheduler.run_pass()
+        if any(search.result is not None for search in searches):
             break
-    lied_to.scheduler.run_pass()
-    lied_to.scheduler.run_pass()
+    misleading.scheduler.run_pass()
+    misleading.scheduler.run_pass()
     assert all(search.result is not None for search in searches), "none was served before others"
 
 
-def find_now(fake: FakeBroker, timestamp: int) -> int:
-    service = fake.broker.messages.list_offsets
-    search = service.find(fake.partition(), timestamp, False)
-    assert isinstance(search, Search)
-    assert service.complete([search]) is None
-    assert isinstance(search.result, FoundOffset)
-    return search.result.offset
-
-
-def test_a_search_whose_client_has_gone_ends(lied_to: FakeBroker) -> None:
-    service = lied_to.broker.messages.list_offsets
-    search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
-    assert isinstance(search, Search)
-    pending = service.complete([search])
-    assert pending is not None
+def test_a_search_ends_when_its_client_disconnects(misleading: FakeBroker) -> None:
+    search, pending = begin(misleading)
     pending.abandon()
-    lied_to.run()
+    misleading.run()
     assert search.result is None
-
-
-def test_a_search_that_meets_an_unreadable_disk_says_so(lied_to: FakeBroker) -> None:
-    service = lied_to.broker.messages.list_offsets
-    search = service.find(lied_to.partition(), TIMESTAMP + 5000, False)
-    assert isinstance(search, Search)
-    assert service.complete([search]) is not None
-    lied_to.log.failing = StorageFailed("cannot read")
-    lied_to.run()
-    assert isinstance(search.result, StorageFailed)
-    assert search.result.__traceback__ is None, "it is kept, and would hold all on its way"

@@ -12,7 +12,7 @@ def strays(fake: FakeBroker) -> list[int]:
     return stray_partitions(fake.log, topics, fake.broker.catalog)
 
 
-def test_data_that_no_topic_owns_is_named_and_stays() -> None:
+def test_data_without_a_topic_is_listed_and_stays() -> None:
     fake = FakeBroker()
     fake.topic()
     fake.appended(record_batch(["a"]))
@@ -24,7 +24,7 @@ def test_data_that_no_topic_owns_is_named_and_stays() -> None:
     assert fake.log.read(4711, 0, 1, 0, True) != b""
 
 
-def test_what_waits_to_be_dropped_is_no_stray() -> None:
+def test_data_that_is_being_deleted_is_not_listed() -> None:
     fake = FakeBroker()
     topic = fake.topic()
     fake.appended(record_batch(["a"]))

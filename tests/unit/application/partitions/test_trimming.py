@@ -15,7 +15,7 @@ BATCHES = 2 * BATCHES_PER_COMMIT + 10
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    """Two partitions: one of three slices, one of two batches."""
+    """t-0 has three slices of batches, t-1 two batches."""
     fake = FakeBroker()
     fake.topic("t", 2)
     for _ in range(BATCHES):
@@ -40,13 +40,12 @@ def unfinished(fake: FakeBroker) -> int:
     return len(fake.store.tables.get("trimming", {}))
 
 
-def test_records_go_a_slice_at_a_time_with_a_pause_after_each(fake: FakeBroker) -> None:
+def test_records_are_removed_in_slices_with_pauses(fake: FakeBroker) -> None:
     delete(fake, BATCHES - 1)
-    seen = [left(fake)]
-    for _ in range(3):
+    for count in (BATCHES, BATCHES - BATCHES_PER_COMMIT, 10, 1):
+        assert left(fake) == count
+        assert fake.partition().durable.size_bytes == count * len(record_batch(["a"]))
         fake.scheduler.advance(PAUSE_MS)
-        seen.append(left(fake))
-    assert seen == [BATCHES, BATCHES - BATCHES_PER_COMMIT, 10, 1]
     assert (unfinished(fake), len(fake.broker.trimming)) == (0, 0)
     assert fake.scheduler.timers == []
 
@@ -59,16 +58,7 @@ def test_partitions_take_turns(fake: FakeBroker) -> None:
     assert (left(fake), left(fake, 1)) == (BATCHES - BATCHES_PER_COMMIT, 0)
 
 
-def test_the_size_follows_each_slice(fake: FakeBroker) -> None:
-    one = len(record_batch(["a"]))
-    delete(fake)
-    for _ in range(4):
-        assert fake.partition().durable.size_bytes == one * left(fake)
-        fake.scheduler.advance(PAUSE_MS)
-    assert fake.partition().durable.size_bytes == 0
-
-
-def test_a_restart_goes_on_where_the_last_run_stopped(fake: FakeBroker) -> None:
+def test_a_restart_continues_the_removal(fake: FakeBroker) -> None:
     delete(fake, BATCHES - 1)
     fake.scheduler.advance(PAUSE_MS)
     assert unfinished(fake) == 1
@@ -82,7 +72,7 @@ def test_a_restart_goes_on_where_the_last_run_stopped(fake: FakeBroker) -> None:
     assert again.partition().end.next_offset == BATCHES
 
 
-def test_a_new_leader_goes_on_where_the_last_one_stopped(fake: FakeBroker) -> None:
+def test_a_new_leader_continues_the_removal(fake: FakeBroker) -> None:
     delete(fake, BATCHES - 1)
     partition_id = fake.existing().partition_ids[0]
     fake.placement.move(partition_id, Leader(2, 1))
@@ -93,7 +83,7 @@ def test_a_new_leader_goes_on_where_the_last_one_stopped(fake: FakeBroker) -> No
     assert (left(fake), unfinished(fake)) == (1, 0)
 
 
-def test_what_is_deleted_meanwhile_is_trimmed_too(fake: FakeBroker) -> None:
+def test_records_that_are_deleted_meanwhile_are_removed_too(fake: FakeBroker) -> None:
     delete(fake, 5)
     fake.commit.hold()
     fake.scheduler.advance(PAUSE_MS)
@@ -105,7 +95,7 @@ def test_what_is_deleted_meanwhile_is_trimmed_too(fake: FakeBroker) -> None:
     assert (left(fake), unfinished(fake)) == (BATCHES - 9, 0)
 
 
-def test_appends_go_on_between_the_slices(fake: FakeBroker) -> None:
+def test_batches_can_be_appended_between_slices(fake: FakeBroker) -> None:
     delete(fake)
     for number in range(4):
         assert fake.appended(record_batch(["new"])).base_offset == BATCHES + number
@@ -114,7 +104,7 @@ def test_appends_go_on_between_the_slices(fake: FakeBroker) -> None:
     assert fake.stored().count(b"new") == 4
 
 
-def test_a_slice_that_cannot_be_kept_is_tried_again_less_and_less_often(
+def test_a_failed_slice_is_repeated_with_growing_pauses(
     fake: FakeBroker,
 ) -> None:
     delete(fake)
@@ -131,7 +121,7 @@ def test_a_slice_that_cannot_be_kept_is_tried_again_less_and_less_often(
     assert (left(fake), fake.partition().durable.size_bytes, unfinished(fake)) == (0, 0, 0)
 
 
-def test_who_waits_for_records_is_not_woken_by_slices(fake: FakeBroker) -> None:
+def test_slices_do_not_wake_waiting_fetches(fake: FakeBroker) -> None:
     woken = []
     delete(fake)
     fake.broker.commits._purgatory.advanced = woken.append  # type: ignore[method-assign]

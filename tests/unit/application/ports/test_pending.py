@@ -5,33 +5,30 @@ import pytest
 from application.ports.pending import Pending
 
 
-def test_a_value_that_comes_later_is_handed_on() -> None:
-    pending: Pending[int] = Pending()
-    got: list[int] = []
-    pending.then(got.append)
-    assert not pending.resolved
-    pending.resolve(4)
-    assert (got, pending.resolved) == ([4], True)
-
-
-def test_a_value_that_is_there_is_handed_on_at_once() -> None:
+@pytest.mark.parametrize("resolved_first", [False, True])
+def test_a_value_is_handed_to_the_callback(resolved_first: bool) -> None:
     pending: Pending[None] = Pending()
-    pending.resolve(None)
-    got: list[None] = []
-    pending.then(got.append)
-    assert got == [None]
+    values: list[None] = []
+    if resolved_first:
+        pending.resolve(None)
+    pending.then(values.append)
+    assert pending.resolved == resolved_first
+    if not resolved_first:
+        pending.resolve(None)
+    assert (values, pending.resolved) == ([None], True)
 
 
-def test_who_has_gone_is_not_called() -> None:
+@pytest.mark.parametrize("fails", [False, True])
+def test_an_abandoned_callback_is_not_called(fails: bool) -> None:
     pending: Pending[int] = Pending()
-    got: list[int] = []
-    pending.then(got.append)
+    called: list[object] = []
+    pending.then(called.append, called.append)
     pending.abandon()
-    pending.resolve(4)
-    assert got == []
+    pending.fail(ZeroDivisionError()) if fails else pending.resolve(4)
+    assert called == []
 
 
-def test_it_is_resolved_once_and_has_one_caller() -> None:
+def test_a_pending_is_resolved_once_and_has_one_callback() -> None:
     pending: Pending[int] = Pending()
     pending.then(lambda value: None)
     with pytest.raises(AssertionError):
@@ -41,34 +38,25 @@ def test_it_is_resolved_once_and_has_one_caller() -> None:
         pending.resolve(2)
 
 
-def test_a_fault_is_told_apart() -> None:
+def test_a_fault_has_its_own_callback() -> None:
     late: Pending[int] = Pending()
-    told: list[object] = []
-    late.then(told.append, lambda fault: told.append(("fault", fault)))
-    fault = ZeroDivisionError("nobody foresaw this")
+    called: list[object] = []
+    late.then(called.append, lambda fault: called.append(("fault", fault)))
+    fault = ZeroDivisionError("a bug")
     late.fail(fault)
-    late_asked: Pending[int] = Pending()
-    late_asked.fail(fault)
-    late_asked.then(told.append, lambda fault: told.append(("fault", fault)))
-    assert told == [("fault", fault)] * 2
+    failed: Pending[int] = Pending()
+    failed.fail(fault)
+    failed.then(called.append, lambda fault: called.append(("fault", fault)))
+    assert called == [("fault", fault)] * 2
     assert not late.resolved and late.fault is fault
     with pytest.raises(AssertionError):
         late.resolve(1)
 
 
-def test_a_fault_that_nobody_listens_for_comes_up() -> None:
+def test_a_fault_without_a_callback_is_raised() -> None:
     pending: Pending[int] = Pending()
     pending.then(lambda value: None)
     with pytest.raises(ZeroDivisionError):
         pending.fail(ZeroDivisionError())
     with pytest.raises(ZeroDivisionError):
         pending.then(lambda value: None)
-
-
-def test_who_has_gone_is_told_of_no_fault() -> None:
-    pending: Pending[int] = Pending()
-    told: list[object] = []
-    pending.then(told.append, told.append)
-    pending.abandon()
-    pending.fail(ZeroDivisionError())
-    assert told == []

@@ -1,22 +1,23 @@
 from __future__ import annotations
 
+import pytest
+
 from application.partitions.delete_records import RecordsToDelete
 from application.records.clone import Cloned, Copying
 from domain.errors import BrokerError, StorageFailed, TopicAlreadyExists, UnknownTopicOrPartition
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
-from domain.messages.message import Message, decode_messages
 from domain.topics.topic import Topic
 from infrastructure.codecs.checksum import crc32c
-from infrastructure.codecs.compression import BatchCompression
 from tests.fakes.answers import answers_of
 from tests.fakes.batches import GZIP, ZSTD, record_batch
 from tests.fakes.broker import FakeBroker
+from tests.fakes.stored import batches_of, stored_messages
 
 
 def clone(fake: FakeBroker, **configs: str | None) -> Topic | BrokerError:
-    asked = fake.broker.messages.clone.create("t", "u", configs)
+    pending = fake.broker.messages.clone.create("t", "u", configs)
     fake.run()
-    [[created]] = answers_of(asked)
+    [[created]] = answers_of(pending)
     return created
 
 
@@ -43,22 +44,10 @@ def copy(fake: FakeBroker) -> Cloned:
 
 
 def batches(fake: FakeBroker, name: str, index: int = 0) -> list[RecordBatch]:
-    data, found = memoryview(fake.stored(name, index)), []
-    while data:
-        found.append(RecordBatch(data[: RecordBatch(data).size_bytes]))
-        data = data[found[-1].size_bytes :]
-    return found
+    return batches_of(fake.stored(name, index))
 
 
-def looked(fake: FakeBroker, name: str) -> list[tuple[bytes | None, int]]:
-    seen: list[Message] = []
-    for batch in batches(fake, name):
-        opened = BatchCompression().decompress(batch.codec, batch.records, 1 << 20)
-        seen += decode_messages(opened, batch.base_offset, batch.base_timestamp, batch.count)
-    return [(one.value, one.offset) for one in seen]
-
-
-def test_partitions_and_configs_are_the_same_but_for_those_that_are_wanted_otherwise() -> None:
+def test_a_clone_has_the_partitions_and_configs_of_the_topic_and_its_overrides() -> None:
     fake = FakeBroker()
     fake.topic("t", 3, retention_ms="1000", preallocate="true")
     created = clone(fake, **{"retention.ms": "5", "preallocate": None})
@@ -67,7 +56,7 @@ def test_partitions_and_configs_are_the_same_but_for_those_that_are_wanted_other
     assert isinstance(clone(fake), TopicAlreadyExists)
 
 
-def test_batches_are_copied_as_they_lie_there() -> None:
+def test_batches_are_copied_without_decompression() -> None:
     fake = FakeBroker()
     fake.topic("t", 2)
     fake.appended(record_batch(["a", "b"], codec=ZSTD, producer_id=5, epoch=0, sequence=0))
@@ -85,7 +74,7 @@ def test_batches_are_copied_as_they_lie_there() -> None:
     assert fake.partition("u").high_watermark == 3
 
 
-def test_log_append_times_stay() -> None:
+def test_log_append_times_are_copied() -> None:
     fake = FakeBroker()
     fake.topic("t", message_timestamp_type="LogAppendTime")
     fake.appended(record_batch(["a"]))
@@ -97,7 +86,7 @@ def test_log_append_times_stay() -> None:
     assert batch.max_timestamp == before.max_timestamp
 
 
-def test_records_that_are_deleted_do_not_come_back() -> None:
+def test_deleted_records_are_not_copied() -> None:
     fake = FakeBroker()
     fake.topic("t")
     fake.appended(record_batch(["a", "b", "c"], codec=ZSTD))
@@ -105,10 +94,10 @@ def test_records_that_are_deleted_do_not_come_back() -> None:
     fake.broker.messages.delete_records.delete([RecordsToDelete("t", 0, 2)])
     fake.run()
     assert copy(fake).records == 2
-    assert looked(fake, "u") == [(b"c", 0), (b"d", 1)]
+    assert [(one.value, one.offset) for one in stored_messages(fake, "u")] == [(b"c", 0), (b"d", 1)]
 
 
-def test_a_large_topic_is_copied_in_slices_and_others_come_in_between() -> None:
+def test_a_large_topic_is_copied_in_slices() -> None:
     fake = FakeBroker()
     fake.topic("t")
     for _ in range(8):
@@ -127,27 +116,22 @@ def test_a_large_topic_is_copied_in_slices_and_others_come_in_between() -> None:
     assert fake.partition("u").high_watermark == 8
 
 
-def test_an_empty_topic_is_done_at_once() -> None:
+def test_an_empty_topic_is_copied_at_once() -> None:
     fake = FakeBroker()
     fake.topic("t", 2)
     cloned = step(fake, copying(fake))
     assert isinstance(cloned, Cloned) and (cloned.records, cloned.done) == (0, True)
 
 
-def test_what_goes_wrong_on_the_way_is_told() -> None:
+@pytest.mark.parametrize("error", [StorageFailed, UnknownTopicOrPartition])
+def test_an_error_during_the_copy_is_returned(error: type[BrokerError]) -> None:
     fake = FakeBroker()
-    fake.topic("t")
+    topic = fake.topic("t")
     fake.appended(record_batch(["a"]))
     some = copying(fake)
-    fake.commit.fail_next()
-    assert isinstance(step(fake, some), StorageFailed)
-
-    again = FakeBroker()
-    again.topic("t")
-    again.appended(record_batch(["a"]))
-    some = copying(again)
-    found = again.broker.topics.delete_topics.find("t", b"")
-    assert isinstance(found, Topic)
-    again.broker.topics.delete_topics.delete([found])
-    again.run()
-    assert isinstance(step(again, some), UnknownTopicOrPartition)
+    if error is StorageFailed:
+        fake.commit.fail_next()
+    else:
+        fake.broker.topics.delete_topics.delete([topic])
+        fake.run()
+    assert isinstance(step(fake, some), error)

@@ -38,24 +38,22 @@ def found(
         (b'{"a": "\xff"}', None, "base64"),
     ],
 )
-def test_bytes_are_shown_as_what_they_seem_to_be(
-    data: bytes | None, text: str | None, what: str
-) -> None:
-    told, kind = shown(data)
+def test_the_format_of_bytes_is_detected(data: bytes | None, text: str | None, what: str) -> None:
+    rendered, kind = shown(data)
     assert kind == what
-    assert text is None or told == text
-    json.loads(told)
-    assert "\n" not in told and "\r" not in told
+    assert text is None or rendered == text
+    json.loads(rendered)
+    assert "\n" not in rendered and "\r" not in rendered
 
 
-def test_or_as_somebody_wants_them() -> None:
+def test_the_format_of_bytes_can_be_chosen() -> None:
     assert shown(b'{"a":1}', "string") == ('"{\\"a\\":1}"', "string")
     assert shown(b"abc", "base64") == ('"YWJj"', "base64")
     assert shown(b"\xff", "string") == ('"/w=="', "base64")
     assert shown(None, "base64") == ("null", "null")
 
 
-def test_a_line_of_json_has_everything() -> None:
+def test_a_json_line_has_all_fields() -> None:
     headers = ((b"h", b"1"), (b"\xff", None))
     line = json_line(found(b'{"n": 1}', b"k", headers, by_log=True))
     assert line.endswith(b"\n") and line.count(b"\n") == 1
@@ -98,5 +96,5 @@ def test_no_cell_is_a_formula(start: str) -> None:
     assert row[6].startswith("'" + start)
 
 
-def test_null_and_empty_differ_by_their_format() -> None:
+def test_null_and_empty_have_different_formats() -> None:
     assert cells(csv_line(found(None, b"")))[4:8] == ["", "string", "", "null"]

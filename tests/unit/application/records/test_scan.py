@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from application.partitions.delete_records import RecordsToDelete
 from application.records.cursor import read_cursor, write_cursor
 from application.records.filter import ALL_RECORDS, HeaderFilter, RecordFilter
 from application.records.plan import MAX_PARTITIONS, ScanPlan
@@ -20,7 +21,7 @@ def rec(value: str, at: int = 0, key: str | None = None, **headers: str) -> Reco
     return (key, value, pairs, TIMESTAMP + at)
 
 
-class Looker:
+class Reader:
     def __init__(self) -> None:
         self.fake = FakeBroker()
 
@@ -30,10 +31,10 @@ class Looker:
         partitions: list[int] | None = None,
         offset: int | None = None,
         cursor: str | None = None,
-        wanted: RecordFilter = ALL_RECORDS,
-        **question: Any,
+        conditions: RecordFilter = ALL_RECORDS,
+        **options: Any,
     ) -> ScanPlan:
-        plan = ScanPlan([], wanted, **question)
+        plan = ScanPlan([], conditions, **options)
         return self.fake.broker.messages.browse.plan(topic, partitions, plan, offset, cursor)
 
     def scan(self, plan: ScanPlan, heavy: int | None = None) -> tuple[Scan, list[FoundRecord]]:
@@ -45,7 +46,7 @@ class Looker:
 
         return Scan(plan, self.fake.log, BatchCompression(), take, heavy), found
 
-    def look(self, **query: Any) -> list[str]:
+    def read(self, **query: Any) -> list[str]:
         scan, found = self.scan(self.plan(**query))
         for _ in scan.steps():
             pass
@@ -54,31 +55,31 @@ class Looker:
 
 
 @pytest.fixture
-def looker() -> Iterator[Looker]:
-    looker = Looker()
-    yield looker
-    looker.fake.close()
+def reader() -> Iterator[Reader]:
+    reader = Reader()
+    yield reader
+    reader.fake.close()
 
 
 @pytest.fixture
-def three(looker: Looker) -> Looker:
+def three(reader: Reader) -> Reader:
     """One partition, three batches of three, three codecs."""
-    looker.fake.topic("t")
+    reader.fake.topic("t")
     for codec, names in ((ZSTD, "abc"), (GZIP, "def"), (LZ4, "ghi")):
         records = [rec(name, at=ord(name)) for name in names]
-        looker.fake.appended(record_batch(records, codec=codec))
-    return looker
+        reader.fake.appended(record_batch(records, codec=codec))
+    return reader
 
 
-def test_from_the_start_to_the_end(three: Looker) -> None:
-    assert three.look() == list("abcdefghi")
+def test_a_scan_returns_all_records(three: Reader) -> None:
+    assert three.read() == list("abcdefghi")
     assert (three.end.reason, three.end.found, three.end.scanned) == ("end", 9, 9)
     assert all(each.is_done for each in three.end.ranges)
 
 
-def test_from_the_end_backwards(three: Looker) -> None:
-    assert three.look(newest_first=True) == list("ihgfedcba")
-    assert three.look(newest_first=True, limit=4) == list("ihgf")
+def test_a_scan_can_start_at_the_end(three: Reader) -> None:
+    assert three.read(newest_first=True) == list("ihgfedcba")
+    assert three.read(newest_first=True, limit=4) == list("ihgf")
     assert three.end.reason == "limit"
     [left] = three.end.ranges
     assert (left.start, left.end) == (0, 5)
@@ -86,13 +87,11 @@ def test_from_the_end_backwards(three: Looker) -> None:
 
 @pytest.mark.parametrize("newest_first", [False, True])
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 8, 9])
-def test_pages_follow_one_another_without_gap(
-    three: Looker, newest_first: bool, limit: int
-) -> None:
+def test_pages_have_no_gaps(three: Reader, newest_first: bool, limit: int) -> None:
     seen: list[str] = []
     cursor: str | None = None
     for _ in range(10):
-        page = three.look(newest_first=newest_first, limit=limit, cursor=cursor)
+        page = three.read(newest_first=newest_first, limit=limit, cursor=cursor)
         assert len(page) <= limit
         seen += page
         cursor = write_cursor(three.end.ranges, newest_first)
@@ -102,38 +101,38 @@ def test_pages_follow_one_another_without_gap(
     assert cursor is None
 
 
-def test_an_offset_in_the_middle_of_a_batch(three: Looker) -> None:
-    assert three.look(offset=4) == list("efghi")
-    assert three.look(offset=4, newest_first=True) == list("edcba")
-    assert three.look(offset=100) == []
-    assert three.look(offset=100, newest_first=True, limit=1) == ["i"]
+def test_a_scan_can_start_within_a_batch(three: Reader) -> None:
+    assert three.read(offset=4) == list("efghi")
+    assert three.read(offset=4, newest_first=True) == list("edcba")
+    assert three.read(offset=100) == []
+    assert three.read(offset=100, newest_first=True, limit=1) == ["i"]
 
 
-def test_a_range_of_time(three: Looker) -> None:
+def test_a_scan_can_have_a_time_range(three: Reader) -> None:
     def between(first: str, last: str) -> RecordFilter:
         return RecordFilter(start_ms=TIMESTAMP + ord(first), end_ms=TIMESTAMP + ord(last))
 
-    assert three.look(wanted=between("c", "e")) == list("cde")
-    assert three.look(wanted=between("c", "e"), newest_first=True) == list("edc")
-    assert three.look(wanted=between("j", "z")) == []
+    assert three.read(conditions=between("c", "e")) == list("cde")
+    assert three.read(conditions=between("c", "e"), newest_first=True) == list("edc")
+    assert three.read(conditions=between("j", "z")) == []
     assert three.end.scanned == 9 or three.end.reason == "end"
 
 
-def test_what_comes_after_the_end_of_a_time_is_not_looked_at(three: Looker) -> None:
-    assert three.look(wanted=RecordFilter(end_ms=TIMESTAMP + ord("b"))) == list("ab")
+def test_batches_after_the_end_of_a_time_range_are_not_read(three: Reader) -> None:
+    assert three.read(conditions=RecordFilter(end_ms=TIMESTAMP + ord("b"))) == list("ab")
     assert three.end.scanned == 3
 
 
-def test_bytes_bound_a_page_but_for_its_first_record(looker: Looker) -> None:
-    looker.fake.topic("t")
-    looker.fake.appended(record_batch([rec("x" * 100), rec("y" * 100), rec("z" * 100)]))
-    assert len(looker.look(max_bytes=1)) == 1
-    assert looker.end.reason == "bytes"
-    assert len(looker.look(max_bytes=150)) == 2
+def test_a_page_is_limited_in_bytes_but_has_one_record(reader: Reader) -> None:
+    reader.fake.topic("t")
+    reader.fake.appended(record_batch([rec("x" * 100), rec("y" * 100), rec("z" * 100)]))
+    assert len(reader.read(max_bytes=1)) == 1
+    assert reader.end.reason == "bytes"
+    assert len(reader.read(max_bytes=150)) == 2
 
 
 @pytest.mark.parametrize(
-    "wanted, found",
+    "conditions, found",
     [
         (RecordFilter(key=b"one"), ["1"]),
         (RecordFilter(key=b"on"), []),
@@ -148,143 +147,137 @@ def test_bytes_bound_a_page_but_for_its_first_record(looker: Looker) -> None:
         (RecordFilter(in_key=b"o", in_value=b"w"), ["two"]),
     ],
 )
-def test_conditions(looker: Looker, wanted: RecordFilter, found: list[str]) -> None:
-    looker.fake.topic("t")
+def test_records_match_conditions(
+    reader: Reader, conditions: RecordFilter, found: list[str]
+) -> None:
+    reader.fake.topic("t")
     records = [
         rec("1", key="one", kind="first"),
         rec("two", key="otto"),
         rec("3", kind="two"),
         rec("4", key=""),
     ]
-    looker.fake.appended(record_batch(records, codec=SNAPPY))
-    assert looker.look(wanted=wanted) == found
-    assert looker.look(wanted=wanted, newest_first=True) == found[::-1]
-    assert looker.end.scanned == 4
+    reader.fake.appended(record_batch(records, codec=SNAPPY))
+    assert reader.read(conditions=conditions) == found
+    assert reader.read(conditions=conditions, newest_first=True) == found[::-1]
+    assert reader.end.scanned == 4
 
 
-def test_a_null_is_no_text(looker: Looker) -> None:
-    looker.fake.topic("t")
-    looker.fake.appended(record_batch([(None, None, [("h", None)], TIMESTAMP), rec("a")]))
-    assert looker.look(wanted=RecordFilter(anywhere=b"a")) == ["a"]
-    assert looker.look() == ["-", "a"]
+def test_null_matches_no_text(reader: Reader) -> None:
+    reader.fake.topic("t")
+    reader.fake.appended(record_batch([(None, None, [("h", None)], TIMESTAMP), rec("a")]))
+    assert reader.read(conditions=RecordFilter(anywhere=b"a")) == ["a"]
+    assert reader.read() == ["-", "a"]
 
 
-def test_partitions_are_merged_by_time(looker: Looker) -> None:
-    looker.fake.topic("t", 3)
+def test_partitions_are_merged_by_time(reader: Reader) -> None:
+    reader.fake.topic("t", 3)
     for index, times in enumerate([(1, 4, 7), (2, 5, 8), (3, 6, 9)]):
         for at in times:
-            looker.fake.appended(record_batch([rec(str(at), at)]), index=index)
-    assert looker.look() == list("123456789")
-    assert looker.look(newest_first=True, limit=4) == list("9876")
-    cursor = write_cursor(looker.end.ranges, True)
-    assert looker.look(newest_first=True, cursor=cursor) == list("54321")
-    assert looker.look(partitions=[2, 0]) == list("134679")
+            reader.fake.appended(record_batch([rec(str(at), at)]), index=index)
+    assert reader.read() == list("123456789")
+    assert reader.read(newest_first=True, limit=4) == list("9876")
+    cursor = write_cursor(reader.end.ranges, True)
+    assert reader.read(newest_first=True, cursor=cursor) == list("54321")
+    assert reader.read(partitions=[2, 0]) == list("134679")
 
 
-def test_only_what_is_committed_is_seen(looker: Looker) -> None:
-    looker.fake.topic("t")
-    looker.fake.appended(record_batch(["seen"]))
-    looker.fake.append(record_batch(["not yet"]))
-    assert looker.look() == ["seen"]
+def test_only_committed_records_are_returned(reader: Reader) -> None:
+    reader.fake.topic("t")
+    reader.fake.appended(record_batch(["seen"]))
+    reader.fake.append(record_batch(["not yet"]))
+    assert reader.read() == ["seen"]
 
 
-def test_what_was_deleted_is_not_seen(three: Looker) -> None:
-    from application.partitions.delete_records import RecordsToDelete
-
+def test_deleted_records_are_not_returned(three: Reader) -> None:
     three.fake.broker.messages.delete_records.delete([RecordsToDelete("t", 0, 4)])
     three.fake.run()
-    assert three.look() == list("efghi")
-    assert three.look(newest_first=True, limit=9) == list("ihgfe")
-    assert three.look(wanted=RecordFilter(start_ms=0)) == list("efghi")
+    assert three.read() == list("efghi")
+    assert three.read(newest_first=True, limit=9) == list("ihgfe")
+    assert three.read(conditions=RecordFilter(start_ms=0)) == list("efghi")
 
 
-def test_a_batch_that_is_not_what_it_says_is_passed_over(looker: Looker) -> None:
-    looker.fake.topic("t")
-    looker.fake.appended(record_batch(["a"]))
-    looker.fake.appended(record_batch(["b"], codec=ZSTD, payload=b"nonsense"))
-    looker.fake.appended(record_batch(["c", "d"], payload=b"\x0e"))
-    looker.fake.appended(record_batch(["e"]))
-    assert looker.look() == ["a", "e"]
-    assert looker.end.unreadable == 2
-    assert looker.look(newest_first=True) == ["e", "a"]
+def test_a_batch_that_cannot_be_decoded_is_skipped(reader: Reader) -> None:
+    reader.fake.topic("t")
+    reader.fake.appended(record_batch(["a"]))
+    reader.fake.appended(record_batch(["b"], codec=ZSTD, payload=b"nonsense"))
+    reader.fake.appended(record_batch(["c", "d"], payload=b"\x0e"))
+    reader.fake.appended(record_batch(["e"]))
+    assert reader.read() == ["a", "e"]
+    assert reader.end.unreadable == 2
+    assert reader.read(newest_first=True) == ["e", "a"]
 
 
-def test_a_large_batch_is_left_to_whoever_may_open_it(looker: Looker) -> None:
-    looker.fake.topic("t")
-    looker.fake.appended(record_batch(["small"]))
-    looker.fake.appended(record_batch(["0" * 100_000], codec=ZSTD))
-    plan = looker.plan()
-    scan, found = looker.scan(plan, heavy=10_000)
+def test_a_scan_with_a_batch_limit_ends_at_a_larger_batch(reader: Reader) -> None:
+    reader.fake.topic("t")
+    reader.fake.appended(record_batch(["small"]))
+    reader.fake.appended(record_batch(["0" * 100_000], codec=ZSTD))
+    plan = reader.plan()
+    scan, found = reader.scan(plan, heavy=10_000)
     with pytest.raises(BatchTooLarge):
         for _ in scan.steps():
             pass
     assert [one.message.value for one in found] == [b"small"]
-    rest, found = looker.scan(plan)
+    rest, found = reader.scan(plan)
     for _ in rest.steps():
         pass
     assert [len(one.message.value or b"") for one in found] == [100_000]
 
 
-def test_each_step_is_small_however_many_records_a_batch_has(looker: Looker) -> None:
-    looker.fake.topic("t")
-    looker.fake.appended(record_batch([rec("v" * 10)] * 1000))
-    scan, _ = looker.scan(looker.plan(wanted=RecordFilter(in_key=b"v")))
-    assert sum(1 for _ in scan.steps()) >= 1000 // 32
-
-
-def test_who_stops_in_a_batch_goes_on_in_it(looker: Looker) -> None:
-    looker.fake.topic("t")
-    looker.fake.appended(record_batch([rec("v" * 10)] * 1000))
-    plan = looker.plan(wanted=RecordFilter(in_key=b"v"))
-    scan, _ = looker.scan(plan)
+def test_a_large_batch_is_scanned_in_small_steps(reader: Reader) -> None:
+    reader.fake.topic("t")
+    reader.fake.appended(record_batch([rec("v" * 10)] * 1000))
+    plan = reader.plan(conditions=RecordFilter(in_key=b"v"))
+    scan, _ = reader.scan(plan)
     steps = scan.steps()
     assert not scan.has_moved
     for _ in range(10):
         next(steps)
     assert scan.has_moved
     assert 0 < plan.ranges[0].start < 1000
+    assert 10 + sum(1 for _ in steps) >= 1000 // 32
 
 
-def test_a_page_that_is_full_looks_no_further(looker: Looker) -> None:
-    looker.fake.topic("t")
+def test_a_full_page_ends_the_scan(reader: Reader) -> None:
+    reader.fake.topic("t")
     for number in range(50):
-        looker.fake.appended(record_batch(["hit" if number in (1, 49) else "miss"]))
-    wanted = RecordFilter(in_value=b"hit")
-    assert looker.look(wanted=wanted, limit=1) == ["hit"]
-    assert (looker.end.reason, looker.end.scanned) == ("limit", 2)
-    assert looker.look(wanted=wanted, max_bytes=1, newest_first=True) == ["hit"]
-    assert (looker.end.reason, looker.end.scanned) == ("bytes", 1)
+        reader.fake.appended(record_batch(["hit" if number in (1, 49) else "miss"]))
+    hits = RecordFilter(in_value=b"hit")
+    assert reader.read(conditions=hits, limit=1) == ["hit"]
+    assert (reader.end.reason, reader.end.scanned) == ("limit", 2)
+    assert reader.read(conditions=hits, max_bytes=1, newest_first=True) == ["hit"]
+    assert (reader.end.reason, reader.end.scanned) == ("bytes", 1)
 
 
 @pytest.mark.parametrize("limit", [None, 10, 15])
-def test_of_a_long_batch_backwards_no_record_is_lost(
-    looker: Looker, monkeypatch: pytest.MonkeyPatch, limit: int | None
+def test_a_large_batch_is_returned_backwards_without_gaps(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch, limit: int | None
 ) -> None:
     monkeypatch.setattr("application.records.scan.MAX_HELD", 10)
-    looker.fake.topic("t")
+    reader.fake.topic("t")
     values = [str(number) for number in range(35)]
-    looker.fake.appended(record_batch(["first"]))
-    looker.fake.appended(record_batch(values))
+    reader.fake.appended(record_batch(["first"]))
+    reader.fake.appended(record_batch(values))
     seen: list[str] = []
     cursor: str | None = None
     while True:
-        seen += looker.look(newest_first=True, limit=limit, cursor=cursor)
-        cursor = write_cursor(looker.end.ranges, True)
+        seen += reader.read(newest_first=True, limit=limit, cursor=cursor)
+        cursor = write_cursor(reader.end.ranges, True)
         if cursor is None:
             break
-        assert looker.end.reason == "limit"
+        assert reader.end.reason == "limit"
     assert seen == [*reversed(values), "first"]
-    assert looker.end.reason == "end"
+    assert reader.end.reason == "end"
 
 
-def test_what_cannot_be_asked(looker: Looker) -> None:
+def test_unknown_and_too_many_partitions_are_refused(reader: Reader) -> None:
     with pytest.raises(UnknownTopicOrPartition):
-        looker.plan("nowhere")
-    looker.fake.topic("t", 300)
+        reader.plan("nowhere")
+    reader.fake.topic("t", 300)
     with pytest.raises(UnknownTopicOrPartition, match="has no partition 300"):
-        looker.plan(partitions=[300])
+        reader.plan(partitions=[300])
     with pytest.raises(InvalidRequest, match="At most 256"):
-        looker.plan()
+        reader.plan()
 
 
 @pytest.mark.parametrize(
@@ -305,16 +298,16 @@ def test_what_cannot_be_asked(looker: Looker) -> None:
         "oldest" + "-0.0.1" * (MAX_PARTITIONS + 1),
     ],
 )
-def test_a_cursor_of_somebody_elses_making(cursor: str) -> None:
+def test_an_invalid_cursor_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidRequest):
         read_cursor(cursor, newest_first=False)
 
 
-def test_a_cursor_cannot_widen_what_there_is(three: Looker) -> None:
+def test_a_cursor_is_limited_to_the_log(three: Reader) -> None:
     plan = three.plan(offset=3)
     plan.ranges[0].start, plan.ranges[0].end = 2, 2**40
     cursor = write_cursor(plan.ranges, False)
     assert cursor is not None
-    assert three.look(cursor=cursor) == list("cdefghi")
+    assert three.read(cursor=cursor) == list("cdefghi")
     with pytest.raises(InvalidRequest, match="other order"):
-        three.look(cursor=cursor, newest_first=True)
+        three.read(cursor=cursor, newest_first=True)

@@ -8,12 +8,12 @@ from domain.errors import (
     StorageFailed,
     UnknownTopicOrPartition,
 )
-from domain.messages.batch import RecordBatch
-from domain.messages.message import Message, decode_messages
+from domain.messages.message import Message
 from domain.topics.partitioner import partition_for_key
 from tests.fakes.answers import answers_of
 from tests.fakes.batches import TIMESTAMP
 from tests.fakes.broker import FakeBroker
+from tests.fakes.stored import stored_messages
 
 
 def send(fake: FakeBroker, *records: OutgoingRecord, topic: str = "t") -> list[Delivery]:
@@ -28,60 +28,51 @@ def place(delivery: Delivery) -> tuple[int, int, int]:
     return delivery.partition, delivery.offset, delivery.timestamp
 
 
-def stored(fake: FakeBroker, index: int = 0) -> list[Message]:
-    data = memoryview(fake.stored(index=index))
-    messages: list[Message] = []
-    while data:
-        batch = RecordBatch(data)
-        messages += decode_messages(
-            batch.records, batch.base_offset, batch.base_timestamp, batch.count
-        )
-        data = data[batch.size_bytes :]
-    return messages
-
-
-def test_records_are_told_once_they_are_durable() -> None:
+def test_records_are_delivered_when_they_are_durable() -> None:
     fake = FakeBroker()
     fake.topic()
     pending = fake.broker.messages.send.send("t", [OutgoingRecord(b"k", b"v")])
     assert answers_of(pending) == []
     fake.run()
-    assert [message.value for message in stored(fake)] == [b"v"]
+    assert [message.value for message in stored_messages(fake)] == [b"v"]
 
 
-def test_order_partitions_times_nulls_and_headers() -> None:
+def test_order_partitions_timestamps_nulls_and_headers() -> None:
     fake = FakeBroker()
     fake.topic("t", 2)
-    told = send(
+    deliveries = send(
         fake,
         OutgoingRecord(None, b"a", partition=1),
         OutgoingRecord(b"k", None, ((b"h", None),), partition=0, timestamp=5),
         OutgoingRecord(b"", b"c", partition=1),
     )
-    assert [place(one) for one in told] == [(1, 0, TIMESTAMP), (0, 0, 5), (1, 1, TIMESTAMP)]
-    assert stored(fake, 0) == [Message(0, 5, b"k", None, ((b"h", None),))]
-    assert [(one.key, one.value) for one in stored(fake, 1)] == [(None, b"a"), (b"", b"c")]
+    assert [place(one) for one in deliveries] == [(1, 0, TIMESTAMP), (0, 0, 5), (1, 1, TIMESTAMP)]
+    assert stored_messages(fake, index=0) == [Message(0, 5, b"k", None, ((b"h", None),))]
+    assert [(one.key, one.value) for one in stored_messages(fake, index=1)] == [
+        (None, b"a"),
+        (b"", b"c"),
+    ]
 
 
-def test_a_key_goes_where_java_clients_would_send_it() -> None:
+def test_keys_are_partitioned_as_by_java_clients() -> None:
     fake = FakeBroker()
     fake.topic("t", 7)
     keys = [b"key-%d" % number for number in range(50)]
-    told = send(fake, *(OutgoingRecord(key, b"v") for key in keys))
-    assert [place(one)[0] for one in told] == [partition_for_key(key, 7) for key in keys]
+    deliveries = send(fake, *(OutgoingRecord(key, b"v") for key in keys))
+    assert [place(one)[0] for one in deliveries] == [partition_for_key(key, 7) for key in keys]
 
 
-def test_without_a_key_all_partitions_get_some_in_time() -> None:
+def test_records_without_a_key_are_spread_over_all_partitions() -> None:
     fake = FakeBroker()
     fake.topic("t", 3)
     used = {place(send(fake, OutgoingRecord(None, b"v"))[0])[0] for _ in range(6)}
     assert used == {0, 1, 2}
 
 
-def test_one_that_is_wrong_does_not_spoil_the_others() -> None:
+def test_an_invalid_record_does_not_affect_others() -> None:
     fake = FakeBroker()
     fake.topic(cleanup_policy="compact", max_message_bytes="500")
-    told = send(
+    deliveries = send(
         fake,
         OutgoingRecord(b"k", b"good"),
         OutgoingRecord(None, b"no key"),
@@ -89,30 +80,25 @@ def test_one_that_is_wrong_does_not_spoil_the_others() -> None:
         OutgoingRecord(b"k", b"elsewhere", partition=9),
         OutgoingRecord(b"k", b"also good"),
     )
-    assert [type(one) for one in told] == [
-        Delivered,
-        InvalidRecord,
-        MessageTooLarge,
-        UnknownTopicOrPartition,
-        Delivered,
-    ]
-    assert [message.value for message in stored(fake)] == [b"good", b"also good"]
-    assert place(told[-1])[1] == 1
+    refused = [InvalidRecord, MessageTooLarge, UnknownTopicOrPartition]
+    assert [type(one) for one in deliveries] == [Delivered, *refused, Delivered]
+    assert [message.value for message in stored_messages(fake)] == [b"good", b"also good"]
+    assert place(deliveries[-1])[1] == 1
 
 
-def test_the_logs_own_time_is_told() -> None:
+def test_log_append_time_is_returned() -> None:
     fake = FakeBroker()
     fake.topic(message_timestamp_type="LogAppendTime")
     [one] = send(fake, OutgoingRecord(b"k", b"v", timestamp=5))
     assert place(one)[2] == TIMESTAMP
 
 
-def test_a_disk_that_is_full_and_a_topic_that_is_not_there() -> None:
+def test_a_failed_commit_and_an_unknown_topic_are_errors() -> None:
     fake = FakeBroker()
     fake.topic()
     fake.commit.fail_next()
-    told = send(fake, OutgoingRecord(b"k", b"v"), OutgoingRecord(b"k", b"v", partition=9))
-    assert [type(one) for one in told] == [StorageFailed, UnknownTopicOrPartition]
+    deliveries = send(fake, OutgoingRecord(b"k", b"v"), OutgoingRecord(b"k", b"v", partition=9))
+    assert [type(one) for one in deliveries] == [StorageFailed, UnknownTopicOrPartition]
     [missing] = send(fake, OutgoingRecord(b"k", b"v"), topic="nowhere")
     assert isinstance(missing, UnknownTopicOrPartition)
     [internal] = send(fake, OutgoingRecord(b"k", b"v"), topic="__consumer_offsets")

@@ -1,4 +1,4 @@
-"""A scan on the loop: when it is handed over, waits, or ends."""
+"""A scan on the loop: when a worker process continues it, when it waits or ends."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.fakes.broker import FakeBroker
 
 
 class FakeWorkers:
-    """Told by hand whether one is free; each says only that it has been given the rest."""
+    """The test sets whether one is free; each returns the same part."""
 
     def __init__(self) -> None:
         self.free = False
@@ -63,10 +63,10 @@ def scan(
     fake: FakeBroker,
     workers: FakeWorkers | None,
     budget_ms: int | None = None,
-    wanted: RecordFilter = ALL_RECORDS,
+    conditions: RecordFilter = ALL_RECORDS,
 ) -> SlicedScan:
-    question = ScanPlan([], wanted, budget_ms=budget_ms)
-    plan = fake.broker.messages.browse.plan("t", None, question)
+    options = ScanPlan([], conditions, budget_ms=budget_ms)
+    plan = fake.broker.messages.browse.plan("t", None, options)
     background = fake.broker.background
     return SlicedScan(plan, fake.log, BatchCompression(), fake.clock, background, workers)
 
@@ -81,7 +81,7 @@ def ended(pending: Pending[ScanPart]) -> tuple[bytes, ScanEnd]:
     return part.data, part.end
 
 
-def test_what_is_soon_done_needs_no_worker(fake: FakeBroker, workers: FakeWorkers) -> None:
+def test_a_short_scan_needs_no_worker(fake: FakeBroker, workers: FakeWorkers) -> None:
     pending = scan(fake, workers).next()
     assert not pending.resolved
     fake.run()
@@ -90,9 +90,7 @@ def test_what_is_soon_done_needs_no_worker(fake: FakeBroker, workers: FakeWorker
     assert workers.jobs == []
 
 
-def test_a_large_batch_goes_to_a_worker_with_what_is_left(
-    fake: FakeBroker, workers: FakeWorkers
-) -> None:
+def test_a_worker_continues_at_a_large_batch(fake: FakeBroker, workers: FakeWorkers) -> None:
     make_heavy(fake)
     workers.free = True
     pending = scan(fake, workers, budget_ms=500).next()
@@ -105,14 +103,14 @@ def test_a_large_batch_goes_to_a_worker_with_what_is_left(
 
 
 @pytest.mark.parametrize(("has_idle", "here_ms"), [(False, HERE_MS), (True, HERE_MS_IF_IDLE)])
-def test_it_goes_sooner_where_a_worker_waits(
+def test_an_idle_worker_continues_sooner(
     fake: FakeBroker, workers: FakeWorkers, has_idle: bool, here_ms: int
 ) -> None:
     for _ in range(100):
         fake.appended(record_batch(["small"]))
     fake.clock.look_ns = SLICE_NS
     workers.free, workers.has_idle = True, has_idle
-    scan(fake, workers, wanted=RecordFilter(anywhere=b"nowhere")).next()
+    scan(fake, workers, conditions=RecordFilter(anywhere=b"nowhere")).next()
     for _ in range(here_ms):
         fake.scheduler.run_pass()
         assert not workers.jobs
@@ -121,9 +119,7 @@ def test_it_goes_sooner_where_a_worker_waits(
     assert workers.jobs
 
 
-def test_it_waits_for_a_worker_but_not_longer_than_it_may(
-    fake: FakeBroker, workers: FakeWorkers
-) -> None:
+def test_a_scan_waits_for_a_worker_within_its_time(fake: FakeBroker, workers: FakeWorkers) -> None:
     make_heavy(fake)
     first = scan(fake, workers, budget_ms=500).next()
     second = scan(fake, workers).next()
@@ -138,7 +134,7 @@ def test_it_waits_for_a_worker_but_not_longer_than_it_may(
     assert ended(second)[1].reason == "end"
 
 
-def test_without_workers_all_is_done_here(fake: FakeBroker) -> None:
+def test_without_workers_the_loop_scans_everything(fake: FakeBroker) -> None:
     make_heavy(fake)
     running = scan(fake, None)
     found = 0
@@ -152,8 +148,8 @@ def test_without_workers_all_is_done_here(fake: FakeBroker) -> None:
     assert found == 2
 
 
-def test_what_cannot_be_read_and_what_is_over(fake: FakeBroker) -> None:
-    fake.log.failing = StorageFailed("the disk is ill")
+def test_an_unreadable_log_and_a_stopping_broker_end_a_scan(fake: FakeBroker) -> None:
+    fake.log.failing = StorageFailed("the disk is broken")
     pending = scan(fake, None).next()
     fake.run()
     [part] = answers_of(pending)
@@ -165,11 +161,11 @@ def test_what_cannot_be_read_and_what_is_over(fake: FakeBroker) -> None:
     assert isinstance(part.end, StorageFailed) and "stopping" in part.end.message
 
 
-def test_whatever_goes_wrong_is_told(
+def test_a_fault_fails_the_scan(
     fake: FakeBroker, workers: FakeWorkers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def start(plan: ScanPlan, log: LogStore) -> RunningScan | None:
-        raise RuntimeError("nobody foresaw it")
+        raise RuntimeError("a bug")
 
     make_heavy(fake)
     monkeypatch.setattr(workers, "start", start)
@@ -179,7 +175,7 @@ def test_whatever_goes_wrong_is_told(
 
 
 @pytest.mark.parametrize("gone", [UnknownTopicOrPartition, NotLeaderOrFollower])
-def test_a_topic_that_is_deleted_or_moves_meanwhile_is_no_shorter_one(
+def test_a_topic_that_is_deleted_or_moves_is_an_error(
     fake: FakeBroker, gone: type[BrokerError]
 ) -> None:
     browse = fake.broker.messages.browse
@@ -195,7 +191,7 @@ def test_a_topic_that_is_deleted_or_moves_meanwhile_is_no_shorter_one(
     assert type(part.end) is gone and part.data == b""
 
 
-def test_who_leaves_stops_it(fake: FakeBroker, workers: FakeWorkers) -> None:
+def test_a_closed_scan_stops(fake: FakeBroker, workers: FakeWorkers) -> None:
     running = scan(fake, workers)
     parts: list[ScanPart] = []
     running.next().then(parts.append)

@@ -11,7 +11,6 @@ from application.records.plan import MAX_PARTITIONS
 from application.records.tail import Tail, Tailed
 from application.topics.partitions import MorePartitions
 from domain.errors import InvalidRequest, StorageFailed
-from domain.topics.topic import Topic
 from tests.fakes.answers import answers_of
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
@@ -31,14 +30,14 @@ def values(tailed: Tailed) -> list[str]:
     return [json.loads(line)["value"] for line in tailed.splitlines()]
 
 
-def come(fake: FakeBroker, tail: Tail) -> list[str]:
+def next_values(fake: FakeBroker, tail: Tail) -> list[str]:
     pending = tail.next()
     fake.run()
     [tailed] = answers_of(pending)
     return values(tailed)
 
 
-def test_from_now_it_waits_for_the_next_record(fake: FakeBroker) -> None:
+def test_a_tail_waits_for_the_next_record(fake: FakeBroker) -> None:
     tail = fake.broker.messages.tail.open("t")
     pending = tail.next()
     fake.run()
@@ -49,23 +48,28 @@ def test_from_now_it_waits_for_the_next_record(fake: FakeBroker) -> None:
     assert tail.positions() == {0: 3, 1: 1}
 
 
-def test_from_an_offset_and_from_some_before_now(fake: FakeBroker) -> None:
-    assert come(fake, fake.broker.messages.tail.open("t", offset=1)) == ["b", "c"]
-    assert come(fake, fake.broker.messages.tail.open("t", last=2)) == ["b", "c"]
-    assert come(fake, fake.broker.messages.tail.open("t", last=99)) == ["a", "b", "c"]
+def test_a_tail_can_start_before_the_end(fake: FakeBroker) -> None:
+    assert next_values(fake, fake.broker.messages.tail.open("t", offset=1)) == ["b", "c"]
+    assert next_values(fake, fake.broker.messages.tail.open("t", last=2)) == ["b", "c"]
+    assert next_values(fake, fake.broker.messages.tail.open("t", last=99)) == ["a", "b", "c"]
 
 
-def test_who_comes_again_misses_nothing(fake: FakeBroker) -> None:
+def test_a_resumed_tail_continues_at_its_positions(fake: FakeBroker) -> None:
     tail = fake.broker.messages.tail.open("t")
     tail.resume_from({0: 1, 1: 0, 7: 3})
-    assert come(fake, tail) == ["b", "c"]
+    assert next_values(fake, tail) == ["b", "c"]
+    grow(fake, 3)
+    fake.appended(record_batch(["new"]), index=2)
+    tail = fake.broker.messages.tail.open("t")
+    tail.resume_from({0: 3, 1: 0})
+    assert next_values(fake, tail) == ["new"]
 
 
-def test_who_comes_again_from_beyond_the_end_hears_what_comes(fake: FakeBroker) -> None:
+def test_a_tail_resumed_beyond_the_end_continues_at_the_end(fake: FakeBroker) -> None:
     tail = fake.broker.messages.tail.open("t")
     tail.resume_from({0: 1000, 1: 2**80})
     fake.appended(record_batch(["d"]))
-    assert come(fake, tail) == ["d"]
+    assert next_values(fake, tail) == ["d"]
     assert tail.positions() == {0: 4, 1: 0}
 
 
@@ -74,7 +78,7 @@ def grow(fake: FakeBroker, total: int) -> None:
     fake.run()
 
 
-def test_partitions_that_are_added_are_followed_too(fake: FakeBroker) -> None:
+def test_added_partitions_are_followed(fake: FakeBroker) -> None:
     tail = fake.broker.messages.tail.open("t")
     waiting = tail.next()
     fake.run()
@@ -86,31 +90,23 @@ def test_partitions_that_are_added_are_followed_too(fake: FakeBroker) -> None:
     assert tail.positions() == {0: 3, 1: 0, 2: 1}
     grow(fake, 4)
     fake.appended(record_batch(["newer"]), index=3)
-    assert come(fake, tail) == ["newer"]
+    assert next_values(fake, tail) == ["newer"]
     tail.close()
     assert len(fake.broker.messages.tail.purgatory) == 0
 
 
-def test_who_comes_again_misses_nothing_of_those_that_were_added(fake: FakeBroker) -> None:
-    grow(fake, 3)
-    fake.appended(record_batch(["new"]), index=2)
-    tail = fake.broker.messages.tail.open("t")
-    tail.resume_from({0: 3, 1: 0})
-    assert come(fake, tail) == ["new"]
-
-
-def test_who_named_partitions_gets_no_others(fake: FakeBroker) -> None:
+def test_a_tail_of_some_partitions_follows_no_others(fake: FakeBroker) -> None:
     tail = fake.broker.messages.tail.open("t", [0, 1])
     waiting = tail.next()
     fake.run()
     grow(fake, 3)
     fake.appended(record_batch(["new"]), index=2)
-    fake.appended(record_batch(["wanted"]), index=1)
+    fake.appended(record_batch(["followed"]), index=1)
     fake.run()
-    assert values(answers_of(waiting)[0]) == ["wanted"]
+    assert values(answers_of(waiting)[0]) == ["followed"]
 
 
-def test_a_new_partition_may_have_to_be_loaded(fake: FakeBroker) -> None:
+def test_an_added_partition_that_is_not_in_memory_is_loaded(fake: FakeBroker) -> None:
     tail = fake.broker.messages.tail.open("t")
     pending = tail.next()
     fake.log.loading = Pending()
@@ -124,7 +120,7 @@ def test_a_new_partition_may_have_to_be_loaded(fake: FakeBroker) -> None:
     assert values(answers_of(pending)[0]) == ["d"]
 
 
-def test_the_first_use_of_a_partition_waits_for_its_log(fake: FakeBroker) -> None:
+def test_opening_waits_for_logs_that_are_not_in_memory(fake: FakeBroker) -> None:
     fake.log.loading, fake.log.loading_of = Pending(), fake.existing().partition_ids[1]
     with pytest.raises(NotInMemory):
         fake.broker.messages.tail.open("t")
@@ -132,7 +128,7 @@ def test_the_first_use_of_a_partition_waits_for_its_log(fake: FakeBroker) -> Non
     assert fake.broker.messages.tail.open("t").positions() == {0: 3, 1: 0}
 
 
-def test_a_topic_that_grows_too_wide_for_a_tail_ends_it_with_a_reason(fake: FakeBroker) -> None:
+def test_a_tail_ends_with_an_error_when_its_topic_has_too_many_partitions(fake: FakeBroker) -> None:
     waiting = fake.broker.messages.tail.open("t").next()
     fake.run()
     grow(fake, MAX_PARTITIONS + 1)
@@ -140,21 +136,21 @@ def test_a_topic_that_grows_too_wide_for_a_tail_ends_it_with_a_reason(fake: Fake
     assert isinstance(tailed, InvalidRequest) and str(MAX_PARTITIONS) in tailed.message
 
 
-def test_nothing_of_it_is_done_while_nobody_asks(fake: FakeBroker) -> None:
+def test_a_tail_reads_only_on_demand(fake: FakeBroker) -> None:
     tail = fake.broker.messages.tail.open("t")
     for number in range(1000):
         fake.append(record_batch([str(number)]))
     fake.run()
     assert len(fake.broker.messages.tail.purgatory) == 0
-    first = come(fake, tail)
+    first = next_values(fake, tail)
     assert 0 < len(first) <= 500
     seen = list(first)
     while len(seen) < 1000:
-        seen += come(fake, tail)
+        seen += next_values(fake, tail)
     assert seen == [str(number) for number in range(1000)]
 
 
-def test_what_does_not_fit_is_passed_over_without_an_answer(fake: FakeBroker) -> None:
+def test_records_that_do_not_match_are_skipped(fake: FakeBroker) -> None:
     tail = fake.broker.messages.tail.open("t", conditions=RecordFilter(in_value=b"x"))
     pending = tail.next()
     fake.appended(record_batch(["y"]))
@@ -166,24 +162,19 @@ def test_what_does_not_fit_is_passed_over_without_an_answer(fake: FakeBroker) ->
     assert values(answers_of(pending)[0]) == ["xy"]
 
 
-def test_it_ends_when_the_broker_stops_and_when_its_topic_goes(fake: FakeBroker) -> None:
-    tail = fake.broker.messages.tail.open("t")
-    pending = tail.next()
+@pytest.mark.parametrize("deleted", [False, True])
+def test_a_tail_ends_with_the_broker_or_the_topic(fake: FakeBroker, deleted: bool) -> None:
+    pending = fake.broker.messages.tail.open("t").next()
     fake.run()
-    fake.broker.messages.fetch.release()
-    assert answers_of(pending) == [None]
-
-    tail = fake.broker.messages.tail.open("t")
-    pending = tail.next()
-    fake.run()
-    found = fake.broker.topics.delete_topics.find("t", b"")
-    assert isinstance(found, Topic)
-    fake.broker.topics.delete_topics.delete([found])
-    fake.run()
+    if deleted:
+        fake.broker.topics.delete_topics.delete([fake.existing()])
+        fake.run()
+    else:
+        fake.broker.messages.fetch.release()
     assert answers_of(pending) == [None]
 
 
-def test_who_leaves_is_not_told_any_more(fake: FakeBroker) -> None:
+def test_a_closed_tail_reads_nothing(fake: FakeBroker) -> None:
     tail = fake.broker.messages.tail.open("t")
     pending = tail.next()
     fake.run()
@@ -194,7 +185,7 @@ def test_who_leaves_is_not_told_any_more(fake: FakeBroker) -> None:
     assert len(fake.broker.messages.tail.purgatory) == 0
 
 
-def test_a_log_that_cannot_be_read(fake: FakeBroker) -> None:
+def test_an_unreadable_log_ends_a_tail(fake: FakeBroker) -> None:
     tail = fake.broker.messages.tail.open("t", offset=0)
     fake.log.failing = StorageFailed("the disk is ill")
     pending = tail.next()

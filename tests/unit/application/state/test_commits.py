@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from application.partitions.fetch import DelayedFetch, FetchedPartition, FetchItem, FetchQuery
+from application.state.runtime import ignore
 from domain.errors import BrokerError, OffsetOutOfRange, OutOfOrderSequence, StorageFailed
 from domain.partitions.partition import (
     HEADER_READ_BYTES,
@@ -15,11 +16,30 @@ from tests.fakes.broker import FakeBroker, FlakyLogStore
 
 
 class Waiter:
+    """Records the outcomes of commits."""
+
     def __init__(self) -> None:
         self.outcomes: list[StorageFailed | None] = []
 
     def committed(self, failure: StorageFailed | None) -> None:
         self.outcomes.append(failure)
+
+
+class HeaderReads:
+    """Partition and number of headers of each read."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.reads: list[tuple[int, int]] = []
+        headers = FlakyLogStore.headers
+
+        def counted(
+            log: FlakyLogStore, partition_id: int, offset: int, limit: int, waits: bool = False
+        ) -> list[bytes]:
+            found = headers(log, partition_id, offset, limit, waits)
+            self.reads.append((partition_id, len(found)))
+            return found
+
+        patch.setattr(FlakyLogStore, "headers", counted)
 
 
 @pytest.fixture
@@ -38,7 +58,7 @@ def stage(fake: FakeBroker, batch: bytearray, index: int = 0) -> tuple[Appended,
 
 
 def wait(fake: FakeBroker, offset: int = 0) -> list[list[FetchedPartition]]:
-    """A fetch that waits; what it gets comes into the list."""
+    """A waiting fetch; its result is added to the list."""
     query = FetchQuery([FetchItem("t", bytes(16), 0, offset, 1000, -1)], 500, 1, 1000, False)
     fetched = fake.broker.messages.fetch.fetch(query)
     assert isinstance(fetched, DelayedFetch)
@@ -50,7 +70,7 @@ def wait(fake: FakeBroker, offset: int = 0) -> list[list[FetchedPartition]]:
 # ---- one commit for one pass
 
 
-def test_all_that_came_in_one_pass_shares_a_commit(fake: FakeBroker) -> None:
+def test_all_batches_of_a_pass_share_a_commit(fake: FakeBroker) -> None:
     before = fake.commit.count
     waiters = [stage(fake, record_batch(["a"]), index)[1] for index in (0, 1, 0)]
     assert [waiter.outcomes for waiter in waiters] == [[], [], []]
@@ -59,13 +79,13 @@ def test_all_that_came_in_one_pass_shares_a_commit(fake: FakeBroker) -> None:
     assert [waiter.outcomes for waiter in waiters] == [[None], [None], [None]]
 
 
-def test_nothing_is_committed_when_nothing_was_asked_for(fake: FakeBroker) -> None:
+def test_without_changes_there_is_no_commit(fake: FakeBroker) -> None:
     before = fake.commit.count
     fake.run()
     assert fake.commit.count == before
 
 
-def test_the_watermark_rises_before_waiters_are_told(fake: FakeBroker) -> None:
+def test_the_high_watermark_rises_before_callbacks_run(fake: FakeBroker) -> None:
     fake.append(record_batch(["a", "b"]))
     seen = []
     fake.broker.commits.when_committed(lambda failure: seen.append(fake.partition().high_watermark))
@@ -74,13 +94,7 @@ def test_the_watermark_rises_before_waiters_are_told(fake: FakeBroker) -> None:
     assert seen == [2]
 
 
-def test_what_nobody_waits_for_is_committed_as_well(fake: FakeBroker) -> None:
-    fake.append(record_batch(["a"]))
-    fake.run()
-    assert fake.partition().high_watermark == 1
-
-
-def test_while_a_commit_is_under_way_the_next_one_gathers(fake: FakeBroker) -> None:
+def test_batches_that_arrive_during_a_commit_share_the_next_one(fake: FakeBroker) -> None:
     fake.commit.hold()
     _, first = stage(fake, record_batch(["a"]))
     fake.run()
@@ -97,7 +111,7 @@ def test_while_a_commit_is_under_way_the_next_one_gathers(fake: FakeBroker) -> N
     assert fake.partition().high_watermark == 3
 
 
-def test_waiting_fetches_look_again_after_the_commit_and_not_before(fake: FakeBroker) -> None:
+def test_waiting_fetches_complete_after_the_commit(fake: FakeBroker) -> None:
     got = wait(fake)
     fake.commit.hold()
     stage(fake, record_batch(["a"]))
@@ -108,10 +122,10 @@ def test_waiting_fetches_look_again_after_the_commit_and_not_before(fake: FakeBr
     assert got[0][0].high_watermark == 1
 
 
-def test_a_watcher_that_fails_keeps_nobody_else_from_looking_again(fake: FakeBroker) -> None:
+def test_a_fault_in_a_watcher_does_not_affect_other_watchers(fake: FakeBroker) -> None:
     class Broken:
         def advanced(self, partition: Partition) -> None:
-            raise RuntimeError("nobody foresaw this")
+            raise RuntimeError("a bug")
 
     afterwards: list[str] = []
     fake.broker.commits.after_each(lambda: afterwards.append("flushed"))
@@ -119,7 +133,7 @@ def test_a_watcher_that_fails_keeps_nobody_else_from_looking_again(fake: FakeBro
     got = wait(fake)
     stage(fake, record_batch(["b"]), index=1)
     _, waiter = stage(fake, record_batch(["a"]))
-    with pytest.raises(RuntimeError, match="nobody foresaw this"):
+    with pytest.raises(RuntimeError, match="a bug"):
         fake.run()
     assert (waiter.outcomes, len(got), afterwards) == ([None], 1, ["flushed"])
 
@@ -127,38 +141,29 @@ def test_a_watcher_that_fails_keeps_nobody_else_from_looking_again(fake: FakeBro
 # ---- failures
 
 
-def test_after_a_failed_commit_nothing_of_it_was_ever_there(fake: FakeBroker) -> None:
-    stage(fake, record_batch(["kept"]))
+def test_a_failed_commit_leaves_no_trace(fake: FakeBroker) -> None:
+    for index in (0, 1):
+        stage(fake, record_batch(["first"]), index)
     fake.run()
-    kept = fake.stored()
+    other = fake.partition(index=1)
+    before, appended_bytes = fake.stored(), other.end.appended_bytes
     got = wait(fake, offset=1)
-    waiters = [stage(fake, record_batch([value] * 3))[1] for value in ("a", "b")]
+    waiters = [stage(fake, record_batch([value] * 3))[1] for value in ("lost", "b")]
     assert fake.partition().end.next_offset == 7
     fake.commit.fail_next("no space left")
     fake.run()
     for waiter in waiters:
         assert [str(failure) for failure in waiter.outcomes] == ["no space left"]
     assert (fake.partition().end.next_offset, fake.partition().high_watermark) == (1, 1)
-    assert (fake.stored(), got) == (kept, [])
-
-
-def test_after_a_failed_commit_the_next_batch_gets_the_offset_of_the_lost_one(
-    fake: FakeBroker,
-) -> None:
-    stage(fake, record_batch(["kept"]))
-    fake.run()
-    lost, _ = stage(fake, record_batch(["lost"]))
-    fake.commit.fail_next()
-    fake.run()
+    assert (fake.stored(), got) == (before, [])
+    assert (other.end.next_offset, other.end.appended_bytes) == (1, appended_bytes)
     again, waiter = stage(fake, record_batch(["again"]))
     fake.run()
-    assert again.base_offset == lost.base_offset == 1
-    assert waiter.outcomes == [None]
-    assert b"lost" not in fake.stored()
-    assert b"again" in fake.stored()
+    assert (again.base_offset, waiter.outcomes) == (1, [None])
+    assert b"again" in fake.stored() and b"lost" not in fake.stored()
 
 
-def test_a_lost_batch_that_is_sent_again_is_no_duplicate(fake: FakeBroker) -> None:
+def test_a_retry_of_a_lost_batch_is_no_duplicate(fake: FakeBroker) -> None:
     for sequence in (0, 1):
         stage(fake, record_batch(["a"], producer_id=5, epoch=0, sequence=sequence))
         if sequence == 0:
@@ -171,7 +176,7 @@ def test_a_lost_batch_that_is_sent_again_is_no_duplicate(fake: FakeBroker) -> No
     assert (known.duplicate, known.base_offset) == (True, 0)
 
 
-def test_what_was_pipelined_behind_a_lost_first_batch_does_not_overtake_it(
+def test_a_pipelined_batch_is_refused_after_a_lost_first_batch(
     fake: FakeBroker,
 ) -> None:
     stage(fake, record_batch(["a"], producer_id=5, epoch=0, sequence=0))
@@ -184,7 +189,7 @@ def test_what_was_pipelined_behind_a_lost_first_batch_does_not_overtake_it(
     assert (again.base_offset, behind.base_offset) == (0, 1)
 
 
-def test_what_gathered_behind_a_failed_commit_fails_with_it(fake: FakeBroker) -> None:
+def test_batches_staged_during_a_failed_commit_fail_with_it(fake: FakeBroker) -> None:
     fake.commit.hold()
     _, first = stage(fake, record_batch(["a"]))
     fake.run()
@@ -203,18 +208,7 @@ def test_what_gathered_behind_a_failed_commit_fails_with_it(fake: FakeBroker) ->
     assert b"b" not in fake.stored()[61:]
 
 
-def test_partitions_that_had_no_part_in_a_failed_commit_are_left_alone(fake: FakeBroker) -> None:
-    stage(fake, record_batch(["a"]), index=1)
-    fake.run()
-    other = fake.partition(index=1)
-    appended_bytes = other.end.appended_bytes
-    stage(fake, record_batch(["b"]))
-    fake.commit.fail_next()
-    fake.run()
-    assert (other.end.next_offset, other.end.appended_bytes) == (1, appended_bytes)
-
-
-def test_a_duplicate_of_a_batch_under_way_waits_for_that_batch(fake: FakeBroker) -> None:
+def test_a_duplicate_waits_for_the_commit_of_its_batch(fake: FakeBroker) -> None:
     batch = {"producer_id": 5, "epoch": 0, "sequence": 0}
     fake.commit.hold()
     stage(fake, record_batch(["a"], **batch))  # type: ignore[arg-type]
@@ -228,8 +222,8 @@ def test_a_duplicate_of_a_batch_under_way_waits_for_that_batch(fake: FakeBroker)
 # ---- a store that cannot be read after it failed
 
 
-def test_a_partition_that_cannot_be_rebuilt_is_refused_until_it_can(fake: FakeBroker) -> None:
-    stage(fake, record_batch(["kept"]))
+def test_a_partition_is_unavailable_until_it_can_be_reloaded(fake: FakeBroker) -> None:
+    stage(fake, record_batch(["first"]))
     fake.run()
     stage(fake, record_batch(["lost"]))
     fake.commit.fail_next()
@@ -245,8 +239,8 @@ def test_a_partition_that_cannot_be_rebuilt_is_refused_until_it_can(fake: FakeBr
     assert again.base_offset == 1
 
 
-def test_a_consumer_of_such_a_partition_is_told_of_the_failure(fake: FakeBroker) -> None:
-    """Not that its offset is out of range: it would begin again at the other end of the log."""
+def test_a_fetch_of_such_a_partition_gets_the_storage_error(fake: FakeBroker) -> None:
+    """OFFSET_OUT_OF_RANGE would make it reset its offset."""
     item = FetchItem("t", bytes(16), 0, 1, 1000, -1)
     query = FetchQuery([item], 0, 1, 1000, False)
 
@@ -255,7 +249,7 @@ def test_a_consumer_of_such_a_partition_is_told_of_the_failure(fake: FakeBroker)
         assert isinstance(fetched, list)
         return fetched[0].error
 
-    stage(fake, record_batch(["kept"]))
+    stage(fake, record_batch(["first"]))
     fake.run()
     assert error() is None
     stage(fake, record_batch(["lost"]))
@@ -270,10 +264,10 @@ def test_a_consumer_of_such_a_partition_is_told_of_the_failure(fake: FakeBroker)
     assert isinstance(error(), OffsetOutOfRange)
 
 
-def test_a_partition_that_waits_to_be_rebuilt_does_not_hold_the_way_to_the_failure(
+def test_a_broken_partition_keeps_no_traceback(
     fake: FakeBroker,
 ) -> None:
-    """What could not be staged was met by a request, which the error's frames would hold."""
+    """The traceback of a failed staging has the frames of a request."""
     _, waiter = stage(fake, record_batch(["lost"]))
     fake.commit.fail_next("could not stage")
     fake.commit.failures[0].__cause__ = OSError("the disk")
@@ -288,7 +282,7 @@ def test_a_partition_that_waits_to_be_rebuilt_does_not_hold_the_way_to_the_failu
 # ---- snapshots
 
 
-def test_a_partition_that_grew_much_leaves_a_snapshot_in_the_same_commit(fake: FakeBroker) -> None:
+def test_a_partition_is_snapshotted_after_an_interval_of_bytes(fake: FakeBroker) -> None:
     big = "x" * (SNAPSHOT_INTERVAL_BYTES // 8 - 60)
     for sequence in range(8):
         assert not fake.store.tables.get("partitions")
@@ -304,30 +298,22 @@ def test_a_start_reads_no_more_than_a_thousand_headers(
     fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for sequence in range(2500):
-        assert not isinstance(
-            fake.append(record_batch(["x"], producer_id=5, epoch=0, sequence=sequence)),
-            BrokerError,
-        )
+        batch = record_batch(["x"], producer_id=5, epoch=0, sequence=sequence)
+        assert isinstance(fake.append(batch), Appended)
         if sequence % 10 == 0:
             fake.run()
     fake.run()
     again = fake.restarted()
-    read: list[int] = []
-    headers = FlakyLogStore.headers
-
-    def counted(
-        log: FlakyLogStore, partition_id: int, offset: int, limit: int, waits: bool = False
-    ) -> list[bytes]:
-        found = headers(log, partition_id, offset, limit, waits)
-        read.append(len(found))
-        return found
-
-    monkeypatch.setattr(FlakyLogStore, "headers", counted)
+    headers = HeaderReads(monkeypatch)
     assert again.partition().end.next_offset == 2500
-    assert 0 < sum(read) <= SNAPSHOT_INTERVAL_BYTES // HEADER_READ_BYTES + 10
+    assert (
+        0
+        < sum(count for _, count in headers.reads)
+        <= SNAPSHOT_INTERVAL_BYTES // HEADER_READ_BYTES + 10
+    )
 
 
-def test_a_snapshot_costs_what_has_changed_however_many_producers_there_are(
+def test_a_snapshot_writes_changed_producers_only(
     fake: FakeBroker,
 ) -> None:
     for producer_id in range(3000):
@@ -338,7 +324,7 @@ def test_a_snapshot_costs_what_has_changed_however_many_producers_there_are(
     changes = len(fake.store.staged)
     fake.run()
     assert changes == 3  # the batch, its producer, the log end
-    # Whoever is not in memory after a restart is as well known as before.
+    # After a restart, producers are loaded from the store when they append.
     again = fake.restarted()
     assert len(again.partition().producers) == 0
     retry = again.append(record_batch(["x"], producer_id=2999, epoch=0, sequence=0))
@@ -346,47 +332,37 @@ def test_a_snapshot_costs_what_has_changed_however_many_producers_there_are(
     assert (retry.duplicate, retry.base_offset) == (True, 2999)
 
 
-def test_partitions_of_a_failed_commit_are_read_again_one_by_one_as_they_are_used(
+def test_partitions_of_a_failed_commit_are_reloaded_when_they_are_used(
     fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A full disk fails a thousand partitions at once, again and again."""
+    """A full disk fails thousands of partitions at once, repeatedly."""
     for index in (0, 1):
-        fake.appended(record_batch(["kept"]), index=index)
+        fake.appended(record_batch(["first"]), index=index)
         fake.append(record_batch(["lost"]), index=index)
-    read: list[int] = []
-    headers = FlakyLogStore.headers
-
-    def counted(
-        log: FlakyLogStore, partition_id: int, offset: int, limit: int, waits: bool = False
-    ) -> list[bytes]:
-        read.append(partition_id)
-        return headers(log, partition_id, offset, limit, waits)
-
-    monkeypatch.setattr(FlakyLogStore, "headers", counted)
+    headers = HeaderReads(monkeypatch)
     fake.commit.fail_next()
     fake.run()
-    assert read == []
+    assert headers.reads == []
     assert fake.partition(index=1).end.next_offset == 1
-    assert set(read) == {fake.existing().partition_ids[1]}
+    assert {one for one, _ in headers.reads} == {fake.existing().partition_ids[1]}
 
 
-def test_the_last_snapshots_spare_the_next_start_the_headers(fake: FakeBroker) -> None:
-    fake.appended(record_batch(["a", "b"], producer_id=5, epoch=0, sequence=0))
+def test_after_the_last_snapshots_a_start_reads_no_headers(fake: FakeBroker) -> None:
+    batch = record_batch(["a", "b"], producer_id=5, epoch=0, sequence=0)
+    fake.appended(batch)
     fake.partition(index=1)
-    fake.broker.snapshot_all(lambda failure: None)
+    fake.broker.snapshot_all(ignore)
     fake.run()
     assert len(fake.store.tables["partitions"]) == 1
     again = fake.restarted()
     assert again.partition().bytes_since_snapshot == 0
     assert again.partition().end.next_offset == 2
-    duplicate = again.append(record_batch(["a", "b"], producer_id=5, epoch=0, sequence=0))
-    assert isinstance(duplicate, Appended)
-    assert duplicate.duplicate
+    assert again.appended(batch).duplicate
 
 
-def test_a_waiter_that_raises_keeps_nobody_else_from_being_told(fake: FakeBroker) -> None:
+def test_a_fault_in_a_callback_does_not_affect_other_callbacks(fake: FakeBroker) -> None:
     def fails(failure: object) -> None:
-        raise RuntimeError("a bug of ours")
+        raise RuntimeError("a bug")
 
     seen: list[object] = []
     fake.append(record_batch(["a"]))

@@ -7,10 +7,11 @@ import pytest
 from application.ports.pending import Pending
 from application.state.runtime import Aggregates, Done, Runtime, respond
 from domain.errors import BrokerError, StorageFailed
+from tests.fakes.answers import answers_of
 
 
 class Numbers(Aggregates[str, int]):
-    """Aggregates that are numbers; a store that is durable, or fails, when the test says so."""
+    """Aggregates that are numbers, over a store whose commits the test completes."""
 
     def __init__(self) -> None:
         self.runtime: Runtime[str, int] = Runtime(self)
@@ -54,7 +55,7 @@ def test_a_decision_is_in_flight_until_its_commit(numbers: Numbers) -> None:
     assert (outcomes, numbers.seen[1:]) == ([None], [("committed", "a", 1)])
 
 
-def test_what_is_lost_together_is_read_again_once(numbers: Numbers) -> None:
+def test_changes_that_are_lost_together_reload_once(numbers: Numbers) -> None:
     outcomes = [numbers.persist("a", 1), numbers.persist("a", 2), numbers.persist("b", 3)]
     numbers.seen.clear()
     numbers.commit(StorageFailed("full"))
@@ -62,7 +63,7 @@ def test_what_is_lost_together_is_read_again_once(numbers: Numbers) -> None:
     assert all(isinstance(one[0], StorageFailed) for one in outcomes)
 
 
-def test_a_decision_made_on_hearing_of_a_loss_is_a_loss_of_its_own(numbers: Numbers) -> None:
+def test_a_decision_made_after_a_loss_reloads_again(numbers: Numbers) -> None:
     numbers.runtime.persist("a", (1,), lambda failure: numbers.persist("a", 3) and None)
     numbers.persist("a", 2)
     numbers.commit(StorageFailed("full"))
@@ -71,7 +72,7 @@ def test_a_decision_made_on_hearing_of_a_loss_is_a_loss_of_its_own(numbers: Numb
     assert numbers.seen == [("lost", "a", 3, True)]
 
 
-def test_a_callback_that_raises_takes_no_other_along(numbers: Numbers) -> None:
+def test_a_fault_in_a_callback_does_not_affect_others(numbers: Numbers) -> None:
     def broken(failure: StorageFailed | None) -> None:
         raise ZeroDivisionError
 
@@ -83,7 +84,7 @@ def test_a_callback_that_raises_takes_no_other_along(numbers: Numbers) -> None:
     assert outcomes == [None] and "a" not in numbers.runtime
 
 
-def test_a_response_waits_for_all_it_rests_on_and_bears_what_failed(numbers: Numbers) -> None:
+def test_a_response_waits_for_all_decisions_it_depends_on(numbers: Numbers) -> None:
     numbers.persist("a", 1)
     numbers.persist("b", 2)
     keys = [(numbers.runtime, key) for key in ("a", "b", "c", "b")]
@@ -94,12 +95,10 @@ def test_a_response_waits_for_all_it_rests_on_and_bears_what_failed(numbers: Num
     one(None)
     assert not pending.resolved
     other(StorageFailed("full"))
-    answers: list[list[str | BrokerError]] = []
-    pending.then(answers.append)
-    [[first, second, third, fourth]] = answers
+    [[first, second, third, fourth]] = answers_of(pending)
     assert (first, third) == ("A", "C")
     assert isinstance(second, StorageFailed) and isinstance(fourth, StorageFailed)
 
 
-def test_a_response_that_rests_on_nothing_in_flight_does_not_wait(numbers: Numbers) -> None:
+def test_a_response_without_decisions_in_flight_does_not_wait(numbers: Numbers) -> None:
     assert respond([(numbers.runtime, "a")], ["A"]) == ["A"]

@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from application.partitions.fetch import FetchItem, FetchQuery
+from application.state.runtime import ignore
 from application.state.storage_health import REPEAT_MS
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
-STOPS = "storage_failed"
-GOES_ON = "storage_recovered"
+FAILED, RECOVERED = "storage_failed", "storage_recovered"
 
 
 @pytest.fixture
@@ -27,74 +27,70 @@ def commit(fake: FakeBroker, why: str | None) -> None:
     fake.run()
 
 
-def told(fake: FakeBroker) -> list[tuple[str, str, dict[str, object]]]:
+def taken_lines(fake: FakeBroker) -> list[tuple[str, str, dict[str, object]]]:
     lines, fake.events.lines = fake.events.lines, []
     return lines
 
 
-def test_as_long_as_all_is_well_nothing_is_said(fake: FakeBroker) -> None:
-    commit(fake, None)
-    assert told(fake) == []
-
-
-def test_a_reason_is_told_once_however_many_commits_fail(fake: FakeBroker) -> None:
-    for _ in range(3):
-        commit(fake, "no space is left")
-    assert told(fake) == [("error", STOPS, {"error": "no space is left"})]
-
-
-def test_another_reason_is_told_too(fake: FakeBroker) -> None:
-    for why in ("no space is left", "restart the broker", "no space is left"):
+@pytest.mark.parametrize(
+    ("reasons", "logged"),
+    [
+        ([None], []),
+        (["full", "full", "full"], ["full"]),
+        (["full", "restart the broker", "full"], ["full", "restart the broker"]),
+    ],
+)
+def test_each_reason_is_logged_once(
+    fake: FakeBroker, reasons: list[str | None], logged: list[str]
+) -> None:
+    for why in reasons:
         commit(fake, why)
-    assert [fields["error"] for _, _, fields in told(fake)] == [
-        "no space is left",
-        "restart the broker",
-    ]
+    assert taken_lines(fake) == [("error", FAILED, {"error": why}) for why in logged]
 
 
-def test_the_end_of_it_is_told_and_the_next_trouble_is_a_new_one(fake: FakeBroker) -> None:
+def test_a_recovery_is_logged_and_then_the_next_failure(fake: FakeBroker) -> None:
     for why in ("no space is left", "no space is left", None, None, "no space is left"):
         commit(fake, why)
-    assert told(fake) == [
-        ("error", STOPS, {"error": "no space is left"}),
-        ("info", GOES_ON, {"failed_commits": 2}),
-        ("error", STOPS, {"error": "no space is left"}),
+    assert taken_lines(fake) == [
+        ("error", FAILED, {"error": "no space is left"}),
+        ("info", RECOVERED, {"failed_commits": 2}),
+        ("error", FAILED, {"error": "no space is left"}),
     ]
 
 
-def test_a_commit_with_nothing_in_it_does_not_end_the_trouble(fake: FakeBroker) -> None:
-    """Who waits for a batch that was staged before, or looks for producers that are silent."""
+def test_an_empty_commit_is_no_recovery(fake: FakeBroker) -> None:
+    """Of a duplicate that waits, or of a round of producer expiry without idle producers."""
     commit(fake, "no space is left")
-    told(fake)
-    fake.broker.commits.wait(lambda failure: None)
+    taken_lines(fake)
+    fake.broker.commits.wait(ignore)
     fake.run()
-    fake.broker.snapshot_all(lambda failure: None)
+    fake.broker.snapshot_all(ignore)
     fake.run()
     fake.broker.producer_expiry.start()
     fake.scheduler.advance(fake.config.producer_id_expiration_check_interval_ms)
-    assert told(fake) == []
+    assert taken_lines(fake) == []
     commit(fake, None)
-    assert told(fake) == [("info", GOES_ON, {"failed_commits": 1})]
+    assert taken_lines(fake) == [("info", RECOVERED, {"failed_commits": 1})]
 
 
 @pytest.mark.parametrize("also", ["a batch", "nothing"])
-def test_a_topic_that_is_kept_ends_the_trouble(fake: FakeBroker, also: str) -> None:
+def test_a_persisted_topic_is_a_recovery(fake: FakeBroker, also: str) -> None:
     commit(fake, "no space is left")
     if also == "a batch":
         fake.append(record_batch(["a"]))
     fake.topic("u")
-    assert fake.events.of(GOES_ON) == [{"failed_commits": 1}]
+    assert fake.events.of(RECOVERED) == [{"failed_commits": 1}]
 
 
-def test_what_a_failure_took_along_is_not_counted_as_kept_by_the_next(fake: FakeBroker) -> None:
+def test_changes_that_failed_with_a_commit_are_no_recovery(fake: FakeBroker) -> None:
     fake.commit.hold()
     fake.append(record_batch(["a"]))
     fake.run()
-    fake.broker.commits.when_committed(lambda failure: None)
+    fake.broker.commits.when_committed(ignore)
     fake.commit.let_fail("no space is left")
-    fake.broker.commits.wait(lambda failure: None)
+    fake.broker.commits.wait(ignore)
     fake.run()
-    assert fake.events.of(GOES_ON) == []
+    assert fake.events.of(RECOVERED) == []
 
 
 # ---- reads
@@ -109,22 +105,22 @@ def fetch(fake: FakeBroker, index: int = 0) -> object:
     return fetched[0].error
 
 
-def test_a_partition_that_cannot_be_read_is_named_once_a_minute(fake: FakeBroker) -> None:
+def test_an_unreadable_partition_is_logged_once_a_minute(fake: FakeBroker) -> None:
     commit(fake, None)
     fake.log.failing = StorageFailed("input/output error")
     for _ in range(3):
         assert isinstance(fetch(fake), StorageFailed)
     line = ("error", UNREADABLE, {"topic": "t", "partition": 0, "error": "input/output error"})
-    assert told(fake) == [line]
+    assert taken_lines(fake) == [line]
     fake.clock.advance(REPEAT_MS)
     fetch(fake)
-    assert told(fake) == [line]
+    assert taken_lines(fake) == [line]
     fake.log.failing = None
     assert fetch(fake) is None
-    assert told(fake) == []
+    assert taken_lines(fake) == []
 
 
-def test_a_partition_that_cannot_be_loaded_is_named_too(fake: FakeBroker) -> None:
+def test_a_partition_that_cannot_be_loaded_is_logged(fake: FakeBroker) -> None:
     commit(fake, None)
     again = fake.restarted()
     again.log.failing = StorageFailed("input/output error")

@@ -8,7 +8,6 @@ from domain.errors import (
     InvalidTopic,
     StorageFailed,
     TopicDeletionDisabled,
-    UnknownTopicId,
     UnknownTopicOrPartition,
 )
 from domain.topics.topic import NO_TOPIC_ID, Topic
@@ -22,44 +21,32 @@ def fake() -> FakeBroker:
 
 
 def delete(fake: FakeBroker, *topics: Topic) -> list[Deleted]:
+    """Filled when the results are there."""
     outcomes: list[Deleted] = []
     fake.broker.topics.delete_topics.delete(list(topics)).then(outcomes.extend)
     return outcomes
 
 
-def test_a_topic_is_found_by_name_and_by_id(fake: FakeBroker) -> None:
-    topic = fake.topic("t")
-    find = fake.broker.topics.delete_topics.find
-    assert find("t", NO_TOPIC_ID) is topic
-    assert find(None, topic.topic_id) is topic
-    assert isinstance(find("u", NO_TOPIC_ID), UnknownTopicOrPartition)
-    assert isinstance(find(None, b"\7" * 16), UnknownTopicId)
-
-
-def test_where_topics_may_not_be_deleted_none_is_found() -> None:
+def test_with_deletion_disabled_no_topic_is_found() -> None:
     fake = FakeBroker(delete_topic_enable="false")
     topic = fake.topic("t")
-    assert isinstance(
-        fake.broker.topics.delete_topics.find("t", NO_TOPIC_ID), TopicDeletionDisabled
-    )
-    assert isinstance(
-        fake.broker.topics.delete_topics.find(None, topic.topic_id), TopicDeletionDisabled
-    )
+    for named in (("t", NO_TOPIC_ID), (None, topic.topic_id)):
+        found = fake.broker.topics.delete_topics.find(*named)
+        assert isinstance(found, TopicDeletionDisabled)
 
 
-def test_an_internal_topic_is_not_deleted_unless_an_earlier_release_created_it(
+def test_an_internal_topic_is_deleted_only_if_an_earlier_release_created_it(
     fake: FakeBroker,
 ) -> None:
     name = "__consumer_offsets"
-    refused = fake.broker.topics.delete_topics.find(name, NO_TOPIC_ID)
-    assert isinstance(refused, InvalidTopic)
-    assert refused.message == "Deletion of internal topic __consumer_offsets is prohibited."
+    find = fake.broker.topics.delete_topics.find
+    assert isinstance(find(name, NO_TOPIC_ID), InvalidTopic)
     created = Topic(name, b"\7" * 16, (77,), {})
     fake.broker.catalog.put(created)
-    assert fake.broker.topics.delete_topics.find(name, NO_TOPIC_ID) is created
+    assert find(name, NO_TOPIC_ID) is created
 
 
-def test_a_topic_is_gone_with_the_commit_and_not_before(fake: FakeBroker) -> None:
+def test_a_topic_is_deleted_with_the_commit(fake: FakeBroker) -> None:
     topic, other = fake.topic("t", 2), fake.topic("u")
     fake.commit.hold()
     outcomes = delete(fake, topic)
@@ -85,9 +72,9 @@ def test_a_topic_that_is_being_deleted_is_not_deleted_again(fake: FakeBroker) ->
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_what_is_growing_is_deleted_with_what_it_has_become(fake: FakeBroker, fails: bool) -> None:
+def test_a_topic_that_gets_partitions_is_deleted_with_them(fake: FakeBroker, fails: bool) -> None:
     topic = fake.topic("t")
-    if fails:  # together with what it builds on
+    if fails:  # both changes fail
         fake.commit.fail_next()
     fake.broker.topics.create_partitions.grow([MorePartitions("t", 3, None)], False)
     outcomes = delete(fake, topic)
@@ -100,7 +87,7 @@ def test_what_is_growing_is_deleted_with_what_it_has_become(fake: FakeBroker, fa
     assert fake.restarted().broker.catalog.names() == (["t"] if fails else [])
 
 
-def test_after_a_failed_commit_the_topic_is_still_there(fake: FakeBroker) -> None:
+def test_after_a_failed_commit_the_topic_still_exists(fake: FakeBroker) -> None:
     topic = fake.topic("t")
     fake.appended(record_batch(["a"]))
     fake.commit.fail_next()
@@ -114,7 +101,7 @@ def test_after_a_failed_commit_the_topic_is_still_there(fake: FakeBroker) -> Non
     assert fake.broker.catalog.topic("t") is None
 
 
-def test_a_topic_of_the_same_name_begins_with_nothing(fake: FakeBroker) -> None:
+def test_a_topic_that_is_created_again_is_empty(fake: FakeBroker) -> None:
     topic = fake.topic("t")
     fake.appended(record_batch(["a"]))
     delete(fake, topic)
@@ -125,15 +112,3 @@ def test_a_topic_of_the_same_name_begins_with_nothing(fake: FakeBroker) -> None:
     assert fake.partition().end.next_offset == 0
     fake.scheduler.advance(1000)
     assert fake.appended(record_batch(["b"])).base_offset == 0
-
-
-def test_its_data_goes_afterwards(fake: FakeBroker) -> None:
-    topic = fake.topic("t", 3)
-    for index in range(3):
-        fake.appended(record_batch(["a"]), index=index)
-    delete(fake, topic)
-    fake.run()
-    assert len(fake.broker.dropping) == 3
-    fake.scheduler.advance(1000)
-    assert len(fake.broker.dropping) == 0
-    assert fake.log.partition_ids() == []

@@ -12,7 +12,7 @@ from tests.fakes.broker import FakeBroker
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    """A deleted topic of two partitions: one of three slices, one of one batch."""
+    """A deleted topic: t-0 has three slices of batches, t-1 one batch."""
     fake = FakeBroker()
     topic = fake.topic("t", 2)
     for _ in range(2 * BATCHES_PER_COMMIT + 1):
@@ -26,56 +26,49 @@ def fake() -> FakeBroker:
 
 
 def left(fake: FakeBroker) -> list[int]:
-    """How many batches each partition still has."""
+    """The number of batches of each partition."""
     return [len(partition.batches) for partition in fake.store.partitions.values()]
 
 
-def test_data_goes_a_slice_at_a_time_with_a_pause_after_each(fake: FakeBroker) -> None:
-    assert left(fake) == [2 * BATCHES_PER_COMMIT + 1, 1]
-    fake.scheduler.advance(PAUSE_MS)
-    assert left(fake) == [BATCHES_PER_COMMIT + 1, 1]
-    fake.scheduler.advance(PAUSE_MS)
-    assert left(fake) == [1, 1]
-    fake.scheduler.advance(PAUSE_MS)
-    assert left(fake) == [1]
-    fake.scheduler.advance(PAUSE_MS)
-    assert left(fake) == []
-    assert fake.scheduler.timers == []
-
-
-def test_nothing_is_left_in_the_store(fake: FakeBroker) -> None:
+def check_all_dropped(fake: FakeBroker) -> None:
     fake.scheduler.advance(100)
     assert fake.store.partitions == {}
-    assert {table: rows for table, rows in fake.store.tables.items() if rows}.keys() == {
-        "cluster",
-        "counters",
-    }
+    tables = {table for table, rows in fake.store.tables.items() if rows}
+    assert tables == {"cluster", "counters"}
+    assert len(fake.broker.dropping) == 0
 
 
-def test_a_restart_goes_on_where_the_last_run_stopped(fake: FakeBroker) -> None:
+def test_data_is_deleted_in_slices_with_pauses(fake: FakeBroker) -> None:
+    many = 2 * BATCHES_PER_COMMIT + 1
+    for batches in ([many, 1], [many - BATCHES_PER_COMMIT, 1], [1, 1], [1], []):
+        assert left(fake) == batches
+        fake.scheduler.advance(PAUSE_MS)
+    assert fake.scheduler.timers == []
+    check_all_dropped(fake)
+
+
+def test_a_restart_continues_the_deletion(fake: FakeBroker) -> None:
     fake.scheduler.advance(PAUSE_MS)
     again = fake.restarted()
     assert len(again.broker.dropping) == 0
     again.broker.dropping.start()
-    again.scheduler.advance(100)
-    assert again.store.partitions == {}
-    assert again.store.tables["doomed"] == {}
+    check_all_dropped(again)
 
 
-def test_after_a_failed_commit_the_slice_is_tried_again_later(fake: FakeBroker) -> None:
+def test_a_failed_slice_is_repeated_later(fake: FakeBroker) -> None:
     fake.commit.fail_next()
     fake.scheduler.advance(PAUSE_MS)
     assert left(fake) == [2 * BATCHES_PER_COMMIT + 1, 1]
     fake.scheduler.advance(RETRY_MS - 1)
     assert left(fake) == [2 * BATCHES_PER_COMMIT + 1, 1]
     fake.scheduler.advance(1)
-    assert left(fake) == [2 * BATCHES_PER_COMMIT + 1], "the other one: this one may be ill"
+    assert left(fake) == [2 * BATCHES_PER_COMMIT + 1], "the other partition first"
     fake.scheduler.advance(100)
     assert left(fake) == []
 
 
-def test_what_cannot_be_dropped_is_tried_less_and_less_often(fake: FakeBroker) -> None:
-    """Each try takes along what else was in its commit."""
+def test_repeated_failures_are_repeated_with_growing_pauses(fake: FakeBroker) -> None:
+    """Each failure also fails the other changes of its commit."""
     tries = fake.commit.count
     for _ in range(40):
         fake.commit.fail_next()
@@ -86,7 +79,7 @@ def test_what_cannot_be_dropped_is_tried_less_and_less_often(fake: FakeBroker) -
     assert left(fake) == []
 
 
-def test_rows_that_cannot_be_read_do_not_end_the_dropping(
+def test_unreadable_rows_do_not_end_the_deletion(
     fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> list[tuple[bytes, bytes]]:
@@ -100,18 +93,17 @@ def test_rows_that_cannot_be_read_do_not_end_the_dropping(
     assert fake.store.tables["doomed"] == {}
 
 
-def test_topics_that_are_deleted_meanwhile_get_in_line(fake: FakeBroker) -> None:
+def test_topics_that_are_deleted_meanwhile_are_queued(fake: FakeBroker) -> None:
     topic = fake.topic("u")
     fake.appended(record_batch(["a"]), "u")
     fake.broker.topics.delete_topics.delete([topic])
     fake.run()
     assert len(fake.broker.dropping) == 3
     assert len(fake.scheduler.timers) == 1
-    fake.scheduler.advance(100)
-    assert fake.store.partitions == {}
+    check_all_dropped(fake)
 
 
-def test_once_it_is_stopped_the_store_is_not_touched_again(fake: FakeBroker) -> None:
+def test_after_the_stop_no_data_is_deleted(fake: FakeBroker) -> None:
     fake.scheduler.advance(PAUSE_MS)
     fake.broker.stop_upkeep()
     fake.scheduler.advance(RETRY_MS)
@@ -119,7 +111,7 @@ def test_once_it_is_stopped_the_store_is_not_touched_again(fake: FakeBroker) -> 
     assert fake.scheduler.timers == []
 
 
-def test_a_topic_that_is_deleted_in_the_end_is_left_to_the_next_run(fake: FakeBroker) -> None:
+def test_a_topic_that_is_deleted_after_the_stop_is_left_to_the_next_start(fake: FakeBroker) -> None:
     fake.broker.stop_upkeep()
     fake.broker.topics.delete_topics.delete([fake.topic("u")])
     fake.run()
@@ -127,5 +119,4 @@ def test_a_topic_that_is_deleted_in_the_end_is_left_to_the_next_run(fake: FakeBr
     assert left(fake) == [2 * BATCHES_PER_COMMIT + 1, 1]
     again = fake.restarted()
     again.broker.dropping.start()
-    again.scheduler.advance(100)
-    assert again.store.tables["doomed"] == {}
+    check_all_dropped(again)

@@ -4,7 +4,7 @@ import pytest
 
 from application.ports.pending import Pending
 from application.topics.metadata import Described, UnknownTopic
-from domain.errors import BrokerError, InvalidTopic, UnknownTopicId, UnknownTopicOrPartition
+from domain.errors import BrokerError, UnknownTopicOrPartition
 from domain.topics.topic import Topic
 from tests.fakes.answers import answers_of
 from tests.fakes.broker import FakeBroker
@@ -17,7 +17,7 @@ def topics(fake: FakeBroker, *names: str, may_create: bool = True) -> list[Descr
 
 
 def outcomes(found: list[Described]) -> list[int | type[BrokerError]]:
-    """How many partitions there are, or why there are none."""
+    """The number of partitions, or the error."""
     return [len(one.partition_ids) if isinstance(one, Topic) else type(one.error) for one in found]
 
 
@@ -28,18 +28,12 @@ def fake() -> FakeBroker:
     return fake
 
 
-def test_topics_are_found_in_the_order_they_were_asked_for(fake: FakeBroker) -> None:
-    fake.topic("u")
-    assert [one.name for one in topics(fake, "u", "t")] == ["u", "t"]
-    assert [one.name for one in fake.broker.topics.metadata.all_topics()] == ["t", "u"]
-
-
-def test_a_topic_that_is_not_there_is_created_with_the_brokers_defaults(fake: FakeBroker) -> None:
+def test_an_unknown_topic_is_created_with_the_defaults_of_the_broker(fake: FakeBroker) -> None:
     assert outcomes(topics(fake, "new", "t")) == [4, 2]
     assert fake.broker.catalog.topic("new") is not None
 
 
-def test_the_answer_waits_until_the_topic_is_durable(fake: FakeBroker) -> None:
+def test_the_response_waits_until_the_topic_is_durable(fake: FakeBroker) -> None:
     fake.commit.hold()
     found = fake.broker.topics.metadata.topics(["new"], True)
     assert isinstance(found, Pending)
@@ -50,19 +44,15 @@ def test_the_answer_waits_until_the_topic_is_durable(fake: FakeBroker) -> None:
     assert found.resolved
 
 
-def test_many_who_ask_for_the_same_new_topic_get_the_same_one(fake: FakeBroker) -> None:
-    asked = [fake.broker.topics.metadata.topics(["new"], True) for _ in range(3)]
-    got: list[list[Described]] = []
-    for one in asked:
-        assert isinstance(one, Pending)
-        one.then(got.append)
+def test_requests_for_the_same_new_topic_share_its_creation(fake: FakeBroker) -> None:
+    pending = [fake.broker.topics.metadata.topics(["new"], True) for _ in range(3)]
     fake.run()
-    ids = {found[0].topic_id for found in got}
-    assert (len(got), len(ids)) == (3, 1)
+    found = [answers_of(one)[0][0] for one in pending]
+    assert len({topic.topic_id for topic in found}) == 1
 
 
 @pytest.mark.parametrize("allowed_by", ["neither", "client", "broker"])
-def test_nothing_is_created_where_client_or_broker_forbids_it(allowed_by: str) -> None:
+def test_no_topic_is_created_if_client_or_broker_forbids_it(allowed_by: str) -> None:
     broker_allows = "true" if allowed_by == "broker" else "false"
     fake = FakeBroker(auto_create_topics_enable=broker_allows)
     found = topics(fake, "new", may_create=allowed_by == "client")
@@ -70,8 +60,8 @@ def test_nothing_is_created_where_client_or_broker_forbids_it(allowed_by: str) -
     assert len(fake.broker.catalog) == 0
 
 
-def test_more_topics_than_one_request_may_create_are_not_created() -> None:
-    """As with Kafka, whose controller refuses the request that the broker makes of it."""
+def test_too_many_new_topics_are_not_created() -> None:
+    """As in Kafka, whose controller refuses the request of the broker."""
     fake = FakeBroker(num_partitions="3")
     few, many = ([f"{size}-{n}" for n in range(size)] for size in (3333, 3334))
     assert set(outcomes(topics(fake, *many))) == {UnknownTopicOrPartition}
@@ -80,35 +70,13 @@ def test_more_topics_than_one_request_may_create_are_not_created() -> None:
     assert len(fake.broker.catalog) == 3333
 
 
-@pytest.mark.parametrize("may_create", [True, False])
-def test_a_name_that_cannot_be_is_refused_whether_it_may_be_created_or_not(
-    fake: FakeBroker, may_create: bool
-) -> None:
-    found = topics(fake, "a b", "..", "t", "", may_create=may_create)
-    assert outcomes(found) == [InvalidTopic, InvalidTopic, 2, InvalidTopic]
-
-
-def test_a_name_that_collides_is_not_created(fake: FakeBroker) -> None:
-    fake.topic("a.b")
-    assert outcomes(topics(fake, "a_b")) == [InvalidTopic]
-
-
-def test_a_topic_asked_for_twice_is_answered_once(fake: FakeBroker) -> None:
+def test_a_topic_that_is_requested_twice_is_returned_once(fake: FakeBroker) -> None:
     assert [one.name for one in topics(fake, "t", "new", "t", "new")] == ["t", "new"]
 
 
-def test_a_failed_commit_is_told_and_the_next_try_creates_the_topic(fake: FakeBroker) -> None:
+def test_after_a_failed_commit_the_next_request_creates_the_topic(fake: FakeBroker) -> None:
     fake.commit.fail_next("no space left")
     (one,) = topics(fake, "new")
     assert isinstance(one, UnknownTopic)
     assert str(one.error) == "no space left"
     assert outcomes(topics(fake, "new")) == [4]
-
-
-def test_a_topic_is_found_by_its_id(fake: FakeBroker) -> None:
-    topic = fake.existing()
-    assert fake.broker.topics.metadata.topic_by_id(topic.topic_id) is topic
-    unknown = fake.broker.topics.metadata.topic_by_id(b"\7" * 16)
-    assert isinstance(unknown, UnknownTopic)
-    assert (unknown.name, unknown.topic_id) == (None, b"\7" * 16)
-    assert isinstance(unknown.error, UnknownTopicId)

@@ -20,10 +20,10 @@ from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
 
-def ask(
-    fake: FakeBroker, *wanted: MorePartitions, validate_only: bool = False
+def begin(
+    fake: FakeBroker, *topics: MorePartitions, validate_only: bool = False
 ) -> list[list[Grown]]:
-    return answers_of(fake.broker.topics.create_partitions.grow(list(wanted), validate_only))
+    return answers_of(fake.broker.topics.create_partitions.grow(list(topics), validate_only))
 
 
 def grow(
@@ -33,10 +33,10 @@ def grow(
     name: str = "t",
     validate_only: bool = False,
 ) -> Grown:
-    answers = ask(fake, MorePartitions(name, total, assignments), validate_only=validate_only)
+    results = begin(fake, MorePartitions(name, total, assignments), validate_only=validate_only)
     fake.run()
-    ((answer,),) = answers
-    return answer
+    ((result,),) = results
+    return result
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def count(fake: FakeBroker) -> int:
     return len(fake.existing().partition_ids)
 
 
-def test_new_partitions_come_after_the_old_ones(fake: FakeBroker) -> None:
+def test_new_partitions_follow_the_existing_ones(fake: FakeBroker) -> None:
     fake.appended(record_batch(["a"]), index=1)
     old = fake.existing()
     fake.topic("u", 1)
@@ -64,97 +64,75 @@ def test_new_partitions_come_after_the_old_ones(fake: FakeBroker) -> None:
     assert again.partition_ids == grown.partition_ids
 
 
-def test_they_are_there_once_they_are_durable(fake: FakeBroker) -> None:
+def test_new_partitions_exist_when_they_are_durable(fake: FakeBroker) -> None:
     fake.commit.hold()
-    answers = ask(fake, MorePartitions("t", 3, None))
+    results = begin(fake, MorePartitions("t", 3, None))
     fake.run()
-    assert (answers, count(fake)) == ([], 2)
+    assert (results, count(fake)) == ([], 2)
     fake.commit.let_go()
-    assert (len(answers), count(fake)) == (1, 3)
+    assert (len(results), count(fake)) == (1, 3)
 
 
-def test_what_is_only_validated_is_not_made(fake: FakeBroker) -> None:
+def test_validate_only_adds_no_partitions(fake: FakeBroker) -> None:
     assert isinstance(grow(fake, 3, validate_only=True), Topic)
     assert isinstance(grow(fake, 1, validate_only=True), InvalidPartitions)
     assert count(fake) == 2
     assert not fake.store.staged
 
 
-@pytest.mark.parametrize("total", [2, 1, 0, -1])
-def test_a_topic_never_gets_fewer(fake: FakeBroker, total: int) -> None:
-    assert isinstance(grow(fake, total), InvalidPartitions)
-
-
-def test_an_unknown_topic_is_not_made(fake: FakeBroker) -> None:
-    assert isinstance(grow(fake, 3, name="u"), UnknownTopicOrPartition)
-
-
-@pytest.mark.parametrize("total", [10_003, 2**31 - 1])
-def test_too_many_at_once_are_refused(fake: FakeBroker, total: int) -> None:
-    assert isinstance(grow(fake, total), PolicyViolation)
-
-
-def test_each_new_partition_may_be_assigned_to_this_broker(fake: FakeBroker) -> None:
+@pytest.mark.parametrize(
+    ("total", "assignments", "error"),
+    [
+        (2, None, InvalidPartitions),
+        (2**31 - 1, None, PolicyViolation),
+        (4, [[1], [2]], InvalidReplicaAssignment),
+    ],
+)
+def test_invalid_partition_counts_and_assignments_are_refused(
+    fake: FakeBroker, total: int, assignments: list[list[int]] | None, error: type[BrokerError]
+) -> None:
+    assert isinstance(grow(fake, total, assignments), error)
+    assert count(fake) == 2
     assert isinstance(grow(fake, 4, [[1], [1]]), Topic)
 
 
-@pytest.mark.parametrize(
-    "assignments", [[], [[1]], [[1], [1], [1]], [[1], [2]], [[1], []], [[1, 1], [1]]]
-)
-def test_an_assignment_that_cannot_be_is_refused(
-    fake: FakeBroker, assignments: list[list[int]]
-) -> None:
-    assert isinstance(grow(fake, 4, assignments), InvalidReplicaAssignment)
-    assert count(fake) == 2
-
-
-def test_one_answer_each_in_order(fake: FakeBroker) -> None:
+def test_a_failed_commit_adds_no_partitions(fake: FakeBroker) -> None:
     fake.topic("u", 1)
-    answers = ask(
-        fake,
-        MorePartitions("t", 3, None),
-        MorePartitions("nope", 3, None),
-        MorePartitions("u", 2, None),
-    )
-    fake.run()
-    assert [type(one) for one in answers[0]] == [Topic, UnknownTopicOrPartition, Topic]
-
-
-def test_after_a_failed_commit_the_topic_is_as_it_was(fake: FakeBroker) -> None:
+    three = [MorePartitions(name, 3, None) for name in ("t", "unknown", "u")]
     fake.commit.fail_next()
-    answers = ask(fake, MorePartitions("t", 3, None), MorePartitions("nope", 3, None))
-    fake.run()
-    assert [type(one) for one in answers[0]] == [StorageFailed, UnknownTopicOrPartition]
-    assert count(fake) == 2
-    assert isinstance(grow(fake, 3), Topic)
+    for outcome in (StorageFailed, Topic):
+        results = begin(fake, *three)
+        fake.run()
+        assert [type(one) for one in results[0]] == [outcome, UnknownTopicOrPartition, outcome]
+        assert count(fake) == (3 if outcome is Topic else 2)
 
 
 @pytest.mark.parametrize(
     ("other", "expected"),
     [(5, InvalidPartitions), (3, InvalidPartitions), (None, UnknownTopicOrPartition)],
 )
-def test_who_comes_while_a_change_is_on_its_way_waits_for_it(
+def test_a_request_waits_for_a_pending_change_of_the_topic(
     fake: FakeBroker, other: int | None, expected: type[BrokerError]
 ) -> None:
     if other is not None:
-        ask(fake, MorePartitions("t", other, None))
+        begin(fake, MorePartitions("t", other, None))
     else:
         topic = fake.broker.catalog.topic("t")
         assert topic is not None
         fake.broker.topics.delete_topics.delete([topic])
-    answers: list[list[BrokerError | Topic]] = ask(fake, MorePartitions("t", 3, None))
-    assert answers == []
+    results: list[list[BrokerError | Topic]] = begin(fake, MorePartitions("t", 3, None))
+    assert results == []
     fake.run()
-    assert isinstance(answers[0][0], expected)
+    assert isinstance(results[0][0], expected)
 
 
-def test_a_topic_that_is_configured_and_grows_in_one_pass_does_both(fake: FakeBroker) -> None:
-    wanted = [Alteration("retention.ms", Operation.SET, "1000")]
+def test_a_topic_can_be_altered_and_grow_in_one_pass(fake: FakeBroker) -> None:
+    alterations = [Alteration("retention.ms", Operation.SET, "1000")]
     fake.broker.configs.alter_configs.alter(
-        [RequestedConfigs(Resource(ResourceKind.TOPIC, "t"), wanted)], False
+        [RequestedConfigs(Resource(ResourceKind.TOPIC, "t"), alterations)], False
     )
-    answers = ask(fake, MorePartitions("t", 3, None))
+    results = begin(fake, MorePartitions("t", 3, None))
     fake.run()
-    assert isinstance(answers[0][0], Topic)
+    assert isinstance(results[0][0], Topic)
     assert count(fake) == 3
     assert fake.existing().configs == {"retention.ms": "1000"}

@@ -6,27 +6,27 @@ from domain.configs.broker import BrokerConfig, attribute_of
 from domain.errors import InvalidConfig
 
 
-def test_an_untouched_broker_has_the_defaults_of_the_table() -> None:
+def test_settings_have_the_defaults_of_the_table() -> None:
     broker = BrokerConfig()
     for name, definition in BrokerConfig.definitions.items():
         assert broker.value(name) == definition.default
     assert broker.num_partitions == 1
 
 
-def test_every_default_is_legal() -> None:
+def test_every_default_is_valid() -> None:
     for definition in BrokerConfig.definitions.values():
         text = definition.format(definition.default)
         if text is not None:
             assert definition.parse(text) == definition.default
 
 
-def test_a_row_stands_under_its_own_name() -> None:
+def test_attributes_have_the_names_of_their_settings() -> None:
     for table in BrokerConfig.__bases__:
         for attribute in table.__annotations__:
             assert attribute == attribute_of(vars(table)[attribute].name)
 
 
-def test_given_texts_become_values() -> None:
+def test_texts_are_parsed() -> None:
     broker = BrokerConfig({"num.partitions": " 3 ", "delete.topic.enable": "False"})
     assert broker.num_partitions == 3
     assert broker.delete_topic_enable is False
@@ -37,7 +37,7 @@ def test_a_wrong_value_is_refused() -> None:
         BrokerConfig({"num.partitions": "0"})
 
 
-def test_an_unknown_name_has_no_value() -> None:
+def test_an_unknown_setting_is_refused() -> None:
     with pytest.raises(InvalidConfig, match="Unknown broker setting: nope"):
         BrokerConfig().value("nope")
 
@@ -56,11 +56,11 @@ def test_an_unknown_name_has_no_value() -> None:
         ("storage", "text"),
     ],
 )
-def test_a_row_says_what_is_allowed(name: str, words: str) -> None:
+def test_a_setting_describes_its_values(name: str, words: str) -> None:
     assert BrokerConfig.definitions[name].allowed() == words
 
 
-def test_what_is_set_while_it_runs_goes_before_what_it_was_started_with() -> None:
+def test_dynamic_configs_override_static_settings() -> None:
     broker = BrokerConfig({"message.max.bytes": "30"})
     broker.configure({}, {"message.max.bytes": "20"})
     assert broker.message_max_bytes == 20
@@ -70,7 +70,7 @@ def test_what_is_set_while_it_runs_goes_before_what_it_was_started_with() -> Non
     assert broker.message_max_bytes == 30
 
 
-def test_only_dynamic_settings_change_while_it_runs() -> None:
+def test_only_dynamic_settings_can_change() -> None:
     broker = BrokerConfig()
     broker.configure({"num.partitions": "9"}, {"num.partitions": "9"})
     assert broker.num_partitions == 1

@@ -22,7 +22,7 @@ TOPIC, BROKER, GROUP = ResourceKind.TOPIC, ResourceKind.BROKER, ResourceKind.GRO
         (BROKER, "log.cleanup.policy", "delete,compact"),
     ],
 )
-def test_a_config_that_is_not_built_is_found(kind: ResourceKind, name: str, text: str) -> None:
+def test_a_config_without_effect_is_found(kind: ResourceKind, name: str, text: str) -> None:
     assert [one.name for one in without_effect(kind, {name: text})] == [name]
 
 
@@ -38,7 +38,7 @@ def test_a_config_that_is_not_built_is_found(kind: ResourceKind, name: str, text
         (ResourceKind.BROKER_LOGGER, "any", "INFO"),
     ],
 )
-def test_a_config_with_effect_and_a_default_are_not_found(
+def test_configs_with_effect_and_defaults_are_not_found(
     kind: ResourceKind, name: str, text: str | None
 ) -> None:
     assert without_effect(kind, {name: text}) == []
@@ -54,11 +54,11 @@ def test_a_config_with_effect_and_a_default_are_not_found(
         (BROKER, "log.retention.hours"),
     ],
 )
-def test_unlimited_retention_is_true_anyway(kind: ResourceKind, name: str) -> None:
+def test_unlimited_retention_has_no_warning(kind: ResourceKind, name: str) -> None:
     assert without_effect(kind, {name: "-1"}) == []
 
 
-def test_of_alterations_only_those_that_set_something_are_found() -> None:
+def test_only_alterations_that_set_a_config_are_found() -> None:
     alterations = [
         Alteration("retention.ms", Operation.DELETE, "5"),
         Alteration("segment.ms", Operation.SET, "5"),
@@ -72,7 +72,7 @@ def test_of_alterations_only_those_that_set_something_are_found() -> None:
     assert altered_without_effect(BROKER, unknown) == []
 
 
-def test_a_topic_config_and_the_settings_of_its_default_have_the_same_effect() -> None:
+def test_a_topic_config_and_its_broker_default_have_the_same_effect() -> None:
     """`ottla topic create --dry-run` asks the broker about its settings: there is no topic yet."""
     for config in TOPIC_CONFIGS.values():
         for synonym in config.synonyms:

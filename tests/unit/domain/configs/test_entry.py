@@ -1,16 +1,16 @@
-"""Where values are set, in the order of Apache Kafka 4.2's answers to DescribeConfigs."""
+"""Sources of values, in the order of DescribeConfigs in Apache Kafka 4.2."""
 
 from __future__ import annotations
 
 from domain.configs.broker import BrokerConfig
-from domain.configs.entry import ConfigEntry, all_brokers_entries, broker_entry
+from domain.configs.entry import ConfigEntry, broker_entry
 from domain.configs.group import describe_group_configs
-from domain.configs.settings.definition import Source, Synonym
+from domain.configs.settings.definition import Source
 from domain.configs.topic import describe_topic_configs
 from domain.configs.topic_table import TOPIC_CONFIGS
 
 
-def told(entry: ConfigEntry) -> tuple[str | None, Source, list[tuple[str, str | None, str]]]:
+def shown(entry: ConfigEntry) -> tuple[str | None, Source, list[tuple[str, str | None, str]]]:
     places = [(one.name, one.text, one.source.name) for one in entry.synonyms]
     return entry.text, entry.source, places
 
@@ -24,10 +24,10 @@ def of_broker(name: str, broker: BrokerConfig) -> ConfigEntry:
     return broker_entry(BrokerConfig.definitions[name], broker)
 
 
-def test_a_topics_value_is_set_in_the_topic_and_wherever_its_counterpart_is() -> None:
+def test_a_topic_config_lists_all_places_where_it_is_set() -> None:
     broker = BrokerConfig({"message.max.bytes": "30"})
     broker.configure({"message.max.bytes": "10"}, {"message.max.bytes": "20"})
-    assert told(of_topic("max.message.bytes", {"max.message.bytes": " 5 "}, broker)) == (
+    assert shown(of_topic("max.message.bytes", {"max.message.bytes": " 5 "}, broker)) == (
         "5",
         Source.TOPIC,
         [
@@ -40,11 +40,11 @@ def test_a_topics_value_is_set_in_the_topic_and_wherever_its_counterpart_is() ->
     )
 
 
-def test_other_units_are_told_from_where_the_counterpart_itself_is_set() -> None:
+def test_a_default_in_another_unit_is_converted() -> None:
     broker = BrokerConfig({"log.retention.hours": "2"})
-    assert told(of_topic("retention.ms", {}, broker)) == ("7200000", Source.DEFAULT, [])
+    assert shown(of_topic("retention.ms", {}, broker)) == ("7200000", Source.DEFAULT, [])
     broker.configure({}, {"log.retention.ms": "1000"})
-    assert told(of_topic("retention.ms", {}, broker)) == (
+    assert shown(of_topic("retention.ms", {}, broker)) == (
         "1000",
         Source.DYNAMIC_DEFAULT_BROKER,
         [
@@ -53,51 +53,32 @@ def test_other_units_are_told_from_where_the_counterpart_itself_is_set() -> None
             ("log.retention.hours", "168", "DEFAULT"),
         ],
     )
-    assert told(of_broker("log.retention.hours", broker))[2] == [
+    assert shown(of_broker("log.retention.hours", broker))[2] == [
         ("log.retention.hours", "2", "STATIC_BROKER"),
         ("log.retention.hours", "168", "DEFAULT"),
     ]
 
 
-def test_what_has_no_counterpart_is_set_in_the_topic_or_nowhere() -> None:
+def test_a_topic_config_without_a_broker_default_is_set_in_the_topic_only() -> None:
     name = "leader.replication.throttled.replicas"
-    assert told(of_topic(name, {}, BrokerConfig())) == ("", Source.DEFAULT, [])
-    assert told(of_topic(name, {name: "0:1"}, BrokerConfig()))[2] == [(name, "0:1", "TOPIC")]
+    assert shown(of_topic(name, {}, BrokerConfig())) == ("", Source.DEFAULT, [])
+    assert shown(of_topic(name, {name: "0:1"}, BrokerConfig()))[2] == [(name, "0:1", "TOPIC")]
 
 
-def test_what_is_set_nowhere_has_no_value() -> None:
-    assert told(of_broker("log.roll.ms", BrokerConfig())) == (None, Source.DEFAULT, [])
-
-
-def test_only_dynamic_settings_of_a_broker_may_be_written() -> None:
-    broker = BrokerConfig()
-    assert not of_broker("message.max.bytes", broker).read_only
-    assert of_broker("num.partitions", broker).read_only
-
-
-def test_a_secret_is_not_told_anywhere() -> None:
+def test_a_secret_is_not_returned() -> None:
     broker = BrokerConfig({"offsets": "postgresql://me:secret@host/db"})
-    assert told(of_broker("offsets", broker)) == (
+    assert shown(of_broker("offsets", broker)) == (
         None,
         Source.STATIC_BROKER,
         [("offsets", None, "STATIC_BROKER")],
     )
 
 
-def test_of_all_brokers_only_what_is_set_for_them_is_told() -> None:
-    broker = BrokerConfig({"message.max.bytes": "30"})
-    assert all_brokers_entries(broker) == []
-    broker.configure({"message.max.bytes": "10"}, {"log.cleanup.policy": "compact"})
-    [entry] = all_brokers_entries(broker)
-    place = Synonym("log.cleanup.policy", "compact", Source.DYNAMIC_DEFAULT_BROKER)
-    assert (entry.name, entry.text, entry.synonyms) == ("log.cleanup.policy", "compact", [place])
-
-
-def test_a_group_names_its_own_config_also_for_the_default() -> None:
+def test_a_group_config_has_its_own_name_for_the_default() -> None:
     broker = BrokerConfig({"group.consumer.session.timeout.ms": "50000"})
     heartbeat, session = describe_group_configs({"consumer.heartbeat.interval.ms": "7000"}, broker)
-    assert told(heartbeat)[2] == [("consumer.heartbeat.interval.ms", "7000", "GROUP")]
-    assert told(session)[2] == [("consumer.session.timeout.ms", "50000", "DEFAULT")]
+    assert shown(heartbeat)[2] == [("consumer.heartbeat.interval.ms", "7000", "GROUP")]
+    assert shown(session)[2] == [("consumer.session.timeout.ms", "50000", "DEFAULT")]
 
 
 def test_documentation_says_when_a_setting_has_no_effect() -> None:

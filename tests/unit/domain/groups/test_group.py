@@ -18,15 +18,15 @@ def of(kafka: FakeKafka) -> list[GroupMember]:
     return list(group(kafka).assigned_members(kafka.broker.catalog.topic_by_id))
 
 
-def stable(kafka: FakeKafka, shares: bytes) -> Member:
+def stable(kafka: FakeKafka, assignment: bytes) -> Member:
     kafka.topic("t", 4)
     member = classic(kafka)
     join_all(member)
-    assert member.sync({member.member_id: shares}).error_code == 0
+    assert member.sync({member.member_id: assignment}).error_code == 0
     return member
 
 
-def test_members_of_a_classic_group_have_what_their_leader_gave_them() -> None:
+def test_members_of_a_classic_group_have_the_assignment_of_the_leader() -> None:
     kafka = FakeKafka()
     member = stable(kafka, write_assignment(1, {"t": [2, 0], "a": [1]}))
     [found] = of(kafka)
@@ -36,7 +36,7 @@ def test_members_of_a_classic_group_have_what_their_leader_gave_them() -> None:
     assert group(kafka).assignor(("uniform",)) == "range"
 
 
-def test_while_a_group_rebalances_nobody_has_anything() -> None:
+def test_during_a_rebalance_members_have_no_partitions() -> None:
     kafka = FakeKafka()
     stable(kafka, write_assignment(1, {"t": [0]}))
     classic(kafka).begin_join(version=3)
@@ -46,13 +46,13 @@ def test_while_a_group_rebalances_nobody_has_anything() -> None:
     assert group(kafka).assignor(("uniform",)) == ""
 
 
-def test_what_clients_say_in_a_way_of_their_own_is_nothing_to_us() -> None:
+def test_an_unreadable_assignment_has_no_partitions() -> None:
     kafka = FakeKafka()
     stable(kafka, b"\0\1 something else")
     assert [member.assigned for member in of(kafka)] == [{}]
 
 
-def test_members_of_a_consumer_group_have_what_the_broker_gave_them() -> None:
+def test_members_of_a_consumer_group_have_the_assignment_of_the_broker() -> None:
     kafka = FakeKafka()
     kafka.topic("t", 2)
     modern = Modern(kafka)

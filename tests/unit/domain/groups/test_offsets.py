@@ -3,55 +3,44 @@ from __future__ import annotations
 import pytest
 
 from domain.configs.settings.definition import LONG_MAX
-from domain.errors import GroupIdNotFound, IllegalGeneration, NonEmptyGroup
-from domain.groups.group import GroupKind
 from domain.groups.offsets import (
-    check_offset_delete,
     counts_from,
     expire_timestamp_ms,
     is_expired,
     metadata_units,
-    refuse_unknown_group,
 )
-from tests.fakes.groups import GroupOfOneWord, committed
+from tests.fakes.groups import FakeGroup, committed
 
 RETENTION_MS = 1000
 
 
-def group(expires_from: int | None = 0, *topics: str) -> GroupOfOneWord:
-    found = GroupOfOneWord("g")
+def group(expires_from: int | None = 0, *topics: str) -> FakeGroup:
+    found = FakeGroup("g")
     found.expires_from = expires_from
     found.topics = set(topics)
     return found
 
 
-def test_an_offset_expires_when_its_retention_is_over() -> None:
-    one = committed(at_ms=0)
-    assert not is_expired(one, counts_from(group(500), "t"), 1499, RETENTION_MS)
-    assert is_expired(one, counts_from(group(500), "t"), 1500, RETENTION_MS)
+def expires(at_ms: int, group: FakeGroup, expires_ms: int | None = None) -> bool:
+    one = committed(at_ms=0, expires_ms=expires_ms)
+    return is_expired(one, counts_from(group, "t"), at_ms, RETENTION_MS)
 
 
-def test_nothing_expires_where_the_group_says_no() -> None:
-    assert not is_expired(committed(at_ms=0), counts_from(group(None), "t"), 10**9, RETENTION_MS)
-    assert not is_expired(committed(at_ms=0), counts_from(group(0, "t"), "t"), 10**9, RETENTION_MS)
+def test_an_offset_expires_after_the_retention_or_at_its_expire_timestamp() -> None:
+    assert not expires(1499, group(500))
+    assert expires(1500, group(500))
+    assert not expires(4999, group(0), expires_ms=5000)
+    assert expires(5000, group(0), expires_ms=5000)
+    assert expires(10, group(0), expires_ms=10)
 
 
-def test_an_expire_timestamp_of_its_own_counts_instead_of_the_retention() -> None:
-    late = committed(at_ms=0, expires_ms=5000)
-    assert not is_expired(late, counts_from(group(0), "t"), 4999, RETENTION_MS)
-    assert is_expired(late, counts_from(group(0), "t"), 5000, RETENTION_MS)
-    assert is_expired(
-        committed(at_ms=0, expires_ms=10), counts_from(group(0), "t"), 10, RETENTION_MS
-    )
+@pytest.mark.parametrize("expires_ms", [None, 1])
+def test_an_offset_that_the_group_protects_does_not_expire(expires_ms: int | None) -> None:
+    for protecting in (group(None), group(0, "t")):
+        assert not expires(10**9, protecting, expires_ms)
 
 
-def test_not_even_an_expire_timestamp_counts_where_the_group_says_no() -> None:
-    assert not is_expired(
-        committed(expires_ms=1), counts_from(group(None), "t"), 10**9, RETENTION_MS
-    )
-
-
-def test_a_retention_time_counts_from_the_commit() -> None:
+def test_a_retention_time_starts_with_the_commit() -> None:
     assert expire_timestamp_ms(-1, 1000) is None
     assert expire_timestamp_ms(0, 1000) == 1000
     assert expire_timestamp_ms(500, 1000) == 1500
@@ -61,32 +50,11 @@ def test_a_retention_time_counts_from_the_commit() -> None:
 
 
 @pytest.mark.parametrize(("text", "units"), [("", 0), ("abc", 3), ("é", 1), ("漢字", 2), ("😀", 2)])
-def test_the_length_of_metadata_is_counted_as_kafka_counts_it(text: str, units: int) -> None:
+def test_the_length_of_metadata_is_counted_as_in_kafka(text: str, units: int) -> None:
     assert metadata_units(text) == units
 
 
-def test_a_generation_of_an_unknown_group_is_refused_as_the_client_can_understand() -> None:
-    with pytest.raises(GroupIdNotFound):
-        refuse_unknown_group(knows_epochs=True)
-    with pytest.raises(IllegalGeneration):
-        refuse_unknown_group(knows_epochs=False)
-
-
-def test_offsets_of_a_live_group_are_deleted_only_where_it_says_what_it_reads() -> None:
-    connect = group()
-    connect.type = "connect"
-    check_offset_delete(connect)
-    connect.members = {"m": None}
-    with pytest.raises(NonEmptyGroup):
-        check_offset_delete(connect)
-    connect.type = "consumer"
-    check_offset_delete(connect)
-    modern = GroupOfOneWord("g", GroupKind.CONSUMER)
-    modern.members = {"m": None}
-    check_offset_delete(modern)
-
-
-def test_two_offsets_are_equal_where_all_of_them_is() -> None:
+def test_offsets_are_compared_by_all_fields() -> None:
     assert committed(7, "m", expires_ms=3) == committed(7, "m", expires_ms=3)
     assert committed(7) != committed(8)
     assert committed(7, "m") != committed(7)

@@ -1,4 +1,4 @@
-"""What we build, others read: checked with decoders that are not ours."""
+"""Batches that the broker builds, read by an independent decoder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MESSAGES = [
 
 
 @pytest.mark.parametrize("codec", range(5))
-def test_another_client_reads_what_was_built(codec: int) -> None:
+def test_an_independent_client_reads_a_built_batch(codec: int) -> None:
     batch = build_batch(MESSAGES, crc32c, codec, BatchCompression().compress)
     read = DefaultRecordBatch(batch)
     assert read.validate_crc()
@@ -36,21 +36,21 @@ def test_another_client_reads_what_was_built(codec: int) -> None:
     assert records[0].headers == [("h", b"\x00\xff"), ("h", None)]
 
 
-def test_it_is_the_batch_that_a_producer_without_an_id_sends() -> None:
+def test_a_built_batch_equals_that_of_a_producer_without_an_id() -> None:
     built = build_batch([Message(0, 1_700_000, b"k", b"v", ((b"h", b"1"),))], crc32c)
     assert built == record_batch([(b"k", b"v", [("h", b"1")], 1_700_000)])
 
 
-def test_a_batch_becomes_nobodys_and_stays_whole() -> None:
+def test_the_producer_id_can_be_removed() -> None:
     batch = RecordBatch(memoryview(record_batch(["a", "b"], producer_id=7, epoch=1, sequence=5)))
     without_producer(batch, crc32c)
     batch.check_crc(crc32c)
     assert bytes(batch.buffer) == bytes(record_batch(["a", "b"]))
 
 
-def test_what_is_nobodys_is_not_touched() -> None:
+def test_a_batch_without_a_producer_id_is_not_changed() -> None:
     batch = RecordBatch(memoryview(record_batch(["a"], log_append_time=True)))
-    batch.buffer[60] ^= 1  # a checksum made anew would hide it
+    batch.buffer[60] ^= 1  # a new checksum would hide it
     without_producer(batch, crc32c)
     assert batch.attributes & LOG_APPEND_TIME
     with pytest.raises(CorruptMessage):

@@ -28,7 +28,7 @@ def decoded(payload: bytes, count: int) -> list[Message]:
 
 
 @given(st.lists(rows, min_size=1, max_size=20), st.integers(0, 2**40))
-def test_records_read_as_an_independent_client_reads_them(
+def test_records_are_decoded_as_by_an_independent_client(
     records: list[tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]], int]],
     base_offset: int,
 ) -> None:
@@ -52,31 +52,31 @@ def test_records_read_as_an_independent_client_reads_them(
     assert list(times) == [(message.offset, message.timestamp) for message in messages]
 
 
-def test_a_log_append_time_is_the_time_of_every_record() -> None:
+def test_log_append_time_is_the_timestamp_of_every_record() -> None:
     payload = records_section([(None, b"a", (), 5), (None, b"b", (), 9)], 5)
     times = [message.timestamp for message in decode_messages(payload, 7, 5, 2, 1000)]
     assert times == [1000, 1000]
 
 
-def test_fields_are_copies_that_outlive_the_buffer() -> None:
+def test_fields_are_copies_of_the_buffer() -> None:
     payload = bytearray(records_section([(b"key", b"value", [("h", b"1")], TIMESTAMP)], TIMESTAMP))
     [message] = decode_messages(memoryview(payload), 0, TIMESTAMP, 1)
     payload[:] = bytes(len(payload))
     assert message == Message(0, TIMESTAMP, b"key", b"value", ((b"h", b"1"),))
 
 
-def test_an_offset_may_be_missing_in_between() -> None:
+def test_offsets_can_have_gaps() -> None:
     payload = encode_messages([Message(3, 50, None, b"a"), Message(8, 60, b"k", None)], 3, 50)
     assert [message.offset for message in decode_messages(payload, 3, 50, 2)] == [3, 8]
 
 
-def test_a_header_name_need_not_be_utf8() -> None:
+def test_a_header_name_can_be_any_bytes() -> None:
     payload = records_section([(None, None, [(b"\xff\xfe", b"x")], TIMESTAMP)], TIMESTAMP)
     assert decoded(payload, 1)[0].headers == ((b"\xff\xfe", b"x"),)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 2**31 - 1, -1])
-def test_a_count_that_does_not_agree_with_the_records_is_refused(count: int) -> None:
+def test_a_wrong_record_count_is_refused(count: int) -> None:
     payload = records_section([(None, b"a", (), TIMESTAMP)] * 2, TIMESTAMP)
     with pytest.raises(InvalidRecord):
         decoded(payload, count)
@@ -116,7 +116,7 @@ def test_a_malformed_record_is_refused(record: bytes) -> None:
         decoded(section_of(record), 1)
 
 
-def test_a_record_cut_at_any_byte_is_refused() -> None:
+def test_a_truncated_record_is_refused() -> None:
     payload = records_section([(b"key", b"v" * 100, [("h", b"1")], TIMESTAMP)], TIMESTAMP)
     for end in range(len(payload)):
         with pytest.raises(InvalidRecord):
@@ -124,7 +124,7 @@ def test_a_record_cut_at_any_byte_is_refused() -> None:
 
 
 @given(st.binary(max_size=200), st.integers(-5, 50))
-def test_random_bytes_raise_nothing_else(payload: bytes, count: int) -> None:
+def test_random_bytes_raise_invalid_record_only(payload: bytes, count: int) -> None:
     try:
         list(decode_messages(payload, 0, 0, count))
     except InvalidRecord:
@@ -135,7 +135,7 @@ def test_random_bytes_raise_nothing_else(payload: bytes, count: int) -> None:
         pass
 
 
-def test_giant_claims_cost_neither_time_nor_memory() -> None:
+def test_huge_lengths_cost_neither_time_nor_memory() -> None:
     huge = varint(2**31 - 1)
     claims = [huge, section_of(b"\0\0\0\1\1" + huge + bytes(10)), b"\0\0\0" + huge + bytes(1000)]
     tracemalloc.start()

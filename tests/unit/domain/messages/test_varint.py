@@ -21,7 +21,7 @@ from tests.fakes.batches import varint as independent_varint
         ("ffffffff0f", -(2**31)),
     ],
 )
-def test_numbers_are_read_as_kafka_writes_them(encoded: str, number: int) -> None:
+def test_numbers_are_encoded_as_in_kafka(encoded: str, number: int) -> None:
     data = bytes.fromhex(encoded)
     assert read_varint(data, 0) == (number, len(data))
     assert read_varlong(b"\xff" + data + b"\x02", 1) == (number, len(data) + 1)
@@ -29,18 +29,18 @@ def test_numbers_are_read_as_kafka_writes_them(encoded: str, number: int) -> Non
 
 
 @given(st.integers(-(2**63), 2**63 - 1))
-def test_every_int64_comes_back(number: int) -> None:
+def test_every_int64_can_be_decoded_again(number: int) -> None:
     assert varlong(number) == independent_varint(number)
     assert read_varlong(varlong(number), 0) == (number, len(varlong(number)))
 
 
 @pytest.mark.parametrize("data", [b"", b"\x80", b"\xff\xff"])
-def test_an_end_within_a_varint_is_refused(data: bytes) -> None:
+def test_a_truncated_varint_is_refused(data: bytes) -> None:
     with pytest.raises(InvalidRecord, match="ends within"):
         read_varint(data, 0)
 
 
-def test_a_varint_without_an_end_is_refused_after_its_longest_form() -> None:
+def test_an_endless_varint_is_refused() -> None:
     endless = b"\x80" * 1_000_000
     with pytest.raises(InvalidRecord, match="longer than 5 bytes"):
         read_varint(endless, 0)

@@ -22,33 +22,33 @@ EPOCHS = LeaderEpochs([(0, 0), (2, 10), (5, 25)])
         (0, EpochEnd(0, 10)),
     ],
 )
-def test_an_epoch_ends_where_the_next_begins(epoch: int, end: EpochEnd) -> None:
+def test_an_epoch_ends_where_the_next_starts(epoch: int, end: EpochEnd) -> None:
     assert EPOCHS.end_of(epoch, 40) == end
 
 
-def test_before_the_first_epoch_that_is_known_a_log_ends_at_its_start() -> None:
+def test_an_epoch_before_the_first_ends_at_the_log_start() -> None:
     assert LeaderEpochs([(3, 7)]).end_of(1, 40) == EpochEnd(1, 7)
 
 
 @pytest.mark.parametrize("offset, epoch", [(0, 0), (9, 0), (10, 2), (24, 2), (25, 5), (99, 5)])
-def test_an_offset_is_of_an_epoch(offset: int, epoch: int) -> None:
+def test_an_offset_has_an_epoch(offset: int, epoch: int) -> None:
     assert EPOCHS.at(offset) == epoch
 
 
-def test_an_epoch_without_a_batch_leaves_no_trace() -> None:
+def test_an_epoch_without_a_batch_is_replaced() -> None:
     epochs = LeaderEpochs([(0, 0), (1, 8)])
     epochs.begin(2, 8)
     assert epochs.starts() == [(0, 0), (2, 8)]
     assert epochs.end_of(1, 9) == EpochEnd(0, 8)
 
 
-def test_epochs_that_are_deleted_are_forgotten() -> None:
+def test_epochs_of_deleted_records_are_removed() -> None:
     epochs = LeaderEpochs([(0, 0), (2, 10), (5, 25)])
     epochs.trim(12)
     assert epochs.starts() == [(2, 10), (5, 25)]
 
 
-def test_a_partition_learns_its_epochs_from_the_headers_of_its_batches() -> None:
+def test_a_partition_restores_epochs_from_headers() -> None:
     partition, again = new_partition(), new_partition()
     for epoch in (0, 3):
         partition.lead(Leader(1, epoch))

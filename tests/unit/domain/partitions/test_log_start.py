@@ -1,27 +1,17 @@
-"""Where a log starts: deleting records moves it, and what lies below goes."""
+"""The log start offset: moved by DeleteRecords."""
 
 from __future__ import annotations
 
 import pytest
-from crc32c import crc32c
 
-from domain.configs.topic import TopicConfig
 from domain.errors import OffsetOutOfRange, PolicyViolation
-from domain.messages.batch import parse_single_batch
 from domain.partitions.partition import (
     SNAPSHOT_INTERVAL_BYTES,
     UP_TO_HIGH_WATERMARK,
     Partition,
 )
-from tests.fakes.batches import TIMESTAMP, record_batch
-
-
-def new_partition(**config: bool) -> Partition:
-    return Partition(12, "t", 3, TopicConfig(**config))  # type: ignore[arg-type]
-
-
-def append(partition: Partition, data: bytearray) -> None:
-    partition.append(parse_single_batch(memoryview(data)), TIMESTAMP, crc32c)
+from tests.fakes.batches import record_batch
+from tests.unit.domain.partitions.test_partition import append, new_partition
 
 
 def filled(**config: bool) -> Partition:
@@ -49,7 +39,7 @@ def test_the_log_start_moves_with_the_commit() -> None:
     partition.check_readable(2)
 
 
-def test_all_means_up_to_what_is_committed() -> None:
+def test_minus_one_deletes_up_to_the_high_watermark() -> None:
     partition = filled()
     append(partition, record_batch(["not yet"]))
     assert partition.delete_records(UP_TO_HIGH_WATERMARK)
@@ -65,22 +55,22 @@ def test_the_log_start_never_goes_back() -> None:
 
 
 @pytest.mark.parametrize("offset", [-2, 6, 1 << 62])
-def test_only_what_is_there_can_be_deleted(offset: int) -> None:
+def test_only_committed_offsets_can_be_deleted(offset: int) -> None:
     partition = filled()
     with pytest.raises(OffsetOutOfRange):
         partition.delete_records(offset)
     assert partition.end.start_offset == 0
 
 
-def test_records_of_a_topic_that_is_only_compacted_stay() -> None:
+def test_records_of_a_compacted_topic_cannot_be_deleted() -> None:
     partition = filled(compacted=True, deletes=False)
     for offset in (0, 1, 99, UP_TO_HIGH_WATERMARK):
         with pytest.raises(PolicyViolation):
             partition.delete_records(offset)
 
 
-def test_a_snapshot_is_wanted_before_anything_is_removed() -> None:
-    """A restart reads no header of what is gone: not even where the log ended."""
+def test_a_deletion_requests_a_snapshot() -> None:
+    """A restart does not read the headers of deleted batches."""
     partition = filled()
     assert partition.bytes_since_snapshot < SNAPSHOT_INTERVAL_BYTES
     partition.delete_records(UP_TO_HIGH_WATERMARK)
@@ -95,7 +85,7 @@ def test_a_snapshot_is_wanted_before_anything_is_removed() -> None:
     assert not again.delete_records(3)
 
 
-def test_the_size_is_that_of_the_batches_that_are_kept() -> None:
+def test_the_size_is_that_of_the_remaining_batches() -> None:
     partition = new_partition()
     first, second = record_batch(["a", "b"]), record_batch(["c"] * 9)
     append(partition, first)
@@ -114,7 +104,7 @@ def test_the_size_is_that_of_the_batches_that_are_kept() -> None:
     assert again.end.size_bytes == len(second) + len(record_batch(["d"]))
 
 
-def test_what_nobody_sees_is_no_news() -> None:
+def test_a_commit_returns_whether_consumers_see_a_change() -> None:
     partition = filled()
     partition.trimmed(10)
     assert not partition.committed(partition.end.copy())

@@ -37,7 +37,7 @@ def header(data: bytes | bytearray) -> RecordBatch:
     return RecordBatch(memoryview(data))
 
 
-# ---- places
+# ---- offsets
 
 
 def test_batches_get_consecutive_offsets() -> None:
@@ -51,7 +51,7 @@ def test_batches_get_consecutive_offsets() -> None:
     assert (header(second).base_offset, header(second).leader_epoch) == (3, 0)
 
 
-def test_the_watermark_rises_only_with_the_commit() -> None:
+def test_the_high_watermark_rises_with_the_commit() -> None:
     partition = new_partition()
     append(partition, record_batch(["a", "b"]))
     end = partition.end.copy()
@@ -63,7 +63,7 @@ def test_the_watermark_rises_only_with_the_commit() -> None:
     assert partition.high_watermark == 3
 
 
-def test_only_what_is_durable_can_be_read() -> None:
+def test_only_durable_records_can_be_read() -> None:
     partition = new_partition()
     append(partition, record_batch(["a", "b"]))
     partition.committed(partition.end.copy())
@@ -75,7 +75,7 @@ def test_only_what_is_durable_can_be_read() -> None:
             partition.check_readable(offset)
 
 
-# ---- refusals, which change nothing
+# ---- refused batches
 
 
 def refused(partition: Partition, data: bytearray, error: type[Exception], match: str) -> None:
@@ -87,55 +87,47 @@ def refused(partition: Partition, data: bytearray, error: type[Exception], match
     assert bytes(data) == before
 
 
-def test_a_batch_of_exactly_the_largest_size_is_accepted() -> None:
-    data = record_batch(["a value"])
-    append(new_partition(max_message_bytes=len(data)), data)
+FUTURE = record_batch(["a"], timestamp=NOW_MS + HOUR_MS + 1)
+LARGE = record_batch(["a value"])
+CORRUPT = record_batch(["a value"], producer_id=1, epoch=0, sequence=0)
+CORRUPT[-1] ^= 1
 
 
-def test_a_batch_that_is_too_large_is_refused() -> None:
-    data = record_batch(["a value"])
-    partition = new_partition(max_message_bytes=len(data) - 1)
-    refused(partition, data, MessageTooLarge, f"is {len(data)} bytes which exceeds")
+@pytest.mark.parametrize(
+    ("data", "error", "match"),
+    [
+        (LARGE, MessageTooLarge, f"is {len(LARGE)} bytes which exceeds"),
+        (CORRUPT, CorruptMessage, "checksum"),
+        (record_batch(["a"], count=2), InvalidRecord, "count"),
+        (FUTURE, InvalidTimestamp, "invalid timestamp"),
+        (record_batch(["a"], log_append_time=True), InvalidTimestamp, "LogAppendTime"),
+    ],
+    ids=["too large", "corrupt", "count", "future", "log append time"],
+)
+def test_a_refused_batch_changes_nothing(
+    data: bytearray, error: type[Exception], match: str
+) -> None:
+    config = {"max_message_bytes": len(LARGE) - 1} if data is LARGE else {}
+    refused(new_partition(**config), data, error, match)
 
 
-def test_a_corrupt_batch_is_refused() -> None:
-    data = record_batch(["a value"], producer_id=1, epoch=0, sequence=0)
-    data[-1] ^= 1
-    refused(new_partition(), data, CorruptMessage, "checksum")
-
-
-def test_a_batch_that_lies_about_its_count_is_refused() -> None:
-    refused(new_partition(), record_batch(["a"], count=2), InvalidRecord, "count")
-
-
-def test_a_batch_of_the_far_future_is_refused() -> None:
-    partition = new_partition(timestamp_after_max_ms=HOUR_MS)
-    append(partition, record_batch(["a"], timestamp=NOW_MS + HOUR_MS))
-    data = record_batch(["a"], timestamp=NOW_MS + HOUR_MS + 1)
-    refused(new_partition(), data, InvalidTimestamp, "invalid timestamp")
-
-
-def test_the_type_of_timestamps_is_not_the_producers_to_choose() -> None:
-    data = record_batch(["a"], log_append_time=True)
-    refused(new_partition(), data, InvalidTimestamp, "LogAppendTime")
+def test_a_batch_at_the_limits_is_accepted() -> None:
+    partition = new_partition(max_message_bytes=len(LARGE), timestamp_after_max_ms=HOUR_MS)
+    append(partition, record_batch(["a value"], timestamp=NOW_MS + HOUR_MS))
 
 
 # ---- log append time
 
 
-def test_the_log_stamps_its_own_time() -> None:
+@pytest.mark.parametrize("timestamp", [5, NOW_MS + 100 * HOUR_MS])
+def test_log_append_time_replaces_any_timestamp(timestamp: int) -> None:
     partition = new_partition(log_append_time=True)
-    data = record_batch(["a"], timestamp=5)
-    appended = append(partition, data)
-    assert appended.log_append_time == NOW_MS
+    data = record_batch(["a"], timestamp=timestamp)
+    assert append(partition, data).log_append_time == NOW_MS
     stamped = header(data)
     assert stamped.max_timestamp == NOW_MS
     assert stamped.attributes & LOG_APPEND_TIME
     stamped.check_crc(crc32c)
-
-
-def test_without_log_append_time_none_is_told() -> None:
-    assert append(new_partition(), record_batch(["a"])).log_append_time == -1
 
 
 def test_log_append_time_never_goes_back() -> None:
@@ -147,78 +139,59 @@ def test_log_append_time_never_goes_back() -> None:
     assert times == [NOW_MS, NOW_MS, NOW_MS, NOW_MS + 1]
 
 
-def test_with_log_append_time_a_producers_clock_does_not_matter() -> None:
-    partition = new_partition(log_append_time=True)
-    data = record_batch(["a"], timestamp=NOW_MS + 100 * HOUR_MS)
-    assert append(partition, data).log_append_time == NOW_MS
-
-
 # ---- retries
 
 
-def test_a_retry_is_told_its_first_offset_and_changes_nothing() -> None:
-    partition = new_partition()
+def retried(partition: Partition, now_ms: int = NOW_MS) -> Appended:
+    batch = record_batch(["a", "b"], producer_id=9, epoch=0, sequence=0)
+    return append(partition, batch, now_ms=now_ms)
+
+
+@pytest.mark.parametrize("log_append_time", [False, True])
+def test_a_retry_gets_the_offset_and_time_of_its_first_try(log_append_time: bool) -> None:
+    partition = new_partition(log_append_time=log_append_time)
     append(partition, record_batch(["other"]))
-    retried = {"producer_id": 9, "epoch": 0, "sequence": 0}
-    first = append(partition, record_batch(["a", "b"], **retried))  # type: ignore[arg-type]
+    first = retried(partition)
     appended_bytes = partition.end.appended_bytes
-    again = append(partition, record_batch(["a", "b"], **retried))  # type: ignore[arg-type]
+    again = retried(partition, now_ms=NOW_MS + 50)
     assert again.duplicate
-    assert (again.base_offset, again.last_offset) == (first.base_offset, first.last_offset)
+    for one in (first, again):
+        assert (one.base_offset, one.last_offset) == (1, 2)
+    assert first.log_append_time == (NOW_MS if log_append_time else -1)
+    assert again.log_append_time == NOW_MS
     assert (partition.end.next_offset, partition.end.appended_bytes) == (3, appended_bytes)
+    assert partition.high_watermark == 0, "the first try need not be durable"
 
 
-def test_a_retry_is_known_before_its_batch_is_durable() -> None:
+def test_a_corrupt_retry_and_a_gap_change_nothing() -> None:
     partition = new_partition()
-    for _ in range(2):
-        appended = append(partition, record_batch(["a"], producer_id=9, epoch=0, sequence=0))
-    assert appended.duplicate
-    assert partition.high_watermark == 0
-
-
-def test_a_retry_is_told_the_time_the_log_gave_it_first() -> None:
-    partition = new_partition(log_append_time=True)
-    append(partition, record_batch(["a"], producer_id=9, epoch=0, sequence=0))
-    again = append(
-        partition, record_batch(["a"], producer_id=9, epoch=0, sequence=0), now_ms=NOW_MS + 50
-    )
-    assert (again.duplicate, again.log_append_time) == (True, NOW_MS)
-
-
-def test_a_corrupt_retry_is_corrupt() -> None:
-    partition = new_partition()
-    append(partition, record_batch(["a"], producer_id=9, epoch=0, sequence=0))
-    data = record_batch(["a"], producer_id=9, epoch=0, sequence=0)
+    retried(partition)
+    data = record_batch(["a", "b"], producer_id=9, epoch=0, sequence=0)
     data[-1] ^= 1
     with pytest.raises(CorruptMessage):
         append(partition, data)
-
-
-def test_a_gap_changes_nothing() -> None:
-    partition = new_partition()
-    append(partition, record_batch(["a"], producer_id=9, epoch=0, sequence=0))
     with pytest.raises(OutOfOrderSequence):
-        append(partition, record_batch(["a"], producer_id=9, epoch=0, sequence=2))
-    assert partition.end.next_offset == 1
+        append(partition, record_batch(["a"], producer_id=9, epoch=0, sequence=3))
+    assert partition.end.next_offset == 2
 
 
 # ---- the largest timestamp, and the index
 
 
-def test_the_largest_timestamp_is_that_of_the_first_batch_that_has_it() -> None:
+def test_the_max_timestamp_is_that_of_the_first_batch_that_has_it() -> None:
     partition = new_partition()
-    for timestamp in (NOW_MS, NOW_MS + 5, NOW_MS + 2, NOW_MS + 5):
+    for timestamp, found in (
+        (-1, (-1, -1)),
+        (NOW_MS, (NOW_MS, 1)),
+        (NOW_MS + 5, (NOW_MS + 5, 2)),
+        (NOW_MS + 2, (NOW_MS + 5, 2)),
+        (NOW_MS + 5, (NOW_MS + 5, 2)),
+    ):
         append(partition, record_batch(["a"], timestamp=timestamp))
-    assert (partition.end.max_timestamp, partition.end.max_timestamp_offset) == (NOW_MS + 5, 1)
+        assert (partition.end.max_timestamp, partition.end.max_timestamp_offset) == found
 
 
-def test_a_batch_without_timestamps_has_no_part_in_it() -> None:
-    partition = new_partition()
-    append(partition, record_batch(["a"], timestamp=-1))
-    assert (partition.end.max_timestamp, partition.end.max_timestamp_offset) == (-1, -1)
-
-
-def test_the_first_timestamp_gets_an_index_entry_and_then_one_each_so_many_bytes() -> None:
+def test_timestamps_are_indexed_once_per_interval() -> None:
     partition = new_partition()
     big = "x" * (INDEX_INTERVAL_BYTES // 4)
     entries = [
@@ -228,23 +201,19 @@ def test_the_first_timestamp_gets_an_index_entry_and_then_one_each_so_many_bytes
     assert [entry - NOW_MS for entry in entries if entry >= 0] == [0, 4, 8]
 
 
-def test_where_timestamps_do_not_rise_the_entry_of_the_largest_moves_on() -> None:
+def test_the_index_has_the_max_timestamp_so_far() -> None:
     partition = new_partition()
     big = "x" * INDEX_INTERVAL_BYTES
     entries = [
         append(partition, record_batch([big], timestamp=NOW_MS + after)).indexed_timestamp
         for after in (0, 0, 5, 1, 2)
     ]
+    without = record_batch([big], timestamp=-1)
+    assert append(new_partition(), without).indexed_timestamp == -1
     assert [entry - NOW_MS for entry in entries] == [0, 0, 5, 5, 5]
 
 
-def test_without_timestamps_there_are_no_entries() -> None:
-    partition = new_partition()
-    big = "x" * INDEX_INTERVAL_BYTES
-    assert append(partition, record_batch([big], timestamp=-1)).indexed_timestamp == -1
-
-
-# ---- starting again
+# ---- restarts
 
 
 def grown() -> tuple[Partition, list[bytes]]:
@@ -265,13 +234,12 @@ def check_same(again: Partition, partition: Partition) -> None:
     assert again.high_watermark == partition.high_watermark
     for name in ("next_offset", "max_timestamp", "max_timestamp_offset"):
         assert getattr(again.end, name) == getattr(partition.end, name), name
-    assert append(
-        again, record_batch(["d"], producer_id=9, epoch=0, sequence=2)
-    ).duplicate  # fmt: skip
+    last = record_batch(["d"], producer_id=9, epoch=0, sequence=2)
+    assert append(again, last).duplicate
     assert append(again, record_batch(["e"])).base_offset == 4
 
 
-def test_the_headers_of_a_log_are_enough_to_start_again() -> None:
+def test_a_partition_is_restored_from_the_headers_of_its_log() -> None:
     partition, headers = grown()
     again = new_partition()
     for one in headers:
@@ -279,7 +247,7 @@ def test_the_headers_of_a_log_are_enough_to_start_again() -> None:
     check_same(again, partition)
 
 
-def test_a_snapshot_and_the_headers_after_it_are_enough_to_start_again() -> None:
+def test_a_partition_is_restored_from_a_snapshot_and_later_headers() -> None:
     for snapshot_after in range(4):
         source = new_partition()
         partition, headers = grown()
@@ -295,7 +263,7 @@ def test_a_snapshot_and_the_headers_after_it_are_enough_to_start_again() -> None
         check_same(again, partition)
 
 
-def test_restoring_forgets_what_was_appended() -> None:
+def test_a_reload_forgets_lost_batches() -> None:
     partition, headers = grown()
     append(partition, record_batch(["lost"], producer_id=9, epoch=0, sequence=3))
     partition.restore(None)
@@ -306,7 +274,7 @@ def test_restoring_forgets_what_was_appended() -> None:
     assert (again.base_offset, again.duplicate) == (4, False)
 
 
-def test_after_a_restart_the_next_timestamp_gets_an_index_entry() -> None:
+def test_the_first_timestamp_after_a_restart_is_indexed() -> None:
     _, headers = grown()
     again = new_partition()
     for one in headers:

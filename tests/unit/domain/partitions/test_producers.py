@@ -41,15 +41,9 @@ def log() -> Log:
 
 
 @pytest.mark.parametrize("sequence", [0, 1, 1000, MAX_SEQUENCE])
-def test_an_unknown_producer_may_begin_at_any_sequence(log: Log, sequence: int) -> None:
+def test_an_unknown_producer_can_start_at_any_sequence(log: Log, sequence: int) -> None:
     assert log.append(sequence, epoch=4) is None
     assert len(log.producers) == 1
-
-
-def test_the_next_sequence_is_accepted(log: Log) -> None:
-    assert log.append(0, 3) is None
-    assert log.append(3, 2) is None
-    assert log.append(5) is None
 
 
 @pytest.mark.parametrize("sequence", [4, 6, 100])
@@ -59,7 +53,7 @@ def test_a_gap_is_refused(log: Log, sequence: int) -> None:
         log.append(sequence)
 
 
-def test_a_retry_is_found_at_its_first_place(log: Log) -> None:
+def test_a_retry_is_found(log: Log) -> None:
     log.append(0, 3)
     log.append(3, 2)
     duplicate = log.append(3, 2)
@@ -80,7 +74,7 @@ def test_the_last_five_batches_are_remembered(log: Log) -> None:
 
 
 @pytest.mark.parametrize(("sequence", "count"), [(3, 1), (3, 3), (4, 1), (2, 3)])
-def test_a_batch_that_overlaps_another_is_no_retry(log: Log, sequence: int, count: int) -> None:
+def test_an_overlapping_batch_is_no_retry(log: Log, sequence: int, count: int) -> None:
     log.append(0, 3)
     log.append(3, 2)
     with pytest.raises(OutOfOrderSequence):
@@ -94,47 +88,30 @@ def test_a_stale_epoch_is_refused(log: Log) -> None:
             log.append(sequence, epoch=4)
 
 
-def test_a_new_epoch_begins_at_zero(log: Log) -> None:
+def test_a_new_epoch_starts_at_zero(log: Log) -> None:
     log.append(0, 3, epoch=5)
     for sequence in (1, 3):
         with pytest.raises(OutOfOrderSequence, match="new epoch"):
             log.append(sequence, epoch=6)
+    assert log.append(3, epoch=5) is None, "a refused batch changes nothing"
     assert log.append(0, epoch=6) is None
+    duplicate = log.append(0, epoch=6)
+    assert duplicate is not None and duplicate.base_offset == 4
     assert log.append(1, epoch=6) is None
 
 
-def test_a_new_epoch_forgets_the_batches_of_the_old_one(log: Log) -> None:
-    log.append(0, epoch=5)
-    assert log.append(0, epoch=6) is None
-    duplicate = log.append(0, epoch=6)
+@pytest.mark.parametrize(("sequence", "count"), [(MAX_SEQUENCE, 1), (MAX_SEQUENCE - 1, 4)])
+def test_sequences_wrap_around(log: Log, sequence: int, count: int) -> None:
+    log.append(sequence, count)
+    last = sequence + count - 1 - MAX_SEQUENCE - 1
+    assert log.append(last + 1) is None
+    duplicate = log.append(sequence, count)
     assert duplicate is not None
-    assert duplicate.base_offset == 1
+    assert (duplicate.base_offset, duplicate.first_sequence) == (0, sequence)
+    assert duplicate.last_sequence == (last if last >= 0 else MAX_SEQUENCE)
 
 
-def test_a_refused_batch_changes_nothing(log: Log) -> None:
-    log.append(0, epoch=5)
-    with pytest.raises(OutOfOrderSequence):
-        log.append(3, epoch=6)
-    assert log.append(1, epoch=5) is None
-
-
-def test_sequences_go_on_at_zero_after_the_largest(log: Log) -> None:
-    log.append(MAX_SEQUENCE)
-    assert log.append(0) is None
-    duplicate = log.append(MAX_SEQUENCE)
-    assert duplicate is not None
-    assert duplicate.base_offset == 0
-
-
-def test_a_batch_across_the_largest_sequence_is_followed_and_found(log: Log) -> None:
-    log.append(MAX_SEQUENCE - 1, 4)
-    assert log.append(2) is None
-    duplicate = log.append(MAX_SEQUENCE - 1, 4)
-    assert duplicate is not None
-    assert (duplicate.first_sequence, duplicate.last_sequence) == (MAX_SEQUENCE - 1, 1)
-
-
-def test_producers_do_not_disturb_each_other(log: Log) -> None:
+def test_producers_are_independent(log: Log) -> None:
     assert log.append(0, producer=1) is None
     assert log.append(0, producer=2) is None
     assert log.append(1, producer=1) is None
@@ -142,7 +119,7 @@ def test_producers_do_not_disturb_each_other(log: Log) -> None:
         log.append(2, producer=2)
 
 
-def test_who_has_been_quiet_is_forgotten(log: Log) -> None:
+def test_an_idle_producer_expires(log: Log) -> None:
     log.append(0, producer=1)
     log.append(0, producer=2)
     for state in log.producers:
@@ -152,7 +129,7 @@ def test_who_has_been_quiet_is_forgotten(log: Log) -> None:
     assert log.append(50, producer=1) is None
 
 
-def test_a_restored_producer_goes_on_where_it_was(log: Log) -> None:
+def test_a_restored_producer_continues(log: Log) -> None:
     for sequence in range(3):
         log.append(sequence)
     again = Log()
@@ -162,12 +139,12 @@ def test_a_restored_producer_goes_on_where_it_was(log: Log) -> None:
     assert again.append(3) is None
 
 
-def test_a_clock_that_was_ahead_for_a_while_hides_nobody_who_has_appended_since(log: Log) -> None:
+def test_a_clock_that_was_ahead_does_not_hide_later_producers(log: Log) -> None:
     log.producers.expire(TIMESTAMP + 1_000_000)
     log.producers.expire(TIMESTAMP - 1000)
     log.append(0)
-    [kept] = log.producers.changed()
-    log.producers = Producers(log.producers, {kept.producer_id: kept}.get)
+    [changed] = log.producers.changed()
+    log.producers = Producers(log.producers, {changed.producer_id: changed}.get)
     duplicate = log.append(0)
     assert duplicate is not None
     assert duplicate.base_offset == 0
@@ -176,7 +153,7 @@ def test_a_clock_that_was_ahead_for_a_while_hides_nobody_who_has_appended_since(
 # ---- after a failed commit
 
 
-def test_a_producer_that_was_lost_whole_begins_again_where_it_began(log: Log) -> None:
+def test_a_lost_producer_must_repeat_its_first_sequence_or_raise_its_epoch(log: Log) -> None:
     log.append(10)
     log.append(11)
     log.producers = Producers(log.producers)
@@ -185,15 +162,11 @@ def test_a_producer_that_was_lost_whole_begins_again_where_it_began(log: Log) ->
     assert log.append(10) is None
     assert log.append(11) is None
     assert log.append(10) is not None
-
-
-def test_a_producer_that_was_lost_whole_may_begin_again_with_a_new_epoch(log: Log) -> None:
-    log.append(10)
     log.producers = Producers(log.producers)
     assert log.append(0, epoch=1) is None
 
 
-def test_what_a_lost_producer_began_with_is_forgotten_with_time(log: Log) -> None:
+def test_the_first_sequence_of_a_lost_producer_expires(log: Log) -> None:
     log.append(10)
     log.producers = Producers(log.producers)
     log.producers.expire(TIMESTAMP + 1)

@@ -20,17 +20,17 @@ from domain.topics.partitioner import murmur2, partition_for_key
         (b"abc", 479470107),
     ],
 )
-def test_the_hash_is_the_one_of_java_clients(key: bytes, hashed: int) -> None:
+def test_the_hash_is_that_of_java_clients(key: bytes, hashed: int) -> None:
     assert murmur2(key) == hashed & 0xFFFFFFFF
 
 
-def test_it_agrees_with_another_client_on_any_key() -> None:
+def test_the_hash_equals_that_of_aiokafka() -> None:
     rng = random.Random(7)
     for _ in range(500):
         key = rng.randbytes(rng.randint(0, 40))
         assert murmur2(key) == murmur2_of_aiokafka(key) & 0xFFFFFFFF, key
 
 
-def test_a_key_stays_in_its_partition() -> None:
+def test_a_key_has_one_partition() -> None:
     assert partition_for_key(b"foobar", 12) == (-790332482 & 0x7FFFFFFF) % 12
     assert partition_for_key(b"", 1) == 0

@@ -13,17 +13,17 @@ checksum: Checksum = crc32c
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
-def test_the_check_value_of_castagnoli(kind: type[bytes]) -> None:
+def test_the_checksum_is_crc32c(kind: type[bytes]) -> None:
     data: Buffer = kind(b"123456789")
     assert checksum(data) == 0xE3069283
 
 
-def test_a_view_of_a_part_is_read_where_it_lies() -> None:
+def test_a_part_of_a_buffer_has_its_checksum() -> None:
     assert checksum(memoryview(bytearray(b"..123456789.."))[2:-2]) == 0xE3069283
     assert checksum(b"") == 0
 
 
-def test_loading_it_does_not_load_what_a_start_has_no_time_for() -> None:
+def test_the_import_does_not_load_package_metadata() -> None:
     script = (
         "import sys, infrastructure.codecs.checksum as c; "
         "print(c.crc32c(b'123456789') == 0xE3069283, 'importlib.metadata' in sys.modules)"
@@ -34,7 +34,7 @@ def test_loading_it_does_not_load_what_a_start_has_no_time_for() -> None:
     assert done.stdout.split() == ["True", "False"]
 
 
-def test_the_package_itself_can_be_imported_beside_it() -> None:
+def test_the_package_can_be_imported_too() -> None:
     from crc32c import crc32c as imported
 
     assert imported(b"any data") == checksum(b"any data")

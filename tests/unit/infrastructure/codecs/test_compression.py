@@ -30,7 +30,7 @@ compression: Compression = BatchCompression()
 
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
-def test_what_another_library_packed_is_unpacked(codec: int, kind: type[bytes]) -> None:
+def test_data_of_another_library_is_decompressed(codec: int, kind: type[bytes]) -> None:
     assert compression.decompress(codec, kind(compressed(codec, PLAIN)), LIMIT) == PLAIN
 
 
@@ -38,27 +38,28 @@ def test_what_another_library_packed_is_unpacked(codec: int, kind: type[bytes]) 
     "codec, unpack",
     [(GZIP, gzip_decode), (SNAPPY, snappy_decode), (LZ4, lz4_decode), (ZSTD, zstd_decode)],
 )
-def test_what_we_pack_a_client_unpacks(codec: int, unpack: object) -> None:
+def test_a_client_decompresses_our_data(codec: int, unpack: object) -> None:
     assert callable(unpack)
     assert bytes(unpack(compression.compress(codec, PLAIN))) == PLAIN
 
 
 @pytest.mark.parametrize("codec", CODECS)
 @given(data=st.binary(max_size=5000))
-def test_every_codec_gives_back_what_it_was_given(codec: int, data: bytes) -> None:
+def test_data_survives_every_codec(codec: int, data: bytes) -> None:
     assert compression.decompress(codec, compression.compress(codec, data), 5000) == data
 
 
 @pytest.mark.parametrize("codec", CODECS)
 def test_the_limit_is_exact(codec: int) -> None:
-    packed = compression.compress(codec, PLAIN)
-    assert compression.decompress(codec, packed, len(PLAIN)) == PLAIN
-    with pytest.raises(CorruptMessage, match="larger than"):
-        compression.decompress(codec, packed, len(PLAIN) - 1)
+    for data in (PLAIN, os.urandom(300_000)):
+        packed = compression.compress(codec, data)
+        assert compression.decompress(codec, packed, len(data)) == data
+        with pytest.raises(CorruptMessage, match="larger than"):
+            compression.decompress(codec, packed, len(data) - 1)
 
 
 @pytest.mark.parametrize("codec", PACKED)
-def test_a_bomb_stops_at_the_limit(codec: int) -> None:
+def test_decompression_stops_at_the_limit(codec: int) -> None:
     bomb = compression.compress(codec, bytes(64 << 20))
     tracemalloc.start()
     with pytest.raises(CorruptMessage):
@@ -68,17 +69,12 @@ def test_a_bomb_stops_at_the_limit(codec: int) -> None:
 
 
 @pytest.mark.parametrize("codec", PACKED)
-def test_data_cut_short_is_corrupt(codec: int) -> None:
+def test_truncated_data_is_corrupt(codec: int) -> None:
     packed = compression.compress(codec, PLAIN)
-    for end in [1, 5, 30, len(packed) // 2, len(packed) - 1]:
-        with pytest.raises(CorruptMessage):
-            compression.decompress(codec, packed[:end], LIMIT)
-
-
-@pytest.mark.parametrize("codec", [GZIP, LZ4, ZSTD])
-def test_nothing_at_all_is_corrupt(codec: int) -> None:
-    with pytest.raises(CorruptMessage):
-        compression.decompress(codec, b"", LIMIT)
+    for end in [0, 1, 5, 30, len(packed) // 2, len(packed) - 1]:
+        if end or codec != SNAPPY:
+            with pytest.raises(CorruptMessage):
+                compression.decompress(codec, packed[:end], LIMIT)
 
 
 @pytest.mark.parametrize("codec", PACKED)
@@ -109,13 +105,13 @@ def test_gzip_may_have_several_members() -> None:
         compression.decompress(GZIP, packed + b"garbage", LIMIT)
 
 
-def test_the_limit_holds_over_all_members_of_gzip() -> None:
+def test_the_limit_is_for_all_members_of_gzip() -> None:
     packed = gzip.compress(bytes(600)) * 2
     with pytest.raises(CorruptMessage, match="larger than 1000"):
         compression.decompress(GZIP, packed, 1000)
 
 
-def test_zstd_without_a_content_size_and_in_several_frames() -> None:
+def test_zstd_can_have_several_frames_without_a_content_size() -> None:
     compressor = cramjam.zstd.Compressor(level=3)
     compressor.compress(PLAIN)
     streamed = bytes(compressor.finish())
@@ -124,24 +120,18 @@ def test_zstd_without_a_content_size_and_in_several_frames() -> None:
 
 @pytest.mark.parametrize("linked", [True, False])
 @pytest.mark.parametrize("checked", [True, False])
-def test_lz4_frames_of_every_kind(linked: bool, checked: bool) -> None:
+def test_lz4_frames_can_be_linked_and_checked(linked: bool, checked: bool) -> None:
     compressor = cramjam.lz4.Compressor(level=1, content_checksum=checked, block_linked=linked)
     compressor.compress(PLAIN)
     assert compression.decompress(LZ4, bytes(compressor.finish()), LIMIT) == PLAIN
 
 
-def test_our_lz4_frames_have_independent_blocks_because_java_needs_them() -> None:
+def test_our_lz4_frames_have_independent_blocks_for_java() -> None:
     flags = compression.compress(LZ4, PLAIN)[4]
     assert flags & 0b0010_0000
 
 
-def test_incompressible_data_in_every_codec() -> None:
-    noise = os.urandom(300_000)
-    for codec in CODECS:
-        assert compression.decompress(codec, compression.compress(codec, noise), LIMIT) == noise
-
-
-def test_snappy_raw_and_in_the_framing_of_java() -> None:
+def test_snappy_can_be_raw_or_in_the_framing_of_java() -> None:
     assert compression.decompress(SNAPPY, compressed(SNAPPY, PLAIN), LIMIT) == PLAIN
     framed = bytes(xerial_encode(PLAIN, xerial_compatible=True, xerial_blocksize=1024))
     assert framed.startswith(b"\x82SNAPPY\0")
@@ -153,12 +143,12 @@ def test_snappy_raw_and_in_the_framing_of_java() -> None:
     "rest",
     [b"\0", b"\0\0\0", struct.pack(">i", -1), struct.pack(">i", 0), struct.pack(">i", 2**31 - 1)],
 )
-def test_a_framed_snappy_block_that_lies_is_corrupt(rest: bytes) -> None:
+def test_a_snappy_block_with_a_wrong_length_is_corrupt(rest: bytes) -> None:
     with pytest.raises(CorruptMessage, match="snappy"):
         compression.decompress(SNAPPY, compression.compress(SNAPPY, PLAIN) + rest, LIMIT)
 
 
-def test_a_snappy_block_that_claims_gigabytes_allocates_nothing() -> None:
+def test_a_snappy_block_with_a_huge_length_allocates_nothing() -> None:
     claim = b"\xff\xff\xff\xff\x0f"
     tracemalloc.start()
     with pytest.raises(CorruptMessage, match="larger than"):

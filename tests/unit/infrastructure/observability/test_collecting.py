@@ -17,7 +17,7 @@ OFFLINE = "kafka_controller_kafkacontroller_offlinepartitionscount"
 OFFSET = "kafka_topic_partition_current_offset"
 
 
-def test_it_reads_in_slices_and_others_run_between_them() -> None:
+def test_metrics_are_collected_in_slices() -> None:
     fake = FakeBroker()
     fake.clock.look_ns = SLICE_NS
     scheduler = fake.scheduler
@@ -37,7 +37,7 @@ def test_it_reads_in_slices_and_others_run_between_them() -> None:
     assert heard == [0, 1, "another", 2, "done"]
 
 
-def test_who_asks_while_one_is_made_gets_the_same() -> None:
+def test_concurrent_scrapes_share_one_collection() -> None:
     fake = FakeBroker()
     fake.clock.look_ns = SLICE_NS
     scheduler = fake.scheduler
@@ -64,7 +64,7 @@ def test_who_asks_while_one_is_made_gets_the_same() -> None:
     assert reads == 2 and results[3] is not results[0] and results[3] == results[0]
 
 
-def test_a_fault_is_told_to_all_and_the_next_one_is_made_anew() -> None:
+def test_a_fault_fails_its_scrape_only() -> None:
     fake = FakeBroker()
     scheduler = fake.scheduler
     faults = [ZeroDivisionError("once")]
@@ -83,7 +83,7 @@ def test_a_fault_is_told_to_all_and_the_next_one_is_made_anew() -> None:
     assert isinstance(first, ZeroDivisionError) and isinstance(second, list)
 
 
-def test_one_who_cannot_take_the_text_keeps_it_from_nobody() -> None:
+def test_a_fault_in_a_callback_does_not_affect_other_scrapes() -> None:
     fake = FakeBroker()
     fake.clock.look_ns = SLICE_NS
     scheduler = fake.scheduler
@@ -91,16 +91,16 @@ def test_one_who_cannot_take_the_text_keeps_it_from_nobody() -> None:
     results: list[Result] = []
 
     def broken(result: Result) -> None:
-        raise RuntimeError("its connection is in no state for it")
+        raise RuntimeError("the connection is closed")
 
     scrapes.scrape().then(broken)
     scrapes.scrape().then(results.append)
-    with pytest.raises(RuntimeError, match="in no state"):
+    with pytest.raises(RuntimeError, match="is closed"):
         scheduler.run()
     assert len(results) == 1
 
 
-def test_no_reading_of_many_partitions_is_large() -> None:
+def test_readings_are_limited_in_size() -> None:
     fake = FakeBroker()
     fake.topic("wide", 1500)
     readings = list(TopicReadings(fake.broker.catalog, fake.clock, 1).read())
@@ -111,7 +111,7 @@ def test_no_reading_of_many_partitions_is_large() -> None:
     assert offsets == [(("wide", str(n)), 0) for n in range(1500)]
 
 
-def test_others_run_after_each_partition_that_had_to_be_loaded() -> None:
+def test_each_partition_that_is_loaded_is_followed_by_a_pause() -> None:
     fake = FakeBroker()
     fake.topic("t", 60)
     catalog = fake.broker.catalog
@@ -119,7 +119,7 @@ def test_others_run_after_each_partition_that_had_to_be_loaded() -> None:
         fake.partition("t", index)
 
     def usable_at_pauses() -> list[int]:
-        """How many partitions needed nothing more, each time others could run."""
+        """The number of readable partitions at each pause."""
         return [
             sum(partition.broken is None for partition in catalog.loaded())
             for _, samples in TopicReadings(catalog, fake.clock, 1).read()
@@ -132,29 +132,29 @@ def test_others_run_after_each_partition_that_had_to_be_loaded() -> None:
     assert set(usable_at_pauses()) == set(range(51, 61))
 
 
-def changed_while_read(fake: FakeBroker, change: Callable[[], object]) -> dict[str, list[Sample]]:
-    """What is told where `change` comes when some partitions have been looked at."""
-    told: dict[str, list[Sample]] = {}
+def families_of(fake: FakeBroker, change: Callable[[], object]) -> dict[str, list[Sample]]:
+    """The families if `change` happens after some partitions have been read."""
+    families: dict[str, list[Sample]] = {}
     pauses = 0
     for family, samples in TopicReadings(fake.broker.catalog, fake.clock, 1).read():
-        told.setdefault(family.name, []).extend(samples)
+        families.setdefault(family.name, []).extend(samples)
         pauses += not samples
         if pauses == 1 and not samples:
             change()
-    return told
+    return families
 
 
-def test_a_topic_that_goes_while_it_is_read_is_left_out() -> None:
+def test_a_topic_that_is_deleted_meanwhile_is_left_out() -> None:
     fake = FakeBroker()
     gone = fake.topic("gone", 30)
     fake.topic("stays", 2)
-    told = changed_while_read(fake, lambda: fake.broker.catalog.remove(gone))
-    assert told[OFFSET] == [(("stays", "0"), 0), (("stays", "1"), 0)]
-    assert told[OFFLINE] == [((), 0)]
+    families = families_of(fake, lambda: fake.broker.catalog.remove(gone))
+    assert families[OFFSET] == [(("stays", "0"), 0), (("stays", "1"), 0)]
+    assert families[OFFLINE] == [((), 0)]
 
 
 @pytest.mark.parametrize("name", ["read", "later"])
-def test_a_topic_that_is_changed_while_it_is_read_is_told_whole(name: str) -> None:
+def test_a_topic_that_changes_meanwhile_is_complete(name: str) -> None:
     fake = FakeBroker()
     fake.topic("read", 30)
     fake.topic("later", 30)
@@ -164,14 +164,14 @@ def test_a_topic_that_is_changed_while_it_is_read_is_told_whole(name: str) -> No
         fake.broker.catalog.put(topic.configured({"max.message.bytes": "1000"}))
         fake.broker.catalog.put(fake.existing(name).grown((1000,)))
 
-    told = changed_while_read(fake, change)
-    assert [labels for labels, _ in told[OFFSET]] == [
+    families = families_of(fake, change)
+    assert [labels for labels, _ in families[OFFSET]] == [
         (topic, str(index)) for topic in ("read", "later") for index in range(30)
     ]
-    assert told[OFFLINE] == [((), 0)]
+    assert families[OFFLINE] == [((), 0)]
 
 
-def test_a_partition_that_cannot_be_read_is_offline_and_the_others_are_told() -> None:
+def test_an_unreadable_partition_is_offline_and_others_are_not() -> None:
     fake = FakeBroker()
     fake.topic("t", 2)
     fake.appended(record_batch(["x"]), "t", 0)
@@ -179,10 +179,10 @@ def test_a_partition_that_cannot_be_read_is_offline_and_the_others_are_told() ->
     fake.commit.fail_next()
     fake.run()
     fake.log.failing = StorageFailed("cannot read")
-    told = {
+    families = {
         family.name: samples
         for family, samples in TopicReadings(fake.broker.catalog, fake.clock, 1).read()
         if samples
     }
-    assert told[OFFLINE] == [((), 1)]
-    assert told[OFFSET] == [(("t", "0"), 1)]
+    assert families[OFFLINE] == [((), 1)]
+    assert families[OFFSET] == [(("t", "0"), 1)]

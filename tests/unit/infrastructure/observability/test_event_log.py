@@ -9,7 +9,7 @@ import sys
 from infrastructure.observability.event_log import open_event_log
 
 
-def test_a_json_line_holds_time_level_event_and_fields_in_that_order() -> None:
+def test_a_json_line_has_time_level_event_and_fields() -> None:
     stream = io.BytesIO()
     open_event_log(stream, "json").info("started", listeners=["a:1"], folder=None)
     line = json.loads(stream.getvalue())
@@ -17,7 +17,7 @@ def test_a_json_line_holds_time_level_event_and_fields_in_that_order() -> None:
     assert (line["level"], line["event"], line["listeners"]) == ("info", "started", ["a:1"])
 
 
-def test_a_console_line_is_one_line_whatever_a_client_sends() -> None:
+def test_a_console_event_is_one_line_with_any_text() -> None:
     stream = io.BytesIO()
     open_event_log(stream, "console").warning("request", client_id="a\nb", api="Fetch", empty="")
     text = stream.getvalue().decode()
@@ -25,7 +25,7 @@ def test_a_console_line_is_one_line_whatever_a_client_sends() -> None:
     assert text.endswith(" warning request  client_id='a\\nb'  api=Fetch  empty=''\n")
 
 
-def test_a_console_line_has_local_time_with_its_offset_and_json_utc() -> None:
+def test_console_lines_have_local_time_and_json_lines_utc() -> None:
     script = """if True:
         import sys
         from infrastructure.observability.event_log import open_event_log
@@ -33,7 +33,7 @@ def test_a_console_line_has_local_time_with_its_offset_and_json_utc() -> None:
             log = open_event_log(sys.stdout.buffer, log_format)
             log.info("request", time="2026-01-31T23:34:30.831+00:00")
     """
-    # The zone of a process is global, and this one has other tests to run.
+    # The time zone of a process is global.
     environment = {**os.environ, "TZ": "NST+03:30", "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-P", "-c", script]
     lines = subprocess.check_output(command, env=environment, text=True).splitlines()
@@ -41,7 +41,7 @@ def test_a_console_line_has_local_time_with_its_offset_and_json_utc() -> None:
     assert json.loads(lines[1])["time"] == "2026-01-31T23:34:30.831+00:00"
 
 
-def test_a_failure_comes_with_its_traceback() -> None:
+def test_an_exception_has_its_traceback() -> None:
     stream = io.BytesIO()
     log = open_event_log(stream, "json")
     try:
@@ -53,13 +53,13 @@ def test_a_failure_comes_with_its_traceback() -> None:
     assert "test_event_log.py" in line["traceback"]
 
 
-def test_what_json_cannot_hold_is_written_escaped() -> None:
+def test_text_that_json_cannot_encode_is_escaped() -> None:
     stream = io.BytesIO()
     open_event_log(stream, "json").info("odd", name="\ud800", number=2**80)
     assert json.loads(stream.getvalue())["name"] == "'\\ud800'"
 
 
-def test_a_stream_that_fails_harms_nobody() -> None:
+def test_a_broken_stream_is_ignored() -> None:
     class Full(io.RawIOBase):
         def write(self, _line: object) -> int:
             raise BrokenPipeError

@@ -22,7 +22,7 @@ def read(source: Source) -> dict[str, list[Sample]]:
     return {family.name: samples for family, samples in source()}
 
 
-def test_the_process_tells_what_the_system_knows_of_it() -> None:
+def test_process_metrics_are_those_of_the_system() -> None:
     figures = read(ProcessFigures().read)
     assert all(figures.values()), figures
     [(_, resident)] = figures["process_resident_memory_bytes"]
@@ -36,14 +36,14 @@ def test_the_process_tells_what_the_system_knows_of_it() -> None:
     ]  # fmt: skip
 
 
-def test_a_system_without_proc_leaves_out_what_it_cannot_know(tmp_path: Path) -> None:
+def test_without_proc_some_process_metrics_are_missing(tmp_path: Path) -> None:
     figures = read(ProcessFigures(tmp_path / "nothing").read)
     assert "process_resident_memory_bytes" not in figures
     assert figures["ottla_process_private_memory_bytes"] == []
     assert figures["python_info"]
 
 
-def test_a_store_tells_what_it_has_used(tmp_path: Path) -> None:
+def test_store_metrics_have_used_pages(tmp_path: Path) -> None:
     storage = open_storage(f"lmdb://{tmp_path}/store", "os", 1 << 26)
     figures = read(StoreFigures(storage).read)
     [(_, used)], [(_, pages)] = figures["ottla_store_used_bytes"], figures["ottla_store_used_pages"]
@@ -59,7 +59,7 @@ def test_a_store_in_memory_has_no_file() -> None:
 
 
 class LateCommit:
-    """Calls back when it is told how it went."""
+    """The test completes it."""
 
     def __init__(self) -> None:
         self.done: Callable[[StorageFailed | None], None] = lambda _: None
@@ -71,17 +71,17 @@ class LateCommit:
         self.done = lambda _: None
 
 
-def test_commits_are_timed_until_they_are_done_and_failures_counted() -> None:
+def test_commits_are_timed_and_failures_counted() -> None:
     late = LateCommit()
     timed = TimedCommit(late)
-    heard: list[StorageFailed | None] = []
-    timed.commit(heard.append)
+    outcomes: list[StorageFailed | None] = []
+    timed.commit(outcomes.append)
     assert _count(timed) == 0
     late.done(None)
-    timed.commit(heard.append)
+    timed.commit(outcomes.append)
     failure = StorageFailed("full")
     late.done(failure)
-    assert heard == [None, failure]
+    assert outcomes == [None, failure]
     assert _count(timed) == 2
     assert read(timed.read)["ottla_commit_failures_total"] == [((), 1)]
 
@@ -92,7 +92,7 @@ def _count(timed: TimedCommit) -> int:
     return histogram.count
 
 
-def test_the_loop_is_looked_at_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lag_of_the_loop_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = FakeClock()
     scheduler = FakeScheduler(clock)
     late_ns = 0

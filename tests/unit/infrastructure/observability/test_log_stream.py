@@ -1,4 +1,4 @@
-"""A log whose reader stands still must not stand in anybody's way."""
+"""A log whose reader does not read must not block the broker."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from infrastructure.observability.event_log import event_log, open_event_log
 from infrastructure.observability.log_stream import QUEUE_BYTES, PlainStream, log_stream
 
 PATIENCE_S = 30.0
-#: Of Linux, unless somebody has asked for another.
+#: The default of Linux.
 PIPE_BYTES = 65_536
 
 
 class Pipe:
-    """A log at the one end; at the other nobody, until `read`."""
+    """A log over a pipe that only `read` reads."""
 
     def __init__(self, blocking: bool = True) -> None:
         self.reading, self.writing = os.pipe()
@@ -30,11 +30,11 @@ class Pipe:
         self.stream = os.fdopen(self.writing, "wb")
         self.log = open_event_log(self.stream, "json")
 
-    def read(self, until: str, begun: bytes = b"") -> list[dict[str, object]]:
-        """Every line up to one of that event; `begun` was read before."""
+    def read(self, until: str, first: bytes = b"") -> list[dict[str, object]]:
+        """All lines up to one of that event; `first` was read before."""
         lines: list[dict[str, object]] = []
         with os.fdopen(self.reading, "rb") as reading:
-            for line in itertools.chain((begun + reading.readline()).splitlines(), reading):
+            for line in itertools.chain((first + reading.readline()).splitlines(), reading):
                 lines.append(json.loads(line))
                 if lines[-1]["event"] == until:
                     break
@@ -59,7 +59,7 @@ def wait_for_no_thread() -> None:
         assert not thread.is_alive()
 
 
-def test_lines_go_out_one_by_one_and_without_a_thread(tmp_path: Path) -> None:
+def test_lines_are_written_one_by_one_without_a_thread(tmp_path: Path) -> None:
     with (tmp_path / "log").open("wb") as stream:
         log = open_event_log(stream, "json")
         for number in range(100):
@@ -69,7 +69,7 @@ def test_lines_go_out_one_by_one_and_without_a_thread(tmp_path: Path) -> None:
     assert [json.loads(line)["number"] for line in written] == list(range(100))
 
 
-def test_a_pipe_that_nobody_reads_holds_nobody_up_and_loses_nothing_that_can_be_kept(
+def test_a_pipe_without_a_reader_blocks_nothing_and_loses_no_buffered_line(
     pipe: Pipe,
 ) -> None:
     count = 3 * PIPE_BYTES // 1000
@@ -80,48 +80,48 @@ def test_a_pipe_that_nobody_reads_holds_nobody_up_and_loses_nothing_that_can_be_
     assert [line.get("number") for line in lines] == [*range(count), None]
 
 
-def test_what_is_too_much_to_keep_is_dropped_and_counted(pipe: Pipe) -> None:
+def test_lines_beyond_the_buffer_are_dropped_and_counted(pipe: Pipe) -> None:
     count = (PIPE_BYTES + QUEUE_BYTES) // 1000 * 2
     for number in range(count):
         pipe.log.info("line", number=number, filling="x" * 1000)
     lines = pipe.read(until="log_lines_dropped")
-    told = lines.pop()
+    dropped = lines.pop()
     assert [line["number"] for line in lines] == list(range(len(lines)))
-    assert told["lines"] == count - len(lines)
-    assert (told["level"], len(lines) > QUEUE_BYTES // 1200) == ("warning", True)
+    assert dropped["lines"] == count - len(lines)
+    assert (dropped["level"], len(lines) > QUEUE_BYTES // 1200) == ("warning", True)
 
 
-def test_lines_that_are_missing_are_missing_in_one_place(pipe: Pipe) -> None:
-    """A reader that comes makes room behind the gap before anybody has told of it."""
+def test_dropped_lines_are_contiguous(pipe: Pipe) -> None:
+    """A reader makes room after the gap before the gap is logged."""
     count = (PIPE_BYTES + QUEUE_BYTES) // 1000 * 2
     for number in range(count):
         pipe.log.info("line", number=number, filling="x" * 1000)
     with os.fdopen(pipe.reading, "rb", closefd=False, buffering=0) as reading:
-        begun = b""
-        while len(begun) < 3 * PIPE_BYTES:
-            begun += reading.read(PIPE_BYTES)
+        first = b""
+        while len(first) < 3 * PIPE_BYTES:
+            first += reading.read(PIPE_BYTES)
     pipe.log.info("line", number=count, filling="x" * 1000)
-    *lines, told = pipe.read(until="log_lines_dropped", begun=begun)
+    *lines, dropped = pipe.read(until="log_lines_dropped", first=first)
     assert [line["number"] for line in lines] == list(range(len(lines)))
-    assert told["lines"] == count + 1 - len(lines)
+    assert dropped["lines"] == count + 1 - len(lines)
 
 
-def test_a_line_longer_than_the_pipe_is_one_line(pipe: Pipe) -> None:
+def test_a_line_longer_than_the_pipe_stays_whole(pipe: Pipe) -> None:
     pipe.log.info("long", filling="x" * 3 * PIPE_BYTES)
     pipe.log.info("last")
     long, _ = pipe.read(until="last")
     assert long["filling"] == "x" * 3 * PIPE_BYTES
 
 
-def test_a_reader_that_goes_away_is_no_failure(pipe: Pipe) -> None:
+def test_a_reader_can_go_away(pipe: Pipe) -> None:
     for _ in range(2 * PIPE_BYTES // 1000):
         pipe.log.info("line", filling="x" * 1000)
     os.close(pipe.reading)
     wait_for_no_thread()
-    pipe.log.info("to nobody")
+    pipe.log.info("unread")
 
 
-def test_at_the_end_a_reader_that_is_late_still_gets_the_last_lines() -> None:
+def test_a_late_reader_gets_the_last_lines() -> None:
     reading, writing = os.pipe()
     lines: list[bytes] = []
 
@@ -144,14 +144,14 @@ def test_at_the_end_a_reader_that_is_late_still_gets_the_last_lines() -> None:
     assert events[-1]["event"] == "stopped"
 
 
-def test_at_the_end_nobody_waits_long_for_a_reader_that_does_not_read(pipe: Pipe) -> None:
+def test_the_end_does_not_wait_long_for_a_reader(pipe: Pipe) -> None:
     with event_log(pipe.stream, "json", 0.01) as log:
         log.info("long", filling="x" * 3 * PIPE_BYTES)
     assert len(threads()) == 1
     os.close(pipe.reading)
 
 
-def test_a_stream_in_memory_is_written_to_as_it_is() -> None:
+def test_a_stream_in_memory_has_no_buffer() -> None:
     stream = log_stream(io.BytesIO(), lambda _lines: b"")
     assert isinstance(stream, PlainStream)
     assert not isinstance(log_stream(sys.__stderr__.buffer, lambda _lines: b""), PlainStream)

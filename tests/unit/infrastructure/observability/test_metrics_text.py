@@ -19,7 +19,7 @@ def parsed(text: bytes) -> dict[str, Any]:
 
 
 @given(st.text(), st.text(), st.integers(0, 1 << 60))
-def test_any_label_can_be_read_again(one: str, two: str, number: int) -> None:
+def test_any_label_can_be_parsed_again(one: str, two: str, number: int) -> None:
     text = MetricsText().of((GAUGE, [((one, two), number)]))
     [sample] = parsed(text)["a_gauge"].samples
     expected = {"one": one, "two": two}
@@ -28,7 +28,7 @@ def test_any_label_can_be_read_again(one: str, two: str, number: int) -> None:
     assert sample.value == number
 
 
-def test_a_family_begins_once_and_without_samples_it_is_only_named() -> None:
+def test_a_family_has_one_header_also_without_samples() -> None:
     text = MetricsText()
     assert text.of((GAUGE, [])) == (
         b'# HELP a_gauge Says "what\\\\it" is.\\nTwice.\n# TYPE a_gauge gauge\n'
@@ -42,7 +42,7 @@ def test_a_family_without_labels() -> None:
     assert MetricsText().of((alone, [((), 3)])).splitlines()[-1] == b"alone_total 3"
 
 
-def test_a_histogram_counts_upwards() -> None:
+def test_the_buckets_of_a_histogram_are_cumulative() -> None:
     durations = Durations()
     lengths = [0, 1, 2047, 2048, 5000, 1 << 33, (1 << 34) - 1, 1 << 34, 1 << 60]
     for length in lengths:
@@ -58,7 +58,7 @@ def test_a_histogram_counts_upwards() -> None:
     assert [s.value for s in samples if s.name.endswith("_count")] == [len(lengths)]
 
 
-def test_numbers_are_counted_up_to_their_bounds() -> None:
+def test_numbers_are_counted_in_their_buckets() -> None:
     numbers = Numbers()
     given_numbers = [0, 1, 2, 3, 4, 100, 16383, 16384, 1 << 40]
     for number in given_numbers:
@@ -71,7 +71,7 @@ def test_numbers_are_counted_up_to_their_bounds() -> None:
     assert (made.sum, made.count) == (sum(given_numbers), len(given_numbers))
 
 
-def test_a_quantile_lies_among_the_durations_that_have_its_bits() -> None:
+def test_a_quantile_is_exact_to_a_power_of_two() -> None:
     durations = Durations()
     for length in (1000, 1010, 1020, 9000):
         durations.add(length)

@@ -18,7 +18,7 @@ PATIENCE_S = 30
 
 
 class Exporting:
-    """What threads want to be called on the loop is kept until it is taken."""
+    """Calls from threads are queued until the test runs them."""
 
     def __init__(self, endpoint: str, sources: Sequence[Source] = ()) -> None:
         fake = FakeBroker()
@@ -32,14 +32,14 @@ class Exporting:
         ).start()  # fmt: skip
 
     def once(self) -> None:
-        """Another export is due, which is sent."""
+        """Runs the next export."""
         self.scheduler.advance(INTERVAL_MS)
         self.from_threads.get(timeout=PATIENCE_S)()
 
 
 @pytest.fixture
-def babbler() -> Iterator[str]:
-    """The URL of something that speaks no HTTP."""
+def no_http() -> Iterator[str]:
+    """The URL of a server that does not speak HTTP."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
@@ -60,7 +60,7 @@ def babbler() -> Iterator[str]:
         server.join(PATIENCE_S)
 
 
-def test_metrics_that_cannot_be_read_are_logged_and_the_next_export_is_made(babbler: str) -> None:
+def test_unreadable_metrics_are_logged_and_the_next_export_is_sent(no_http: str) -> None:
     faults = [MemoryError("no room")]
 
     def source() -> Iterator[Reading]:
@@ -68,16 +68,18 @@ def test_metrics_that_cannot_be_read_are_logged_and_the_next_export_is_made(babb
             raise faults.pop()
         yield from ()
 
-    exporting = Exporting(babbler, [source])
+    exporting = Exporting(no_http, [source])
     exporting.scheduler.advance(INTERVAL_MS)
-    [said] = exporting.events.of("metrics_failed")
-    assert isinstance(said["error"], MemoryError)
+    [line] = exporting.events.of("metrics_failed")
+    assert isinstance(line["error"], MemoryError)
     exporting.once()
 
 
-def test_an_answer_that_is_no_http_is_said_once_and_the_next_export_is_made(babbler: str) -> None:
-    exporting = Exporting(babbler)
+def test_a_response_that_is_no_http_is_logged_once_and_the_next_export_is_sent(
+    no_http: str,
+) -> None:
+    exporting = Exporting(no_http)
     for _ in range(2):
         exporting.once()
-    [said] = exporting.events.of("metrics_export_failed")
-    assert said["error"] == "I speak something else\r\n"
+    [line] = exporting.events.of("metrics_export_failed")
+    assert line["error"] == "I speak something else\r\n"

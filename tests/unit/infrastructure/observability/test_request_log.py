@@ -16,7 +16,7 @@ def request_log(mode: str, sample: int = 1, stream: io.BytesIO | None = None) ->
     return StructuredRequestLog(log, mode, slow_ms=500, sample=sample)
 
 
-def wanted(log: RequestLog) -> dict[str, bool]:
+def included(log: RequestLog) -> dict[str, bool]:
     return {
         "quick": log.includes(1 * MS, failed=False),
         "slow": log.includes(500 * MS, failed=False),
@@ -24,20 +24,20 @@ def wanted(log: RequestLog) -> dict[str, bool]:
     }
 
 
-def test_the_mode_decides_which_requests_get_a_line() -> None:
-    assert wanted(request_log("all")) == {"quick": True, "slow": True, "failed": True}
-    assert wanted(request_log("slow")) == {"quick": False, "slow": True, "failed": True}
-    assert wanted(request_log("errors")) == {"quick": False, "slow": False, "failed": True}
-    assert wanted(request_log("off")) == {"quick": False, "slow": False, "failed": False}
+def test_the_mode_selects_the_logged_requests() -> None:
+    assert included(request_log("all")) == {"quick": True, "slow": True, "failed": True}
+    assert included(request_log("slow")) == {"quick": False, "slow": True, "failed": True}
+    assert included(request_log("errors")) == {"quick": False, "slow": False, "failed": True}
+    assert included(request_log("off")) == {"quick": False, "slow": False, "failed": False}
 
 
-def test_the_mode_says_which_requests_need_not_be_asked_for() -> None:
+def test_the_mode_has_the_duration_of_requests_that_are_never_logged() -> None:
     quick = {mode: request_log(mode).quick_ns for mode in ("all", "slow", "errors", "off")}
     assert quick["all"] == 0 and quick["slow"] == 500 * MS
     assert quick["errors"] == quick["off"] > 10**18
 
 
-def test_sampling_thins_out_all_but_slow_and_failed_requests() -> None:
+def test_slow_and_failed_requests_are_not_sampled() -> None:
     log = request_log("all", sample=3)
     assert [log.includes(1, failed=False) for _ in range(7)] == [
         True, False, False, True, False, False, True,
@@ -76,14 +76,14 @@ def record(
     )
 
 
-def line(made: RequestRecord) -> dict[str, Any]:
+def line(record: RequestRecord) -> dict[str, Any]:
     stream = io.BytesIO()
-    request_log("all", stream=stream).write(made)
+    request_log("all", stream=stream).write(record)
     written: dict[str, Any] = json.loads(stream.getvalue())
     return written
 
 
-def test_a_line_says_who_what_how_long_and_how_it_ended() -> None:
+def test_a_line_has_client_request_durations_and_errors() -> None:
     written = line(record())
     assert written == {
         "time": "2026-05-28T20:26:40.007+00:00",
@@ -108,6 +108,6 @@ def test_a_fetch_that_waited_for_data_is_no_warning() -> None:
     assert (written["level"], written["total_us"]) == ("info", 500_015)
 
 
-def test_what_a_request_does_not_concern_is_left_out() -> None:
+def test_fields_that_do_not_apply_are_left_out() -> None:
     written = line(record()._replace(topics=0, log_subject=("group", "g")))
     assert written["group"] == "g" and "topics" not in written

@@ -12,7 +12,7 @@ from tests.fakes.batches import record_batch
 
 
 @pytest.mark.parametrize("broker_is_there", [True, False])
-def test_who_finds_nothing_notices_all_the_same_that_its_broker_is_gone(
+def test_a_scan_without_results_ends_when_its_broker_is_gone(
     broker_is_there: bool,
 ) -> None:
     storage = open_storage("memory://", "os")

@@ -9,7 +9,7 @@ from application.ports.volume import UNKNOWN_SPACE
 from infrastructure.storage.volume import NO_PLACE, StorageVolume
 
 
-def test_a_folder_lies_on_a_volume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_has_a_volume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     volume = StorageVolume(Path())
     assert volume.path == os.fspath(tmp_path)
@@ -18,10 +18,10 @@ def test_a_folder_lies_on_a_volume(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert space.total_bytes > 0
 
 
-def test_a_store_in_memory_lies_on_none() -> None:
+def test_a_store_in_memory_has_no_volume() -> None:
     volume = StorageVolume(None)
     assert (volume.path, volume.space()) == (NO_PLACE, UNKNOWN_SPACE)
 
 
-def test_a_volume_that_is_gone_is_not_known(tmp_path: Path) -> None:
+def test_a_missing_volume_is_unknown(tmp_path: Path) -> None:
     assert StorageVolume(tmp_path / "nope").space() == UNKNOWN_SPACE

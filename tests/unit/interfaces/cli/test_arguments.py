@@ -11,7 +11,7 @@ import shtab
 from interfaces.main.arguments import parser
 
 #: Commands that interfaces/main/__main__.py runs itself.
-OF_MAIN = ("serve", "config show", "demo", "generate", "completion")
+RUN_BY_MAIN = ("serve", "config show", "demo", "generate", "completion")
 
 
 def commands(
@@ -27,28 +27,26 @@ def commands(
 
 def test_every_command_has_a_function_that_runs_it() -> None:
     for words, one in commands(parser()):
-        if words not in OF_MAIN:
+        if words not in RUN_BY_MAIN:
             module, _, function = one.get_default("runs").partition(":")
             home = "spark" if words.startswith("spark ") else "cli"
             assert callable(getattr(import_module(f"interfaces.{home}.{module}"), function))
 
 
 def test_bash_completes_commands_options_and_their_values() -> None:
-    lines = {
-        "ottla to": ["topic"],
-        "ottla topic config ": ["get", "set", "unset"],
-        "ottla topic list -o ": ["table", "json", "yaml"],
-        "ottla topic create -b topic --part": ["--partitions"],
+    completions = {
+        "ottla to": "topic",
+        "ottla topic config ": "get set unset",
+        "ottla topic list -o ": "table json yaml",
+        "ottla topic create -b topic --part": "--partitions",
     }
     script = shtab.complete(parser(), "bash")
-    for line in lines:
+    for line in completions:
         words = line.split(" ")
         script += f"\nCOMP_WORDS=({' '.join(map(repr, words))}); COMP_CWORD={len(words) - 1}\n"
         script += '_shtab_ottla; echo "${COMPREPLY[@]}"\n'
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=30)
-    assert done.stdout.splitlines() == [" ".join(offered) for offered in lines.values()], (
-        done.stderr
-    )
+    assert done.stdout.splitlines() == list(completions.values()), done.stderr
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

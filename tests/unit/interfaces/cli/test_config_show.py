@@ -16,25 +16,23 @@ ROWS = [
 ]
 
 
-def test_what_is_not_set_or_lacks_its_password_is_a_comment() -> None:
-    lines = [line.rpartition("  # ") for line in as_toml(ROWS, origin=True).splitlines()]
+def test_toml_has_comments_for_unset_settings_and_for_urls_with_a_password() -> None:
+    toml = as_toml(ROWS, origin=True)
+    lines = [line.rpartition("  # ") for line in toml.splitlines()]
     assert [(line.rstrip(), origin) for line, _, origin in lines] == [
         ('# "url" = "db://me:***@host/x" (fill in the password)', "file x"),
         ('# "unset" is not set', "default"),
         ('"list" = ["a", "b"]', "default"),
     ]
+    assert tomllib.loads(toml) == {"list": ["a", "b"]}
 
 
 @pytest.mark.parametrize("url", ["sqlite:///srv/o.db", "postgresql://me@host/x?sslmode=require"])
-def test_a_url_without_a_password_is_printed_to_be_used(url: str) -> None:
+def test_toml_has_urls_without_a_password(url: str) -> None:
     assert tomllib.loads(as_toml([Row(URL, url, "file x")], origin=True)) == {"url": url}
 
 
-def test_a_url_with_a_password_is_not_taken_from_what_was_printed() -> None:
-    assert tomllib.loads(as_toml(ROWS, origin=True)) == {"list": ["a", "b"]}
-
-
-def test_programs_and_tables_have_a_row_for_each() -> None:
+def test_rows_have_name_value_and_origin() -> None:
     assert as_rows(ROWS) == [
         {"name": "url", "value": "db://me:***@host/x", "origin": "file x"},
         {"name": "unset", "value": None, "origin": "default"},
@@ -42,7 +40,7 @@ def test_programs_and_tables_have_a_row_for_each() -> None:
     ]
 
 
-def test_json_always_says_where_a_value_came_from() -> None:
+def test_json_has_the_origin_of_each_value() -> None:
     assert json.loads(as_json(ROWS)) == {
         "url": {"value": "db://me:***@host/x", "origin": "file x"},
         "unset": {"value": None, "origin": "default"},

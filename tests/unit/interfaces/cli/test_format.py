@@ -59,12 +59,12 @@ def test_a_record_is_printed(text: str, record: Record, printed: bytes) -> None:
 
 
 @pytest.mark.parametrize("text", ["%q", "%", r"\q", "abc%", "abc\\"])
-def test_a_format_without_meaning_is_refused(text: str) -> None:
+def test_an_invalid_output_format_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         printer(text)
 
 
-def test_json_says_everything_in_one_line() -> None:
+def test_json_is_one_line_with_all_fields() -> None:
     line = json_line(Record(b"\xff", "é\n".encode(), [("h", None), ("i", b"\xfe")]))
     assert line.count(b"\n") == 1
     assert json.loads(line) == {
@@ -84,26 +84,26 @@ def read(text: str, data: bytes, piece: int = 1 << 16) -> list[dict[str, bytes]]
 
 
 @pytest.mark.parametrize("piece", [1, 3, 1000])
-def test_records_are_read_however_they_come(piece: int) -> None:
+def test_records_are_read_in_pieces_of_any_size(piece: int) -> None:
     found = read(r"%k::%v;;", b"a::1;;b::2;;c::", piece)
     assert found == [{"k": b"a", "v": b"1"}, {"k": b"b", "v": b"2"}, {"k": b"c", "v": b""}]
 
 
-def test_without_an_end_a_line_is_a_record() -> None:
+def test_a_record_ends_with_its_line_by_default() -> None:
     assert read("%v", b"a\nb c\n\nd") == [{"v": b"a"}, {"v": b"b c"}, {"v": b""}, {"v": b"d"}]
 
 
-def test_what_stands_before_the_first_field_is_taken_off() -> None:
+def test_text_before_the_first_field_is_skipped() -> None:
     assert read(r"<%t|%p> %v\n", b"<t|1> x\n") == [{"t": b"t", "p": b"1", "v": b"x"}]
 
 
 @pytest.mark.parametrize("text", ["%k%v", "%v %v", "only words", "%o"])
-def test_a_format_by_which_nothing_can_be_read_is_refused(text: str) -> None:
+def test_an_invalid_input_format_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         Reader(text)
 
 
-def test_a_record_that_is_not_as_the_format_says_is_named() -> None:
+def test_the_first_record_that_does_not_match_the_format_is_named() -> None:
     with pytest.raises(UsageError, match="record 2"):
         read("%k:%v", b"a:1\nno colon\n")
 

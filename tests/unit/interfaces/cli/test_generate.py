@@ -21,8 +21,8 @@ from interfaces.main.settings.sources import load_settings
 
 ROOT = Path(__file__).parents[4]
 ADMIN = "192.0.2.9:8082"
-#: As they stand in a query: a histogram only by its parts.
-TOLD = {
+#: All metrics as they are in queries: of a histogram the parts.
+EXPOSED = {
     name
     for family in FAMILIES
     for name in (
@@ -31,7 +31,6 @@ TOLD = {
         else [family.name]
     )
 }
-#: What a query is made of besides: functions, labels, words.
 NAME = re.compile(r"\b((?:ottla|kafka|redpanda|kminion|process|python)_\w+)\b")
 
 
@@ -47,37 +46,33 @@ def alerts() -> list[dict[str, Any]]:
     return rules
 
 
-@pytest.mark.parametrize("query", queries())
-def test_every_metric_that_the_dashboard_asks_for_is_told(query: str) -> None:
-    asked = NAME.findall(query)
-    assert asked and set(asked) <= TOLD
+def test_every_query_of_the_dashboard_has_only_exposed_metrics() -> None:
+    for query in queries():
+        names = NAME.findall(query)
+        assert names and set(names) <= EXPOSED, query
 
 
-def test_panels_do_not_lie_over_each_other() -> None:
+def test_panels_do_not_overlap() -> None:
     board = json.loads(MAKE["grafana"](ADMIN))
-    taken: set[tuple[int, int]] = set()
+    used: set[tuple[int, int]] = set()
     for panel in board["panels"]:
-        at = panel["gridPos"]
-        cells = {
-            (x, y)
-            for x in range(at["x"], at["x"] + at["w"])
-            for y in range(at["y"], at["y"] + at["h"])
-        }
-        assert not cells & taken and at["x"] + at["w"] <= 24, panel["title"]
-        taken |= cells
+        x, y, width, height = (panel["gridPos"][one] for one in "xywh")
+        cells = {(x + right, y + down) for right in range(width) for down in range(height)}
+        assert not cells & used and x + width <= 24, panel["title"]
+        used |= cells
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
 
 
-@pytest.mark.parametrize("rule", alerts(), ids=lambda rule: rule["alert"])
-def test_an_alert_asks_for_what_is_told(rule: dict[str, Any]) -> None:
-    asked = set(NAME.findall(rule["expr"]))
-    assert asked <= TOLD and (asked or rule["alert"] == "OttlaDown")
-    assert rule["expr"].count("(") == rule["expr"].count(")")
-    assert rule["labels"]["severity"] in ("critical", "warning")
-    assert rule["annotations"]["summary"]
+def test_every_alert_has_only_exposed_metrics_a_severity_and_a_summary() -> None:
+    for rule in alerts():
+        names = set(NAME.findall(rule["expr"]))
+        assert names <= EXPOSED and (names or rule["alert"] == "OttlaDown"), rule
+        assert rule["expr"].count("(") == rule["expr"].count(")"), rule
+        assert rule["labels"]["severity"] in ("critical", "warning")
+        assert rule["annotations"]["summary"]
 
 
-def test_the_lag_is_the_value_of_the_alert_about_it() -> None:
+def test_the_alert_about_lag_has_the_lag_as_its_value() -> None:
     [rule] = [rule for rule in alerts() if rule["alert"] == "OttlaGroupFallsBehind"]
     # `and` keeps the value of its left side.
     value, _, _ = rule["expr"].partition(" and ")
@@ -85,35 +80,31 @@ def test_the_lag_is_the_value_of_the_alert_about_it() -> None:
     assert "deriv" in rule["expr"]
 
 
-def test_prometheus_is_told_where_the_broker_is() -> None:
-    config = yaml.safe_load(MAKE["prometheus"](ADMIN))
+@pytest.mark.parametrize(
+    ("admin", "target"),
+    [(ADMIN, ADMIN), ("0.0.0.0:8082", "localhost:8082"), ("[::]:8082", "localhost:8082")],
+)
+def test_prometheus_gets_an_address_that_it_can_connect_to(admin: str, target: str) -> None:
+    text = MAKE["prometheus"](admin)
+    config = yaml.safe_load(text)
     [job] = config["scrape_configs"]
-    assert job["static_configs"] == [{"targets": [ADMIN]}]
+    assert job["static_configs"] == [{"targets": [target]}]
     assert config["rule_files"] == ["ottla-alerts.yml"]
+    assert ("is every address" in text) is (admin != target)
 
 
-@pytest.mark.parametrize("every", ["0.0.0.0", "[::]"])
-def test_every_address_is_none_to_ask(every: str) -> None:
-    text = MAKE["prometheus"](f"{every}:8082")
-    [job] = yaml.safe_load(text)["scrape_configs"]
-    assert job["static_configs"] == [{"targets": ["localhost:8082"]}]
-    assert f"# {every.strip('[]')} is every address" in text
-
-
-def test_the_unit_runs_a_command_that_is_understood() -> None:
+def test_the_unit_runs_a_valid_command() -> None:
     unit = configparser.ConfigParser(interpolation=None)
     unit.optionxform = str  # type: ignore[method-assign, assignment]
     unit.read_string(MAKE["systemd"](ADMIN))
     command, *words = unit["Service"]["ExecStart"].split()
     assert command.startswith("/") and words[0] == "serve"
     assert unit["Service"]["Type"] == "notify"
-    _understood(words[1:], ADMIN)
+    check_command(words[1:], ADMIN)
 
 
 @pytest.mark.parametrize("in_a_home", [False, True])
-def test_the_unit_runs_the_command_of_this_venv_wherever_it_is(
-    tmp_path: Path, in_a_home: bool
-) -> None:
+def test_the_unit_runs_the_command_of_this_venv(tmp_path: Path, in_a_home: bool) -> None:
     (tmp_path / "my venv 100%").mkdir()
     (tmp_path / "my venv 100%/ottla").touch()
     homes = [tmp_path] if in_a_home else []
@@ -124,18 +115,20 @@ def test_the_unit_runs_the_command_of_this_venv_wherever_it_is(
     assert f"ProtectHome={'read-only' if in_a_home else 'yes'}" in unit
 
 
-def test_the_compose_file_publishes_the_ports_of_the_readme() -> None:
+def test_the_compose_file_runs_a_valid_command_and_publishes_the_ports_of_the_readme() -> None:
     service = yaml.safe_load(MAKE["compose"](ADMIN))["services"]["ottla"]
     ports = ("9092:9094", "8082:8082")
     assert service["ports"] == [f"{host}:{one}" for one in ports for host in ("127.0.0.1", "[::1]")]
     [advertised] = [word for word in service["command"] if "advertised.listeners" in word]
     assert advertised.endswith("INSIDE://ottla:9092,OUTSIDE://localhost:9092")
+    assert service["command"][0] == "serve"
+    check_command(service["command"][1:], "0.0.0.0:8082")
 
 
-def test_the_image_is_built_from_what_the_wheel_needs_and_nothing_else() -> None:
-    needed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    sources = needed["tool"]["hatch"]["build"]["targets"]["sdist"]["only-include"]
-    # What hatchling adds by itself.
+def test_the_image_has_the_files_of_the_wheel_and_no_others() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    sources = project["tool"]["hatch"]["build"]["targets"]["sdist"]["only-include"]
+    # Added by hatchling.
     sources += ["LICENSE", "README.md", "pyproject.toml"]
     first, *rest = [
         line
@@ -145,19 +138,13 @@ def test_the_image_is_built_from_what_the_wheel_needs_and_nothing_else() -> None
     assert (first, sorted(rest)) == ("*", sorted(["**/__pycache__", *(f"!{s}" for s in sources)]))
 
 
-def test_the_compose_file_runs_a_command_that_is_understood() -> None:
-    service = yaml.safe_load(MAKE["compose"](ADMIN))["services"]["ottla"]
-    assert service["command"][0] == "serve"
-    _understood(service["command"][1:], "0.0.0.0:8082")
-
-
-def _understood(words: list[str], admin: str) -> None:
+def check_command(words: list[str], admin: str) -> None:
     settings = load_settings(settings_given(parser().parse_args(["serve", *words])), {}, None)
     assert settings.warnings == []
     assert settings.broker.admin_listeners == (admin,)
 
 
 @pytest.mark.parametrize("what", MAKE)
-def test_it_is_printed(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_file_is_printed(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["generate", what, "--admin", ADMIN]) == 0
     assert capsys.readouterr().out.rstrip("\n") == MAKE[what](ADMIN).rstrip("\n")

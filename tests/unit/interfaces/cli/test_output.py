@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-import pytest
-
 from interfaces.cli.kafka_tables import GROUPS, OFFSETS, RESET, STATE, Column, laid_out
 from interfaces.cli.output import table
 from interfaces.cli.perf.latencies import Latencies, total_line, window_line
-from interfaces.cli.progress import Progress
 
 
-def test_a_table_is_as_wide_as_what_is_in_it() -> None:
+def test_a_table_is_as_wide_as_its_cells() -> None:
     rows = [{"name": "a", "left_over": None}, {"name": "longer", "left_over": [1, 2]}]
     assert table(("name", "left_over"), rows).splitlines() == [
         "NAME    LEFT-OVER",
@@ -17,7 +14,7 @@ def test_a_table_is_as_wide_as_what_is_in_it() -> None:
     ]
 
 
-def test_what_would_drive_a_terminal_is_escaped() -> None:
+def test_control_characters_are_escaped() -> None:
     assert "\x1b" not in table(("name",), [{"name": "\x1b[31mred\n"}])
 
 
@@ -26,8 +23,8 @@ def printed(columns: tuple[Column, ...], *cells: object) -> list[str]:
     return laid_out(columns, [row]).split("\n")
 
 
-def test_a_group_is_printed_as_kafkas_own_tool_does() -> None:
-    """Taken from kafka-consumer-groups 4.2, which a test beside it runs where there is Java."""
+def test_groups_are_printed_as_by_kafka_consumer_groups() -> None:
+    """Output of Kafka 4.2; tests/e2e/groups/test_kafka_tools.py runs the tool."""
     cells = ("test-group-1795322292123", "perf", 0, 7, 9, 2, None, None, None)
     assert printed(OFFSETS, *cells) == [
         "GROUP                    TOPIC           PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG"
@@ -50,7 +47,7 @@ def test_a_group_is_printed_as_kafkas_own_tool_does() -> None:
     ]
 
 
-def test_perf_lines_are_kafkas() -> None:
+def test_perf_lines_are_those_of_kafkas_tools() -> None:
     latencies = Latencies()
     for milliseconds in range(1, 1001):
         latencies.add(milliseconds / 10)
@@ -62,9 +59,3 @@ def test_perf_lines_are_kafkas() -> None:
         "1000 records sent, 500.000000 records/sec (0.05 MB/sec), 50.05 ms avg latency, "
         "100.00 ms max latency, 50 ms 50th, 95 ms 95th, 99 ms 99th, 100 ms 99.9th."
     )
-
-
-def test_progress_is_silent_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress("verify", 10) as progress:
-        progress.step(5)
-    assert capsys.readouterr() == ("", "")

@@ -41,7 +41,7 @@ def test_a_position_is_read(text: str, expected: Position) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "middle", "4 7", "--3", "@yesterday", "@", "1e3"])
-def test_what_is_no_position_is_refused(text: str) -> None:
+def test_an_invalid_position_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         position(text, NOW_MS)
 
@@ -62,7 +62,7 @@ def test_what_is_no_position_is_refused(text: str) -> None:
         ("start:@2023-11-14T22:13:20Z", Position(START), Position(TIME, 1_700_000_000_000)),
     ],
 )
-def test_a_part_is_read(text: str, first: Position, stop: Position | None) -> None:
+def test_a_range_is_read(text: str, first: Position, stop: Position | None) -> None:
     assert range_of(text, NOW_MS) == (first, stop)
 
 
@@ -82,9 +82,11 @@ def test_a_part_is_read(text: str, first: Position, stop: Position | None) -> No
         ("@1700000000", None, 13),
     ],
 )
-def test_a_position_lies_within_what_there_is(text: str, current: int | None, offset: int) -> None:
+def test_the_offset_of_a_position_is_within_the_log(
+    text: str, current: int | None, offset: int
+) -> None:
     assert resolved(position(text, NOW_MS), Bounds(10, 20, 13), current) == offset
 
 
-def test_a_moment_after_everything_is_the_end() -> None:
+def test_the_offset_of_a_time_after_all_records_is_the_end() -> None:
     assert resolved(Position(TIME, NOW_MS), Bounds(10, 20, None)) == 20

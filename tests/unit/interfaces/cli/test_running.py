@@ -10,20 +10,22 @@ from interfaces.cli import running
 from interfaces.cli.running import run
 from interfaces.terminal.endings import INTERRUPTED
 
+RunAsCommand = Callable[[Callable[[], int]], int]
+
 
 @pytest.fixture
-def running_as(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Callable[[], int]], int]]:
-    """Runs it as if it were a command, with the signals as they are at the start of a process."""
+def run_as_command(monkeypatch: pytest.MonkeyPatch) -> Iterator[RunAsCommand]:
+    """Runs a function as a command, with the signal handlers of a new process."""
     before = {
         signal.SIGINT: signal.signal(signal.SIGINT, signal.default_int_handler),
         signal.SIGTERM: signal.signal(signal.SIGTERM, signal.SIG_DFL),
     }
 
-    def ran(work: Callable[[], int]) -> int:
-        monkeypatch.setattr(running, "command_of", lambda *_: lambda _: work())
+    def run_function(function: Callable[[], int]) -> int:
+        monkeypatch.setattr(running, "command_of", lambda *_: lambda _: function())
         return run(argparse.Namespace(runs="some:command"))
 
-    yield ran
+    yield run_function
     for number, handler in before.items():
         signal.signal(number, handler)
 
@@ -33,28 +35,26 @@ def interrupted(number: signal.Signals) -> int:
     return 0
 
 
-def swallowed(number: signal.Signals) -> int:
-    """As `poll` of the client does with a signal that comes within it."""
+def interrupted_in_poll(number: signal.Signals) -> int:
+    """As `poll` of confluent-kafka handles a KeyboardInterrupt."""
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(number)
     raise SystemError("returned NULL without setting an exception")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("work", [interrupted, swallowed])
-def test_an_interrupt_that_the_client_loses_ends_the_command_all_the_same(
-    work: Callable[[signal.Signals], int],
+@pytest.mark.parametrize("function", [interrupted, interrupted_in_poll])
+def test_an_interrupt_ends_a_command_also_within_poll(
+    function: Callable[[signal.Signals], int],
     number: signal.Signals,
-    running_as: Callable[[Callable[[], int]], int],
+    run_as_command: RunAsCommand,
 ) -> None:
-    assert running_as(lambda: work(number)) == INTERRUPTED
+    assert run_as_command(lambda: function(number)) == INTERRUPTED
 
 
-def test_what_is_wrong_without_an_interrupt_is_told(
-    running_as: Callable[[Callable[[], int]], int],
-) -> None:
-    def wrong() -> int:
+def test_a_system_error_without_an_interrupt_is_raised(run_as_command: RunAsCommand) -> None:
+    def fail() -> int:
         raise SystemError("something else")
 
     with pytest.raises(SystemError, match="something else"):
-        running_as(wrong)
+        run_as_command(fail)

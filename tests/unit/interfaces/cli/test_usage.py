@@ -49,7 +49,7 @@ def signals() -> Iterator[None]:
         ("serve --set num.partitions=0", "num.partitions = '0' (command line --set)"),
     ],
 )
-def test_a_wrong_argument_is_named_and_ends_with_2(
+def test_a_wrong_argument_is_named_and_the_exit_code_is_2(
     arguments: str, word: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     try:

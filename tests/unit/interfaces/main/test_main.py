@@ -78,7 +78,8 @@ def test_invalid_arguments_exit_with_2_and_the_usage(
     with pytest.raises(SystemExit) as exit_:
         main(words.split())
     assert exit_.value.code == 2
-    assert capsys.readouterr().err.startswith(f"usage: {usage} [-h] ")
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{usage}: ") and line.endswith(f"(see {usage} --help)")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The records of a run, by the progress that Spark reports of its batches."""
+"""Counts records of an archive by the progress that Spark reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def progress(batch: int, records: int | None, end: str = '{"t": {"0": 1, "1": 2}
     }
 
 
-def test_a_batch_counts_once_and_idle_progress_of_the_same_number_hides_none() -> None:
+def test_each_batch_counts_once_also_after_idle_progress_with_its_number() -> None:
     done = Archived()
     reported = [progress(0, 83), progress(1, None)]
     query = cast(Any, SimpleNamespace(recentProgress=reported))

@@ -1,4 +1,4 @@
-"""Paths are what they are for Spark's readers, which take them for patterns."""
+"""Paths for Spark's readers, which take them for patterns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from interfaces.spark.jobs.hadoop_files import literally
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "escaped"),
     [
         ("/plain/topic=t/date=2026-11-22/a.parquet", "/plain/topic=t/date=2026-11-22/a.parquet"),
         ("/a [1]/{b,c}", r"/a \[1\]/\{b,c\}"),
@@ -16,5 +16,5 @@ from interfaces.spark.jobs.hadoop_files import literally
         ("file:/a%20[b]", r"file:/a%20\[b\]"),
     ],
 )
-def test_no_character_of_a_path_is_a_pattern(path: str, said: str) -> None:
-    assert literally(path) == said
+def test_pattern_characters_of_a_path_are_escaped(path: str, escaped: str) -> None:
+    assert literally(path) == escaped

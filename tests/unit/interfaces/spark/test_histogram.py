@@ -37,7 +37,7 @@ def test_percentiles_have_three_digits_also_when_merged(some: list[int], others:
     assert max(values) <= merged.max <= max(values) * 1.001 + 1
 
 
-def test_of_nothing() -> None:
+def test_an_empty_histogram() -> None:
     empty = Histogram()
     empty.add(numpy.array([], dtype=numpy.int64))
     empty.merge(pickle.loads(pickle.dumps(Histogram())))
@@ -49,7 +49,7 @@ def test_values_below_zero_count_as_zero() -> None:
     assert of([-5, 7]).percentiles()[50.0] == 0
 
 
-def test_a_curve_rises_to_the_highest() -> None:
+def test_a_curve_rises_to_the_maximum() -> None:
     curve = of(list(range(1, 10_001))).curve()
     assert [value for _, value in curve] == sorted(value for _, value in curve)
     assert curve[-1][0] == 100

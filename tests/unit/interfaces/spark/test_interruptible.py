@@ -16,7 +16,7 @@ from interfaces.terminal.endings import INTERRUPTED
 
 
 class Spark:
-    """What is asked of a session; its job waits until it is cancelled."""
+    """A session whose job waits until it is cancelled."""
 
     def __init__(self) -> None:
         self.cancelled = threading.Event()
@@ -43,25 +43,12 @@ def test_the_result_or_exception_of_a_job_is_returned() -> None:
         Interruptible(lambda: 1 // 0, lambda: None).run()
 
 
-def test_a_job_that_fails_when_it_is_cancelled_was_interrupted() -> None:
-    spark: Any = Spark()
-
-    def job() -> int:
-        interrupted()
-        spark.cancelled.wait(30)
-        raise RuntimeError("cancelled")
-
-    with pytest.raises(KeyboardInterrupt):
-        Interruptible(job, lambda: spark).run()
-    assert spark.cancelled.is_set()
-
-
 @pytest.mark.parametrize(
     ("by", "every", "code", "line"),
     [
         (signal.SIGINT, None, INTERRUPTED, "ottla: interrupted\n"),
         (signal.SIGTERM, None, running.TERMINATED, "ottla: ended by SIGTERM\n"),
-        # Ones that go on until then end well.
+        # With --every a job runs until a signal.
         (signal.SIGINT, 1.0, 0, ""),
         (signal.SIGTERM, 1.0, 0, ""),
     ],

@@ -1,4 +1,4 @@
-"""Which Java Spark gets."""
+"""The Java that Spark runs with."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_missing_java_is_reported_with_the_remedy(
         java_home({"PATH": str(tmp_path), "JAVA_HOME": str(tmp_path)}, tmp_path)
 
 
-def test_the_wheel_runs_without_the_module_it_lacks(
+def test_java_of_the_wheel_runs_without_the_module_it_lacks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheel = fake_java(tmp_path / "wheel", "25.0.1")
@@ -56,8 +56,8 @@ def test_the_wheel_runs_without_the_module_it_lacks(
     assert java.version(home / "bin" / "java") == 25
     words = ["-Xmx1g", "--add-modules=jdk.incubator.vector", "-cp", "a b", "Main"]
 
-    told = subprocess.run([home / "bin" / "java", *words], capture_output=True, text=True)
-    assert told.stdout.splitlines() == ["-Xmx1g", "-cp", "a b", "Main"]
+    run = subprocess.run([home / "bin" / "java", *words], capture_output=True, text=True)
+    assert run.stdout.splitlines() == ["-Xmx1g", "-cp", "a b", "Main"]
 
 
 @pytest.mark.parametrize(("version", "code"), [("11.0.2", 1), ("17.0.2", 0), ("none", 1)])
@@ -66,5 +66,5 @@ def test_the_module_reports_whether_the_machine_has_java(
 ) -> None:
     home = fake_java(tmp_path, version)
     environment = {"PATH": str(home / "bin"), "PYTHONPATH": root()}
-    asked = [sys.executable, "-P", "-m", "interfaces.spark.java"]
-    assert subprocess.run(asked, env=environment).returncode == code
+    command = [sys.executable, "-P", "-m", "interfaces.spark.java"]
+    assert subprocess.run(command, env=environment).returncode == code

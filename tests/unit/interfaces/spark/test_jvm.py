@@ -1,4 +1,4 @@
-"""What the JVM says: it never waits for a reader, and only its reason is told."""
+"""The stderr of the JVM: its writers never block, and a failure has its reason."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Screen(io.StringIO):
         return True
 
 
-def test_sparks_progress_bar_is_shown_unless_a_job_draws_its_own(
+def test_sparks_progress_bar_is_shown_unless_a_job_has_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     screen = Screen()
@@ -42,7 +42,7 @@ def test_sparks_progress_bar_is_shown_unless_a_job_draws_its_own(
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("written", "reason"),
     [
         (
             "WARNING: Using incubator modules: jdk.incubator.vector\n"
@@ -58,5 +58,5 @@ def test_sparks_progress_bar_is_shown_unless_a_job_draws_its_own(
         ("", ""),
     ],
 )
-def test_why_a_jvm_did_not_start(said: str, reason: str) -> None:
-    assert reason_in(said) == reason
+def test_the_reason_of_a_jvm_that_did_not_start(written: str, reason: str) -> None:
+    assert reason_in(written) == reason

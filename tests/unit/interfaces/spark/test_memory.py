@@ -1,4 +1,4 @@
-"""How much memory Spark may use."""
+"""The memory of Spark's JVM."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_a_wrong_column_is_one_line(
     assert str(wrong.value).startswith(text)
 
 
-def test_what_a_data_source_does_not_do_is_refused() -> None:
+def test_unsupported_uses_of_a_data_source_are_refused() -> None:
     from pyspark.sql.types import StringType, StructField, StructType
 
     from interfaces.spark.kafka.sources import KafkaSource

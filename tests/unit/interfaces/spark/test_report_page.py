@@ -1,4 +1,4 @@
-"""Reports are whole: well formed, with nothing from elsewhere, and nothing that runs."""
+"""Reports: well-formed pages without scripts and links."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def whole() -> str:
     )
 
 
-def test_it_is_well_formed_and_runs_nothing() -> None:
+def test_a_report_is_well_formed_without_scripts_or_links() -> None:
     text = whole()
     body = re.sub(r"<meta[^>]*>", "", text.removeprefix("<!doctype html>\n"))
     tree = ElementTree.fromstring(body)
@@ -50,7 +50,7 @@ def texts(drawn: str) -> list[str]:
     [lambda: plots.lines("t", [], "x", "y"), lambda: plots.tail("t", [], "y"),
      lambda: plots.bars("t", [], "y"), lambda: plots.partitions("t", [], "y")],
 )  # fmt: skip
-def test_a_plot_of_nothing_is_an_empty_one(drawn: Callable[[], str]) -> None:
+def test_a_plot_without_data_is_empty(drawn: Callable[[], str]) -> None:
     assert "<svg" in drawn()
 
 
@@ -60,7 +60,7 @@ def test_bars_of_one_topic_are_named_by_their_partitions() -> None:
     assert "a-topic" not in drawn
 
 
-def test_of_many_topics_some_are_named_by_what_tells_them_apart() -> None:
+def test_labels_of_many_topics_are_shortened_and_different() -> None:
     long = "payments." + "a-very-long-name." * 10
     drawn = plots.partitions("t", [(f"{long}{each}", 7, 5) for each in range(60)], "records")
     named = [text for text in texts(drawn) if "…" in text]
@@ -83,7 +83,7 @@ def test_a_name_is_shortened_in_the_middle(letters: int, text: str) -> None:
     assert len(text) <= letters
 
 
-def test_a_table_without_rows_says_so_and_figures_stand_at_the_right() -> None:
+def test_an_empty_table_has_a_note_and_numbers_are_right_aligned() -> None:
     assert table(["a", "b"], []) == note("none")
     drawn = table(["a", "b", "c"], [["x", "1.5 %", 3], ["-", "-", None]])
     assert drawn.count('class="number"') == 2 * 3

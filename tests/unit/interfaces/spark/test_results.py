@@ -1,4 +1,4 @@
-"""A result that cannot be written is refused before the run, and nothing is left behind."""
+"""Results that cannot be written are refused before the run, which leaves no files."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from interfaces.spark.jobs.job import check_results, is_local
 from interfaces.spark.query.failures import JobFailed
 
 
-def test_where_it_can_be_written_nothing_is_left_or_lost(tmp_path: Path) -> None:
+def test_the_check_of_results_writes_and_changes_no_file(tmp_path: Path) -> None:
     earlier, pipe = tmp_path / "earlier.json", tmp_path / "pipe"
     earlier.write_text("{}")
     os.mkfifo(pipe)
     before = sorted(tmp_path.iterdir())
     check_results(Namespace(json=str(earlier), report=str(tmp_path / "new" / "more" / "r.html")))
     check_results(Namespace(json=str(pipe), report=None))
-    check_results(Namespace(json="-", to=str(tmp_path / "to" / "be" / "made")))
+    check_results(Namespace(json="-", to=str(tmp_path / "new" / "archive")))
     check_results(Namespace(to="s3a://bucket/archive"))
     assert earlier.read_text() == "{}"
     assert sorted(tmp_path.iterdir()) == before
@@ -34,13 +34,13 @@ def test_below_a_file_no_result_can_be_written(option: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("path", "it_is"),
+    ("path", "local"),
     [("a", True), ("/a:b", True), ("./a:b", True), ("file:/a", False), ("s3a://a", False)],
 )
-def test_a_path_with_a_scheme_is_sparks_to_find(path: str, it_is: bool) -> None:
-    assert is_local(path) is it_is
+def test_a_path_with_a_scheme_is_not_local(path: str, local: bool) -> None:
+    assert is_local(path) is local
 
 
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
+def test_a_folder_is_refused_as_a_result(tmp_path: Path) -> None:
     with pytest.raises(JobFailed, match=r"cannot be written: it is a folder$"):
         check_results(Namespace(json=str(tmp_path)))

@@ -17,7 +17,7 @@ def test_no_color_removes_the_colour_of_a_bar(monkeypatch: pytest.MonkeyPatch) -
     ("is_terminal", "term", "enabled"),
     [(False, "xterm", True), (True, "dumb", True), (True, "xterm", False)],
 )
-def test_a_line_is_for_a_terminal_that_can_move_it(
+def test_nothing_is_drawn_on_other_outputs_than_a_smart_terminal(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     is_terminal: bool,
@@ -32,7 +32,7 @@ def test_a_line_is_for_a_terminal_that_can_move_it(
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_line_that_was_drawn_goes_away(
+def test_a_drawn_line_is_cleared(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)

@@ -25,7 +25,7 @@ from interfaces.terminal.words import bootstrap
         (" 20 ", 20),
     ],
 )
-def test_times_have_units(text: str, found: float) -> None:
+def test_durations_are_read(text: str, found: float) -> None:
     assert milliseconds(text, "ms") == found
 
 
@@ -35,7 +35,7 @@ def test_a_wrong_duration_is_refused(text: str) -> None:
         milliseconds(text, "s")
 
 
-def test_a_number_without_a_unit_is_refused_where_no_unit_is_the_default() -> None:
+def test_a_number_without_a_unit_needs_a_default_unit() -> None:
     with pytest.raises(ValueError, match="500ms"):
         milliseconds("20")
 
@@ -73,7 +73,7 @@ def test_a_wrong_value_is_named(read: Callable[[str], object], text: str) -> Non
         read(text)
 
 
-def test_the_broker_is_an_option_or_the_environment_or_the_default(
+def test_the_broker_comes_from_an_option_the_environment_or_the_default(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OTTLA_BOOTSTRAP", "c:3")

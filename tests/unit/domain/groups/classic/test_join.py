@@ -1,248 +1,221 @@
-"""Joining a classic group: the rules, one by one."""
+"""The rules of joining a classic group."""
 
 from __future__ import annotations
 
 import pytest
 
-from domain.errors import InvalidSessionTimeout
-from domain.groups.classic.join import NEW_MEMBER_TIMEOUT_MS, check_session_timeout
-from domain.groups.classic.member import JoinRequest
-from tests.fakes.classic_group import RANGE, PlayedGroup
+from domain.groups.classic.join import NEW_MEMBER_TIMEOUT_MS
+from tests.fakes.classic_group import PlayedGroup
 
 STICKY = (("sticky", b"s"),)
 
 
-def test_a_new_member_is_given_its_id_and_comes_back_with_it() -> None:
+def test_a_new_member_gets_its_id_and_joins_with_it() -> None:
     group = PlayedGroup()
-    asked = group.join(new_id="a", twice=True)
-    assert (group.refused(asked), group.answers[asked].member_id) == ("MemberIdRequired", "a")
-    assert (group.state, group.kept) == ("Empty", [])
-    joined = group.join("a", twice=True)
-    group.due()
+    token = group.join(new_id="a", joins_twice=True)
+    assert (group.error_of(token), group.responses[token].member_id) == ("MemberIdRequired", "a")
+    assert (group.state, group.persisted) == ("Empty", [])
+    joined = group.join("a", joins_twice=True)
+    group.run_timers()
     assert group.joined(joined).generation_id == 1
 
 
-def test_an_id_that_is_not_used_is_forgotten_after_its_session() -> None:
+def test_an_unused_member_id_expires_after_the_session_timeout() -> None:
     group = PlayedGroup()
-    group.join(new_id="a", twice=True, session_ms=7000)
-    group.pass_time(6999)
+    group.join(new_id="a", joins_twice=True, session_ms=7000)
+    group.advance(6999)
     assert group.group.pending
-    group.pass_time(1)
+    group.advance(1)
     assert not group.group.pending
-    assert group.refused(group.join("a", twice=True)) == "UnknownMemberId"
+    assert group.error_of(group.join("a", joins_twice=True)) == "UnknownMemberId"
 
 
-def test_who_was_given_an_id_is_waited_for() -> None:
+@pytest.mark.parametrize("joins", [True, False])
+def test_a_rebalance_waits_for_a_client_with_a_new_member_id_until_its_session_ends(
+    joins: bool,
+) -> None:
     group = PlayedGroup()
     group.stable("a")
-    group.join(new_id="b", twice=True)
+    group.join(new_id="b", joins_twice=True, session_ms=6000)
     again = group.join("a")
-    assert group.waits(again)
-    both = group.join("b", twice=True)
-    assert group.joined(again).generation_id == group.joined(both).generation_id == 2
-
-
-def test_who_was_given_an_id_and_never_came_is_waited_for_no_longer_than_its_session() -> None:
-    group = PlayedGroup()
-    group.stable("a")
-    group.join(new_id="b", twice=True, session_ms=6000)
-    again = group.join("a")
-    group.pass_time(5999)
-    assert group.waits(again)
-    group.pass_time(1)
+    group.advance(5999)
+    assert group.is_pending(again)
+    if joins:
+        assert group.joined(group.join("b", joins_twice=True)).generation_id == 2
+    else:
+        group.advance(1)
     assert group.joined(again).generation_id == 2
 
 
-@pytest.mark.parametrize(("type_", "protocols"), [("", RANGE), ("consumer", ())])
-def test_a_member_has_a_type_and_protocols(type_: str, protocols: tuple[()]) -> None:
-    group = PlayedGroup()
-    asked = group.join(new_id="a", protocol_type=type_, protocols=protocols)
-    assert group.refused(asked) == "InconsistentGroupProtocol"
-
-
-def test_members_are_of_one_type_and_have_a_protocol_in_common() -> None:
-    group = PlayedGroup()
-    group.stable("a", "b", protocols=(*RANGE, *STICKY))
-    assert group.refused(group.join(new_id="c", protocol_type="connect")) == (
-        "InconsistentGroupProtocol"
-    )
-    other = (("other", b""),)
-    assert group.refused(group.join(new_id="c", protocols=other)) == "InconsistentGroupProtocol"
-    assert group.refused(group.join("b", protocols=other)) == "InconsistentGroupProtocol"
-    assert group.waits(group.join(new_id="c", protocols=STICKY))
-
-
-def test_an_empty_group_may_be_of_another_type_next_time() -> None:
+def test_an_empty_group_can_change_its_type() -> None:
     group = PlayedGroup()
     group.stable("a")
     group.leave(("a", None))
-    joined = group.join(new_id="b", protocol_type="connect", protocols=STICKY)
-    group.due()
-    assert (group.joined(joined).protocol_type, group.joined(joined).protocol_name) == (
-        "connect",
-        "sticky",
-    )
+    token = group.join(new_id="b", protocol_type="connect", protocols=STICKY)
+    group.run_timers()
+    joined = group.joined(token)
+    assert (joined.protocol_type, joined.protocol_name) == ("connect", "sticky")
 
 
-def test_the_protocol_that_most_members_prefer_wins_if_all_know_it() -> None:
-    group = PlayedGroup()
-    a = group.join(new_id="a", protocols=(("x", b""), ("y", b"ay"), ("z", b"az")))
-    group.join(new_id="b", protocols=(("z", b"bz"), ("y", b"by")))
-    group.join(new_id="c", protocols=(("w", b""), ("z", b"cz"), ("y", b"cy")))
-    group.due()
-    assert group.joined(a).protocol_name == "z"
-    assert group.joined(a).members == (("a", None, b"az"), ("b", None, b"bz"), ("c", None, b"cz"))
+# ---- the size of a group
 
 
-@pytest.mark.parametrize(("session_ms", "fits"), [(5999, False), (6000, True), (10, False)])
-def test_session_timeouts_have_bounds(session_ms: int, fits: bool) -> None:
-    request = JoinRequest("g", "", None, "c", "/h", session_ms, 1, "consumer", RANGE)
-    if fits:
-        check_session_timeout(request, PlayedGroup().limits)
-        return
-    with pytest.raises(InvalidSessionTimeout):
-        check_session_timeout(request, PlayedGroup().limits)
-
-
-# ---- how many
-
-
-def test_a_full_group_takes_nobody_else() -> None:
+def test_a_full_group_refuses_new_members() -> None:
     group = PlayedGroup(max_size=2)
     group.stable("a", "b")
-    asked = group.join(new_id="c")
-    assert (group.refused(asked), group.answers[asked].member_id) == ("GroupMaxSizeReached", "")
-    assert group.waits(group.join("a"))
+    token = group.join(new_id="c")
+    assert (group.error_of(token), group.responses[token].member_id) == ("GroupMaxSizeReached", "")
+    assert group.is_pending(group.join("a"))
 
 
-def test_in_a_rebalance_who_comes_last_finds_it_full_even_if_it_was_in() -> None:
+def test_in_a_rebalance_the_last_to_join_finds_the_group_full() -> None:
     group = PlayedGroup(max_size=2)
     group.stable("a", "b")
     again = group.join("a")
     new = group.join(new_id="c")
-    assert group.waits(again)
+    assert group.is_pending(again)
     late = group.join("b")
-    assert group.refused(late) == "GroupMaxSizeReached"
+    assert group.error_of(late) == "GroupMaxSizeReached"
     assert group.joined(again).generation_id == group.joined(new).generation_id == 2
     assert set(group.group.members) == {"a", "c"}
 
 
-def test_ids_are_not_given_away_without_end() -> None:
+def test_unused_member_ids_are_limited() -> None:
     group = PlayedGroup(max_size=2)
     for one in ("a", "b"):
-        group.join(new_id=one, twice=True)
-    assert group.refused(group.join(new_id="c", twice=True)) == "GroupMaxSizeReached"
-    group.pass_time(10_000)
-    assert group.refused(group.join(new_id="c", twice=True)) == "MemberIdRequired"
+        group.join(new_id=one, joins_twice=True)
+    assert group.error_of(group.join(new_id="c", joins_twice=True)) == "GroupMaxSizeReached"
+    group.advance(10_000)
+    assert group.error_of(group.join(new_id="c", joins_twice=True)) == "MemberIdRequired"
 
 
 # ---- a new group
 
 
-def test_a_new_group_waits_for_more_members() -> None:
+def test_a_new_group_waits_for_the_initial_delay() -> None:
     group = PlayedGroup(initial_delay_ms=3000)
     first = group.join(new_id="a")
-    group.pass_time(2999)
-    assert group.waits(first)
-    group.pass_time(1)
+    group.advance(2999)
+    assert group.is_pending(first)
+    group.advance(1)
     assert group.joined(first).generation_id == 1
 
 
-def test_it_waits_longer_as_long_as_members_come_but_not_beyond_the_rebalance_timeout() -> None:
+def test_the_initial_delay_is_extended_by_new_members_up_to_the_rebalance_timeout() -> None:
     group = PlayedGroup(initial_delay_ms=3000)
     tokens = [group.join(new_id="m0", rebalance_ms=10_000)]
     for number in range(1, 9):
-        group.pass_time(1200)
+        group.advance(1200)
         tokens.append(group.join(new_id=f"m{number}", rebalance_ms=10_000))
     assert group.now_ms == 9600
-    assert all(group.waits(token) for token in tokens)
-    group.pass_time(400)
+    assert all(group.is_pending(token) for token in tokens)
+    group.advance(400)
     assert {group.joined(token).generation_id for token in tokens} == {1}
 
 
-def test_it_does_not_wait_longer_when_nobody_came_lately() -> None:
+def test_the_initial_delay_ends_without_new_members() -> None:
     group = PlayedGroup(initial_delay_ms=3000)
     group.join(new_id="a")
-    group.pass_time(1000)
+    group.advance(1000)
     second = group.join(new_id="b")
-    group.pass_time(4999)
-    assert group.waits(second)
-    group.pass_time(1)
+    group.advance(4999)
+    assert group.is_pending(second)
+    group.advance(1)
     assert group.joined(second).generation_id == 1
 
 
 # ---- joining again
 
 
-def test_a_follower_of_a_stable_group_that_has_nothing_new_is_told_how_it_is() -> None:
-    group = PlayedGroup()
-    group.stable("a", "b")
-    answer = group.joined(group.join("b"))
-    assert (answer.generation_id, answer.leader, answer.members) == (1, "a", ())
-    assert group.state == "Stable"
-
-
-def test_the_leader_of_a_stable_group_brings_about_a_rebalance_by_joining() -> None:
-    group = PlayedGroup()
-    group.stable("a", "b")
-    again = group.join("a")
-    assert (group.waits(again), group.state) == (True, "PreparingRebalance")
-
-
-def test_so_does_a_follower_that_has_something_new() -> None:
-    group = PlayedGroup()
-    group.stable("a", "b")
-    assert group.waits(group.join("b", protocols=(("range", b"new"),)))
-    assert group.state == "PreparingRebalance"
-
-
-def test_before_the_assignment_all_are_told_again_and_the_leader_everything() -> None:
-    group = PlayedGroup()
-    group.generation("a", "b")
-    assert len(group.joined(group.join("a")).members) == 2
-    assert group.joined(group.join("b")).members == ()
-    assert group.state == "CompletingRebalance"
-
-
-def test_something_new_before_the_assignment_begins_again_and_who_waits_for_it_joins_too() -> None:
+def test_new_metadata_before_the_assignment_starts_another_rebalance() -> None:
     group = PlayedGroup()
     group.generation("a", "b")
     waiting = group.sync("b", 1)
     again = group.join("a", protocols=(("range", b"new"),))
-    assert group.refused(waiting) == "RebalanceInProgress"
-    assert (group.waits(again), group.state) == (True, "PreparingRebalance")
+    assert group.error_of(waiting) == "RebalanceInProgress"
+    assert (group.is_pending(again), group.state) == (True, "PreparingRebalance")
     group.join("b")
     assert group.joined(again).generation_id == 2
 
 
-def test_who_is_new_may_wait_five_minutes_and_is_then_taken_for_gone() -> None:
+def test_a_new_member_is_removed_after_five_minutes_of_waiting() -> None:
     group = PlayedGroup()
     group.stable("a", rebalance_ms=1_000_000)
     waiting = group.join(new_id="b", rebalance_ms=1_000_000)
     while group.now_ms + 9000 < NEW_MEMBER_TIMEOUT_MS:
-        group.pass_time(9000)
-        group.hear("a")
-    assert group.waits(waiting)
-    group.pass_time(9000)
-    assert group.refused(waiting) == "UnknownMemberId"
+        group.advance(9000)
+        group.renew("a")
+    assert group.is_pending(waiting)
+    group.advance(9000)
+    assert group.error_of(waiting) == "UnknownMemberId"
     assert set(group.group.members) == {"a"}
 
 
-def test_who_joins_again_while_it_waits_is_answered_on_the_newer_connection() -> None:
+def test_a_repeated_join_or_sync_replaces_the_pending_one() -> None:
     group = PlayedGroup()
     group.stable("a", "b")
-    first = group.join("a")
-    second = group.join("a")
-    assert (group.refused(first), group.waits(second)) == ("RebalanceInProgress", True)
+    first, second = group.join("a"), group.join("a")
+    assert (group.error_of(first), group.is_pending(second)) == ("RebalanceInProgress", True)
     group.join("b")
     assert group.joined(second).generation_id == 2
     assert group.group.joining == 0
-
-
-def test_who_syncs_again_while_it_waits_is_answered_on_the_newer_connection() -> None:
-    group = PlayedGroup()
-    group.generation("a", "b")
-    first, second = group.sync("b", 1), group.sync("b", 1)
-    assert (group.refused(first), group.waits(second)) == ("RebalanceInProgress", True)
-    group.sync("a", 1, b=b"!")
+    first, second = group.sync("b", 2), group.sync("b", 2)
+    assert (group.error_of(first), group.is_pending(second)) == ("RebalanceInProgress", True)
+    group.sync("a", 2, b=b"!")
     assert group.synced(second) == b"!"
+
+
+# ---- static members that return (KIP-345)
+
+
+def with_static_member(leads: bool) -> PlayedGroup:
+    """Member `s` is static, `d` is not; all of them stable."""
+    group = PlayedGroup()
+    for one in ("s", "d") if leads else ("d", "s"):
+        group.join(new_id=one, instance_id="i" if one == "s" else None)
+    group.run_timers()
+    for one in ("d", "s") if leads else ("s", "d"):
+        group.sync(one, 1, s=b"S", d=b"D")
+    assert group.state == "Stable"
+    return group
+
+
+@pytest.mark.parametrize("leads", [False, True])
+@pytest.mark.parametrize("may_skip", [False, True])
+def test_a_static_member_returns_without_a_rebalance_under_a_new_id(
+    leads: bool, may_skip: bool
+) -> None:
+    group = with_static_member(leads=leads)
+    response = group.joined(group.join(new_id="s2", instance_id="i", may_skip=may_skip))
+    assert (response.member_id, response.generation_id, group.state) == ("s2", 1, "Stable")
+    assert group.synced(group.sync("s2", 1)) == b"S"
+    assert response.skip_assignment == (leads and may_skip)
+    members = {one[0] for one in response.members}
+    assert members == ({"s2", "d"} if leads and may_skip else set())
+    # A client that cannot skip the assignment gets its old id as leader.
+    assert response.leader == ("d" if not leads else "s2" if may_skip else "s")
+    assert group.group.leader == ("s2" if leads else "d")
+
+
+def test_the_new_id_is_persisted_before_the_response() -> None:
+    group = with_static_member(leads=True)
+    group.join(new_id="s2", instance_id="i")
+    group.restart()
+    assert (group.state, group.group.leader) == ("Stable", "s2")
+    assert group.synced(group.sync("s2", 1)) == b"S"
+
+
+def test_the_old_id_is_fenced() -> None:
+    group = with_static_member(leads=False)
+    group.join(new_id="s2", instance_id="i")
+    assert group.error_of(group.join("s", instance_id="i")) == "FencedInstanceId"
+    assert group.error_of(group.join("s")) == "UnknownMemberId"
+    assert group.error_of(group.join("s2", instance_id="j")) == "UnknownMemberId"
+
+
+def test_a_return_starts_a_new_session() -> None:
+    group = with_static_member(leads=True)
+    group.advance(9000)
+    group.join(new_id="s2", instance_id="i")
+    group.advance(9999)
+    assert set(group.group.members) == {"s2"}

@@ -22,7 +22,7 @@ class NeverRead(dict[str, MemberSubscription]):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_an_overlay_is_what_a_changed_copy_would_be(seed: int) -> None:
+def test_an_overlay_behaves_like_a_changed_copy(seed: int) -> None:
     random = Random(seed)
     base = {number: str(number) for number in range(5)}
     copy, overlay = base.copy(), Overlay(base)
@@ -41,7 +41,7 @@ def test_an_overlay_is_what_a_changed_copy_would_be(seed: int) -> None:
     assert base == {number: str(number) for number in range(5)}
 
 
-def test_a_heartbeat_costs_what_it_changes() -> None:
+def test_a_heartbeat_does_not_iterate_over_all_members() -> None:
     world = World(t=2)
     for member_id in ("a", "b"):
         world.join(member_id, "t")

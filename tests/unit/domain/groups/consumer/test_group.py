@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.errors import NonEmptyGroup, StaleMemberEpoch, UnknownMemberId, UnsupportedVersion
+from domain.errors import (
+    NonEmptyGroup,
+)
 from domain.groups.consumer.changes import MemberChanged, RegexResolved
 from domain.groups.consumer.draft import Overlay
 from domain.groups.consumer.group import ConsumerGroup
@@ -25,51 +27,13 @@ def test_a_new_group_is_an_empty_consumer_group() -> None:
     assert group.state_name == "Empty"
 
 
-def test_a_member_commits_with_its_epoch() -> None:
-    one_member().check_commit("a", None, 1, knows_epochs=True)
-
-
-@pytest.mark.parametrize("epoch", [-1, 0, 2])
-def test_a_commit_with_another_epoch_is_stale(epoch: int) -> None:
-    with pytest.raises(StaleMemberEpoch):
-        one_member().check_commit("a", None, epoch, knows_epochs=True)
-
-
-def test_a_request_that_knows_no_epochs_is_too_old() -> None:
-    with pytest.raises(UnsupportedVersion, match="version 9 or above"):
-        one_member().check_commit("a", None, 1, knows_epochs=False)
-
-
-def test_who_is_no_member_commits_nothing() -> None:
-    with pytest.raises(UnknownMemberId):
-        one_member().check_commit("b", None, 1, knows_epochs=True)
-    with pytest.raises(UnknownMemberId):
-        one_member().check_commit("", None, -1, knows_epochs=True)
-
-
-def test_anybody_commits_to_an_empty_group_without_an_epoch() -> None:
-    ConsumerGroup("g").check_commit("", None, -1, knows_epochs=True)
-    with pytest.raises(UnknownMemberId):
-        ConsumerGroup("g").check_commit("a", None, 0, knows_epochs=True)
-
-
-def test_offsets_are_read_by_everybody_who_does_not_claim_to_be_a_member() -> None:
-    group = one_member()
-    group.check_fetch(None, -1)
-    group.check_fetch("a", 1)
-    with pytest.raises(StaleMemberEpoch):
-        group.check_fetch("a", 2)
-    with pytest.raises(UnknownMemberId):
-        group.check_fetch("b", 1)
-
-
-def test_only_an_empty_group_may_be_deleted() -> None:
+def test_only_an_empty_group_can_be_deleted() -> None:
     ConsumerGroup("g").check_delete()
     with pytest.raises(NonEmptyGroup):
         one_member().check_delete()
 
 
-def test_a_group_subscribes_to_what_a_member_names_or_a_regex_means() -> None:
+def test_a_group_subscribes_to_names_and_regexes_of_its_members() -> None:
     world = World(t=1, ua=1)
     world.join("a", "t", "missing")
     world.join("b", regex="u.")
@@ -81,7 +45,7 @@ def test_a_group_subscribes_to_what_a_member_names_or_a_regex_means() -> None:
     ]
 
 
-def test_members_that_want_the_same_have_one_set_of_names_between_them() -> None:
+def test_members_with_the_same_topics_share_one_set() -> None:
     world = World(t=1, ua=1)
     for member_id in ("a", "b", "c"):
         world.join(member_id, "t", "ua")
@@ -93,7 +57,7 @@ def test_members_that_want_the_same_have_one_set_of_names_between_them() -> None
     assert (members["d"].topics, members["e"].topics) == ({"t"}, {"t", "ua"})
 
 
-def test_expressions_that_mean_the_same_have_one_set_of_names_between_them() -> None:
+def test_regexes_with_the_same_topics_share_one_set() -> None:
     world = World(ta=1, tb=1)
     for member_id, regex in (("a", "t."), ("b", "t.|x"), ("c", "t[ab]"), ("d", "ta")):
         world.join(member_id, regex=regex)
@@ -112,7 +76,7 @@ class ComparedNames(frozenset[str]):
     __hash__ = frozenset.__hash__
 
 
-def test_who_joins_is_not_compared_with_all_who_want_something_else(
+def test_a_join_is_not_compared_with_all_other_subscriptions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(ComparedNames, "compared", 0)
@@ -125,7 +89,7 @@ def test_who_joins_is_not_compared_with_all_who_want_something_else(
     assert ComparedNames.compared <= 200
 
 
-def test_names_that_nobody_wants_any_more_are_forgotten() -> None:
+def test_unused_sets_of_topics_are_forgotten() -> None:
     names: RefCounts[frozenset[str]] = RefCounts({})
     first, second = (names.use(frozenset(["a", "b"])) for _ in range(2))
     assert first is second

@@ -1,4 +1,4 @@
-"""A consumer group with topics context it, for tests that send it heartbeats."""
+"""A consumer group and topics, for tests that send heartbeats."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ class World:
         return GroupContext(self.topics, WorldRegexes(self.topics), self.rules)
 
     def say(self, heartbeat: Heartbeat) -> HeartbeatResult:
-        """What a heartbeat is answered; its changes are applied."""
+        """Applies the changes of a heartbeat, and returns its response."""
         context = self._context()
-        answer = respond_if_unchanged(self.group, heartbeat, context)
-        decision = Decision(response=answer)
-        if answer is None:
+        response = respond_if_unchanged(self.group, heartbeat, context)
+        decision = Decision(response=response)
+        if response is None:
             decision = beat(Draft(self.group), heartbeat, context)
         result = self._take(decision)
         self.group.topics_seen(self.topics.layout_revision)
@@ -92,17 +92,17 @@ class World:
         response: HeartbeatResult = decision.response
         return response
 
-    def join(self, member_id: str, *topics: str, **said: Any) -> HeartbeatResult:
-        said.setdefault("rebalance_timeout_ms", 60_000)
-        wanted = frozenset(topics) if topics or "regex" not in said else None
-        return self.say(Heartbeat(member_id, JOINS, topics=wanted, owned={}, **said))
+    def join(self, member_id: str, *topics: str, **fields: Any) -> HeartbeatResult:
+        fields.setdefault("rebalance_timeout_ms", 60_000)
+        names = frozenset(topics) if topics or "regex" not in fields else None
+        return self.say(Heartbeat(member_id, JOINS, topics=names, owned={}, **fields))
 
-    def beat(self, member_id: str, epoch: int | None = None, **said: Any) -> HeartbeatResult:
+    def beat(self, member_id: str, epoch: int | None = None, **fields: Any) -> HeartbeatResult:
         known = self.group.current(member_id).epoch
-        return self.say(Heartbeat(member_id, known if epoch is None else epoch, **said))
+        return self.say(Heartbeat(member_id, known if epoch is None else epoch, **fields))
 
     def acknowledge(self, member_id: str) -> HeartbeatResult:
-        """It has what it was told, and nothing else."""
+        """Sends the assignment as owned partitions."""
         return self.beat(member_id, owned=self.group.current(member_id).assigned)
 
     def leave(self, member_id: str, instance_id: str | None = None) -> None:
@@ -115,7 +115,7 @@ class World:
         return self._take(leave_static(self.group, leaving_member(self.group, heartbeat)))
 
     def settle(self) -> None:
-        """Everybody does what it is told until nothing changes."""
+        """All members acknowledge their assignments until nothing changes."""
         for _ in range(20):
             before = (dict(self.group.currents), self.group.epoch)
             for member_id in sorted(self.group.members):
@@ -123,10 +123,10 @@ class World:
                     self.acknowledge(member_id)
             if before == (self.group.currents, self.group.epoch):
                 return
-        raise AssertionError("the group does not come to rest")
+        raise AssertionError("the group does not become stable")
 
     def named(self, partitions: Mapping[bytes, Iterable[int]] | None) -> dict[str, list[int]]:
-        """By the names of their topics."""
+        """Partitions by topic name."""
         assert partitions is not None
         found = {topic_id: self.topics.topic_by_id(topic_id) for topic_id in partitions}
         return {

@@ -1,9 +1,10 @@
-"""A store of LMDB with one table, and what a killed process or a power cut leaves of it."""
+"""LMDB stores with one table, and their files after a killed process or a power cut."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
@@ -11,9 +12,24 @@ from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint
 from tests.fakes.machine import restart_machine
 
+#: Stores of this test, which tests/unit/infrastructure/storage/lmdb/conftest.py closes.
+OPENED: list[Storage] = []
 
-def opened(folder: Path, flush: Flush = "interval") -> Storage:
-    return open_storage(f"lmdb://{folder}", flush)
+
+def opened(folder: Path, flush: Flush = "interval", **options: Any) -> Storage:
+    """Closed at the end of the test; the options are those of `open_storage`."""
+    OPENED.append(open_storage(f"lmdb://{folder}", flush, **options))
+    return OPENED[-1]
+
+
+def flushed(folder: Path, *later: bytes) -> Storage:
+    """A store with one flushed value, and later ones that are not flushed."""
+    storage = opened(folder)
+    put(storage, b"flushed")
+    flush(storage)
+    for value in later:
+        put(storage, value)
+    return storage
 
 
 def put(storage: Storage, value: bytes, key: bytes = b"key") -> None:
@@ -26,7 +42,7 @@ def got(storage: Storage, key: bytes = b"key") -> bytes | None:
 
 
 def flush(storage: Storage) -> None:
-    """As once a second, and waits for its end."""
+    """Flushes, and waits for the end of the fsync."""
     assert storage.start_flush is not None
     storage.start_flush()
     flushing = storage.commit._flushing  # type: ignore[attr-defined]
@@ -34,15 +50,15 @@ def flush(storage: Storage) -> None:
     flushing.join()
 
 
-def as_it_is(folder: Path, copy: Path) -> Path:
-    """What a killed process leaves: the page cache has all it wrote."""
+def after_a_kill(folder: Path, copy: Path) -> Path:
+    """The files after a killed process: the page cache has all writes."""
     shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("lock.mdb"))
     return copy
 
 
-def after_a_restart(folder: Path, copy: Path) -> Path:
-    """The same on a machine that has been restarted since: the boot id is another one."""
-    restart_machine(as_it_is(folder, copy))
+def after_a_reboot(folder: Path, copy: Path) -> Path:
+    """The same after a reboot: the boot id is another one."""
+    restart_machine(after_a_kill(folder, copy))
     return copy
 
 

@@ -1,4 +1,4 @@
-"""A store is looked at without being had: nothing changes, nobody is kept out."""
+"""Stores are read beside a broker: without changes and without a lock."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import lmdb
 import pytest
 
+from application.state.runtime import ignore
 from infrastructure.opening import open_storage, opened_beside
 from infrastructure.storage.errors import (
     StorageDamaged,
@@ -30,14 +31,14 @@ ALL = 1 << 62
 LONG = batch(9, b"7", first_offset=3)
 
 
-def made(folder: Path) -> Path:
+def created(folder: Path) -> Path:
     storage = open_storage(f"lmdb://{folder}")
     for partition_id in (1, 2):
         for offset in range(3):
             storage.log.append(partition_id, offset, batch(offset, b"1"))
-            storage.commit.commit(lambda failure: None)
+            storage.commit.commit(ignore)
     storage.log.append(2, 9, LONG)
-    storage.commit.commit(lambda failure: None)
+    storage.commit.commit(ignore)
     storage.commit.close()
     return folder
 
@@ -57,35 +58,31 @@ def format_of(folder: Path) -> bytes:
 
 
 def test_entries_are_found_by_their_keys(tmp_path: Path) -> None:
-    with opened_beside(f"lmdb://{made(tmp_path)}") as store:
+    with opened_beside(f"lmdb://{created(tmp_path)}") as store:
         assert [last for last, _ in store.entries(1, 0, ALL, ALL)] == [0, 1, 2]
         assert [last for last, _ in store.entries(2, 1, ALL, ALL)] == [1, 2, 9]
         assert [last for last, _ in store.entries(2, 1, 3, ALL)] == [1, 2]
-        # The one that holds the offset, however large; none of another partition.
+        # The entry that holds the offset, of any size; none of another partition.
         assert store.entries(2, 5, ALL, 0) == [(9, LONG)]
         assert store.entries(1, 3, ALL, ALL) == []
-        assert [store.bounds(number) for number in (0, 1, 2, 3)] == [
-            (0, 0),
-            (0, 3),
-            (0, 10),
-            (0, 0),
-        ]
+        bounds = [store.bounds(number) for number in (0, 1, 2, 3)]
+        assert bounds == [(0, 0), (0, 3), (0, 10), (0, 0)]
 
 
-def test_no_transaction_outlives_a_look(tmp_path: Path) -> None:
-    """It would keep the broker from using freed pages again."""
-    store = StoreBeside(made(tmp_path))
+def test_a_read_leaves_no_transaction_open(tmp_path: Path) -> None:
+    """It would prevent the broker from reusing freed pages."""
+    store = StoreBeside(created(tmp_path))
     store.entries(1, 0, ALL, ALL)
     store.last_offset(2)
     store.log.at_timestamp(1, 5)
     store.state.scan("topics")
     _, *readers = store.env.readers().splitlines()
-    assert [reader.split()[2] for reader in readers] == ["-"]  # where its transaction would be
+    assert [reader.split()[2] for reader in readers] == ["-"]  # the transaction
     store.close()
 
 
-def test_a_folder_that_a_broker_has_is_read(tmp_path: Path) -> None:
-    lock = FolderLock(made(tmp_path))
+def test_a_store_in_use_can_be_read(tmp_path: Path) -> None:
+    lock = FolderLock(created(tmp_path))
     try:
         with opened_beside(f"lmdb://{tmp_path}") as store:
             assert store.bounds(1) == (0, 3)
@@ -94,14 +91,14 @@ def test_a_folder_that_a_broker_has_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("written", [FORMAT - 1, FORMAT + 1])
-def test_another_format_is_refused_and_left_as_it_is(tmp_path: Path, written: int) -> None:
-    set_format(made(tmp_path), b"%d" % written)
+def test_another_format_is_refused_unchanged(tmp_path: Path, written: int) -> None:
+    set_format(created(tmp_path), b"%d" % written)
     with pytest.raises(StorageOtherFormat, match=rf"has format {written}; this version of Ottla"):
         StoreBeside(tmp_path)
     assert format_of(tmp_path) == b"%d" % written
 
 
-def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
+def test_other_folders_are_refused_unchanged(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     for folder in (empty, tmp_path / "none"):
@@ -114,7 +111,7 @@ def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
         StoreBeside(empty)
 
 
-def test_another_lmdb_and_no_lmdb_at_all_are_refused(tmp_path: Path) -> None:
+def test_other_files_are_refused(tmp_path: Path) -> None:
     lmdb.Environment(str(tmp_path), lib_version=0).close()
     with pytest.raises(StorageDamaged, match=r"holds an LMDB environment that is not Ottla's$"):
         StoreBeside(tmp_path)
@@ -124,21 +121,18 @@ def test_another_lmdb_and_no_lmdb_at_all_are_refused(tmp_path: Path) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_a_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
-    data_file = made(tmp_path) / "data.mdb"
-    os.truncate(data_file, 4 * 4096)
-    with pytest.raises(StorageDamaged, match=r"data\.mdb is cut off, \d+ bytes of \d+: "):
+@pytest.mark.parametrize(
+    ("size_bytes", "match"),
+    [(4 * 4096, r"data\.mdb is truncated: \d+ of \d+ bytes: "), (0, r"data\.mdb is empty;")],
+)
+def test_a_truncated_file_is_refused(tmp_path: Path, size_bytes: int, match: str) -> None:
+    os.truncate(created(tmp_path) / "data.mdb", size_bytes)
+    with pytest.raises(StorageDamaged, match=match):
         StoreBeside(tmp_path)
 
 
-def test_an_empty_file_is_refused_as_what_it_is(tmp_path: Path) -> None:
-    (tmp_path / "data.mdb").touch()
-    with pytest.raises(StorageDamaged, match=r"cannot be read: data\.mdb is empty;"):
-        StoreBeside(tmp_path)
-
-
-def test_what_the_system_refuses_is_one_line(tmp_path: Path) -> None:
-    lock_file = made(tmp_path) / "lock.mdb"
+def test_an_error_of_the_system_is_one_line(tmp_path: Path) -> None:
+    lock_file = created(tmp_path) / "lock.mdb"
     lock_file.unlink()
     lock_file.mkdir()
     with pytest.raises(StorageUnusable, match=r"^the store in .* cannot be read: .*Is a directory"):
@@ -150,11 +144,11 @@ def newest_root(folder: Path) -> bytes:
     return max((pages[at : at + 152] for at in (0, 4096)), key=lambda root: root[144:152][::-1])
 
 
-def test_after_a_power_cut_the_newest_flush_has_to_be_gone_back_to_first(tmp_path: Path) -> None:
-    flushed = newest_root(made(tmp_path))
+def test_after_a_power_cut_a_store_must_be_restored_first(tmp_path: Path) -> None:
+    flushed = newest_root(created(tmp_path))
     storage = open_storage(f"lmdb://{tmp_path}")
     storage.log.append(1, 3, batch(3))
-    storage.commit.commit(lambda failure: None)
+    storage.commit.commit(ignore)
     storage.commit.close()
     (tmp_path / UNSYNCED_FILE).write_bytes(Slot(1, b"another boot", flushed).pack())
     with pytest.raises(StorageDamaged, match=r"by a broker or `ottla storage info`$"):
@@ -165,8 +159,8 @@ def test_after_a_power_cut_the_newest_flush_has_to_be_gone_back_to_first(tmp_pat
         assert store.bounds(1) == (0, 3)
 
 
-def test_after_a_power_cut_without_any_flush_all_pages_are_looked_at(tmp_path: Path) -> None:
-    folder = made(tmp_path / "data")
+def test_after_a_power_cut_without_a_flush_all_pages_are_checked(tmp_path: Path) -> None:
+    folder = created(tmp_path / "data")
     (folder / UNSYNCED_FILE).write_bytes(Slot(1, b"another boot", b"").pack())
     StoreBeside(folder).close()
     copy = Path(shutil.copytree(folder, tmp_path / "copy"))
@@ -182,10 +176,10 @@ def without_readers_table(folder: str) -> lmdb.Environment:
     return lmdb.Environment(folder, readonly=True, lock=False, max_dbs=8, lib_version=0)
 
 
-def test_where_lmdb_keeps_no_readers_a_store_is_read_if_nobody_has_it(
+def test_without_a_readers_table_only_a_store_that_is_not_in_use_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = f"lmdb://{made(tmp_path)}"
+    url = f"lmdb://{created(tmp_path)}"
     monkeypatch.setattr(beside, "open_environment", without_readers_table)
     others = NobodyWrites(tmp_path)
     with opened_beside(url) as store:
@@ -202,8 +196,8 @@ def test_where_lmdb_keeps_no_readers_a_store_is_read_if_nobody_has_it(
         assert len(copied.entries(2, 0, ALL, ALL)) == 4
 
 
-def test_more_who_look_on_than_there_is_room_for_are_told(tmp_path: Path) -> None:
-    folder = made(tmp_path)
+def test_too_many_readers_are_refused(tmp_path: Path) -> None:
+    folder = created(tmp_path)
     (folder / "lock.mdb").unlink()
     with (
         lmdb.Environment(str(folder), readonly=True, max_readers=1, lib_version=0) as env,

@@ -3,9 +3,9 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
 from tests.contract.batches import batch
+from tests.unit.infrastructure.storage.lmdb.reopening import opened
 
 
 def flush_threads() -> list[threading.Thread]:
@@ -17,18 +17,17 @@ def started_flush(storage: Storage) -> None:
     storage.start_flush()
 
 
-def test_nothing_committed_starts_no_flush(tmp_path: Path) -> None:
-    storage = open_storage(f"lmdb://{tmp_path}", "interval")
+def test_without_a_commit_no_flush_starts(tmp_path: Path) -> None:
+    storage = opened(tmp_path)
     storage.commit.commit(lambda failure: None)
 
     started_flush(storage)
 
     assert flush_threads() == []
-    storage.commit.close()
 
 
-def test_a_flush_waits_beside_the_caller_who_goes_on(tmp_path: Path) -> None:
-    storage = open_storage(f"lmdb://{tmp_path}", "interval")
+def test_a_flush_does_not_block_the_caller(tmp_path: Path) -> None:
+    storage = opened(tmp_path)
     for offset in range(20):
         storage.log.append(1, offset, batch(offset))
         storage.commit.commit(lambda failure: None)
@@ -39,5 +38,5 @@ def test_a_flush_waits_beside_the_caller_who_goes_on(tmp_path: Path) -> None:
     storage.commit.close()
 
     assert flush_threads() == []
-    started_flush(storage)  # too late, and harmless
+    started_flush(storage)  # without effect
     assert flush_threads() == []

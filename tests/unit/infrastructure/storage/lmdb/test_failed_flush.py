@@ -1,4 +1,4 @@
-"""flush = interval where the disk or the system refuses what a flush needs."""
+"""flush = interval when a flush fails."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.recovery_point import SLOT_BYTES, UNSYNCED_FILE
 from tests.fakes.limits import limited
 from tests.unit.infrastructure.storage.lmdb.reopening import (
-    after_a_restart,
-    as_it_is,
+    after_a_kill,
+    after_a_reboot,
     committed,
     flush,
+    flushed,
     got,
     newest,
     opened,
@@ -33,15 +34,15 @@ from tests.unit.infrastructure.storage.lmdb.reopening import (
 
 
 class FailingSync:
-    """The system reports once that pages could not be written, and then holds them for written."""
+    """fsync fails once and then succeeds, although pages are lost, as on Linux."""
 
     def __init__(self, patch: pytest.MonkeyPatch, failures: int = 1) -> None:
-        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.started, self.go_on = threading.Event(), threading.Event()
         self.failures = failures
         sync = LmdbEnvironment.sync
 
         def failing(environment: LmdbEnvironment) -> None:
-            self.begun.set()
+            self.started.set()
             assert self.go_on.wait(30)
             self.failures -= 1
             if self.failures >= 0:
@@ -51,19 +52,17 @@ class FailingSync:
         patch.setattr(LmdbEnvironment, "sync", failing)
 
 
-def test_after_a_failed_fsync_no_later_one_is_believed(
+def test_after_a_failed_fsync_later_ones_are_not_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    storage = opened(tmp_path)
-    put(storage, b"flushed")
-    flush(storage)
+    storage = flushed(tmp_path)
     _, synced_root = newest(tmp_path)
     put(storage, b"perhaps lost")
 
     failing = FailingSync(monkeypatch)
     assert storage.start_flush is not None
     storage.start_flush()
-    assert failing.begun.wait(30)
+    assert failing.started.wait(30)
     put(storage, b"while the fsync is under way")
     failing.go_on.set()
     flush(storage)
@@ -82,16 +81,12 @@ def test_after_a_failed_fsync_no_later_one_is_believed(
     reopened = opened(tmp_path)
     assert got(reopened) == b"new"
     assert reopened.info.power_cut is None
-    reopened.commit.close()
 
 
-def test_an_fsync_that_fails_when_the_store_is_closed_is_not_forgotten(
+def test_an_fsync_that_fails_at_the_close_is_remembered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    storage = opened(tmp_path)
-    put(storage, b"flushed")
-    flush(storage)
-    put(storage, b"perhaps lost")
+    storage = flushed(tmp_path, b"perhaps lost")
     FailingSync(monkeypatch).go_on.set()
     with pytest.raises(StorageFailed):
         storage.commit.close()
@@ -99,10 +94,9 @@ def test_an_fsync_that_fails_when_the_store_is_closed_is_not_forgotten(
     again = opened(tmp_path)
 
     assert got(again) == b"flushed"
-    again.commit.close()
 
 
-def test_a_map_that_grows_after_a_failed_fsync_keeps_no_newer_root(tmp_path: Path) -> None:
+def test_a_map_that_grows_after_a_failed_fsync_has_no_newer_recovery_point(tmp_path: Path) -> None:
     environment = LmdbEnvironment(tmp_path, "interval", 1 << 20)
     _, synced_root = newest(tmp_path)
     with environment.env.begin(write=True, db=environment.rows) as txn:
@@ -129,14 +123,11 @@ class Unsyncable:
 
 
 @pytest.mark.parametrize("policy", ["commit", "interval"])
-def test_an_fsync_that_fails_at_the_start_is_not_forgotten(
+def test_an_fsync_that_fails_at_the_start_is_remembered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: Flush
 ) -> None:
-    storage = opened(tmp_path / "store")
-    put(storage, b"flushed")
-    flush(storage)
-    put(storage, b"of the page cache")
-    killed = as_it_is(tmp_path / "store", tmp_path / "killed")
+    flushed(tmp_path / "store", b"of the page cache")
+    killed = after_a_kill(tmp_path / "store", tmp_path / "killed")
     with monkeypatch.context() as patch:
         patch.setattr(lmdb, "Environment", partial(Unsyncable, lmdb.Environment))
         with pytest.raises(StorageUnusable):
@@ -145,14 +136,12 @@ def test_an_fsync_that_fails_at_the_start_is_not_forgotten(
     again = opened(killed, policy)
 
     assert got(again) == b"flushed"
-    for each in (storage, again):
-        each.commit.close()
 
 
-# ---- a flush that cannot be begun
+# ---- a flush that cannot start
 
 
-def test_a_flush_needs_no_descriptor_that_may_not_be_had(tmp_path: Path) -> None:
+def test_a_flush_opens_no_file(tmp_path: Path) -> None:
     storage = opened(tmp_path / "store")
     number, _ = newest(tmp_path / "store")
     put(storage, b"flushed")
@@ -162,18 +151,16 @@ def test_a_flush_needs_no_descriptor_that_may_not_be_had(tmp_path: Path) -> None
 
     put(storage, b"not flushed")
     assert newest(tmp_path / "store")[0] == number + 1
-    killed = opened(as_it_is(tmp_path / "store", tmp_path / "killed"))
-    cut_off = opened(after_a_restart(tmp_path / "store", tmp_path / "cut off"))
+    killed = opened(after_a_kill(tmp_path / "store", tmp_path / "killed"))
+    cut_off = opened(after_a_reboot(tmp_path / "store", tmp_path / "cut off"))
     assert (got(killed), got(cut_off)) == (b"not flushed", b"flushed")
-    for each in (storage, killed, cut_off):
-        each.commit.close()
 
 
 @pytest.mark.parametrize(
     "where, error",
     [("os.pread", OSError(errno.EIO, "?")), ("threading.Thread.start", RuntimeError("no thread"))],
 )
-def test_a_flush_that_cannot_be_begun_is_tried_again(
+def test_a_flush_that_cannot_start_is_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, error: Exception
 ) -> None:
     storage = opened(tmp_path)
@@ -190,10 +177,9 @@ def test_a_flush_that_cannot_be_begun_is_tried_again(
 
     assert newest(tmp_path)[0] == number + 1
     put(storage, b"more")
-    storage.commit.close()
 
 
-def test_a_slot_that_cannot_be_written_leaves_the_one_before(
+def test_a_slot_that_cannot_be_written_leaves_the_previous_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     storage = opened(tmp_path)
@@ -208,7 +194,6 @@ def test_a_slot_that_cannot_be_written_leaves_the_one_before(
     flush(storage)
 
     assert newest(tmp_path)[0] == before[0] + 1
-    storage.commit.close()
 
 
 def failing_with(error: Exception) -> Callable[..., int]:
@@ -218,13 +203,12 @@ def failing_with(error: Exception) -> Callable[..., int]:
     return fails
 
 
-def test_there_is_room_for_both_slots_from_the_start(tmp_path: Path) -> None:
-    storage = opened(tmp_path)
+def test_both_slots_are_allocated_at_the_start(tmp_path: Path) -> None:
+    opened(tmp_path)
     assert (tmp_path / UNSYNCED_FILE).stat().st_blocks * 512 >= 2 * SLOT_BYTES
-    storage.commit.close()
 
 
-def test_the_files_name_is_synced_also_where_a_killed_process_made_it(
+def test_the_folder_is_synced_also_if_a_killed_process_created_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened(tmp_path).commit.close()
@@ -238,4 +222,3 @@ def test_the_files_name_is_synced_also_where_a_killed_process_made_it(
     flush(storage)
 
     assert synced == [tmp_path]
-    storage.commit.close()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from application.state.runtime import ignore
 from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.errors import StorageInUse
@@ -15,18 +16,18 @@ def filled(folder: Path) -> Storage:
     storage = open_storage(f"lmdb://{folder}")
     for number in range(200):
         storage.state.put("rows", b"%d" % number, bytes(4000))
-    storage.commit.commit(lambda failure: None)
+    storage.commit.commit(ignore)
     for number in range(199):
         storage.state.put("rows", b"%d" % number, None)
-    storage.commit.commit(lambda failure: None)
+    storage.commit.commit(ignore)
     return storage
 
 
-def test_a_compacted_store_is_the_same_and_smaller(tmp_path: Path) -> None:
+def test_a_compacted_store_has_the_same_data_and_is_smaller(tmp_path: Path) -> None:
     storage = filled(tmp_path)
     store_id = storage.info.store_id
     storage.commit.close()
-    # Of one that was killed.
+    # Of a killed process.
     (tmp_path / COMPACT_FILE).write_bytes(b"half a copy")
 
     before, after = LmdbFolder(tmp_path).compact()
@@ -40,11 +41,11 @@ def test_a_compacted_store_is_the_same_and_smaller(tmp_path: Path) -> None:
     again.commit.close()
 
 
-def test_a_compacted_store_belongs_to_whom_it_did(tmp_path: Path) -> None:
+def test_a_compacted_store_keeps_owner_and_mode(tmp_path: Path) -> None:
     filled(tmp_path).commit.close()
     data_file = tmp_path / "data.mdb"
     data_file.chmod(0o640)
-    if os.geteuid() == 0:  # else it can be nobody else's
+    if os.geteuid() == 0:
         os.chown(data_file, 4711, 4712)
     before = data_file.stat()
 
@@ -59,17 +60,17 @@ def test_a_compacted_store_belongs_to_whom_it_did(tmp_path: Path) -> None:
     )
 
 
-def test_a_store_that_is_in_use_is_left_alone(tmp_path: Path) -> None:
+def test_a_store_in_use_is_refused(tmp_path: Path) -> None:
     storage = filled(tmp_path)
     folder = LmdbFolder(tmp_path)
     for look in (folder.compact, folder.check_pages, folder.last_end):
         with pytest.raises(StorageInUse):
             look()
     storage.commit.close()
-    assert "could have taken nothing" in LmdbFolder(tmp_path).last_end()
+    assert "closed cleanly" in LmdbFolder(tmp_path).last_end()
 
 
-def test_what_cannot_be_written_leaves_the_store(
+def test_a_failed_compaction_leaves_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled(tmp_path).commit.close()

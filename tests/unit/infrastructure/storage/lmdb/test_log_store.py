@@ -7,30 +7,17 @@ from typing import Any, cast
 import pytest
 
 from domain.errors import StorageFailed
-from infrastructure.storage.lmdb.commit import WritePass
 from infrastructure.storage.lmdb.entries import (
     FULL_ENTRY_BATCHES,
     FULL_ENTRY_BYTES,
     SMALL_BATCH_BYTES,
 )
-from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from tests.contract.batches import batch
+from tests.unit.infrastructure.storage.lmdb.test_write_pass import Store
 
 ALL = 1 << 62
-
-
-class Store:
-    def __init__(self, folder: Path) -> None:
-        self.environment = LmdbEnvironment(folder, "os")
-        self.write_pass = WritePass(self.environment)
-        self.log = LmdbLogStore(self.environment, self.write_pass)
-
-    def entry_sizes(self) -> list[int]:
-        environment = self.environment
-        with environment.env.begin() as txn:
-            return [len(value) for _, value in txn.cursor(environment.batches)]
 
 
 @pytest.fixture
@@ -40,6 +27,12 @@ def store(tmp_path: Path) -> Iterator[Store]:
     opened.environment.close()
 
 
+def entry_sizes(store: Store) -> list[int]:
+    environment = store.environment
+    with environment.env.begin() as txn:
+        return [len(value) for _, value in txn.cursor(environment.batches)]
+
+
 def test_small_batches_of_one_pass_share_entries(store: Store) -> None:
     size_bytes = 3000
     count = 2 * FULL_ENTRY_BYTES // size_bytes
@@ -47,13 +40,13 @@ def test_small_batches_of_one_pass_share_entries(store: Store) -> None:
         store.log.append(1, offset, batch(offset, size_bytes=size_bytes))
     assert store.write_pass.commit() is None
 
-    sizes = store.entry_sizes()
+    sizes = entry_sizes(store)
     assert sum(sizes) == count * size_bytes
     assert len(sizes) == 2
     assert all(size < FULL_ENTRY_BYTES + size_bytes for size in sizes)
 
 
-def test_an_entry_has_few_batches_to_look_through_however_small_they_are(store: Store) -> None:
+def test_an_entry_has_a_limited_number_of_batches(store: Store) -> None:
     count = 2 * FULL_ENTRY_BATCHES + 1
     for offset in range(count):
         store.log.append(1, offset, batch(offset))
@@ -61,22 +54,22 @@ def test_an_entry_has_few_batches_to_look_through_however_small_they_are(store: 
 
     size_bytes = len(batch(0))
     full = FULL_ENTRY_BATCHES * size_bytes
-    assert store.entry_sizes() == [full, full, size_bytes]
+    assert entry_sizes(store) == [full, full, size_bytes]
     assert store.log.read(1, count - 1, ALL, ALL, True) == batch(count - 1)
 
 
-def test_a_large_batch_has_an_entry_of_its_own_and_keeps_its_place(store: Store) -> None:
+def test_a_large_batch_has_its_own_entry(store: Store) -> None:
     before, after = batch(0), batch(2)
     large = batch(1, size_bytes=SMALL_BATCH_BYTES + 1)
     for offset, one in enumerate((before, large, after)):
         store.log.append(1, offset, one)
     assert store.write_pass.commit() is None
 
-    assert store.entry_sizes() == [len(before), len(large), len(after)]
+    assert entry_sizes(store) == [len(before), len(large), len(after)]
     assert store.log.read(1, 0, ALL, ALL, True) == before + large + after
 
 
-def test_large_batches_are_trimmed_fewer_at_a_time(store: Store) -> None:
+def test_large_batches_are_trimmed_in_smaller_slices(store: Store) -> None:
     large = 1 << 20
     for offset in range(5):
         store.log.append(1, offset, batch(offset, size_bytes=large))
@@ -86,10 +79,10 @@ def test_large_batches_are_trimmed_fewer_at_a_time(store: Store) -> None:
     assert store.write_pass.commit() is None
 
     assert slices == [(2 * large, False), (2 * large, False), (large, True)]
-    assert store.entry_sizes() == []
+    assert entry_sizes(store) == []
 
 
-def test_a_trim_in_a_pass_that_has_failed_is_not_done(store: Store) -> None:
+def test_a_failed_pass_trims_nothing(store: Store) -> None:
     store.log.append(1, 0, batch(0))
     assert store.write_pass.commit() is None
     store.write_pass.fail("no more of this")
@@ -99,7 +92,7 @@ def test_a_trim_in_a_pass_that_has_failed_is_not_done(store: Store) -> None:
     assert store.log.trim(1, 1, 256) == (len(batch(0)), True)
 
 
-def test_what_a_failed_pass_gathered_does_not_come_with_the_next_one(store: Store) -> None:
+def test_batches_of_a_failed_pass_are_dropped(store: Store) -> None:
     store.log.append(1, 0, batch(0))
     store.write_pass.fail("no more of this")
     assert store.write_pass.commit() is not None
@@ -110,7 +103,7 @@ def test_what_a_failed_pass_gathered_does_not_come_with_the_next_one(store: Stor
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "read",
     [
         lambda log: log.read(1, 0, ALL, ALL, True),
         lambda log: log.headers(1, 0, 10),
@@ -119,8 +112,8 @@ def test_what_a_failed_pass_gathered_does_not_come_with_the_next_one(store: Stor
     ],
     ids=["read", "headers", "at_timestamp", "partition_ids"],
 )
-def test_a_damaged_key_is_a_failure_of_the_store(
-    store: Store, ask: Callable[[LmdbLogStore], object]
+def test_a_damaged_key_is_a_storage_failure(
+    store: Store, read: Callable[[LmdbLogStore], object]
 ) -> None:
     environment = store.environment
     with environment.env.begin(write=True) as txn:
@@ -128,10 +121,10 @@ def test_a_damaged_key_is_a_failure_of_the_store(
         txn.put(KEY.pack(1, 0) + b"?", b"value", db=environment.timestamps)
 
     with pytest.raises(StorageFailed, match="could not read"):
-        ask(store.log)
+        read(store.log)
 
 
-def test_a_damaged_key_fails_the_pass_that_drops_it(store: Store) -> None:
+def test_a_damaged_key_fails_the_pass_that_deletes_it(store: Store) -> None:
     environment = store.environment
     with environment.env.begin(write=True) as txn:
         txn.put(KEY.pack(1, 0) + b"?", b"value", db=environment.batches)
@@ -145,7 +138,7 @@ def test_a_damaged_key_fails_the_pass_that_drops_it(store: Store) -> None:
 
 
 class Counted:
-    """An lmdb environment, transaction or cursor of which every step to the next key counts."""
+    """An LMDB environment, transaction or cursor that counts steps to the next key."""
 
     def __init__(self, inner: Any, steps: list[str]) -> None:
         self._inner, self._steps = inner, steps
@@ -171,20 +164,18 @@ class Counted:
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "read",
     [lambda log: log.headers(1, 0, 2), lambda log: log.read(1, 0, 2, ALL, True)],
     ids=["headers", "read"],
 )
-def test_no_entry_is_stood_on_that_is_not_asked_for(
-    store: Store, ask: Callable[[LmdbLogStore], object]
-) -> None:
-    """Its first page might have to come from the disk."""
+def test_no_other_entry_is_touched(store: Store, read: Callable[[LmdbLogStore], object]) -> None:
+    """The first page of the next entry might be on disk only."""
     for offset in range(3):
         store.log.append(1, offset, batch(offset))
         assert store.write_pass.commit() is None
     steps: list[str] = []
     store.log._env = cast(Any, Counted(store.log._env, steps))
 
-    assert ask(store.log)
+    assert read(store.log)
 
     assert steps == ["next"]

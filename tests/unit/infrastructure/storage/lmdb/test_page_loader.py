@@ -17,7 +17,7 @@ BATCH_BYTES = 40_000
 
 
 class Reader:
-    """A store that was opened again, so that nothing is known to be in memory."""
+    """A reopened store, of which no page is known to be in memory."""
 
     def __init__(self, folder: Path) -> None:
         self._callbacks: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -34,7 +34,7 @@ class Reader:
                 self.waits += 1
                 while not later.loading.resolved:
                     self.one_is_loaded()
-        raise AssertionError("what was loaded is never in memory")
+        raise AssertionError("loaded pages are never in memory")
 
     def one_is_loaded(self) -> None:
         self._callbacks.get(timeout=10)()
@@ -59,7 +59,7 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
     opened.storage.commit.close()
 
 
-def test_a_client_that_reads_in_order_seldom_waits(reader: Reader) -> None:
+def test_sequential_reads_seldom_wait(reader: Reader) -> None:
     offset = 0
     while offset < BATCHES:
         offset += len(reader.read(offset)) // BATCH_BYTES
@@ -68,7 +68,7 @@ def test_a_client_that_reads_in_order_seldom_waits(reader: Reader) -> None:
     assert reader.read(BATCHES - 1) and not reader.waits
 
 
-def test_beside_producers_what_is_loaded_is_read_in_small_pieces(reader: Reader) -> None:
+def test_beside_producers_loaded_pages_are_read_in_small_pieces(reader: Reader) -> None:
     assert len(reader.read(0)) == (1 << 20) // BATCH_BYTES * BATCH_BYTES
     reader.append(BATCHES)
     reader.commit()
@@ -78,14 +78,14 @@ def test_beside_producers_what_is_loaded_is_read_in_small_pieces(reader: Reader)
     assert len(reader.read(0)) > small
 
 
-def test_clients_at_several_places_do_not_disturb_each_other(reader: Reader) -> None:
+def test_readers_at_several_offsets_are_independent(reader: Reader) -> None:
     for step in range(20):
         for start in (0, 100, 200):
             assert len(reader.read(start + step, max_bytes=1)) == BATCH_BYTES
     assert reader.waits <= 3 * 4
 
 
-def test_a_batch_larger_than_what_is_asked_for_is_loaded_whole(reader: Reader) -> None:
+def test_a_batch_larger_than_the_limit_is_loaded_whole(reader: Reader) -> None:
     large = batch(BATCHES, size_bytes=5 << 20)
     reader.log.append(7, BATCHES, large)
     reader.commit()
@@ -93,7 +93,7 @@ def test_a_batch_larger_than_what_is_asked_for_is_loaded_whole(reader: Reader) -
     assert reader.read(BATCHES, BATCHES + 1, max_bytes=1) == large
 
 
-def test_what_was_written_lately_is_in_memory_and_what_is_older_is_not(
+def test_recent_writes_are_in_memory_and_older_ones_are_not(
     reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page_loader, "RECENT_BYTES", 10 * BATCH_BYTES)
@@ -105,7 +105,7 @@ def test_what_was_written_lately_is_in_memory_and_what_is_older_is_not(
     assert reader.read(end - 34, end) and reader.waits == 1
 
 
-def test_what_is_loaded_is_forgotten_when_other_things_were_loaded_since(
+def test_loaded_pages_are_forgotten_after_other_loads(
     reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(2):
@@ -117,15 +117,15 @@ def test_what_is_loaded_is_forgotten_when_other_things_were_loaded_since(
     assert reader.read(0, max_bytes=1) and reader.waits == 5
 
 
-def test_closing_ends_what_is_being_loaded(reader: Reader) -> None:
+def test_closing_ends_pending_loads(reader: Reader) -> None:
     with pytest.raises(NotInMemory) as later:
         reader.log.read(7, 0, BATCHES, 1 << 20, True)
     reader.storage.commit.close()
     assert not later.value.loading.resolved
 
 
-def test_more_readers_than_ranges_are_all_served(reader: Reader) -> None:
-    """Each at a place of its own: what one waits for is not given up for another."""
+def test_more_readers_than_ranges_all_make_progress(reader: Reader) -> None:
+    """Each reads at its own offset: a load is not dropped for another one."""
     places = list(range(0, BATCHES - 40, 10))
     assert len(places) > page_loader._RANGES_PER_PARTITION
     waiting = dict.fromkeys(places)
@@ -142,7 +142,7 @@ def test_more_readers_than_ranges_are_all_served(reader: Reader) -> None:
     raise AssertionError(f"{len(waiting)} readers are never served")
 
 
-def test_a_fault_of_one_that_waits_keeps_no_other_waiting(reader: Reader) -> None:
+def test_a_fault_in_a_callback_does_not_affect_other_readers(reader: Reader) -> None:
     def broken(_: None) -> None:
         raise ZeroDivisionError
 

@@ -15,11 +15,13 @@ from infrastructure.storage.lmdb.recovery_point import (
     RecoveryPoint,
 )
 from tests.fakes.batches import record_batch
+from tests.fakes.limits import limited
 from tests.unit.infrastructure.storage.lmdb.reopening import (
-    after_a_restart,
-    as_it_is,
+    after_a_kill,
+    after_a_reboot,
     committed,
     flush,
+    flushed,
     got,
     opened,
     put,
@@ -27,17 +29,12 @@ from tests.unit.infrastructure.storage.lmdb.reopening import (
 
 
 def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
-    storage = opened(tmp_path / "store")
-    put(storage, b"flushed")
-    flush(storage)
-    put(storage, b"not flushed")
+    flushed(tmp_path / "store", b"not flushed")
 
-    again = opened(as_it_is(tmp_path / "store", tmp_path / "copy"))
+    again = opened(after_a_kill(tmp_path / "store", tmp_path / "copy"))
 
     assert got(again) == b"not flushed"
     assert again.info.power_cut is None and again.info.losses == 0
-    again.commit.close()
-    storage.commit.close()
 
 
 def test_after_a_power_cut_the_store_is_as_of_the_newest_flush(tmp_path: Path) -> None:
@@ -49,54 +46,40 @@ def test_after_a_power_cut_the_store_is_as_of_the_newest_flush(tmp_path: Path) -
             expected = storage.state.scan("table")
     assert storage.state.scan("table") != expected
 
-    again = opened(after_a_restart(tmp_path / "store", tmp_path / "copy"))
+    again = opened(after_a_reboot(tmp_path / "store", tmp_path / "copy"))
 
     assert again.state.scan("table") == expected
     assert "as of the newest flush" in (again.info.power_cut or "")
-    again.commit.close()
-    storage.commit.close()
 
 
 @pytest.mark.parametrize("policy", ["commit", "interval", "os"])
-def test_what_comes_after_a_restored_root_is_kept_like_anything_else(
-    tmp_path: Path, policy: Flush
-) -> None:
-    storage = opened(tmp_path / "store")
-    put(storage, b"flushed")
-    flush(storage)
-    put(storage, b"lost")
-    restored = opened(after_a_restart(tmp_path / "store", tmp_path / "copy"), policy)
+def test_commits_after_a_restored_root_are_durable(tmp_path: Path, policy: Flush) -> None:
+    storage = flushed(tmp_path / "store", b"lost")
+    restored = opened(after_a_reboot(tmp_path / "store", tmp_path / "copy"), policy)
     put(restored, b"new")
 
-    again = opened(as_it_is(tmp_path / "copy", tmp_path / "second copy"))
+    again = opened(after_a_kill(tmp_path / "copy", tmp_path / "second copy"))
 
     assert got(again) == b"new"
     assert (storage.info.losses, restored.info.losses, again.info.losses) == (0, 1, 1)
-    for each in (storage, restored, again):
-        each.commit.close()
 
 
-def test_a_second_cut_before_the_first_flush_leads_to_the_same_state(tmp_path: Path) -> None:
-    storage = opened(tmp_path / "store")
-    put(storage, b"flushed")
-    flush(storage)
-    put(storage, b"lost")
-    restored = opened(after_a_restart(tmp_path / "store", tmp_path / "copy"))
+def test_a_second_power_cut_before_the_first_flush_restores_the_same_state(tmp_path: Path) -> None:
+    flushed(tmp_path / "store", b"lost")
+    restored = opened(after_a_reboot(tmp_path / "store", tmp_path / "copy"))
     put(restored, b"lost too")
 
-    again = opened(after_a_restart(tmp_path / "copy", tmp_path / "second copy"))
+    again = opened(after_a_reboot(tmp_path / "copy", tmp_path / "second copy"))
 
     assert got(again) == b"flushed"
-    for each in (storage, restored, again):
-        each.commit.close()
 
 
-def test_a_torn_slot_leaves_the_one_before(tmp_path: Path) -> None:
+def test_a_torn_slot_leaves_the_previous_one(tmp_path: Path) -> None:
     storage = opened(tmp_path / "store")
     for value in (b"one", b"two"):
         put(storage, value)
         flush(storage)
-    copy = after_a_restart(tmp_path / "store", tmp_path / "copy")
+    copy = after_a_reboot(tmp_path / "store", tmp_path / "copy")
     newest = RecoveryPoint(copy).found
     assert newest is not None
     with (copy / UNSYNCED_FILE).open("r+b") as file:
@@ -106,14 +89,10 @@ def test_a_torn_slot_leaves_the_one_before(tmp_path: Path) -> None:
     again = opened(copy)
 
     assert got(again) == b"one"
-    again.commit.close()
-    storage.commit.close()
 
 
 @pytest.mark.parametrize("policy", ["interval", "os"])
-def test_a_store_that_was_closed_in_order_has_no_recovery_point(
-    tmp_path: Path, policy: Flush
-) -> None:
+def test_a_closed_store_has_no_recovery_point(tmp_path: Path, policy: Flush) -> None:
     storage = opened(tmp_path, policy)
     put(storage, b"value")
     assert (tmp_path / UNSYNCED_FILE).exists()
@@ -124,22 +103,20 @@ def test_a_store_that_was_closed_in_order_has_no_recovery_point(
 
 
 @pytest.mark.parametrize("policy", ["interval", "os"])
-def test_with_flush_commit_what_a_killed_process_left_is_synced_first(
+def test_with_flush_commit_the_writes_of_a_killed_process_are_synced_first(
     tmp_path: Path, policy: Flush
 ) -> None:
     storage = opened(tmp_path / "store", policy)
     put(storage, b"value")
-    copy = as_it_is(tmp_path / "store", tmp_path / "copy")
+    copy = after_a_kill(tmp_path / "store", tmp_path / "copy")
 
     again = opened(copy, "commit")
 
     assert got(again) == b"value"
     assert not (copy / UNSYNCED_FILE).exists()
-    again.commit.close()
-    storage.commit.close()
 
 
-def test_pages_are_used_again_once_a_newer_root_is_synced(tmp_path: Path) -> None:
+def test_pages_are_reused_when_a_newer_root_is_synced(tmp_path: Path) -> None:
     storage = opened(tmp_path)
     sizes = []
     for number in range(600):
@@ -149,45 +126,36 @@ def test_pages_are_used_again_once_a_newer_root_is_synced(tmp_path: Path) -> Non
             sizes.append((tmp_path / "data.mdb").stat().st_size)
 
     assert sizes[-1] == sizes[10]
-    storage.commit.close()
 
 
-def test_a_map_grows_while_a_root_is_kept(tmp_path: Path) -> None:
-    storage = open_storage(f"lmdb://{tmp_path}/store", "interval", map_size_bytes=1 << 20)
+def test_a_map_can_grow_while_it_has_a_recovery_point(tmp_path: Path) -> None:
+    storage = opened(tmp_path / "store", map_size_bytes=1 << 20)
     put(storage, b"flushed")
     flush(storage)
     for number in range(100):
         put(storage, bytes(50_000), b"%03d" % number)
 
-    again = opened(after_a_restart(tmp_path / "store", tmp_path / "copy"))
+    again = opened(after_a_reboot(tmp_path / "store", tmp_path / "copy"))
 
-    # A map that grows lets go of what was kept, so what was there then is synced.
-    *others, (_, flushed) = again.state.scan("table")
-    assert flushed == b"flushed"
+    # Growing the map syncs everything, because the recovery point is dropped.
+    *others, (_, first) = again.state.scan("table")
+    assert first == b"flushed"
     assert others == [(b"%03d" % number, bytes(50_000)) for number in range(len(others))]
     assert 0 < len(others) < len(storage.state.scan("table")) - 1 == 100
-    again.commit.close()
-    storage.commit.close()
 
 
-def test_on_a_full_disk_what_was_dropped_makes_room_after_a_flush(tmp_path: Path) -> None:
+def test_on_a_full_disk_deleted_data_makes_room_after_a_flush(tmp_path: Path) -> None:
     storage = opened(tmp_path)
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, before[1]))
-    try:
-        kept = next(number for number in range(1000) if not fits(storage, b"%d" % number))
+    with limited(resource.RLIMIT_FSIZE, 1_000_000):
+        count = next(number for number in range(1000) if not fits(storage, b"%d" % number))
         flush(storage)
-        for number in range(kept // 2):
+        for number in range(count // 2):
             storage.state.put("table", b"%d" % number, None)
         assert committed(storage)
         for _ in range(2):
             flush(storage)
             room = fits(storage, b"more")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
     assert room
-    storage.commit.close()
 
 
 def fits(storage: Storage, key: bytes) -> bool:
@@ -195,7 +163,7 @@ def fits(storage: Storage, key: bytes) -> bool:
     return committed(storage)
 
 
-# ---- whoever only looks
+# ---- read-only
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -203,93 +171,82 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("policy", ["interval", "os"])
-def test_who_only_looks_leaves_what_a_killed_process_left(tmp_path: Path, policy: Flush) -> None:
+def test_a_read_only_store_changes_no_file(tmp_path: Path, policy: Flush) -> None:
     storage = opened(tmp_path / "store", policy)
     put(storage, b"not flushed")
-    copy = as_it_is(tmp_path / "store", tmp_path / "copy")
+    copy = after_a_kill(tmp_path / "store", tmp_path / "copy")
     before = files(copy)
 
-    looking = open_storage(f"lmdb://{copy}", read_only=True)
-    assert got(looking) == b"not flushed"
-    looking.state.put("table", b"key", b"changed")
-    assert not committed(looking)
-    looking.commit.close()
+    reader = open_storage(f"lmdb://{copy}", read_only=True)
+    assert got(reader) == b"not flushed"
+    reader.state.put("table", b"key", b"changed")
+    assert not committed(reader)
+    reader.commit.close()
 
     assert files(copy) == before
-    storage.commit.close()
 
 
-def test_who_only_looks_after_a_power_cut_sees_the_newest_flush_and_the_next_start_too(
+def test_a_read_only_store_after_a_power_cut_has_the_newest_flush(
     tmp_path: Path,
 ) -> None:
-    storage = opened(tmp_path / "store")
-    put(storage, b"flushed")
-    flush(storage)
-    put(storage, b"lost")
-    copy = after_a_restart(tmp_path / "store", tmp_path / "copy")
+    flushed(tmp_path / "store", b"lost")
+    copy = after_a_reboot(tmp_path / "store", tmp_path / "copy")
     point = (copy / UNSYNCED_FILE).read_bytes()
 
-    looking = open_storage(f"lmdb://{copy}", read_only=True)
-    assert got(looking) == b"flushed"
-    looking.commit.close()
+    reader = open_storage(f"lmdb://{copy}", read_only=True)
+    assert got(reader) == b"flushed"
+    reader.commit.close()
     assert (copy / UNSYNCED_FILE).read_bytes() == point
 
     again = opened(copy)
     assert got(again) == b"flushed"
     assert "as of the newest flush" in (again.info.power_cut or "")
-    for each in (again, storage):
-        each.commit.close()
 
 
-# ---- flush = os: all of it is looked at
+# ---- flush = os: the whole store is checked
 
 
-def a_store_of_the_os(folder: Path) -> Storage:
+def with_flush_os(folder: Path) -> None:
     storage = opened(folder, "os")
     for offset in range(0, 50, 2):
         for each in (offset, offset + 1):  # they share an entry
             storage.log.append(1, each, record_batch([b"value" * 1000], base_offset=each))
         put(storage, b"%d" % (offset + 1))
-    return storage
 
 
 @pytest.mark.parametrize("policy", ["commit", "interval", "os"])
-def test_after_a_restart_a_store_that_is_whole_opens(tmp_path: Path, policy: Flush) -> None:
-    storage = a_store_of_the_os(tmp_path / "store")
+def test_after_a_reboot_an_undamaged_store_opens(tmp_path: Path, policy: Flush) -> None:
+    with_flush_os(tmp_path / "store")
 
-    again = opened(after_a_restart(tmp_path / "store", tmp_path / "copy"), policy)
+    again = opened(after_a_reboot(tmp_path / "store", tmp_path / "copy"), policy)
 
     assert "is whole" in (again.info.power_cut or "")
     assert got(again) == b"49" and again.info.losses == 1
-    again.commit.close()
-    storage.commit.close()
 
 
-def test_after_a_restart_a_page_that_is_missing_is_found(tmp_path: Path) -> None:
-    storage = a_store_of_the_os(tmp_path / "store")
-    copy = after_a_restart(tmp_path / "store", tmp_path / "copy")
+def test_after_a_reboot_missing_pages_are_found(tmp_path: Path) -> None:
+    with_flush_os(tmp_path / "store")
+    copy = after_a_reboot(tmp_path / "store", tmp_path / "copy")
     size_bytes = (copy / "data.mdb").stat().st_size
     with (copy / "data.mdb").open("r+b") as file:
         file.seek(2 * 4096)
         file.write(bytes(size_bytes - 2 * 4096))
 
-    for _ in range(2):  # what is found is not forgotten
+    for _ in range(2):  # the second time too
         with pytest.raises(StorageDamaged, match="flush=os, and the store is damaged") as refused:
             opened(copy, "os")
         assert "\n" not in str(refused.value)
-    storage.commit.close()
 
 
-def test_after_a_restart_a_batch_with_other_bytes_is_found(tmp_path: Path) -> None:
-    storage = a_store_of_the_os(tmp_path / "store")
-    copy = after_a_restart(tmp_path / "store", tmp_path / "copy")
+def test_after_a_reboot_a_changed_batch_is_found(tmp_path: Path) -> None:
+    with_flush_os(tmp_path / "store")
+    copy = after_a_reboot(tmp_path / "store", tmp_path / "copy")
     data = (copy / "data.mdb").read_bytes()
     place = data.index(b"valuevaluevalue" * 10)
-    while place >= 0:  # in every version of every batch
+    while place >= 0:  # in all copies of the batch
         data = data[:place] + b"other" + data[place + 5 :]
         place = data.find(b"valuevaluevalue" * 300, place)
     (copy / "data.mdb").write_bytes(data)
 
     with pytest.raises(StorageDamaged, match="partition 1, offset 1: another checksum"):
         opened(copy, "os")
-    storage.commit.close()

@@ -12,21 +12,23 @@ import lmdb
 import pytest
 
 from infrastructure.storage.lmdb.commit import WritePass
-from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from tests.contract.batches import batch
+from tests.fakes.limits import limited
 
 ALL = 1 << 62
+FULL = "The store could not stage: its map is full"
 
 
 class Store:
-    def __init__(self, folder: Path, map_size_bytes: int) -> None:
+    def __init__(self, folder: Path, map_size_bytes: int = MAP_SIZE_BYTES) -> None:
         self.environment = LmdbEnvironment(folder, "os", map_size_bytes)
         self.write_pass = WritePass(self.environment)
         self.log = LmdbLogStore(self.environment, self.write_pass)
 
     def append(self, offset: int, size_bytes: int = 10) -> str | None:
-        """One batch, one commit; the words of the failure."""
+        """Commits one batch; returns the message of the failure."""
         self.log.append(1, offset, batch(offset, size_bytes=size_bytes))
         failure = self.write_pass.commit()
         return failure and failure.message
@@ -50,16 +52,16 @@ def test_a_transaction_lives_from_the_first_change_to_the_commit(store: Store) -
     assert store.write_pass.txn is None
 
 
-def test_a_second_batch_at_one_offset_fails_the_pass(store: Store) -> None:
+def test_a_second_batch_at_an_offset_fails_the_pass(store: Store) -> None:
     assert store.append(5) is None
     store.log.append(1, 6, batch(6))
 
-    assert store.append(5) == "The store could not stage: partition 1 has a batch at 5 already"
+    assert "has a batch at 5" in str(store.append(5))
     assert store.count() == 1
     assert store.append(6) is None
 
 
-def test_a_map_is_grown_before_it_is_full(store: Store) -> None:
+def test_a_map_grows_before_it_is_full(store: Store) -> None:
     assert all(store.append(offset, 10_000) is None for offset in range(400))
 
     assert store.environment.map_size_bytes >= 4 << 20
@@ -68,7 +70,7 @@ def test_a_map_is_grown_before_it_is_full(store: Store) -> None:
 
 def test_after_a_full_map_the_same_batch_fits(store: Store) -> None:
     assert store.append(0, 100) is None
-    assert store.append(1, 30 << 20) == "The store could not stage: its map is full"
+    assert store.append(1, 30 << 20) == FULL
     assert store.append(1, 30 << 20) is None
     assert store.count() == 2
 
@@ -83,10 +85,10 @@ def test_a_map_that_fills_up_within_one_pass_grows_until_the_pass_fits(store: St
     assert store.count() == 100
 
 
-def test_where_there_is_no_more_address_space_the_store_is_full_and_goes_on(
+def test_without_more_address_space_the_store_is_full_and_continues(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """LMDB would give up the map it has before it asks for the larger one."""
+    """LMDB would unmap the old map before it maps the larger one."""
     reserve = mmap.mmap
 
     def at_most_8_mib_more(descriptor: int, size_bytes: int, **how: int) -> mmap.mmap:
@@ -95,20 +97,19 @@ def test_where_there_is_no_more_address_space_the_store_is_full_and_goes_on(
         return reserve(descriptor, size_bytes, **how)
 
     monkeypatch.setattr(mmap, "mmap", at_most_8_mib_more)
-    full = "The store could not stage: its map is full"
-    assert store.append(0, 20 << 20) == full
-    assert store.append(0, 20 << 20) == full
-    assert store.append(0, 5 << 20) == full
+    assert store.append(0, 20 << 20) == FULL
+    assert store.append(0, 20 << 20) == FULL
+    assert store.append(0, 5 << 20) == FULL
     assert store.append(0, 5 << 20) is None
     assert store.count() == 1
 
     monkeypatch.undo()
-    assert store.append(1, 20 << 20) == full
+    assert store.append(1, 20 << 20) == FULL
     assert store.append(1, 20 << 20) is None
 
 
-def test_the_system_may_give_no_more_address_space(tmp_path: Path) -> None:
-    """For real, in a process of its own: the store is full, and still there to be read."""
+def test_a_limit_of_the_address_space_makes_the_store_full(tmp_path: Path) -> None:
+    """In a process of its own: the store is full, and can still be read."""
     done = subprocess.run(
         [sys.executable, "-c", _UNTIL_FULL, tmp_path], capture_output=True, text=True, check=False
     )
@@ -118,19 +119,19 @@ def test_the_system_may_give_no_more_address_space(tmp_path: Path) -> None:
 _UNTIL_FULL = """
 import resource, sys
 from pathlib import Path
-from tests.unit.infrastructure.storage.lmdb.test_write_pass import Store
+from tests.unit.infrastructure.storage.lmdb.test_write_pass import FULL, Store
 
 store = Store(Path(sys.argv[1]), 1 << 20)
 pages = int(Path("/proc/self/statm").read_text().split()[0])
 limit = pages * resource.getpagesize() + (160 << 20)
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 outcomes = [store.append(offset, 100_000) for offset in range(1600)]
-print("full" if outcomes[-1] == "The store could not stage: its map is full" else outcomes[-1])
+print("full" if outcomes[-1] == FULL else outcomes[-1])
 print("readable" if store.count() == outcomes.count(None) >= 200 else outcomes)
 """
 
 
-def test_freed_pages_are_used_again(store: Store) -> None:
+def test_freed_pages_are_reused(store: Store) -> None:
     for offset in range(300):
         assert store.append(offset, 50_000) is None
         store.log.drop(1, 5 if offset % 5 == 4 else 0)
@@ -139,54 +140,41 @@ def test_freed_pages_are_used_again(store: Store) -> None:
     assert store.environment.used_bytes < 2 << 20
 
 
-def test_a_disk_that_takes_no_more_fails_the_commit_and_the_store_goes_on(store: Store) -> None:
+def test_a_full_disk_fails_the_commit_and_the_store_continues(store: Store) -> None:
     assert store.append(0) is None
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, before[1]))
-    try:
+    with limited(resource.RLIMIT_FSIZE, 200_000):
         failure = store.append(1, 500_000)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
-    assert failure == (
-        "The store could not commit: the disk is full, or reported an input/output error"
-    )
+    assert "could not commit: the disk is full" in str(failure)
     assert store.count() == 1
     assert store.append(1, 500_000) is None
     assert store.count() == 2
 
 
-def test_on_a_full_disk_what_was_dropped_makes_room_for_the_second_try(store: Store) -> None:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, before[1]))
-    try:
-        kept = next(offset for offset in range(1000) if store.append(offset, 10_000))
-        store.log.drop(1, kept // 2)
+def test_on_a_full_disk_deleted_data_makes_room_for_the_second_try(store: Store) -> None:
+    with limited(resource.RLIMIT_FSIZE, 1_000_000):
+        count = next(offset for offset in range(1000) if store.append(offset, 10_000))
+        store.log.drop(1, count // 2)
         assert store.write_pass.commit() is None
-        tries = [store.append(kept, 10_000) for _ in range(2)]
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        tries = [store.append(count, 10_000) for _ in range(2)]
 
     assert tries[1] is None
-    assert store.count() == kept - kept // 2 + 1
+    assert store.count() == count - count // 2 + 1
 
 
 def reported(kind: type[lmdb.Error], code: int) -> lmdb.Error:
-    """As LMDB itself reports it; py-lmdb's own errors have no code."""
+    """An error of LMDB; errors of py-lmdb have no code."""
     error = kind("mdb_call: words of LMDB")
     error.code = code  # type: ignore[misc]
     return error
 
 
-def test_after_a_lost_flush_nothing_more_is_promised(store: Store) -> None:
+def test_after_a_lost_flush_all_commits_fail(store: Store) -> None:
     assert store.append(0) is None
     store.write_pass.lose(reported(lmdb.Error, errno.EIO))
 
     for _ in range(2):
-        assert store.append(1) == (
-            "The store could not flush; restart the broker: "
-            "the disk is full, or reported an input/output error"
-        )
+        assert "restart the broker" in str(store.append(1))
     assert store.count() == 1
 
 
@@ -199,7 +187,7 @@ def test_after_a_lost_flush_nothing_more_is_promised(store: Store) -> None:
         (lmdb.Error("words of py-lmdb"), "words of py-lmdb"),
     ],
 )
-def test_failures_are_told_in_words(store: Store, error: lmdb.Error, words: str) -> None:
+def test_failures_have_messages(store: Store, error: lmdb.Error, words: str) -> None:
     store.log.append(1, 0, batch(0))
     store.write_pass.fail(error)
 

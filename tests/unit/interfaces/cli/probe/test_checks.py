@@ -1,4 +1,4 @@
-"""What the checks of `ottla doctor` find behind a port, and what may pass without a change."""
+"""What the checks of `ottla doctor` find behind a port, and which problems may pass."""
 
 from __future__ import annotations
 
@@ -44,6 +44,10 @@ def problem(address: str, options: dict[str, str] | None = None, step_s: float =
     return problems[0]
 
 
+def broker_with(versions: dict[int, tuple[int, int]]) -> Serve:
+    return lambda connection: broker(connection, [], versions=versions)
+
+
 @pytest.mark.parametrize(
     ("serve", "options", "found"),
     [
@@ -58,6 +62,8 @@ def problem(address: str, options: dict[str, str] | None = None, step_s: float =
         (sasl, SCRAM, "offers the SASL mechanisms PLAIN"),
         (lambda connection: broker(connection, []), SASL, "does not support SASL"),
         (lambda connection: broker(connection, []), {}, "has no broker"),
+        (broker_with(VERSIONS | {0: (0, 2)}), {}, "does not serve Produce 3"),
+        (broker_with({3: (0, 13)}), {}, "does not serve Produce 3"),
     ],
 )
 def test_the_server_behind_a_port_is_recognised(
@@ -65,14 +71,6 @@ def test_the_server_behind_a_port_is_recognised(
 ) -> None:
     with server(serve) as address:
         assert found in problem(address, options, 0.3).what
-
-
-@pytest.mark.parametrize("versions", [VERSIONS | {0: (0, 2)}, {3: (0, 13)}])
-def test_a_broker_without_the_versions_of_clients_is_named(
-    versions: dict[int, tuple[int, int]],
-) -> None:
-    with server(lambda connection: broker(connection, [], versions=versions)) as address:
-        assert "does not serve Produce 3" in problem(address).what
 
 
 def test_a_name_and_a_port_without_a_server_are_named() -> None:
@@ -94,11 +92,11 @@ def test_tls_is_recognised_and_its_certificate_checked(tmp_path: Path) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
 
-    def shake(connection: socket.socket) -> None:
+    def handshake(connection: socket.socket) -> None:
         with context.wrap_socket(connection, server_side=True) as encrypted:
             encrypted.recv(1)
 
-    with server(shake) as address:
+    with server(handshake) as address:
         assert "speaks TLS" in problem(address).what
         assert "is not trusted" in problem(address, TLS).what
 
@@ -126,7 +124,7 @@ def full() -> Iterator[str]:
         yield f"127.0.0.1:{listening.getsockname()[1]}"
 
 
-def ottla_that_is_slow(connection: socket.socket) -> None:
+def slow_ottla(connection: socket.socket) -> None:
     """Rejects TLS and HTTP, and does not respond to Kafka requests."""
     if rejection := rejection_of(connection.recv(4096)[:4], ()):
         connection.sendall(rejection.response)
@@ -137,7 +135,7 @@ def ottla_that_is_slow(connection: socket.socket) -> None:
 @pytest.mark.parametrize(
     ("serve", "options", "may_pass"),
     [
-        (ottla_that_is_slow, {}, True),
+        (slow_ottla, {}, True),
         (http_only, {}, True),  # a proxy of a slow broker may do this
         (sasl_stalls, SASL, True),
         (sasl, SCRAM, False),
@@ -152,7 +150,7 @@ def test_a_slow_broker_may_respond_later(
     assert (bool(why), passes) == (True, may_pass)
 
 
-def test_a_slow_connection_may_be_made_later(full: str) -> None:
+def test_dropped_connection_attempts_may_succeed_later(full: str) -> None:
     why, may_pass = clients(full).why_silent(3)
     assert (full in why, may_pass) == (True, True)
     clients(full).check_reachable()
@@ -171,7 +169,7 @@ def test_a_temporary_failure_of_the_name_server_may_pass(monkeypatch: pytest.Mon
     clients("broker.invalid:9092").check_reachable()
 
 
-def test_it_checks_nodes_until_one_works() -> None:
+def test_nodes_are_checked_until_one_works() -> None:
     connected: list[socket.socket] = []
     nodes: list[str] = []
     with (
@@ -183,7 +181,7 @@ def test_it_checks_nodes_until_one_works() -> None:
     assert connected == []
 
 
-def test_it_ends_at_its_deadline_and_unchecked_nodes_may_work(full: str) -> None:
+def test_the_checks_end_at_their_deadline_and_unchecked_nodes_may_work(full: str) -> None:
     with server(lambda connection: broker(connection, ["127.0.0.1:1", full] * 10)) as address:
         why, may_pass = clients(address, 0.1).why_silent(0.05)
     assert ("broker 19" not in why, may_pass) == (True, True)

@@ -93,6 +93,6 @@ def test_offsets_do_not_outlive_their_records(lasting: str) -> None:
     with pytest.raises(SettingsError) as failure:
         load("memory://", offsets=lasting)
     assert str(failure.value) == (
-        "committed offsets would survive their records: with storage = memory:// "
-        "leave out offsets (command line), or set it to memory://"
+        "offsets (command line) is not allowed with storage = memory://: the offsets would "
+        "outlive the records"
     )

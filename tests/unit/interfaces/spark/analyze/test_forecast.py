@@ -1,4 +1,4 @@
-"""The room that a topic will need, as its last day has it."""
+"""The forecast of a topic's size, by its last day; sizes and times as text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HOUR_MS = 3_600_000
         (None, None, None),
     ],
 )
-def test_a_day_is_reckoned_from_the_last_one_or_from_what_there_is(
+def test_a_rate_per_day_is_that_of_the_last_day_or_of_the_time_since_the_first_record(
     oldest_ms: int | None, records_per_day: int | None, bytes_per_day: int | None
 ) -> None:
     rate = rate_of(48, 240, oldest_ms, NOW_MS)
@@ -41,7 +41,7 @@ def test_the_last_day_ends_with_the_newest_record_and_never_after_now() -> None:
     assert end_of([None], NOW_MS) == NOW_MS
 
 
-def test_what_is_kept_of_some_days() -> None:
+def test_the_size_of_some_days() -> None:
     assert per_day(10.4) == {
         "bytes_per_day": 10,
         "bytes_kept": {"1_days": 10, "7_days": 73, "30_days": 312},
@@ -59,27 +59,23 @@ def test_what_is_kept_of_some_days() -> None:
         (10**15, 0, 1, None),
     ],
 )
-def test_when_a_disk_is_full(disk: int, used: int, per_day: float, expected: str | None) -> None:
+def test_the_day_on_which_a_disk_is_full(
+    disk: int, used: int, per_day: float, expected: str | None
+) -> None:
     assert full_on(disk, used, per_day, NOW_MS) == expected
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("123", 123),
-        ("5B", 5),
-        ("500GB", 500 * 10**9),
-        ("1.5 k", 1500),
-        ("2TiB", 2 * 2**40),
-        ("1gib", 2**30),
-    ],
-)
+    [("123", 123), ("5B", 5), ("500GB", 500 * 10**9), ("1.5 k", 1500), ("2TiB", 2 * 2**40),
+     ("1gib", 2**30)],
+)  # fmt: skip
 def test_sizes(text: str, expected: int) -> None:
     assert size(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "many", "5X", "-1GB", "0", "1.2.3", "0.1B", "iB", "5ib"])
-def test_what_is_no_size(text: str) -> None:
+def test_other_sizes_are_refused(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
         size(text)
 
@@ -95,12 +91,10 @@ def test_what_is_no_size(text: str) -> None:
         (60.0, "reckoned from 1 minute"),
     ],
 )
-def test_what_is_reckoned_from_less_than_a_day_says_so(
-    seconds: float | None, expected: str
-) -> None:
+def test_a_rate_of_less_than_a_day_has_its_duration(seconds: float | None, expected: str) -> None:
     assert reckoned_from(seconds) == expected
 
 
-def test_a_time_beyond_the_year_9999_stays_a_number() -> None:
+def test_a_timestamp_beyond_the_year_9999_is_a_number() -> None:
     assert moment(NOW_MS) == "2024-01-11T00:00:00.000+00:00"
     assert moment(2**52) == f"{2**52} ms"

@@ -1,4 +1,4 @@
-"""How a key is shown, whatever its bytes are."""
+"""Keys as text in the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The driver's requests to brokers that are starting, and to old ones."""
+"""The requests of the driver to brokers that are starting, and to old brokers."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ def broker() -> tuple[Any, KafkaOptions]:
 
 
 def test_list_offsets_is_retried_while_a_leader_has_no_high_watermark() -> None:
-    answers: list[Any] = [KafkaError.OFFSET_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION, 7]
+    results: list[Any] = [KafkaError.OFFSET_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION, 7]
 
-    def ask(left_s: float) -> int:
-        answer: int = answers.pop(0)
-        if answers:
-            raise KafkaException(KafkaError(answer))
-        return answer
+    def request(left_s: float) -> int:
+        result: int = results.pop(0)
+        if results:
+            raise KafkaException(KafkaError(result))
+        return result
 
-    asked, _ = broker()
-    assert asked._patiently("offsets", ask) == 7
+    starting, _ = broker()
+    assert starting._patiently("offsets", request) == 7
 
 
 def test_brokers_without_topic_ids_give_none() -> None:
-    asked, options = broker()
+    old, options = broker()
     ids = {"new": Uuid(1, 2), "old": Uuid(0, 0)}
-    asked._described = lambda topics, left_s: {
+    old._described = lambda topics, left_s: {
         topic: SimpleNamespace(topic_id=ids[topic], partitions=[0]) for topic in topics
     }
-    assert len(asked.places(assignment_of(options))) == 2
-    assert asked.topic_ids == {"new": str(ids["new"])}
+    assert len(old.places(assignment_of(options))) == 2
+    assert old.topic_ids == {"new": str(ids["new"])}

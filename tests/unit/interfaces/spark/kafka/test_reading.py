@@ -1,4 +1,4 @@
-"""A task and a leader without a high watermark yet."""
+"""A task whose partition leader has no high watermark yet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interfaces.spark.query.ranges import Place, Range
 pytest.importorskip("pyarrow", reason="needs what comes with Spark")
 pytest.importorskip("numpy", reason="needs what comes with Spark")
 
-WANTED = Range(Place("t", 0), 0, 100)
+RANGE = Range(Place("t", 0), 0, 100)
 FETCHED = 80
 
 
@@ -25,8 +25,8 @@ def message(offset: int, error: KafkaError | None = None) -> Any:
 
 
 class Leader:
-    """Its consumer: it gives out 80 of 100 records and says that they are all. Asked for the end,
-    it says `ends`, one after the other; None is that it does not know."""
+    """A consumer that returns 80 of 100 records and then the end of the partition. `ends` are the
+    log end offsets of its requests, one after the other; None: not available."""
 
     def __init__(self, *ends: int | None) -> None:
         self._ends = list(ends)
@@ -56,7 +56,7 @@ def rows(leader: Any, monkeypatch: pytest.MonkeyPatch, **more: str) -> int:
     monkeypatch.setattr(reading, "_LOOK_AGAIN_S", 0.0)
     monkeypatch.setattr("confluent_kafka.Consumer", lambda settings: leader)
     options = KafkaOptions({"kafka.bootstrap.servers": "b:1", "subscribe": "t", **more})
-    return sum(map(len, reading._Reading(options, Reader(options, "g"), WANTED).batches()))
+    return sum(map(len, reading._Reading(options, Reader(options, "g"), RANGE).batches()))
 
 
 @pytest.mark.parametrize("fail_on_loss", ["true", "false"])

@@ -1,4 +1,4 @@
-"""Which connection errors of librdkafka end a wait."""
+"""Connection errors of librdkafka that end a wait."""
 
 from __future__ import annotations
 

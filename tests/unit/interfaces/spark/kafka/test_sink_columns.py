@@ -1,4 +1,4 @@
-"""Which columns of a frame are written."""
+"""The columns of a frame that are written."""
 
 from __future__ import annotations
 

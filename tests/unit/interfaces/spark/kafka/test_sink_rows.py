@@ -15,15 +15,15 @@ pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 TYPES = {"value": "binary", "key": "string", "topic": "string", "partition": "int"}
 
 
-def called() -> None:
-    """Whatever is to be called when a record is delivered."""
+def delivered() -> None:
+    """The callback of a producer."""
 
 
 def made(columns: dict[str, Any], topic: str | None = "t", **more: Any) -> Any:
     types = {name: TYPES.get(name, "") for name in columns}
     types |= {name: kind for name, kind in _KINDS.items() if name in columns}
     used = SinkColumns.of(types, topic, more.pop("use_timestamp", False))
-    return Rows(used, called, **more), pa.record_batch(columns)
+    return Rows(used, delivered, **more), pa.record_batch(columns)
 
 
 _KINDS = {"headers": "array<struct<key:string,value:binary>>", "timestamp": "timestamp"}
@@ -37,9 +37,9 @@ def all_rows(columns: dict[str, Any], topic: str | None = "t", **more: Any) -> l
 def test_only_a_value_is_required() -> None:
     values = pa.array([b"a", None, b""], pa.binary())
     assert all_rows({"value": values}) == [
-        ("t", b"a", None, -1, called),
-        ("t", None, None, -1, called),
-        ("t", b"", None, -1, called),
+        ("t", b"a", None, -1, delivered),
+        ("t", None, None, -1, delivered),
+        ("t", b"", None, -1, delivered),
     ]
 
 
@@ -52,7 +52,7 @@ def test_topics_of_a_slice_are_known_before_its_rows() -> None:
     rows, batch = made(columns, None)
     ((names, part, _),) = rows.slices(batch)
     assert names == {"one", "two"}
-    assert list(part) == [("one", b"a", None, 3, called), ("two", b"b", None, -1, called)]
+    assert list(part) == [("one", b"a", None, 3, delivered), ("two", b"b", None, -1, delivered)]
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
@@ -110,7 +110,7 @@ def test_a_negative_partition_and_a_missing_topic_are_reported_with_their_row() 
         all_rows(columns, None)
 
 
-def test_rows_are_numbered_through_slices_and_batches_and_stamped_after_their_own_headers() -> None:
+def test_row_numbers_continue_over_batches_and_a_stamp_follows_the_headers() -> None:
     kind = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
     count = SLICE_ROWS + 1
     headers = pa.array([[{"key": "a", "value": b"1"}]] * count, kind)

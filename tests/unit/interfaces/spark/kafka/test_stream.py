@@ -1,4 +1,4 @@
-"""A stream with failOnDataLoss=false whose log end offsets go back."""
+"""Streams with failOnDataLoss=false whose log end offsets go back."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ pytest.importorskip("pyspark", reason="needs Spark")
 T0, T1 = Place("t", 0), Place("t", 1)
 
 
-class Answers:
-    """A broker of one topic with offsets set by the tests."""
+class OneTopic:
+    """A broker with the offsets that a test sets."""
 
     def __init__(self, ends: Offsets, starts: Offsets | None = None, topic_id: str = "id") -> None:
         self.ends, self.starts, self.topic_id = ends, starts or {}, topic_id
@@ -40,7 +40,7 @@ class Answers:
 class Stream:
     """Plans one micro-batch after the other, as Spark does."""
 
-    def __init__(self, broker: Answers, at: dict[str, int], **options: str) -> None:
+    def __init__(self, broker: OneTopic, at: dict[str, int], **options: str) -> None:
         from interfaces.spark.kafka.stream import StreamReader
 
         given = {"kafka.bootstrap.servers": "b:1", "subscribe": "t", "failOnDataLoss": "false"}
@@ -55,32 +55,46 @@ class Stream:
         return [part.value for part in parts]
 
 
-def running(broker: Answers, at: dict[str, int], **options: str) -> Stream:
-    """A stream that has read everything and knows the topic's id."""
+Step = tuple[Offsets, str, list[Range]]
+
+
+@pytest.mark.parametrize(
+    ("at", "options", "steps"),
+    [
+        # A truncated log continues from its new end.
+        ({"0": 100}, {}, [({T0: 99}, "id", []), ({T0: 101}, "id", [Range(T0, 99, 101)])]),
+        # A partition that is missing in one response continues.
+        ({"0": 100}, {}, [({}, "id", []), ({T0: 101}, "id", [Range(T0, 100, 101)])]),
+        # A topic that was created again is read from its start.
+        ({"0": 100, "1": 100}, {}, [
+            ({}, "id", []), ({T0: 130}, "new", []), ({T0: 130}, "new", [Range(T0, 0, 130)]),
+            ({T0: 130, T1: 50}, "new", [Range(T1, 0, 50)])]),
+        # An end that went back does not wait for minOffsetsPerTrigger.
+        ({"0": 100}, {"minOffsetsPerTrigger": "10"}, [
+            ({T0: 20}, "new", []), ({T0: 20}, "new", [Range(T0, 0, 20)])]),
+    ],
+)  # fmt: skip
+def test_a_running_stream_finds_truncated_logs_and_new_topics(
+    at: dict[str, int], options: dict[str, str], steps: list[Step]
+) -> None:
+    """Each step: the ends and the topic id of the broker, and the ranges of the micro-batch."""
+    broker = OneTopic({Place("t", int(number)): end for number, end in at.items()})
     stream = Stream(broker, at, **options)
     assert stream.ranges() == []
-    return stream
-
-
-def test_a_truncated_log_continues_from_its_new_end() -> None:
-    broker = Answers({T0: 100})
-    stream = running(broker, {"0": 100})
-    broker.ends = {T0: 99}
-    assert stream.ranges() == []
-    broker.ends = {T0: 101}
-    assert stream.ranges() == [Range(T0, 99, 101)]
+    for broker.ends, broker.topic_id, ranges in steps:
+        assert stream.ranges() == ranges
 
 
 def test_an_end_that_went_back_is_requested_again() -> None:
-    broker = Answers({T0: 100})
-    stream = running(broker, {"0": 100})
+    broker = OneTopic({T0: 100})
+    stream = Stream(broker, {"0": 100})
     broker.early = [{T0: 99}, {T0: 99}]
     assert stream.ranges() == []
     assert stream.at == {"t": {"0": 100}}
 
 
-def test_also_with_available_now() -> None:
-    broker = Answers({T0: 105, T1: 7})
+def test_available_now_ends_where_the_log_ended_at_its_start() -> None:
+    broker = OneTopic({T0: 105, T1: 7})
     broker.early = [{T0: 99, T1: 7}]
     stream = Stream(broker, {"0": 100, "1": 5})
     stream.reader.prepareForTriggerAvailableNow()
@@ -89,48 +103,21 @@ def test_also_with_available_now() -> None:
     assert stream.ranges() == []
 
 
-def test_a_partition_missing_in_one_response_is_not_read_again() -> None:
-    broker = Answers({T0: 100})
-    stream = running(broker, {"0": 100})
-    broker.ends = {}
-    assert stream.ranges() == []
-    broker.ends = {T0: 101}
-    assert stream.ranges() == [Range(T0, 100, 101)]
+@pytest.mark.parametrize(
+    ("ends", "failure"), [({T0: 99}, "ends at 99 now"), ({}, "is not there any more")]
+)
+def test_lost_data_fails_a_stream_by_default(ends: Offsets, failure: str) -> None:
+    stream = Stream(OneTopic(ends), {"0": 100}, failOnDataLoss="true")
+    with pytest.raises(JobFailed, match=failure):
+        stream.ranges()
 
 
-def test_lost_data_is_a_failure_by_default() -> None:
-    for ends, says in (({T0: 99}, "ends at 99 now"), ({}, "is not there any more")):
-        stream = Stream(Answers(ends), {"0": 100}, failOnDataLoss="true")
-        with pytest.raises(JobFailed, match=says):
-            stream.ranges()
-
-
-def test_a_topic_that_was_created_again_is_read_from_its_start() -> None:
-    broker = Answers({T0: 100, T1: 100})
-    stream = running(broker, {"0": 100, "1": 100})
-    broker.ends = {}
-    assert stream.ranges() == []
-    broker.ends, broker.topic_id = {T0: 130}, "another"
-    assert stream.ranges() == []
-    assert stream.ranges() == [Range(T0, 0, 130)]
-    broker.ends = {T0: 130, T1: 50}
-    assert stream.ranges() == [Range(T1, 0, 50)]
-
-
-def test_an_end_that_went_back_does_not_wait_for_min_offsets() -> None:
-    broker = Answers({T0: 100})
-    stream = running(broker, {"0": 100}, minOffsetsPerTrigger="10")
-    broker.ends, broker.topic_id = {T0: 20}, "another"
-    assert stream.ranges() == []
-    assert stream.ranges() == [Range(T0, 0, 20)]
-
-
-@pytest.mark.parametrize(("start", "goes_on_at"), [(0, 0), (60, 90)])
+@pytest.mark.parametrize(("start", "continues_at"), [(0, 0), (60, 90)])
 def test_after_a_restart_a_shorter_log_is_new_if_it_starts_at_0(
-    start: int, goes_on_at: int
+    start: int, continues_at: int
 ) -> None:
-    broker = Answers({T0: 90}, {T0: start})
+    broker = OneTopic({T0: 90}, {T0: start})
     stream = Stream(broker, {"0": 100})
     assert stream.ranges() == []
     broker.ends = {T0: 120}
-    assert stream.ranges() == [Range(T0, goes_on_at, 120)]
+    assert stream.ranges() == [Range(T0, continues_at, 120)]

@@ -26,7 +26,7 @@ from interfaces.spark.jobs.perf.workload import Workload
 RUN, SIZE, NUMBERS = 7, 64, 10
 
 
-class FakeMessage:
+class Message:
     def __init__(self, partition: int, value: bytes | None) -> None:
         self._partition = partition
         self._value = value
@@ -41,25 +41,25 @@ class FakeMessage:
         return None
 
 
-Messages = list[FakeMessage]
+Messages = list[Message]
 
 
 def sent() -> Messages:
     """In two partitions by turns, and the last record in each."""
     make = RecordMaker(RUN, 0, SIZE).make
-    numbers = [FakeMessage(number % 2, make(number, 10**9 * number)) for number in range(NUMBERS)]
-    return [*numbers, *(FakeMessage(partition, make(LAST, 0)) for partition in (0, 1))]
+    numbers = [Message(number % 2, make(number, 10**9 * number)) for number in range(NUMBERS)]
+    return [*numbers, *(Message(partition, make(LAST, 0)) for partition in (0, 1))]
 
 
-def checked(came: Messages, unknown: list[int] | None = None) -> Checked:
+def checked(messages: Messages, unknown: list[int] | None = None) -> Checked:
     tasks = (
         ProducerTask(0, "t", 2, 0.0, SIZE, "NO_KEY"),
         ConsumerTask(0, "t/0", "t", (0, 1), (0,)),
     )
     plan = Plan(RUN, {}, {}, tasks, Timing(0.0, 0.0, 100.0, 100))
     consuming = _Consuming(plan, plan.consumers[0])
-    for at in range(0, len(came), 3):
-        consuming._take(came[at : at + 3], 10**12)
+    for at in range(0, len(messages), 3):
+        consuming._take(messages[at : at + 3], 10**12)
     produced = Produced(0, Tally(100), NUMBERS, unknown or [])
     return check(plan, [produced], [consuming._result()])
 
@@ -82,11 +82,11 @@ def swapped(messages: Messages) -> Messages:
 def spoiled(messages: Messages) -> Messages:
     value = bytearray(messages[3].value() or b"")
     value[-1] ^= 1
-    return [*messages[:3], FakeMessage(1, bytes(value)), *messages[4:]]
+    return [*messages[:3], Message(1, bytes(value)), *messages[4:]]
 
 
 def foreign(messages: Messages) -> Messages:
-    return [*messages, FakeMessage(0, RecordMaker(RUN + 1, 0, SIZE).make(3, 0))]
+    return [*messages, Message(0, RecordMaker(RUN + 1, 0, SIZE).make(3, 0))]
 
 
 @pytest.mark.parametrize(
@@ -101,10 +101,10 @@ def foreign(messages: Messages) -> Messages:
         (swapped, {"disordered": 2}),
         (spoiled, {"spoiled": 1, "lost": 1}),
         (foreign, {"foreign": 1}),
-        (lambda messages: [*messages, FakeMessage(0, None)], {"spoiled": 1}),
+        (lambda messages: [*messages, Message(0, None)], {"spoiled": 1}),
     ],
 )
-def test_what_went_wrong_is_counted(
+def test_wrong_records_are_counted(
     change: Callable[[Messages], Messages], found: dict[str, int]
 ) -> None:
     outcome = checked(change(sent()))
@@ -135,7 +135,7 @@ def test_each_number_received_counts_once(batches: list[list[int]]) -> None:
 
 
 @given(st.integers(0, 100), st.sets(st.integers(-1, 110)))
-def test_all_numbers_but_some(size: int, but: set[int]) -> None:
+def test_bits_of_all_numbers_without_some(size: int, but: set[int]) -> None:
     assert numbers_in(bits_of(size, but)) == [n for n in range(size) if n not in but]
 
 
@@ -154,7 +154,9 @@ def test_a_number_takes_a_bit() -> None:
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**63), st.integers(LEAST_BYTES, 200))
-def test_a_record_says_what_it_is(number: int, sent_ns: int, size: int) -> None:
+def test_a_record_has_its_run_producer_number_and_checksum(
+    number: int, sent_ns: int, size: int
+) -> None:
     value = RecordMaker(RUN, 3, size).make(number, sent_ns)
     assert len(value) == size and is_whole(value)
     [head] = heads([value]).tolist()
@@ -182,14 +184,14 @@ def test_tasks_share_partitions_and_the_rate() -> None:
 
 
 def test_without_a_consumer_nothing_is_verified() -> None:
-    nobody_reads = Plan(RUN, {}, {}, (ProducerTask(0, "t", 2, 0.0, SIZE, "NO_KEY"),))
-    outcome = check(nobody_reads, [Produced(0, Tally(1), NUMBERS, [])], [])
+    without_consumers = Plan(RUN, {}, {}, (ProducerTask(0, "t", 2, 0.0, SIZE, "NO_KEY"),))
+    outcome = check(without_consumers, [Produced(0, Tally(1), NUMBERS, [])], [])
     assert (outcome.sent, outcome.is_right) == (NUMBERS, None)
     assert "not verified" in verdict(outcome.to_json())
 
 
-def test_exit_codes() -> None:
-    none: dict[str, Any] = {"verification": {"right": None}, "meanPublishRate": 0.0}
-    assert _code(none, []) == NOTHING
-    assert _code({**none, "verification": {"right": False}}, []) == NOT_RIGHT
-    assert _code({**none, "meanPublishRate": 1.0}, []) == 0
+@pytest.mark.parametrize(
+    ("right", "rate", "code"), [(None, 0.0, NOTHING), (False, 0.0, NOT_RIGHT), (None, 1.0, 0)]
+)
+def test_exit_codes(right: bool | None, rate: float, code: int) -> None:
+    assert _code({"verification": {"right": right}, "meanPublishRate": rate}, []) == code

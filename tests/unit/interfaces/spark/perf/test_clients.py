@@ -27,7 +27,7 @@ def options(**given: str) -> KafkaOptions:
         ({"acks": "1"}, {"acks": "all"}, True),
     ],
 )
-def test_fewer_acknowledgements_go_without_idempotence(
+def test_a_producer_with_fewer_acks_is_not_idempotent(
     given: dict[str, str], producer: dict[str, Any], is_idempotent: bool
 ) -> None:
     workload = Workload(producer=producer)
@@ -58,11 +58,11 @@ def test_fewer_acknowledgements_go_without_idempotence(
         ),
     ],
 )
-def test_what_no_client_takes_is_one_line(workload: Workload, line: str) -> None:
+def test_settings_that_clients_refuse_are_one_line(workload: Workload, line: str) -> None:
     with pytest.raises(WrongOption) as refusal:
         require_settings(options(), workload)
     assert str(refusal.value) == line
 
 
-def test_larger_records_are_sent_where_that_is_wanted() -> None:
+def test_a_larger_maximum_allows_larger_records() -> None:
     require_settings(options(message_max_bytes="3000000"), Workload(messageSize=2_000_000))

@@ -1,4 +1,4 @@
-"""Two runs of one workload, compared by a threshold."""
+"""Comparing two runs of the same workload."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RUN: dict[str, Any] = {
         ({"aggregatedEndToEndLatency99pct": 0.1}, []),
     ],
 )
-def test_worse_is_less_of_a_rate_and_more_of_a_latency(
+def test_lower_rates_and_higher_latencies_are_worse(
     change: dict[str, float], worse: list[str]
 ) -> None:
     compared = compare(RUN, {**RUN, **change}, threshold=0.1)
@@ -50,12 +50,14 @@ def test_worse_is_less_of_a_rate_and_more_of_a_latency(
         ),
     ],
 )
-def test_runs_of_two_workloads_are_no_pair(workload: Workload, line: str, tmp_path: Path) -> None:
+def test_a_result_of_another_workload_is_refused(
+    workload: Workload, line: str, tmp_path: Path
+) -> None:
     with pytest.raises(WrongOption, match=f" is of another workload: {line}$"):
         load_result(written(tmp_path, json.dumps(RUN)), workload)
 
 
-def test_a_longer_run_of_the_same_workload_is_one_of_a_pair(tmp_path: Path) -> None:
+def test_a_result_of_a_longer_run_is_accepted(tmp_path: Path) -> None:
     longer = Workload(name="again", producerRate=10, testDurationMinutes=5.0)
     assert load_result(written(tmp_path, json.dumps(RUN)), longer) == RUN
 
@@ -70,7 +72,7 @@ NO_FIELD = json.dumps({name: each for name, each in RUN.items() if "99pct" not i
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"a": 1', NO_NUMBER, NO_FIELD])
-def test_a_file_that_is_no_result_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_file_without_a_result_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(WrongOption, match=r"result\.json is no result of"):
         load_result(written(tmp_path, text), Workload())
     with pytest.raises(WrongOption, match=r"nowhere\.json cannot be read: "):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 import pytest
@@ -48,7 +49,7 @@ class Idle:
 
 
 def consumed(moments: list[tuple[float, float]]) -> Tally:
-    """(sent, came) of each."""
+    """When each record was sent and consumed."""
     consuming = _Consuming(Plan(RUN, {}, {}, (PRODUCER, CONSUMER), TIMING), CONSUMER)
     make = RecordMaker(RUN, 0, SIZE).make
     for number, (sent, came) in enumerate(moments):
@@ -87,7 +88,7 @@ def test_periods_are_of_one_length_and_fill_the_measured_time(seconds: float, pe
         (101.9, 103.5, None, None),  # of the warm-up, however late it comes
         (102.5, 102.6, 0, 0),
         (102.5, 105.5, 3, 0),
-        (105.5, 109.5, None, 3),  # after the end, for which a broker that stands still is known
+        (105.5, 109.5, None, 3),  # after the end: a broker that stalls shows
         (106.0, 106.1, None, None),
     ],
 )
@@ -106,7 +107,7 @@ def test_a_record_counts_if_it_was_sent_in_the_measured_time(
         assert tally.all_latencies().max == pytest.approx((came - sent) * 1e6, rel=0.01)
 
 
-def test_a_backlog_is_all_that_waits_also_of_the_warm_up() -> None:
+def test_the_backlog_has_records_of_the_warm_up() -> None:
     out = acknowledged([(100.5, 101.0), (100.6, 101.1), (102.5, 102.6), (104.5, 104.6)])
     came = consumed([(100.5, 101.5), (100.6, 103.5), (102.5, 104.5), (104.5, 106.5)])
     assert _backlog(out, came, 1) == [2, 1, 1, 1]
@@ -114,7 +115,7 @@ def test_a_backlog_is_all_that_waits_also_of_the_warm_up() -> None:
 
 
 class Clock:
-    """Nothing takes no time at all."""
+    """Each sleep takes some time, also one of 0 seconds."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
@@ -129,34 +130,43 @@ class Clock:
         self.now += max(seconds, 0.0001)
 
 
-class StandsStill:
-    """Takes records, and acknowledges none before `until`."""
+class Client:
+    """A producer with room for `queue` records. The broker acknowledges records between `since` and
+    `until`: all at each poll, or one at each poll that waits."""
 
-    def __init__(self, clock: Clock, until: float) -> None:
-        self._clock = clock
-        self._until = until
-        self._waiting: list[tuple[Any, Message, float]] = []
+    def __init__(
+        self,
+        clock: Clock,
+        since: float = 0.0,
+        until: float = inf,
+        queue: float = inf,
+        one_by_one: bool = False,
+    ) -> None:
+        self._clock, self._queue, self._one_by_one = clock, queue, one_by_one
+        self._since, self._until = since, until
+        self._in_flight: list[tuple[Any, Message, float]] = []
 
     def produce(self, _topic: str, value: bytes, *_: Any, on_delivery: Any, **__: Any) -> None:
-        self._waiting.append((on_delivery, Message(value), self._clock.now))
+        if len(self) >= self._queue:
+            raise BufferError
+        self._in_flight.append((on_delivery, Message(value), self._clock.now))
 
     def poll(self, seconds: float) -> None:
         self._clock.sleep(seconds)
-        if self._clock.now >= self._until:
-            self.acknowledge(len(self._waiting))
-
-    def acknowledge(self, count: int) -> None:
-        for callback, message, since in self._waiting[:count]:
-            message._latency = self._clock.now - since
+        if not self._since <= self._clock.now < self._until:
+            return
+        count = int(seconds >= 0.1) if self._one_by_one else len(self)
+        for callback, message, sent in self._in_flight[:count]:
+            message._latency = self._clock.now - sent
             callback(None, message)
-        del self._waiting[:count]
+        del self._in_flight[:count]
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self._in_flight)
 
 
 def produced(
-    clock: Clock, client: StandsStill, rate: float, timing: Timing, patience_s: float
+    clock: Clock, client: Client, rate: float, timing: Timing, patience_s: float
 ) -> tuple[_Producing, int]:
     task = ProducerTask(0, "t", 1, rate, SIZE, "NO_KEY")
     plan = Plan(RUN, {}, {}, (task,), timing, patience_s=patience_s, servers="127.0.0.1:1")
@@ -164,33 +174,16 @@ def produced(
     return producing, producing._send(client)
 
 
-def test_what_waits_beyond_the_end_shows_in_the_longest_latency() -> None:
+def test_acknowledgements_after_the_end_show_in_the_longest_latency() -> None:
     clock = Clock()
     timing = Timing(clock.now, 0.1, 0.2, 1)
-    producing, sent = produced(clock, StandsStill(clock, timing.end + 0.3), 500.0, timing, 30.0)
+    producing, sent = produced(clock, Client(clock, since=timing.end + 0.3), 500.0, timing, 30.0)
     latencies = producing._tally.all_latencies()
     assert sent == 150
     assert producing._tally.records == [0]
     assert latencies.count == 100
     assert 450_000 <= latencies.max <= 600_000
     assert producing._ended == 1
-
-
-class IsFull(StandsStill):
-    """Its queue takes `most`; the broker acknowledges no more from some time on."""
-
-    def __init__(self, clock: Clock, most: int, until: float) -> None:
-        super().__init__(clock, until=0.0)
-        self._most, self._ends = most, until
-
-    def produce(self, *given: Any, **named: Any) -> None:
-        if len(self) >= self._most:
-            raise BufferError
-        super().produce(*given, **named)
-
-    def acknowledge(self, count: int) -> None:
-        if self._clock.now < self._ends:
-            super().acknowledge(count)
 
 
 @pytest.mark.parametrize(("until", "fails_at"), [(0.0, 0.3), (0.25, 0.55)])
@@ -200,35 +193,23 @@ def test_without_an_acknowledgement_a_run_fails_after_the_patience(
     clock = Clock()
     start = clock.now
     timing = Timing(start, 0.0, 3600.0, 1)
-    client = IsFull(clock, 20, start + until)
+    client = Client(clock, until=start + until, queue=20)
     with pytest.raises(JobFailed, match=r"^nothing was acknowledged for 0\.3 s: no broker at 127"):
         produced(clock, client, 1000.0, timing, 0.3)
     assert clock.now - start == pytest.approx(fails_at, abs=0.1)
 
 
-def test_a_low_rate_is_no_silence() -> None:
+def test_a_low_rate_does_not_exceed_the_patience() -> None:
     clock = Clock()
     timing = Timing(clock.now, 0.0, 10.0, 1)
-    producing, sent = produced(clock, StandsStill(clock, 0.0), 0.5, timing, 1.0)
+    producing, sent = produced(clock, Client(clock), 0.5, timing, 1.0)
     assert (sent, producing._ended) == (5, 1)
 
 
-class IsSlow(StandsStill):
-    """Acknowledges one record each time that it is waited for."""
-
-    def __init__(self, clock: Clock) -> None:
-        super().__init__(clock, until=float("inf"))
-
-    def poll(self, seconds: float) -> None:
-        self._clock.sleep(seconds)
-        if seconds >= 0.1:
-            self.acknowledge(1)
-
-
-def test_a_long_queue_is_waited_for_while_something_comes() -> None:
+def test_a_run_waits_for_a_long_queue_while_records_are_acknowledged() -> None:
     clock = Clock()
     timing = Timing(clock.now, 0.0, 0.3, 1)
-    producing, sent = produced(clock, IsSlow(clock), 1000.0, timing, 0.5)
+    producing, sent = produced(clock, Client(clock, one_by_one=True), 1000.0, timing, 0.5)
     assert producing._tally.all_latencies().count == sent > 200
     assert producing._ended == 1
     assert clock.now > timing.end + 10

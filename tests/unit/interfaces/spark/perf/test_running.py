@@ -11,7 +11,7 @@ from interfaces.spark.jobs.perf import running
 from interfaces.spark.jobs.perf.consuming import Consumed
 from interfaces.spark.jobs.perf.plan import Plan
 from interfaces.spark.jobs.perf.running import (
-    _begun,
+    _planned,
     master_for,
     require_all_read,
     require_slots,
@@ -21,7 +21,7 @@ from interfaces.spark.query.failures import JobFailed, WrongOption
 
 
 class Barrier:
-    """Where `others` wait already."""
+    """A barrier that `others` have reached."""
 
     def __init__(self, others: list[list[float]]) -> None:
         self._others = others
@@ -30,13 +30,13 @@ class Barrier:
         return [*map(json.dumps, self._others), message]
 
 
-def test_all_tasks_of_an_attempt_agree_and_another_attempt_is_another_run() -> None:
+def test_all_tasks_of_an_attempt_have_one_plan_and_each_attempt_another() -> None:
     late = 2.0**40
     first: Any = Barrier([[late, 7], [1.0, 8]])
-    plans = [_begun(Plan(0, {}, {}, ()), first) for _ in range(2)]
+    plans = [_planned(Plan(0, {}, {}, ()), first) for _ in range(2)]
     assert {(plan.run, plan.timing.start) for plan in plans} == {(7, late + 0.3)}
     alone: Any = Barrier([])
-    assert len({_begun(Plan(0, {}, {}, ()), alone).run for _ in range(3)}) > 1
+    assert len({_planned(Plan(0, {}, {}, ()), alone).run for _ in range(3)}) > 1
 
 
 def test_a_local_spark_has_a_thread_for_each_task() -> None:
@@ -49,7 +49,7 @@ def test_a_local_spark_has_a_thread_for_each_task() -> None:
 
 
 class Cluster:
-    """Of a session: one more core each time that somebody asks, up to `most`."""
+    """A session that has one more core at each call, up to `most`."""
 
     def __init__(self, master: str, most: int) -> None:
         self.master, self._most, self._cores = master, most, 0
@@ -69,7 +69,7 @@ def test_a_partition_that_was_not_read_to_its_end_fails_the_run() -> None:
     require_all_read(plan, [Consumed("t/0", Tally(1), {})])
 
 
-def test_executors_that_are_starting_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_waits_for_executors_that_are_starting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "_LOOK_S", 0.0)
     cluster: Any = Cluster("spark://host:7077", 3)
     require_slots(cluster, 3)
@@ -79,7 +79,7 @@ def test_executors_that_are_starting_are_waited_for(monkeypatch: pytest.MonkeyPa
         require_slots(small, 3)
 
 
-def test_a_local_spark_has_its_cores_from_the_start() -> None:
+def test_a_local_spark_with_too_few_cores_is_refused_at_once() -> None:
     local: Any = Cluster("local[3]", 3)
     with pytest.raises(WrongOption, match=r"^3 tasks at once need .* which has 1; "):
         require_slots(local, 3)

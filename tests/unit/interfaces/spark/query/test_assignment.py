@@ -1,4 +1,4 @@
-"""Which partitions are read."""
+"""The partitions that a query reads."""
 
 from __future__ import annotations
 

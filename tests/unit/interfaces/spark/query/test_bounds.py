@@ -1,4 +1,4 @@
-"""Where reading starts and ends."""
+"""Starting and ending offsets."""
 
 from __future__ import annotations
 

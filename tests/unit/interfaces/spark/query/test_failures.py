@@ -1,4 +1,4 @@
-"""One line out of what Spark raises."""
+"""The reason of an exception of Spark in one line."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ IN_A_WORKER = """org.apache.spark.api.python.PythonException: Traceback (most re
 
 
 @pytest.mark.parametrize(
-    ("raised", "told"),
+    ("raised", "reason"),
     [
         ("ValueError: not so", "ValueError: not so"),
         (
@@ -53,9 +53,9 @@ IN_A_WORKER = """org.apache.spark.api.python.PythonException: Traceback (most re
         ("interfaces.spark.query.failures.JobFailed: the broker left", "the broker left"),
     ],
 )
-def test_a_workers_traceback_has_the_reason_in_its_last_line(raised: str, told: str) -> None:
+def test_a_workers_traceback_has_the_reason_in_its_last_line(raised: str, reason: str) -> None:
     trace = IN_A_WORKER.replace("{raised}", raised)
-    assert str(cause_of(RuntimeError(FROM_THE_JVM.format(first=trace, cause=trace)))) == told
+    assert str(cause_of(RuntimeError(FROM_THE_JVM.format(first=trace, cause=trace)))) == reason
 
 
 def test_a_java_stack_trace_has_the_reason_in_its_last_cause() -> None:

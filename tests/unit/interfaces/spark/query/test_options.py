@@ -18,10 +18,10 @@ def test_empty_options_are_not_set() -> None:
     assert options(minPartitions=" 3 ", maxRecordsPerPartition="5").for_tasks == (3, 5)
 
 
-@pytest.mark.parametrize("said_by_spark", ["provider", "owner", "location"])
-def test_create_table_is_refused(said_by_spark: str) -> None:
+@pytest.mark.parametrize("option", ["provider", "owner", "location"])
+def test_create_table_is_refused(option: str) -> None:
     with pytest.raises(WrongOption, match="CREATE TEMPORARY VIEW"):
-        options(subscribe="orders", **{said_by_spark: "ottla"})
+        options(subscribe="orders", **{option: "ottla"})
 
 
 @pytest.mark.parametrize(

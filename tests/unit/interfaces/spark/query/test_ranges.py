@@ -16,7 +16,7 @@ def ranges_of(found: list[int]) -> list[Range]:
     return [Range(Place("t", n), 10 * n, 10 * n + size) for n, size in enumerate(found)]
 
 
-def test_a_range_is_a_task_and_an_empty_one_is_none() -> None:
+def test_each_range_is_a_task_unless_it_is_empty() -> None:
     full, empty = Range(T0, 5, 9), Range(T1, 7, 7)
     assert for_tasks([full, empty, Range(T2, 9, 3)], None, None) == [full]
 

@@ -1,6 +1,6 @@
 """A data folder for tests, written by the broker's own store, batch by batch.
 
-It is open only while something is changed in it: LMDB allows a process one look at a time.
+It is open only during changes: a process can open an LMDB environment only once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class DataFolder:
             storage.commit.close()
 
     def topic(self, name: str, partitions: int = 1) -> tuple[int, ...]:
-        """The numbers of its partitions in the store."""
+        """Returns the ids of its partitions."""
         with self.changed() as (_, rows):
             ids = rows.topics.reserve_partition_ids(partitions)
             self._topics[name] = Topic(name, uuid4().bytes, ids, {})
@@ -49,7 +49,7 @@ class DataFolder:
     def append(
         self, partition_id: int, records: Sequence[Record], indexed: int = -1, **how: Any
     ) -> int:
-        """One batch; its first offset. `indexed` is the largest time up to it."""
+        """Appends a batch; returns its first offset. `indexed`: the largest timestamp up to it."""
         start = self._ends.get(partition_id, 0)
         batch = record_batch(records, base_offset=start, **how)
         self.put(partition_id, (start + len(records) - 1, batch), indexed=indexed)
@@ -58,14 +58,14 @@ class DataFolder:
     def put(
         self, partition_id: int, *batches: tuple[int, bytes | bytearray], indexed: int = -1
     ) -> None:
-        """With their last offsets."""
+        """Appends batches with their last offsets, as one commit."""
         with self.changed() as (storage, _):
             for last_offset, batch in batches:
                 storage.log.append(partition_id, last_offset, batch, indexed)
                 self._ends[partition_id] = last_offset + 1
 
     def start_at(self, partition_id: int, offset: int, removed: bool = False) -> None:
-        """As DeleteRecords does: the log starts there, and its bytes go later."""
+        """As DeleteRecords does, which removes the bytes later."""
         with self.changed() as (storage, rows):
             config = resolve_topic_config({}, BrokerConfig({}))
             partition = Partition(partition_id, "", 0, config)

@@ -1,4 +1,4 @@
-"""What may be said to `ottla-segments`, and the line for what may not."""
+"""Options of `ottla-segments`; their errors are in test_option_errors.py."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_path_is_a_folder_or_its_url(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert SegmentsOptions({"PATH": "data"}).url == f"lmdb://{tmp_path}/data"
 
 
-def test_without_a_word_everything_is_read() -> None:
+def test_without_options_everything_is_read() -> None:
     plain = options()
     assert plain.assignment is None
     assert (plain.starting.of(A0), plain.ending.of(A0)) == (EARLIEST, LATEST)
@@ -35,13 +35,13 @@ def test_without_a_word_everything_is_read() -> None:
     assert not plain.include_batches
 
 
-def test_topics_are_chosen_as_in_sparks_connector_and_as_its_sink_names_one() -> None:
+def test_topics_are_selected_by_options_of_sparks_connector() -> None:
     assert options(subscribe="a, b,a").assignment == Assignment(("a", "b"))
     assert options(topic="a").assignment == Assignment(("a",))
     assert options(subscribePattern="log.*").assignment == Assignment(pattern="log.*")
 
 
-def test_options_of_a_broker_and_of_streams_are_passed_over() -> None:
+def test_options_of_a_broker_and_of_streams_are_ignored() -> None:
     given = {"kafka.bootstrap.servers": "nowhere:1", "groupIdPrefix": "x"}
     given |= {"maxOffsetsPerTrigger": "5", "fetchOffset.numRetries": "3"}
     assert options(**given).assignment is None

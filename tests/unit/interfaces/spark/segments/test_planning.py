@@ -1,17 +1,21 @@
-"""Which offsets are read, of what the store has."""
+"""The ranges of a query on a data folder."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("pyspark", reason="filters are Spark's")
+
+from pyspark.sql.datasource import EqualTo, GreaterThanOrEqual, LessThan
 
 from interfaces.spark.query.failures import JobFailed, WrongOption
 from interfaces.spark.query.filters import taken
 from interfaces.spark.segments.options import SegmentsOptions
 from interfaces.spark.segments.planning import plan
 from tests.fakes.batches import LZ4, Record, record_batch
-from tests.unit.interfaces.spark.filters import EqualTo, GreaterThanOrEqual, LessThan, at
 from tests.unit.interfaces.spark.segments.folder import DataFolder
 
 
@@ -27,11 +31,15 @@ def planned(folder: DataFolder, *filters: object, **given: str) -> list[tuple[st
     return [(str(each.place), each.start, each.end) for each in ranges]
 
 
+def at(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
 def timed(*times: int) -> list[Record]:
     return [(b"k", b"v", (), time) for time in times]
 
 
-def test_what_is_committed_is_read_and_what_was_deleted_is_not(folder: DataFolder) -> None:
+def test_committed_records_of_existing_topics_are_read(folder: DataFolder) -> None:
     first, second = folder.topic("a", 2)
     (other,) = folder.topic("b")
     (gone,) = folder.topic("gone")
@@ -52,7 +60,7 @@ def test_what_is_committed_is_read_and_what_was_deleted_is_not(folder: DataFolde
         planned(folder, assign='{"a": [0, 2]}')
 
 
-def test_a_log_that_was_deleted_up_to_its_end_has_nothing(folder: DataFolder) -> None:
+def test_a_log_that_was_deleted_up_to_its_end_is_empty(folder: DataFolder) -> None:
     (only,) = folder.topic("a")
     folder.append(only, ["1", "2"])
     folder.start_at(only, 2, removed=True)
@@ -71,7 +79,7 @@ def test_a_start_after_the_end_is_refused(folder: DataFolder) -> None:
             planned(folder, **given)
 
 
-def test_offsets_say_where_it_begins_and_ends(folder: DataFolder) -> None:
+def test_offsets_select_the_start_and_the_end(folder: DataFolder) -> None:
     (only,) = folder.topic("a")
     folder.append(only, ["1", "2", "3", "4", "5"])
     folder.start_at(only, 1)
@@ -91,7 +99,7 @@ def test_offsets_say_where_it_begins_and_ends(folder: DataFolder) -> None:
         ({"endingOffsets": '{"a": {"0": 9}}'}, [("a-0", 1, 3)]),
     ],
 )
-def test_offsets_that_are_not_there_are_lost_data(
+def test_missing_offsets_are_lost_data(
     folder: DataFolder, given: dict[str, str], left: list[object]
 ) -> None:
     (only,) = folder.topic("a")
@@ -102,8 +110,8 @@ def test_offsets_that_are_not_there_are_lost_data(
     assert planned(folder, **given, failOnDataLoss="false") == left
 
 
-def test_a_time_begins_with_its_first_record_wherever_that_is(folder: DataFolder) -> None:
-    """Times that do not rise, compressed, in an entry of the index and not."""
+def test_a_timestamp_selects_the_first_record_with_it_or_a_later_one(folder: DataFolder) -> None:
+    """Timestamps that do not increase, compressed and not, in the time index and not."""
     (only,) = folder.topic("a")
     folder.append(only, timed(1000, 5000, 2000), codec=LZ4, indexed=5000)
     folder.append(only, timed(3000, 3500))
@@ -122,7 +130,7 @@ def test_a_time_begins_with_its_first_record_wherever_that_is(folder: DataFolder
     assert planned(folder, startingTimestamp="10000", **latest) == []
 
 
-def test_filters_narrow_what_is_read(folder: DataFolder) -> None:
+def test_filters_narrow_the_ranges(folder: DataFolder) -> None:
     first, second = folder.topic("a", 2)
     for partition_id in (first, second):
         folder.append(partition_id, timed(1, 2), indexed=2)
@@ -132,19 +140,15 @@ def test_filters_narrow_what_is_read(folder: DataFolder) -> None:
     assert planned(folder, EqualTo(("topic",), "b")) == []
     offsets = (GreaterThanOrEqual(("offset",), 1), LessThan(("offset",), 3))
     assert planned(folder, *offsets, assign='{"a": [0]}') == [("a-0", 1, 3)]
-    # What lies before offset 2 is older than that; what comes after may be older again.
-    assert planned(folder, GreaterThanOrEqual(("timestamp",), at(3))) == [
-        ("a-0", 2, 6),
-        ("a-1", 2, 6),
-    ]
-    assert planned(folder, LessThan(("timestamp",), at(2)), subscribe="a") == [
-        ("a-0", 0, 6),
-        ("a-1", 0, 6),
-    ]
+    # Records before offset 2 are older; later ones may be older again.
+    late = planned(folder, GreaterThanOrEqual(("timestamp",), at(3)))
+    assert late == [("a-0", 2, 6), ("a-1", 2, 6)]
+    early = planned(folder, LessThan(("timestamp",), at(2)), subscribe="a")
+    assert early == [("a-0", 0, 6), ("a-1", 0, 6)]
     assert len(planned(folder, minPartitions="6")) == 6
 
 
-def test_a_thousand_partitions_are_planned_in_a_moment(folder: DataFolder) -> None:
+def test_a_thousand_partitions_are_planned(folder: DataFolder) -> None:
     ids = folder.topic("a", 1000)
     with folder.changed() as (storage, _):
         for partition_id in ids:

@@ -1,4 +1,4 @@
-"""A range of a log as rows: everything that was committed, and nothing else."""
+"""The rows of a range of a log."""
 
 from __future__ import annotations
 
@@ -32,14 +32,10 @@ from tests.unit.interfaces.spark.segments.folder import DataFolder
 OF_BATCHES = pyarrow.schema(
     [
         *arrow_columns(True),
-        ("batchOffset", pyarrow.int64()),
-        ("batchRecords", pyarrow.int32()),
-        ("batchBytes", pyarrow.int32()),
-        ("batchOpenedBytes", pyarrow.int32()),
-        ("codec", pyarrow.string()),
-        ("producerId", pyarrow.int64()),
+        *((name, pyarrow.int64()) for name in ("batchOffset", "producerId")),
+        *((f"batch{name}", pyarrow.int32()) for name in ("Records", "Bytes", "OpenedBytes")),
+        *((name, pyarrow.string()) for name in ("codec", "problem")),
         ("isControl", pyarrow.bool_()),
-        ("problem", pyarrow.string()),
     ]
 )
 
@@ -102,38 +98,38 @@ def test_a_log_append_time_is_the_time_of_all(folder: DataFolder) -> None:
     assert [(row["timestamp"].timestamp(), row["timestampType"]) for row in found] == [(9, 1)] * 2
 
 
-def test_times_beyond_sparks_are_held_at_the_last_one(folder: DataFolder) -> None:
+def test_timestamps_beyond_sparks_last_one_become_that(folder: DataFolder) -> None:
     (only,) = folder.topic("a")
     folder.append(only, [(None, b"1", (), 2**62)])
     (found,) = read_range(task(folder), whole(only, 1))
-    (held,) = found.column("timestamp").cast(pyarrow.int64()).to_pylist()
-    assert held == (2**63 - 1) // 1000 * 1000
+    (time_us,) = found.column("timestamp").cast(pyarrow.int64()).to_pylist()
+    assert time_us == (2**63 - 1) // 1000 * 1000
 
 
-def test_only_the_columns_that_are_wanted_are_made(folder: DataFolder) -> None:
+def test_only_columns_of_the_schema_are_built(folder: DataFolder) -> None:
     (only,) = folder.topic("a")
     folder.append(only, ["1", "2"])
-    wanted = pyarrow.schema([("offset", pyarrow.int64()), ("codec", pyarrow.string())])
-    assert rows(folder, whole(only, 2), schema=wanted) == [
+    schema = pyarrow.schema([("offset", pyarrow.int64()), ("codec", pyarrow.string())])
+    assert rows(folder, whole(only, 2), schema=schema) == [
         {"offset": 0, "codec": "none"},
         {"offset": 1, "codec": "none"},
     ]
 
 
-def test_ranges_that_cut_batches_lose_and_double_nothing(
+def test_ranges_that_cut_batches_have_each_record_once(
     folder: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Entries of one batch and of many, reads and chunks that end anywhere."""
+    """Rows of the store with one batch and with several; reads and chunks that end anywhere."""
     (only,) = folder.topic("a")
     sent: list[bytes] = []
     for number in range(15):
-        side_by_side = []
+        batches = []
         for codec in (NONE, GZIP, SNAPPY, LZ4)[: 1 + number % 4]:
             batch = [b"%d-%d" % (len(sent), each) * (1 + number % 3 * 2000) for each in range(7)]
             made = record_batch(batch, base_offset=len(sent), codec=codec)
-            side_by_side.append((len(sent) + 6, made))
+            batches.append((len(sent) + 6, made))
             sent += batch
-        folder.put(only, *side_by_side)
+        folder.put(only, *batches)
     monkeypatch.setattr(reading, "READ_BYTES", 30_000)
     monkeypatch.setattr(reading, "CHUNK_BYTES", 20_000)
     assert values(rows(folder, whole(only, len(sent)))) == sent
@@ -144,7 +140,7 @@ def test_ranges_that_cut_batches_lose_and_double_nothing(
         assert [v for each in ranges for v in values(rows(folder, each))] == sent
 
 
-def test_times_choose_records_wherever_they_are(folder: DataFolder) -> None:
+def test_records_are_filtered_by_timestamp(folder: DataFolder) -> None:
     (only,) = folder.topic("a")
     folder.append(only, [(None, b"%d" % time, (), time) for time in (10, 50, 20)])
     folder.append(only, [(None, b"%d" % time, (), time) for time in (30, 40)], codec=ZSTD)
@@ -156,7 +152,7 @@ def test_times_choose_records_wherever_they_are(folder: DataFolder) -> None:
     assert rows(folder, everything, since_ms=51) == []
 
 
-def test_of_batches_it_is_told_what_they_were(folder: DataFolder) -> None:
+def test_columns_of_batches(folder: DataFolder) -> None:
     (only,) = folder.topic("a")
     folder.append(only, ["x" * 1000] * 20, codec=LZ4, producer_id=77, epoch=0, sequence=0)
     folder.append(only, [(b"\0\0\0\1", b"\0" * 6, (), 5)], control=True)
@@ -174,11 +170,11 @@ def test_of_batches_it_is_told_what_they_were(folder: DataFolder) -> None:
     assert {row["problem"] for row in found} == {None}
 
 
-# ---- what cannot be read
+# ---- damaged batches
 
 
 def damaged(records: list[Record], start: int, kind: str) -> bytes:
-    """A batch as a disk, or a client that lies, may leave it."""
+    """A batch as a broken disk or a wrong client may write it."""
     batch = record_batch(records, base_offset=start)
     if kind == "another checksum":
         batch[-1] ^= 1
@@ -207,7 +203,7 @@ def damaged(records: list[Record], start: int, kind: str) -> bytes:
         ("cut off", "40 bytes are not a batch"),
     ],
 )
-def test_a_damaged_batch_ends_the_reading_or_is_passed_over(
+def test_a_damaged_batch_fails_the_query_or_is_skipped(
     folder: DataFolder, kind: str, why: str
 ) -> None:
     (only,) = folder.topic("a")
@@ -216,14 +212,12 @@ def test_a_damaged_batch_ends_the_reading_or_is_passed_over(
     folder.append(only, ["6", "7"])
     with pytest.raises(JobFailed) as failed:
         rows(folder, whole(only, 7))
-    line = str(failed.value)
-    assert line.endswith("(failOnDataLoss=false goes on with what is left)")
-    assert "of a-3 cannot be read: " + why in line
-    assert "\n" not in line
+    assert f"of a-3 cannot be read: {why}" in str(failed.value)
+    assert "failOnDataLoss=false" in str(failed.value) and "\n" not in str(failed.value)
 
     found = rows(folder, whole(only, 7), fail_on_data_loss=False)
     assert values(found) == [b"1", b"2", b"6", b"7"]
-    # Before it and behind it, nothing is wrong.
+    # Ranges before and behind it are not affected.
     assert values(rows(folder, whole(only, 2))) == [b"1", b"2"]
     assert values(rows(folder, whole(only, 7, 5))) == [b"6", b"7"]
 
@@ -234,22 +228,24 @@ def test_damaged_batches_are_counted_once_each(folder: DataFolder) -> None:
     folder.put(only, (5, damaged(["3", "4", "5", "6"], 2, "another checksum")))
     folder.put(only, (7, damaged(["7", "8"], 6, "no records")))
     folder.append(only, ["9"])
-    told = {"fail_on_data_loss": False, "include_batches": True, "schema": OF_BATCHES}
+    lenient = {"fail_on_data_loss": False, "include_batches": True, "schema": OF_BATCHES}
     one = whole(only, 9)
     for ranges in ([one], [replace(one, end=4), replace(one, start=4)]):
-        found = [row for each in ranges for row in rows(folder, each, **told)]
+        found = [row for each in ranges for row in rows(folder, each, **lenient)]
         problems = [(row["offset"], row["problem"]) for row in found if row["problem"]]
         assert [offset for offset, _ in problems] == [2, 6]
         assert problems[0][1] == "the checksum does not match"
         assert [row["value"] for row in found if not row["problem"]] == [b"1", b"2", b"9"]
-    # One that begins before the first range is told in it, within it.
-    (row, *_) = rows(folder, replace(one, start=4, first=4), **told)
+    # If it starts before the first range, its row has the start of that range.
+    (row, *_) = rows(folder, replace(one, start=4, first=4), **lenient)
     assert (row["offset"], row["batchOffset"], row["timestamp"]) == (4, 2, None)
-    # It has no time, so a query for times does not see it.
-    assert [r["problem"] for r in rows(folder, one, **told, since_ms=0)] == [None] * 3
+    # It has no timestamp, so filters on timestamps exclude it.
+    assert [r["problem"] for r in rows(folder, one, **lenient, since_ms=0)] == [None] * 3
 
 
-def test_one_damaged_batch_does_not_hide_those_beside_it_in_an_entry(folder: DataFolder) -> None:
+def test_batches_beside_a_damaged_one_in_the_same_row_of_the_store_are_read(
+    folder: DataFolder,
+) -> None:
     (only,) = folder.topic("a")
     batches = [record_batch([f"{number}"], base_offset=number) for number in range(3)]
     batches[1][-1] ^= 1
@@ -257,10 +253,10 @@ def test_one_damaged_batch_does_not_hide_those_beside_it_in_an_entry(folder: Dat
     assert values(rows(folder, whole(only, 3), fail_on_data_loss=False)) == [b"0", b"2"]
 
 
-# ---- beside a broker that goes on
+# ---- beside a running broker
 
 
-def test_nothing_is_held_of_the_store_while_spark_takes_its_time(
+def test_no_transaction_is_open_while_spark_has_a_batch_of_rows(
     folder: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (only,) = folder.topic("a")
@@ -270,20 +266,20 @@ def test_nothing_is_held_of_the_store_while_spark_takes_its_time(
     stores: list[Any] = []
 
     @contextmanager
-    def remembered(url: str, known_whole: bool) -> Iterator[Beside]:
+    def recorded(url: str, known_whole: bool) -> Iterator[Beside]:
         with opened_beside(url, known_whole) as store:
             stores.append(store)
             yield store
 
-    monkeypatch.setattr(reading, "opened_beside", remembered)
+    monkeypatch.setattr(reading, "opened_beside", recorded)
     batches = read_range(task(folder), whole(only, 2))
     assert next(batches).num_rows == 1
     _, *readers = stores[0]._store.env.readers().splitlines()
-    assert [reader.split()[2] for reader in readers] == ["-"]  # where its transaction would be
+    assert [reader.split()[2] for reader in readers] == ["-"]  # no transaction
     assert [batch.num_rows for batch in batches] == [1]
 
 
-def test_what_is_deleted_while_it_is_read_is_lost_data(folder: DataFolder) -> None:
+def test_records_deleted_while_they_are_read_are_lost_data(folder: DataFolder) -> None:
     (only,) = folder.topic("a")
     for number in range(4):
         folder.append(only, [f"{number}"])
@@ -298,7 +294,7 @@ def test_what_is_deleted_while_it_is_read_is_lost_data(folder: DataFolder) -> No
     assert rows(folder, planned, fail_on_data_loss=False) == []
 
 
-def test_a_gap_that_nobody_deleted_is_none_of_our_business(folder: DataFolder) -> None:
+def test_gaps_between_offsets_are_not_lost_data(folder: DataFolder) -> None:
     (only,) = folder.topic("a")
     folder.append(only, ["0"])
     folder.put(only, (5, record_batch(["5"], base_offset=5)))

@@ -26,7 +26,7 @@ def test_every_partition_of_a_subscribed_topic_has_one_owner(
 
 
 @given(different, counts)
-def test_of_each_topic_a_member_has_neighbouring_partitions_and_no_fewer_than_another_but_one(
+def test_members_get_adjacent_partitions_of_each_topic_and_equal_numbers(
     topics: Topics, partition_counts: dict[bytes, int]
 ) -> None:
     assigned = assign(with_subscriptions(topics), partition_counts)
@@ -37,7 +37,7 @@ def test_of_each_topic_a_member_has_neighbouring_partitions_and_no_fewer_than_an
 
 
 @given(alike, counts)
-def test_topics_with_as_many_partitions_are_cut_alike(
+def test_topics_with_equal_partition_counts_are_assigned_alike(
     topics: Topics, partition_counts: dict[bytes, int]
 ) -> None:
     same = dict.fromkeys(partition_counts, 7)
@@ -45,7 +45,7 @@ def test_topics_with_as_many_partitions_are_cut_alike(
         assert len(set(partitions.values())) <= 1
 
 
-def test_a_static_member_has_the_same_run_under_another_member_id() -> None:
+def test_a_static_member_gets_the_same_partitions_under_another_member_id() -> None:
     topic = frozenset({TOPICS[0]})
     before = assign(
         {"m": AssignedMember("i1", topic), "n": AssignedMember("i2", topic)}, {TOPICS[0]: 4}

@@ -4,7 +4,7 @@ import { Failure, path, send } from '../api.js'
 import { ask, toast } from '../dialog.js'
 import { choice, field, h, partitionChoice } from '../dom.js'
 
-export async function truncateTopic(name, partitionsCount) {
+export async function deleteRecords(name, partitionsCount) {
   const partition = partitionChoice('All', partitionsCount, '')
   const range = choice([['all', 'All records'], ['before', 'Those before an offset']], 'all')
   const offset = h('input', { type: 'number', min: '0', step: '1' })
