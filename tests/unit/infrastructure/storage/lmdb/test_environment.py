@@ -119,9 +119,6 @@ def test_killed_readers_are_forgotten(tmp_path: Path) -> None:
     environment.close()
 
 
-# ---- other and damaged files
-
-
 def test_a_file_of_random_bytes_is_refused_unchanged(tmp_path: Path) -> None:
     garbage = os.urandom(100_000)
     (tmp_path / "data.mdb").write_bytes(garbage)
@@ -224,9 +221,6 @@ def test_a_folder_with_a_lock_file_only_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "ottla.lock").touch()
 
     create(tmp_path)
-
-
-# ---- Kafka's folders
 
 
 @pytest.mark.parametrize("name", ["meta.properties", "orders-0/00000000000000000000.log"])
