@@ -63,7 +63,7 @@ AIMS = [
     Aim("200 connections: rate", "produce", "200", RATE, 1.4),
     Aim("16 KB batches: rate", "produce", "16 KB", RATE, 1.5),
     Aim("900 KB batches: rate", "produce", "900 KB", RATE, 1),
-    Aim("fsync before each answer, 10 connections: rate", "fsync", "10 connections", RATE, 3),
+    Aim("fsync before each response, 10 connections: rate", "fsync", "10 connections", RATE, 3),
     Aim("... 50 x 2 in flight: rate", "fsync", "50 x 2", RATE, 8),
     Aim("Java consumer, 1 KB: MB/s", "java", "consumer, 1 KB", STREAM, 1),
     Aim("... broker CPU per GB", "java", "consumer, 1 KB", CPU_PER_GB, at_most=0.8),

@@ -19,7 +19,7 @@ from tests.oracle.kafka import format_folder
 
 READY_TIMEOUT_S = 120
 _POLL_S = 0.002
-_SAID_BYTES = 2_000
+_OUTPUT_BYTES = 2_000
 _JAVA = ("java", "-Xms1g", "-Xmx1g")
 #: A new group does not wait for more members, as in Ottla.
 _GROUPS = "group.initial.rebalance.delay.ms=0\n"
@@ -52,8 +52,8 @@ class Broker:
     def alive(self) -> bool:
         return self.process.poll() is None
 
-    def said(self) -> str:
-        return _said(self.folder)
+    def output(self) -> str:
+        return _output(self.folder)
 
     def kill(self) -> None:
         self.process.kill()
@@ -108,7 +108,7 @@ def ottla(flush: str, *options: str, name: str = "ottla") -> Contender:
         _wait(process, ready.exists, folder)
         [listener, *_] = json.loads(ready.read_text())["listeners"]
         port = listener["port"]
-        _wait(process, lambda: _answers(port), folder)
+        _wait(process, lambda: _responds(port), folder)
         return Broker(process, port, time.perf_counter() - started, folder)
 
     return Contender(f"{name} {flush}", start)
@@ -135,8 +135,8 @@ def kafka(libs: Path, flush: str) -> Contender:
             properties = f"log.flush.interval.messages={every}\n{_GROUPS}"
             format_folder(java, folder.absolute(), properties)
         except subprocess.CalledProcessError as failed:
-            said = (failed.stdout + failed.stderr)[-_SAID_BYTES:]
-            raise BrokerFailed(f"{' '.join(failed.cmd)}:\n{said}") from failed
+            output = (failed.stdout + failed.stderr)[-_OUTPUT_BYTES:]
+            raise BrokerFailed(f"{' '.join(failed.cmd)}:\n{output}") from failed
 
     def start(folder: Path) -> Broker:
         properties = folder / "server.properties"
@@ -144,17 +144,17 @@ def kafka(libs: Path, flush: str) -> Contender:
         port = int(listeners.partition(",")[0])
         started = time.perf_counter()
         process = _spawn(folder, *java, "kafka.Kafka", str(properties))
-        _wait(process, lambda: _answers(port), folder)
+        _wait(process, lambda: _responds(port), folder)
         return Broker(process, port, time.perf_counter() - started, folder)
 
     return Contender(f"kafka {flush}", start, prepare, warm_up_share=1)
 
 
 def _spawn(folder: Path, *command: str) -> subprocess.Popen[bytes]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))}
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))}
     with (folder / "output").open("ab") as output:
         return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=kept
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=env
         )
 
 
@@ -163,7 +163,7 @@ def _wait(process: subprocess.Popen[bytes], ready: Callable[[], bool], folder: P
     try:
         while not ready():
             if process.poll() is not None or time.monotonic() > deadline:
-                raise BrokerFailed(f"The broker did not start:\n{_said(folder)}")
+                raise BrokerFailed(f"The broker did not start:\n{_output(folder)}")
             time.sleep(_POLL_S)
     except BaseException:  # also when it is interrupted
         process.kill()
@@ -171,12 +171,12 @@ def _wait(process: subprocess.Popen[bytes], ready: Callable[[], bool], folder: P
         raise
 
 
-def _said(folder: Path) -> str:
+def _output(folder: Path) -> str:
     output = folder / "output"
-    return output.read_bytes()[-_SAID_BYTES:].decode(errors="replace") if output.exists() else ""
+    return output.read_bytes()[-_OUTPUT_BYTES:].decode(errors="replace") if output.exists() else ""
 
 
-def _answers(port: int) -> bool:
+def _responds(port: int) -> bool:
     """Whether Metadata lists a broker; Kafka opens its port earlier."""
     try:
         with RawClient("127.0.0.1", port, patience_s=5) as client:

@@ -88,7 +88,7 @@ def _run(broker: Broker, rawbench: Rawbench, topic: Topic | None) -> Figures:
     with ThreadPoolExecutor(1) as beside:
         reader = None
         if topic is not None:
-            size = FETCH["1 MB answers"]
+            size = FETCH["1 MB responses"]
             reader = beside.submit(rawbench.fetch, broker, topic.name, size, _SECONDS, 0)
         figures = rawbench.produce(broker, _SHAPE, _SECONDS, 0)
         read = {"read_mb_per_s": reader.result()["mb_per_s"]} if reader is not None else {}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import time
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Protocol
+
+from confluent_kafka import Producer
 
 from tests.bench.brokers import Broker
 
@@ -41,7 +44,22 @@ def create(broker: Broker, name: str, partitions: int = 1) -> None:
     deadline = time.monotonic() + _PATIENCE_S
     with broker.connect() as client:
         error = client.create_topic(name, partitions)
-        assert error == 0, f"CreateTopics answered {error}"
+        assert error == 0, f"CreateTopics failed with {error}"
         while client.usable_partitions(name, partitions) < partitions:
             assert time.monotonic() < deadline, f"{name} has no leaders"
             time.sleep(0.05)
+
+
+def produce_all(producer: Producer, records: Iterable[dict[str, Any]]) -> None:
+    """Produces through librdkafka, and waits for its queue."""
+    for number, record in enumerate(records):
+        while True:
+            try:
+                producer.produce(**record)
+                break
+            except BufferError:
+                producer.poll(0.01)
+        if number % 1_000 == 0:
+            producer.poll(0)
+    left = producer.flush(120)
+    assert left == 0, f"{left} records were not acknowledged"

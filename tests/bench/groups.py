@@ -100,9 +100,9 @@ def _find_coordinator(client: RawClient, group_id: str) -> None:
         time.sleep(0.05)
 
 
-def _commit_errors(answer: bytes) -> list[int]:
-    start = len(answer) - PARTITIONS * 6
-    return [error for _, error in struct.iter_unpack(">ih", answer[start:])]
+def _commit_errors(response: bytes) -> list[int]:
+    start = len(response) - PARTITIONS * 6
+    return [error for _, error in struct.iter_unpack(">ih", response[start:])]
 
 
 def _exchange(
@@ -112,16 +112,16 @@ def _exchange(
     with broker.connect() as one:
         for connection in range(count):
             api, version, requests = bodies(connection)
-            answers = {one.ask(api, version, body).rest() for body in requests}
-            if len(answers) != 1:
-                raise LoadFailed("an answer is not always the same")
+            responses = {one.ask(api, version, body).rest() for body in requests}
+            if len(responses) != 1:
+                raise LoadFailed("a response is not always the same")
             frames = [frame(api, version, 0, body, "rawbench") for body in requests]
-            exchanges.append((frames, answers.pop()))
+            exchanges.append((frames, responses.pop()))
     file = cache / "exchanges.json"
     file.write_text(json.dumps([_in_json(*each) for each in exchanges]))
     return rawbench.exchange(broker, file, count, seconds)
 
 
-def _in_json(requests: list[bytes], answer: bytes) -> dict[str, object]:
+def _in_json(requests: list[bytes], response: bytes) -> dict[str, object]:
     texts = [base64.b64encode(request).decode() for request in requests]
-    return {"requests": texts, "answer": base64.b64encode(answer).decode()}
+    return {"requests": texts, "answer": base64.b64encode(response).decode()}

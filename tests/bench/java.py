@@ -56,15 +56,15 @@ class JavaClients:
         if self._process is None:
             self._process = LineProcess(self._command, self._log)
         try:
-            answer = json.loads(self._process.ask(" ".join(map(str, words))))
+            response = json.loads(self._process.ask(" ".join(map(str, words))))
         except (AssertionError, OSError) as failure:
             # A late response must not be read as the next one's.
             self._process.process.kill()
             self.close()
             raise LoadFailed(f"the Java client: {failure}") from None
-        if "wrong" in answer:
-            raise LoadFailed(answer["wrong"][:2000])
-        figures: Figures = answer
+        if "wrong" in response:
+            raise LoadFailed(response["wrong"][:2000])
+        figures: Figures = response
         return figures
 
     def close(self) -> None:

@@ -22,12 +22,12 @@ def describe() -> dict[str, object]:
         "system": f"{platform.system()} {platform.release()}",
         "python": sys.version.split()[0],
         **{name: _version(name) for name in _PACKAGES},
-        **{name: _said(command) for name, command in _TOOLS.items()},
+        **{name: _first_line(command) for name, command in _TOOLS.items()},
     }
 
 
 def revision() -> str:
-    return _said(["git", "describe", "--always", "--dirty"])
+    return _first_line(["git", "describe", "--always", "--dirty"])
 
 
 def busy() -> list[float]:
@@ -42,7 +42,7 @@ def _version(package: str) -> str:
         return "none"
 
 
-def _said(command: list[str]) -> str:
+def _first_line(command: list[str]) -> str:
     if shutil.which(command[0]) is None:
         return "none"
     done = subprocess.run(command, capture_output=True, text=True)

@@ -1,7 +1,7 @@
 """scripts/bench profile --load produce|fetch|... [--write [PAGE]]
 
-Runs a load against Ottla with py-spy beside it and prints a table of where the CPU time of one
-request goes. The CPU of a request comes from a run without the profiler.
+Runs a load against Ottla with py-spy beside it and prints where the CPU time of one request
+goes. The CPU of a request comes from a run without the profiler.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import shutil
 import subprocess
 import sys
+import textwrap
 import threading
 from pathlib import Path
 
@@ -27,8 +28,8 @@ LOADS = {
     "produce-1x1": "1 connection",
     "produce-16kb": "16 KB batches, 4 x 5",
     "produce-900kb": "900 KB batches, 2 x 3",
-    "fetch": "16 KB answers",
-    "fetch-1mb": "1 MB answers",
+    "fetch": "16 KB responses",
+    "fetch-1mb": "1 MB responses",
 }
 #: Samples a second; an odd number does not fall into step with timers.
 _RATE = 497
@@ -72,27 +73,25 @@ def main(arguments: list[str], cache: Path) -> None:
 
     stacks = parse(raw)
     us = plain["cpu_us_per_request"]
-    text = _table(options, us, sum(stacks.values()), groups(stacks))
+    text = _text(options, us, sum(stacks.values()), groups(stacks))
     print(text)
     if options.write:
         page = marked(options.write, part)
         options.write.write_text(replace(page, text, part), "utf-8")
 
 
-def _table(
+def _text(
     options: argparse.Namespace, us: float, samples: int, shares: list[tuple[str, float]]
 ) -> str:
     command = f"scripts/bench profile --load {options.load}"
     command += f" --flush {options.flush}" if options.flush != "os" else ""
-    return "\n".join(
-        [
-            f"{_name(options.load)}: {us:.1f} us of CPU a request (`{command}`, revision"
-            f" {revision()}, {samples} samples).",
-            "",
-            "| what | share | us of a request |",
-            "| --- | ---: | ---: |",
-            *(f"| {name} | {share:.1%} | {share * us:.2f} |" for name, share in shares),
-        ]
+    parts = "; ".join(f"{name} {share:.1%} ({share * us:.2f} us)" for name, share in shares)
+    return textwrap.fill(
+        f"{_name(options.load)}: {us:.1f} us of CPU a request (`{command}`, revision {revision()},"
+        f" {samples} samples): {parts}.",
+        width=100,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 

@@ -51,7 +51,7 @@ FSYNC = [
     Shape("50 x 2 in flight", 50, 2),
     Shape("16 KB batches, 4 x 5", 4, 5, records=16),
 ]
-FETCH = {"1 MB answers": 1 << 20, "16 KB answers": 17_000}
+FETCH = {"1 MB responses": 1 << 20, "16 KB responses": 17_000}
 
 
 class Rawbench:
@@ -118,7 +118,7 @@ class Rawbench:
         )
 
     def exchange(self, broker: Broker, exchanges: Path, count: int, seconds: float) -> Figures:
-        """Each connection says what stands for it in the file, and must hear what stands there."""
+        """Each connection repeats its requests of the file, and checks the responses there."""
         return self._run(
             broker,
             *("-exchanges", str(exchanges.absolute()), "-conns", str(count)),

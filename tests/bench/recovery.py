@@ -108,5 +108,5 @@ def _until_offsets(broker: Broker, topic: Topic, ends: list[int]) -> Figures:
 def _ends(broker: Broker, topic: Topic) -> list[int]:
     """The end offset of every partition; -1 where it is not known yet."""
     with broker.connect() as client:
-        asked = (client.list_offset(topic.name, index, -1) for index in range(topic.partitions))
-        return [-1 if error else offset for error, offset in asked]
+        offsets = (client.list_offset(topic.name, index, -1) for index in range(topic.partitions))
+        return [-1 if error else offset for error, offset in offsets]

@@ -36,20 +36,20 @@ _CLIENT = {"mb_per_s": "MB/s", "cpu_s_per_gb": "broker CPU s/GB", "context_switc
 #: For each part: its heading, and the figures in the table.
 _TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "produce": ("Produce over raw sockets, acks=all, records of 1 KB", _RAW),
-    "fsync": ("The same with an fsync before each answer", _RAW),
+    "fsync": ("The same with an fsync before each response", _RAW),
     "fetch": ("Fetch over raw sockets, one connection", {**_RAW, "cpu_s_per_gb": "CPU s/GB"}),
     "java": ("The Java client", {**_CLIENT, "rebalance_ms": "has partitions after ms"}),
     "librdkafka": ("librdkafka", {**_CLIENT, "client_cores": "cores the client used"}),
     "groups": (
-        "Groups: until all members have settled, with a heartbeat every 100 ms",
+        "Groups: until all members are stable, with a heartbeat every 100 ms",
         {
             "formed_ms": "all at once, ms",
-            "joined_ms": "one more comes, ms",
+            "joined_ms": "one joins, ms",
             "left_ms": "one leaves, ms",
         },
     ),
     "offsets": ("Committed offsets, six partitions a request", _REQUESTS),
-    "offsets-fsync": ("The same with an fsync before each answer to a commit", _REQUESTS),
+    "offsets-fsync": ("The same with an fsync before each response to a commit", _REQUESTS),
     "end-to-end": (
         "End to end: 100 B, from before the send until a consumer has it",
         {"mean_us": "mean us", "p50_us": "p50 us", "p99_us": "p99 us", "p999_us": "p99.9 us"},
@@ -60,25 +60,26 @@ _TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "ping_p50_us": "p50 us",
             "ping_p99_us": "p99 us",
             "ping_max_us": "longest us",
-            "mb_per_s": "the load's MB/s",
+            "mb_per_s": "load MB/s",
         },
     ),
     "cold": (
         "Produce beside a reader of an old log",
-        {**_REQUESTS, "max_us": "longest us", "read_mb_per_s": "the reader's MB/s"},
+        {**_REQUESTS, "max_us": "longest us", "read_mb_per_s": "reader MB/s"},
     ),
     "startup": (
-        "Start, from the process to the first answer",
-        {"ready_ms": "answers after ms", "recovered_s": "all offsets right after s"},
+        "Start, from the process to the first response",
+        {"ready_ms": "responds after ms", "recovered_s": "all offsets right after s"},
     ),
-    "memory": ("Memory that is the process's own (RssAnon)", {"rss_anon_mb": "MB"}),
+    "memory": ("Own memory (RssAnon)", {"rss_anon_mb": "MB"}),
 }
 
 
 def markdown(run: dict[str, Any]) -> str:
     measured = medians(run["runs"])
-    if kept := {load: brokers for load, brokers in memory(run["runs"]).items() if brokers}:
-        measured["memory"] = kept
+    used = {load: brokers for load, brokers in memory(run["runs"]).items() if brokers}
+    if used and not run["kafka"]:  # else the table of aims has it
+        measured["memory"] = used
     sections = [_about(run), _aims(run)]
     sections += [
         f"### {heading}\n\n{_table(measured[part], columns)}"
@@ -90,7 +91,7 @@ def markdown(run: dict[str, Any]) -> str:
 
 def _about(run: dict[str, Any]) -> str:
     machine = run["machine"]
-    peer = f"Apache Kafka {run['kafka']}" if run["kafka"] else "nothing to compare with"
+    peer = f"Apache Kafka {run['kafka']}" if run["kafka"] else "no other broker"
     pairs = ", shown as Ottla / Kafka (ratio)" if run["kafka"] else ""
     lines = [
         f"`{run['command']}` on {run['date']}, {run['minutes']} minutes, revision"
@@ -117,7 +118,7 @@ def _about(run: dict[str, Any]) -> str:
 
 
 def _doubts(run: dict[str, Any]) -> str:
-    """Reasons why the figures are only a first look."""
+    """Returns reasons to distrust the figures."""
     found = []
     if run["rounds"] < 3:
         found.append("A short run: rough figures, to be replaced.")
@@ -127,7 +128,7 @@ def _doubts(run: dict[str, Any]) -> str:
 
 
 def _noise(rows: list[dict[str, Any]]) -> str | None:
-    """How far the runs of one load and broker lie apart: the median of all loads."""
+    """Returns the spread of the runs of a load, as the median over all loads."""
     rates: dict[tuple[str, str, str], list[float]] = {}
     for row in rows:
         figures = row.get("figures", {})
@@ -223,7 +224,7 @@ def marked(page: Path, part: str = "bench") -> str:
 
 
 def lacks(run: dict[str, Any], parts: list[str]) -> bool:
-    """Whether the page has parts that this run has not measured."""
+    """Returns True if the page has parts that this run did not measure."""
     return not run["kafka"] or not set(parts) <= set(_measured(run, parts))
 
 
@@ -248,7 +249,7 @@ def main(arguments: list[str], latest: Path, parts: list[str]) -> None:
         run = json.loads(options.file.read_text())
         text = markdown(run)
     except (KeyError, TypeError, ValueError):
-        raise SystemExit(f"bench: {options.file} is not what scripts/bench writes") from None
+        raise SystemExit(f"bench: {options.file} is no result of scripts/bench") from None
     if options.write is None:
         print(text)
         return

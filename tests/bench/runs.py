@@ -76,11 +76,11 @@ def measure(runs: Runs, stage: Stage, part: str, loads: Iterable[Load], rounds: 
         left = [
             name
             for name in stage.names
-            if _kept(runs, stage, part, load.name, name, partial(stage.broker, name))
+            if _try(runs, stage, part, load.name, name, partial(stage.broker, name))
         ]
         for _ in range(rounds):
             for name in list(left):
-                if figures := _kept(
+                if figures := _try(
                     runs, stage, part, load.name, name, partial(_once, load, stage, name)
                 ):
                     runs.add(part, load.name, name, figures)
@@ -92,7 +92,7 @@ def measure(runs: Runs, stage: Stage, part: str, loads: Iterable[Load], rounds: 
 T = TypeVar("T")
 
 
-def _kept(
+def _try(
     runs: Runs, stage: Stage, part: str, load: str, name: str, step: Callable[[], T]
 ) -> T | None:
     """Returns the result of the step, or None: failures become rows of the report."""
@@ -100,8 +100,8 @@ def _kept(
         return step()
     except Exception as failure:
         why = f"{type(failure).__name__}: {failure}"
-        if said := stage.lost(name):
-            why += f"\nThe broker died. Its output ends:\n{said}"
+        if output := stage.lost(name):
+            why += f"\nThe broker died. Its output ends:\n{output}"
         runs.add_failure(part, load, name, why)
         return None
 
@@ -112,7 +112,7 @@ def _once(load: Load, stage: Stage, name: str) -> Figures:
     with Usage(broker.pid) as usage:
         figures = load.run(broker)
     if not broker.alive():
-        raise LoadFailed("the broker is gone")
+        raise LoadFailed("the broker died")
     if "mb" in figures:
         figures = figures | {"cpu_s_per_gb": usage.figures["broker_cpu_s"] / figures["mb"] * 1000}
     return usage.figures | figures

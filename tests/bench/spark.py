@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +26,7 @@ from interfaces.spark.registration import register
 from interfaces.spark.session import open_session
 from tests.bench import machine
 from tests.bench.brokers import Broker, ottla
-from tests.bench.filled import create, new_topic
+from tests.bench.filled import create, new_topic, produce_all
 from tests.bench.progress import say
 from tests.e2e.spark.connector import VERSION, ConnectorNotFound, connector_jars
 from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
@@ -85,7 +86,7 @@ def main() -> int:
     try:
         return _measure(given, loads)
     except ConnectorNotFound as missing:
-        print(f"There is nothing to compare with: {missing}", file=sys.stderr)
+        print(f"No connector to compare with: {missing}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -134,7 +135,7 @@ def runs(world: World, loads: list[Load], rounds: int) -> dict[str, dict[str, li
 def table(rows: dict[str, int], seconds: dict[str, dict[str, list[float]]]) -> list[str]:
     """Medians; the ratio is the median of those of each round."""
     lines = [
-        "| load | `ottla` | Spark's connector | `ottla` is so much faster |",
+        "| load | `ottla` | Spark's connector | speedup of `ottla` |",
         "| --- | ---: | ---: | ---: |",
     ]
     for name, of in seconds.items():
@@ -184,26 +185,24 @@ def _filled(broker: Broker, topic: Topic) -> Topic:
     )
     headers = _HEADERS if topic.headers else []
     values = [os.urandom(topic.value_bytes) for _ in range(_DIFFERENT_VALUES)]
-    for number in range(topic.records):
-        value, time_ms = values[number % _DIFFERENT_VALUES], FIRST_MS + number
-        key, partition = b"%d" % number, number % PARTITIONS
-        while True:
-            try:
-                producer.produce(
-                    topic.name, value, key, partition, timestamp=time_ms, headers=headers
-                )
-                break
-            except BufferError:
-                producer.poll(0.01)
-        if number % 1_000 == 0:
-            producer.poll(0)
-    left = producer.flush(120)
-    assert left == 0, f"{left} records were not acknowledged"
+    produce_all(
+        producer,
+        (
+            {
+                "topic": topic.name,
+                "value": values[number % _DIFFERENT_VALUES],
+                "key": b"%d" % number,
+                "partition": number % PARTITIONS,
+                "timestamp": FIRST_MS + number,
+                "headers": headers,
+            }
+            for number in range(topic.records)
+        ),
+    )
     return topic
 
 
-def _read(of: Callable[[World], Topic], world: World, source: str) -> None:
-    topic = of(world)
+def _read(topic: Topic, world: World, source: str) -> None:
     frame = _frame(world, source, topic, includeHeaders=str(topic.headers))
     size = "length(value)" + (" + size(headers)" if topic.headers else "")
     counted, total = _sums(frame, size)
@@ -223,12 +222,12 @@ def _by_offset(world: World) -> str:
 
 
 def _by_time(world: World) -> str:
-    """The newest: an upper bound would not narrow it, as an old record may follow a young one."""
+    """The newest: an upper bound would not narrow it, as timestamps need not increase."""
     return f"timestamp >= timestamp_millis({FIRST_MS + world.large.records - NARROW_ROWS})"
 
 
 def _frame(world: World, source: str, topic: Topic, **options: str) -> DataFrame:
-    """The connector passes over an option that it does not know."""
+    """The connector ignores unknown options."""
     reader = world.spark.read.format(source).option("subscribe", topic.name).options(**options)
     return reader.option("kafka.bootstrap.servers", world.broker.address).load()
 
@@ -238,67 +237,40 @@ def _sums(frame: DataFrame, size: str = "length(value)") -> tuple[int, int]:
     return int(row[0]), int(row[1])
 
 
-def _write(value_bytes: int, rows: Callable[[World], int], world: World, source: str) -> None:
-    topic, count = new_topic(world.broker, PARTITIONS), rows(world)
+def _write(topic: Topic, world: World, source: str) -> None:
+    """A quarter of the topic's records, to a new topic."""
+    name, count = new_topic(world.broker, PARTITIONS), topic.records // 4
     frame = world.spark.range(0, count, 1, 2).selectExpr(
-        "CAST(id AS STRING) AS key", f"rpad(CAST(id AS STRING), {value_bytes}, 'x') AS value"
+        "CAST(id AS STRING) AS key", f"rpad(CAST(id AS STRING), {topic.value_bytes}, 'x') AS value"
     )
-    writer: Any = frame.write.format(source).mode("append").option("topic", topic)
+    writer: Any = frame.write.format(source).mode("append").option("topic", name)
     writer.option("kafka.bootstrap.servers", world.broker.address).save()
 
 
-def _writes(value_bytes: int, rows: Callable[[World], int]) -> Callable[[World, str], None]:
-    return lambda world, source: _write(value_bytes, rows, world, source)
+def _reads(name: str, topic: Callable[[World], Topic]) -> Load:
+    return Load(
+        name,
+        lambda world: topic(world).records,
+        lambda world, source: _read(topic(world), world, source),
+    )
 
 
-def _large(world: World) -> Topic:
-    return world.large
-
-
-def _small(world: World) -> Topic:
-    return world.small
-
-
-def _headed(world: World) -> Topic:
-    return world.headed
+def _writes(name: str, topic: Callable[[World], Topic]) -> Load:
+    return Load(
+        name,
+        lambda world: topic(world).records // 4,
+        lambda world, source: _write(topic(world), world, source),
+    )
 
 
 LOADS = (
-    Load(
-        "read, values of 1 KB",
-        lambda world: world.large.records,
-        lambda world, source: _read(_large, world, source),
-    ),
-    Load(
-        "read, values of 100 B",
-        lambda world: world.small.records,
-        lambda world, source: _read(_small, world, source),
-    ),
-    Load(
-        "read, values of 100 B and two headers",
-        lambda world: world.headed.records,
-        lambda world, source: _read(_headed, world, source),
-    ),
-    Load(
-        "read 1,000 rows of a partition by offset",
-        lambda _: 0,
-        lambda world, source: _narrow(_by_offset, world, source),
-    ),
-    Load(
-        "read the newest 1,000 rows by time",
-        lambda _: 0,
-        lambda world, source: _narrow(_by_time, world, source),
-    ),
-    Load(
-        "write, values of 1 KB",
-        lambda world: world.large.records // 4,
-        _writes(1_000, lambda world: world.large.records // 4),
-    ),
-    Load(
-        "write, values of 100 B",
-        lambda world: world.small.records // 4,
-        _writes(100, lambda world: world.small.records // 4),
-    ),
+    _reads("read, values of 1 KB", lambda world: world.large),
+    _reads("read, values of 100 B", lambda world: world.small),
+    _reads("read, values of 100 B and two headers", lambda world: world.headed),
+    Load("read 1,000 rows of a partition by offset", lambda _: 0, partial(_narrow, _by_offset)),
+    Load("read the newest 1,000 rows by time", lambda _: 0, partial(_narrow, _by_time)),
+    _writes("write, values of 1 KB", lambda world: world.large),
+    _writes("write, values of 100 B", lambda world: world.small),
 )
 
 

@@ -66,7 +66,7 @@ def main() -> int:
         libs = jars(given.kafka)
         return Interruptible(lambda: _measure(given, libs), opened).run()
     except NoKafka as missing:
-        print(f"There is nothing to compare with: {missing}", file=sys.stderr)
+        print(f"No Kafka to compare with: {missing}", file=sys.stderr)
         return 1
     except BrokerFailed as failure:
         print(f"bench: {failure}", file=sys.stderr)
@@ -116,7 +116,7 @@ def _measure(given: argparse.Namespace, libs: Path) -> int:
 
 
 def by_turns(names: list[str], done: int) -> list[str]:
-    """Each is the first in its turn."""
+    """Rotates, so that each is first in its turn."""
     first = done // len(names) % len(names)
     return names[first:] + names[:first]
 
@@ -157,7 +157,7 @@ def _perf(broker: Broker, *words: str) -> int:
 
 def _warm_up(_contender: Contender, broker: Broker) -> None:
     if _perf(broker, *WARM_UP):
-        raise BrokerFailed(f"The warm-up failed:\n{broker.said()}")
+        raise BrokerFailed(f"The warm-up failed:\n{broker.output()}")
 
 
 def table(runs: list[Run], called: dict[str, str]) -> list[str]:

@@ -49,7 +49,7 @@ class Stage:
         if broker is None or broker.alive():
             return None
         del self._brokers[name]
-        return broker.said() or "(nothing)"
+        return broker.output() or "(nothing)"
 
     def make_room(self) -> None:
         used = sum(_size_bytes(self._folder(contender)) for contender in self.contenders)

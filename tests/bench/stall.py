@@ -27,9 +27,9 @@ def loads(rawbench: Rawbench, topic: Topic, seconds: float) -> Iterator[Load]:
     for shape in _SHAPES:
         produce = partial(rawbench.produce, shape=shape, seconds=seconds, warm_s=0)
         yield Load(f"pings beside produce, {shape.name}", partial(_pinged, run=produce), fill)
-    size = FETCH["1 MB answers"]
+    size = FETCH["1 MB responses"]
     fetch = partial(rawbench.fetch, topic=topic.name, max_bytes=size, seconds=seconds, warm_s=0)
-    yield Load("pings beside fetch, 1 MB answers", partial(_pinged, run=fetch), fill)
+    yield Load("pings beside fetch, 1 MB responses", partial(_pinged, run=fetch), fill)
 
 
 def _pinged(broker: Broker, run: Callable[[Broker], Figures]) -> Figures:
@@ -42,11 +42,11 @@ def _pinged(broker: Broker, run: Callable[[Broker], Figures]) -> Figures:
     )
     try:
         load = run(broker)
-        said, complaint = ping.communicate("", timeout=PATIENCE_S)
+        output, complaint = ping.communicate("", timeout=PATIENCE_S)
     finally:
         ping.kill()
         ping.wait()
     if ping.returncode:
         raise LoadFailed(complaint[-2000:])
-    pings: Figures = json.loads(said)
+    pings: Figures = json.loads(output)
     return load | pings

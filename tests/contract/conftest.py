@@ -33,7 +33,7 @@ def store(engine: Engine, tmp_path: Path) -> Iterator[OpenStore]:
 
 @pytest.fixture
 def lasting_store(lasting_engine: Engine, tmp_path: Path) -> Iterator[OpenStore]:
-    """Only of engines that keep what is committed: it is closed and opened again."""
+    """Of engines that persist: the store is closed and opened again."""
     opened = OpenStore(lasting_engine, tmp_path)
     yield opened
     opened.close()

@@ -1,4 +1,4 @@
-"""The engines that every contract is held against. A new one is one more row in ENGINES."""
+"""The engines under contract. A new engine is a row of ENGINES."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Engine:
         open_small: Callable[[Path], Storage] | None = None,
     ) -> None:
         self.open_in = open_in
-        #: What is committed is there again when it is opened again.
+        #: Committed data survives closing and opening.
         self.persistent = persistent
-        #: Opens a store that 4 MiB do not fit into; None where a commit cannot fail.
+        #: Opens a store that is too small for 4 MiB; None if a commit cannot fail.
         self.open_small = open_small
 
 
@@ -44,16 +44,16 @@ class PatientLog:
     def read(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
     ) -> bytes:
-        given = (partition_id, offset, end_offset, max_bytes, whole_first)
-        return self._patiently(lambda: self._log.read(*given))
+        arguments = (partition_id, offset, end_offset, max_bytes, whole_first)
+        return self._patiently(lambda: self._log.read(*arguments))
 
     def headers(
         self, partition_id: int, offset: int, limit: int, waits: bool = False
     ) -> list[bytes]:
         found: list[bytes] = []
         while len(found) < limit:
-            given = (partition_id, offset, limit - len(found), waits)
-            more = self._patiently(partial(self._log.headers, *given))
+            arguments = (partition_id, offset, limit - len(found), waits)
+            more = self._patiently(partial(self._log.headers, *arguments))
             if not more:
                 break
             found += more
@@ -61,7 +61,7 @@ class PatientLog:
         return found
 
     def _patiently(self, read: Callable[[], T]) -> T:
-        # Nothing that was written is taken to be in memory: all of it goes through the thread.
+        # Nothing counts as being in memory: all reads go through the thread.
         self._log._memory_from.clear()
         for _ in range(10):
             try:
@@ -100,7 +100,7 @@ ENGINES = {
 
 
 class OpenStore:
-    """One store of an engine, with words for what tests do with it."""
+    """A store of an engine, with helpers for tests."""
 
     def __init__(self, engine: Engine, folder: Path) -> None:
         self.engine = engine

@@ -1,4 +1,4 @@
-"""The engines that keep committed offsets. A new one is one more row in OFFSET_ENGINES."""
+"""The engines for committed offsets. A new engine is a row of OFFSET_ENGINES."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.fakes.postgres import Postgres, PostgresNotFound
 
 Done = Callable[[StorageFailed | None], None]
 
-#: A partition that a broken engine trips over.
+#: A write that fails in a broken engine.
 REFUSED = 666
 PATIENCE_S = 20
 #: Table and key.
@@ -39,7 +39,7 @@ OFFSETS_PLACE = ("cluster", b"offsets")
 
 
 class OffsetEngine(ABC):
-    """One repository of an engine, opened in a folder, and the loop it lives on."""
+    """A repository of an engine in a folder, and its loop."""
 
     #: Rows survive closing and opening.
     lasting = True
@@ -66,10 +66,10 @@ class OffsetEngine(ABC):
         """The next writes fail, at least those of REFUSED."""
         raise NotImplementedError
 
-    def mend(self) -> None:  # noqa: B027  # some break but once
-        """From now on everything can."""
+    def mend(self) -> None:  # noqa: B027  # some break only once
+        """Later writes succeed."""
 
-    # ---- words for tests
+    # ---- helpers
 
     def rows(self) -> list[OffsetRow]:
         """All rows, in order; only of a repository that was just opened."""
@@ -91,7 +91,7 @@ class OffsetEngine(ABC):
         return outcome
 
     def outcomes(self, *applied: Sequence[OffsetWrite]) -> list[StorageFailed | None]:
-        """Of writes in one pass."""
+        """Applies writes in one pass."""
         results: list[tuple[int, StorageFailed | None]] = []
         for place, writes in enumerate(applied):
             self.repository.apply(
@@ -113,7 +113,7 @@ class MemoryOffsets(OffsetEngine):
 
 
 class StoredOffsets(OffsetEngine):
-    """Over a store that keeps the log; its commits are made where the loop would make them."""
+    """In the store of the log; commits run where the loop would run them."""
 
     url = "memory://"
     map_size_bytes: int | None = None
@@ -147,17 +147,17 @@ class LmdbOffsets(StoredOffsets):
     map_size_bytes = 1 << 20
 
     def break_next(self) -> None:
-        """More than its map holds is staged in the same commit."""
+        """Stages more than the map can hold in the same commit."""
         self._storage.state.put("too much", b"k", bytes(4 << 20))
 
 
 class SqlOffsets(OffsetEngine):
-    """Its thread calls a loop that the tests run by hand."""
+    """A database thread that calls a loop which the tests run."""
 
     flush: Flush = "commit"
 
     def __init__(self, folder: Path) -> None:
-        #: The log's, which knows of the database, also when this process is killed.
+        #: The store of the log, which records the database.
         self.store = MemoryStore()
         self._known = folder / "known.json"
         if self._known.exists():
@@ -217,7 +217,7 @@ class SqliteOffsets(SqlOffsets):
 
 
 class PostgresOffsets(SqlOffsets):
-    """In a schema of its own on the one server that this process starts."""
+    """In its own schema of the server that this process starts."""
 
     def __init__(self, folder: Path) -> None:
         self.server = running_postgres()
@@ -242,7 +242,7 @@ class PostgresOffsets(SqlOffsets):
 
 @cache
 def running_postgres() -> Postgres:
-    """Skips where there is none."""
+    """Skips without PostgreSQL."""
     try:
         server = Postgres()
     except PostgresNotFound as missing:

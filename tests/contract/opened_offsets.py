@@ -1,4 +1,4 @@
-"""Committed offsets in a database on any URL, and a store that knows of it."""
+"""Committed offsets in a database of any URL, and the store that records it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.fakes.offsets import offsets_home
 
 
 class Opened:
-    """A repository on any URL, which may refuse to go on."""
+    """A repository of any URL, which may fail."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Opened:
         flush: Flush = "commit",
         store: MemoryStore | None = None,
     ) -> None:
-        #: The log's, which knows of the database.
+        #: The store of the log, which records the database.
         self.store = store or MemoryStore()
         self._loop: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self.events = FakeEventLog()
@@ -63,7 +63,7 @@ class Opened:
         return outcomes[0]
 
     def refusal(self) -> str:
-        """Why it does not go on, in one line."""
+        """Returns the reason of its failure, one line."""
         self.until(lambda: self.refusals)
         self.repository.close()
         assert not self.loaded

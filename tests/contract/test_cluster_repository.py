@@ -6,7 +6,7 @@ from infrastructure.storage.repositories.cluster_repository import StoredCluster
 from tests.contract.engines import OpenStore
 
 
-def test_a_new_cluster_has_no_id_and_has_given_no_producer_ids(store: OpenStore) -> None:
+def test_a_new_cluster_has_no_id_and_no_reserved_producer_ids(store: OpenStore) -> None:
     cluster = StoredClusterRepository(store.state)
 
     assert cluster.cluster_id() is None
@@ -23,7 +23,7 @@ def test_the_cluster_id_stays(lasting_store: OpenStore) -> None:
     assert cluster.cluster_id() == "x7pV1nXkTcGf0o5H0x2qzA"
 
 
-def test_reserved_producer_ids_count_with_the_commit(store: OpenStore) -> None:
+def test_reserved_producer_ids_are_persisted_by_the_commit(store: OpenStore) -> None:
     cluster = StoredClusterRepository(store.state)
     cluster.reserve_producer_ids(1000)
     assert cluster.next_producer_id() == 0

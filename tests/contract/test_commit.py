@@ -1,4 +1,4 @@
-"""Commit: all that was staged, or nothing of it, and one answer."""
+"""Commit: persists all staged changes or none, and calls back once."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def small_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open
     opened.close()
 
 
-def test_a_commit_with_nothing_staged_is_well(store: OpenStore) -> None:
+def test_a_commit_without_changes_succeeds(store: OpenStore) -> None:
     assert store.commit() is None
     assert store.commit() is None
 
 
-def test_batches_and_rows_are_kept_by_one_commit(store: OpenStore) -> None:
+def test_batches_and_rows_are_persisted_by_one_commit(store: OpenStore) -> None:
     store.log.append(1, 0, batch(0, b"batch"))
     store.state.put("topics", b"key", b"value")
     store.log.append(2, 0, batch(0, b"batch"))
@@ -52,10 +52,10 @@ def test_a_batch_can_be_staged_from_within_done(store: OpenStore) -> None:
     assert store.everything(1) == batch(0, b"first") + batch(1, b"second")
 
 
-def test_a_failed_commit_forgets_everything_that_was_staged(small_store: OpenStore) -> None:
+def test_a_failed_commit_discards_all_staged_changes(small_store: OpenStore) -> None:
     store = small_store
-    store.log.append(1, 0, batch(0, b"kept"), 1000)
-    store.state.put("topics", b"kept", b"")
+    store.log.append(1, 0, batch(0, b"persisted"), 1000)
+    store.state.put("topics", b"persisted", b"")
     store.keep()
 
     store.log.append(1, 1, batch(1, b"before"), 2000)
@@ -68,17 +68,17 @@ def test_a_failed_commit_forgets_everything_that_was_staged(small_store: OpenSto
 
     assert isinstance(failure, StorageFailed)
     assert "full" in failure.message
-    assert store.everything(1) == batch(0, b"kept")
+    assert store.everything(1) == batch(0, b"persisted")
     assert store.log.at_timestamp(1, 9999) == 1
     assert store.log.partition_ids() == [1]
-    assert store.state.scan("topics") == [(b"kept", b"")]
+    assert store.state.scan("topics") == [(b"persisted", b"")]
 
 
-def test_a_store_goes_on_after_a_failed_commit(small_store: OpenStore) -> None:
+def test_a_store_works_after_a_failed_commit(small_store: OpenStore) -> None:
     store = small_store
     store.log.append(1, 0, _TOO_MUCH)
     assert store.commit() is not None
-    assert store.commit() is None, "a failure is told once"
+    assert store.commit() is None, "a failure is reported once"
 
     store.log.append(1, 0, batch(0, b"again"))
     store.keep()
@@ -92,7 +92,7 @@ def test_a_large_row_that_does_not_fit_fails_the_commit_too(small_store: OpenSto
     assert small_store.state.scan("partitions") == []
 
 
-def test_many_rows_that_do_not_fit_are_all_forgotten_and_fit_when_they_come_again(
+def test_many_rows_that_do_not_fit_are_discarded_and_fit_when_repeated(
     small_store: OpenStore,
 ) -> None:
     rows = [(b"%d" % number, bytes(100_000)) for number in range(40)]
@@ -107,7 +107,7 @@ def test_many_rows_that_do_not_fit_are_all_forgotten_and_fit_when_they_come_agai
     assert small_store.state.scan("offsets") == sorted(rows)
 
 
-def test_closing_forgets_what_is_staged_and_may_happen_twice(lasting_store: OpenStore) -> None:
+def test_close_discards_staged_changes_and_may_be_called_twice(lasting_store: OpenStore) -> None:
     store = lasting_store
     store.log.append(1, 0, batch(0, b"staged"))
     store.storage.commit.close()

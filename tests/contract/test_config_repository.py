@@ -13,7 +13,7 @@ BROKER = Resource(ResourceKind.BROKER, "1")
 GROUP = Resource(ResourceKind.GROUP, "orders")
 
 
-def test_what_is_saved_is_loaded_once_it_is_committed(store: OpenStore) -> None:
+def test_saved_configs_are_loaded_after_the_commit(store: OpenStore) -> None:
     configs = StoredConfigRepository(store.state)
     configs.save(ALL_BROKERS, {"message.max.bytes": "1"})
     configs.save(BROKER, {"message.max.bytes": "2", "log.retention.ms": "3"})
@@ -28,7 +28,7 @@ def test_what_is_saved_is_loaded_once_it_is_committed(store: OpenStore) -> None:
     }
 
 
-def test_saving_again_replaces_all_of_them(store: OpenStore) -> None:
+def test_saving_again_replaces_all_configs(store: OpenStore) -> None:
     configs = StoredConfigRepository(store.state)
     configs.save(BROKER, {"message.max.bytes": "2", "log.retention.ms": "3"})
     store.keep()
@@ -38,7 +38,7 @@ def test_saving_again_replaces_all_of_them(store: OpenStore) -> None:
     assert configs.load() == {BROKER: {"message.max.bytes": "4"}}
 
 
-def test_a_resource_without_configs_is_forgotten(store: OpenStore) -> None:
+def test_a_resource_without_configs_has_no_row(store: OpenStore) -> None:
     configs = StoredConfigRepository(store.state)
     configs.save(GROUP, {"consumer.session.timeout.ms": "46000"})
     store.keep()
@@ -60,7 +60,7 @@ def test_a_group_may_have_any_name(store: OpenStore) -> None:
     }
 
 
-def test_configs_are_there_after_a_restart(lasting_store: OpenStore) -> None:
+def test_configs_survive_a_restart(lasting_store: OpenStore) -> None:
     StoredConfigRepository(lasting_store.state).save(BROKER, {"message.max.bytes": "2"})
     lasting_store.keep()
     lasting_store.reopen()
@@ -69,7 +69,7 @@ def test_configs_are_there_after_a_restart(lasting_store: OpenStore) -> None:
     assert configs.load() == {BROKER: {"message.max.bytes": "2"}}
 
 
-def test_a_kind_of_resource_that_is_not_known_stays_as_it_is(store: OpenStore) -> None:
+def test_an_unknown_kind_of_resource_is_left_unchanged(store: OpenStore) -> None:
     store.state.put("configs", b"streams\0s", b"{}")
     configs = StoredConfigRepository(store.state)
     configs.save(GROUP, {"consumer.session.timeout.ms": "46000"})
@@ -80,7 +80,7 @@ def test_a_kind_of_resource_that_is_not_known_stays_as_it_is(store: OpenStore) -
 
 
 @pytest.mark.parametrize("row", [b"", b"\xff\xfe", b"[1]", b"[" * 100_000])
-def test_a_damaged_row_is_said(store: OpenStore, row: bytes) -> None:
+def test_a_damaged_row_is_reported(store: OpenStore, row: bytes) -> None:
     store.state.put("configs", b"group\0g", row)
     store.keep()
     with pytest.raises(StorageFailed):

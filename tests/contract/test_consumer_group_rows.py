@@ -57,7 +57,7 @@ ALL: list[GroupChange] = [
 ]
 
 
-def test_every_change_comes_back_as_it_was_in_an_order_that_can_be_applied(
+def test_every_change_is_loaded_unchanged_in_an_applicable_order(
     store: OpenStore,
 ) -> None:
     groups = StoredGroupRepository(store.state)
@@ -67,7 +67,7 @@ def test_every_change_comes_back_as_it_was_in_an_order_that_can_be_applied(
     assert list(groups.load("g")) == ALL
 
 
-def test_the_newest_change_counts(store: OpenStore) -> None:
+def test_the_newest_change_is_loaded(store: OpenStore) -> None:
     groups = StoredGroupRepository(store.state)
     groups.save(TargetEpochChanged("g", 4))
     store.keep()
@@ -76,7 +76,7 @@ def test_the_newest_change_counts(store: OpenStore) -> None:
     assert list(groups.load()) == [TargetEpochChanged("g", 5)]
 
 
-def test_what_is_none_leaves_nothing(store: OpenStore) -> None:
+def test_a_change_to_none_deletes_the_row(store: OpenStore) -> None:
     groups = StoredGroupRepository(store.state)
     for change in ALL:
         groups.save(change)
@@ -90,7 +90,7 @@ def test_what_is_none_leaves_nothing(store: OpenStore) -> None:
     assert list(groups.load()) == []
 
 
-def test_groups_are_told_apart(store: OpenStore) -> None:
+def test_rows_of_groups_are_separate(store: OpenStore) -> None:
     groups = StoredGroupRepository(store.state)
     for name in ("g", "gg", "g\0m"):
         groups.save(EpochChanged(name, 1, ""))

@@ -42,7 +42,7 @@ def images(groups: StoredGroupRepository, group_id: str | None = None) -> dict[s
     return found
 
 
-def test_a_kept_group_is_loaded_as_it_was(lasting_store: OpenStore) -> None:
+def test_a_saved_group_is_loaded_unchanged(lasting_store: OpenStore) -> None:
     groups = StoredGroupRepository(lasting_store.state)
     full = generation("full", 3, member("a"), member("b", "instance"))
     empty = generation("empty", 9)
@@ -56,7 +56,7 @@ def test_a_kept_group_is_loaded_as_it_was(lasting_store: OpenStore) -> None:
     assert images(groups) == {"full": full.image, "empty": empty.image}
 
 
-def test_the_newest_state_is_the_one_that_is_kept(store: OpenStore) -> None:
+def test_the_newest_state_is_loaded(store: OpenStore) -> None:
     groups = StoredGroupRepository(store.state)
     groups.save(generation("g", 1, member("a"), member("b")))
     store.keep()
@@ -76,7 +76,7 @@ def test_a_deleted_group_is_gone(store: OpenStore) -> None:
     assert set(images(groups)) == {"h"}
 
 
-def test_one_group_is_loaded_without_those_whose_names_begin_like_it(store: OpenStore) -> None:
+def test_a_group_is_loaded_without_groups_whose_names_begin_with_its_name(store: OpenStore) -> None:
     groups = StoredGroupRepository(store.state)
     for group_id in ("g", "gg", "g2", "", "ü"):
         groups.save(generation(group_id))
@@ -87,7 +87,7 @@ def test_one_group_is_loaded_without_those_whose_names_begin_like_it(store: Open
 
 
 @pytest.mark.parametrize("length", [249, 511, 5000, 32_767])
-def test_names_may_be_as_long_as_the_protocol_lets_them(store: OpenStore, length: int) -> None:
+def test_names_may_be_as_long_as_the_protocol_allows(store: OpenStore, length: int) -> None:
     groups = StoredGroupRepository(store.state)
     names = ["x" * (length - 1) + last for last in "yz"]
     for name in names:
@@ -111,7 +111,7 @@ class CountingState:
         return rows
 
 
-def test_one_group_is_loaded_without_reading_all_the_others(store: OpenStore) -> None:
+def test_one_group_is_loaded_without_reading_other_groups(store: OpenStore) -> None:
     groups = StoredGroupRepository(store.state)
     for number in range(1000):
         groups.save(generation(f"g{number}"))
@@ -136,7 +136,7 @@ def test_a_group_of_many_rows_is_loaded_in_parts(store: OpenStore, length: int) 
         ]
 
 
-def test_what_a_restart_can_do_without_is_not_kept(store: OpenStore) -> None:
+def test_state_that_a_restart_does_not_need_is_not_saved(store: OpenStore) -> None:
     groups = StoredGroupRepository(store.state)
     passing: ClassicGroupChange = MemberRemoved("g", "a")
     groups.save(passing)
@@ -166,7 +166,7 @@ def test_a_damaged_row_is_named_in_one_line(store: OpenStore, damage: bytes) -> 
     assert "\n" not in failure.value.message
 
 
-def test_a_row_of_no_known_kind_is_damage_too(store: OpenStore) -> None:
+def test_a_row_of_an_unknown_kind_is_damage(store: OpenStore) -> None:
     store.state.put("groups", b"a" * 16 + b"?", b'["g","",[]]')
     store.keep()
     with pytest.raises(StorageFailed):

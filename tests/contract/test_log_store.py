@@ -1,4 +1,4 @@
-"""LogStore: the same promises, whatever the engine."""
+"""LogStore over every engine."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_staged_batches_are_invisible_until_the_commit(store: OpenStore) -> None
     assert store.log.partition_ids() == [7]
 
 
-def test_a_partition_nobody_wrote_to_reads_as_empty(store: OpenStore) -> None:
+def test_an_unknown_partition_reads_as_empty(store: OpenStore) -> None:
     append_three(store, 7)
 
     for partition_id in (6, 8):
@@ -67,7 +67,7 @@ def test_reading_starts_with_the_batch_that_holds_the_offset_or_the_next_one(
     assert type(read) is bytes
 
 
-def test_reading_does_not_run_on_into_the_next_partition(store: OpenStore) -> None:
+def test_a_read_does_not_continue_in_the_next_partition(store: OpenStore) -> None:
     batches = append_three(store, 7)
     append_three(store, 8)
 
@@ -179,11 +179,11 @@ def test_a_buffer_is_not_held_after_the_call(store: OpenStore, size_bytes: int) 
     frame = bytearray(batch(0, size_bytes=size_bytes))
     with memoryview(frame) as view:
         store.log.append(7, 0, view)
-    frame.clear()  # BufferError when a view of it is still held
+    frame.clear()  # BufferError if a view of it still exists
     store.keep()
 
 
-def test_what_was_read_stays_what_it_is(store: OpenStore) -> None:
+def test_read_bytes_do_not_change(store: OpenStore) -> None:
     written = batch(0, b"x" * 20_000)
     store.log.append(7, 0, written)
     store.keep()
@@ -198,7 +198,7 @@ def test_what_was_read_stays_what_it_is(store: OpenStore) -> None:
     assert read == written
 
 
-def test_a_huge_batch_comes_back_whole(store: OpenStore) -> None:
+def test_a_huge_batch_is_read_whole(store: OpenStore) -> None:
     before, huge, after = batch(0), batch(1, os.urandom(10 << 20)), batch(2)
     for offset, one in enumerate((before, huge, after)):
         store.log.append(7, offset, one)
@@ -209,7 +209,7 @@ def test_a_huge_batch_comes_back_whole(store: OpenStore) -> None:
     assert store.log.headers(7, 0, 3) == [before, huge[:HEADER_BYTES], after]
 
 
-def test_many_small_batches_of_one_pass_come_back_one_by_one(store: OpenStore) -> None:
+def test_many_small_batches_of_one_pass_are_read_one_by_one(store: OpenStore) -> None:
     batches = [batch(offset, b"%d" % offset, size_bytes=1000) for offset in range(300)]
     for offset, one in enumerate(batches):
         store.log.append(7, offset, one, offset)
@@ -221,7 +221,7 @@ def test_many_small_batches_of_one_pass_come_back_one_by_one(store: OpenStore) -
         assert store.log.at_timestamp(7, offset + 1) == offset + 1
 
 
-def test_many_partitions_are_kept_apart(store: OpenStore) -> None:
+def test_many_partitions_stay_separate(store: OpenStore) -> None:
     ids = [*range(500), 1 << 20, (1 << 32) - 1]
     for partition_id in reversed(ids):
         one = batch(4, b"of %d" % partition_id)
@@ -241,12 +241,12 @@ def test_a_deleted_partition_is_dropped_in_slices(store: OpenStore) -> None:
     append_three(store, 8)
     others = store.everything(6)
 
-    answers = []
+    results = []
     for _ in range(3):
-        answers.append(store.log.drop(7, 4))
+        results.append(store.log.drop(7, 4))
         store.keep()
 
-    assert answers == [False, False, True]
+    assert results == [False, False, True]
     assert store.log.partition_ids() == [6, 8]
     assert store.everything(7) == b""
     assert store.log.at_timestamp(7, 100) == 0
@@ -263,7 +263,7 @@ def test_a_drop_is_invisible_until_the_commit(store: OpenStore) -> None:
     assert store.everything(7) == b""
 
 
-def test_two_drops_of_one_pass_go_on_where_the_first_ended(store: OpenStore) -> None:
+def test_a_second_drop_of_a_pass_continues_after_the_first(store: OpenStore) -> None:
     for offset in range(3):
         store.log.append(7, offset, batch(offset))
         store.keep()
@@ -278,7 +278,7 @@ def test_two_drops_of_one_pass_go_on_where_the_first_ended(store: OpenStore) -> 
     assert store.log.partition_ids() == []
 
 
-def test_what_is_dropped_in_the_pass_that_brought_it_is_gone(store: OpenStore) -> None:
+def test_batches_can_be_dropped_in_the_pass_of_their_append(store: OpenStore) -> None:
     store.log.append(7, 0, batch(0), 1000)
     assert store.log.drop(7, 10)
     store.keep()
@@ -292,7 +292,7 @@ def test_a_partition_without_batches_is_dropped_at_once(store: OpenStore) -> Non
     store.keep()
 
 
-def test_committed_batches_are_there_after_a_restart(lasting_store: OpenStore) -> None:
+def test_committed_batches_survive_a_restart(lasting_store: OpenStore) -> None:
     store = lasting_store
     batches = append_three(store)
     store.log.append(7, 49, batch(49, b"d"), 1000)

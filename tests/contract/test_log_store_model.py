@@ -23,7 +23,7 @@ from tests.contract.engines import ENGINES, Engine, OpenStore
 
 
 class Model:
-    """What a LogStore is, without any thought for speed."""
+    """A LogStore, without regard to speed."""
 
     def __init__(self) -> None:
         self.batches: dict[int, list[tuple[int, bytes]]] = {}
@@ -61,7 +61,7 @@ class Model:
             self.index[partition_id] = left
 
     def shorten(self, partition_id: int, size_bytes: int) -> None:
-        """Keeps the newest batches, whole ones, that are so large together."""
+        """Keeps the newest whole batches up to that size."""
         batches = self.batches.get(partition_id, [])
         while sum(len(one) for _, one in batches) > size_bytes:
             del batches[0]
@@ -110,14 +110,14 @@ class LogStoreMachine(RuleBasedStateMachine):
 
     @rule(partition_id=PARTITIONS, count=st.integers(1, 4))
     def drop(self, partition_id: int, count: int) -> None:
-        """How many batches it takes along is the engine's affair, so long as it gets on."""
+        """The engine decides how many batches it drops, but at least one."""
         self.dropped.add(partition_id)
         if self.store.log.drop(partition_id, count):
             self.staged.drop(partition_id)
 
     @rule(partition_id=PARTITIONS, offset=OFFSETS, count=st.integers(1, 4))
     def trim(self, partition_id: int, offset: int, count: int) -> None:
-        """To its end: what shares an entry with what stays may stay, too."""
+        """Trims to the end; batches in the entry of the log start may stay."""
         if partition_id in self.dropped:
             return
         self.commit()
@@ -176,7 +176,7 @@ class LogStoreMachine(RuleBasedStateMachine):
 
     @rule(partition_id=PARTITIONS, timestamp=st.integers(-1, 40))
     def at_timestamp(self, partition_id: int, timestamp: int) -> None:
-        if partition_id not in self.dropped:  # no reads once a partition is being dropped
+        if partition_id not in self.dropped:  # no reads while a partition is dropped
             expected = self.committed.at_timestamp(partition_id, timestamp)
             assert self.store.log.at_timestamp(partition_id, timestamp) == expected
 
@@ -191,6 +191,6 @@ class LogStoreMachine(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize("name", ["memory", "lmdb-os"])
-def test_a_log_store_does_what_its_model_does(name: str) -> None:
+def test_a_log_store_behaves_like_its_model(name: str) -> None:
     machine = type("Machine", (LogStoreMachine,), {"engine": ENGINES[name]})
     run_state_machine_as_test(machine, settings=settings(max_examples=60, stateful_step_count=40))

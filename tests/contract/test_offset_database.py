@@ -1,4 +1,4 @@
-"""What is true of committed offsets in SQL databases only."""
+"""Committed offsets in SQL databases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.contract.opened_offsets import (
 from tests.contract.test_offset_repository import row
 from tests.fakes.postgres import Postgres
 
-# ---- whose it is
+# ---- the owner of a database
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
@@ -50,25 +50,25 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path: Path)
     assert file.read_text() == "Dear Sir or Madam, " * 100
 
 
-def test_others_may_not_read_the_file(sqlite: SqliteOffsets) -> None:
+def test_other_users_cannot_read_the_file(sqlite: SqliteOffsets) -> None:
     assert sqlite.file().stat().st_mode & 0o077 == 0
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     url = f"sqlite://{tmp_path}/nowhere/offsets.db"
     assert Opened(url).refusal() == "unable to open database file"
 
 
-def test_a_url_that_nobody_understands_is_said_without_its_password() -> None:
+def test_an_invalid_url_is_reported_without_its_password() -> None:
     refusal = Opened("postgresql://me:secret@host:port/db").refusal()
     assert refusal == "the URL cannot be understood"
 
 
-# ---- how durable
+# ---- durability
 
 
 @pytest.mark.parametrize(("flush", "synchronous"), [("commit", 2), ("interval", 1), ("os", 1)])
-def test_sqlite_is_as_durable_as_flush_says(
+def test_sqlite_is_as_durable_as_the_flush_policy(
     tmp_path: Path, flush: Flush, synchronous: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = OffsetDatabase(f"sqlite://{tmp_path}/offsets.db", "a-store", flush)
@@ -81,7 +81,7 @@ def test_sqlite_is_as_durable_as_flush_says(
 
 
 @pytest.mark.parametrize(("flush", "expected"), [("commit", "on"), ("interval", "off")])
-def test_postgres_is_as_durable_as_flush_says(
+def test_postgres_is_as_durable_as_the_flush_policy(
     postgres: PostgresOffsets, flush: Flush, expected: str
 ) -> None:
     database = OffsetDatabase(postgres.url(), "a-store", flush)
@@ -95,7 +95,7 @@ def test_postgres_is_as_durable_as_flush_says(
 # ---- the thread
 
 
-def test_what_waits_goes_into_one_transaction_of_about_a_hundred_rows(
+def test_queued_commits_share_a_transaction_of_about_a_hundred_rows(
     sqlite: SqliteOffsets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes: list[int] = []
@@ -115,13 +115,13 @@ def test_what_waits_goes_into_one_transaction_of_about_a_hundred_rows(
     go_on.set()
     sqlite.settle(lambda: len(outcomes) == 60)
     assert outcomes == [None] * 60
-    # The first one may have been taken alone.
+    # The first one may have had its own transaction.
     assert sum(sizes) == 360
     assert max(sizes) <= offset_repository.ROWS_PER_TRANSACTION + 5
     assert len(sizes) <= 6
 
 
-def test_the_loop_is_never_held(postgres: PostgresOffsets) -> None:
+def test_the_loop_is_never_blocked(postgres: PostgresOffsets) -> None:
     """Another transaction holds the row: only its commit waits."""
     import psycopg
 
@@ -136,17 +136,17 @@ def test_the_loop_is_never_held(postgres: PostgresOffsets) -> None:
     assert outcomes == [None]
 
 
-def test_a_close_keeps_what_was_asked_for(sqlite: SqliteOffsets) -> None:
+def test_close_persists_queued_commits(sqlite: SqliteOffsets) -> None:
     for n in range(500):
         sqlite.repository.apply([row(n, f"g{n:03}")], lambda failure: None)
     sqlite.reopen()
     assert sqlite.rows() == [row(n, f"g{n:03}") for n in range(500)]
 
 
-# ---- a database that hangs
+# ---- an unresponsive database
 
 
-def test_a_table_that_is_locked_fails_commits_after_a_while(
+def test_a_locked_table_fails_commits_after_a_timeout(
     postgres: PostgresOffsets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import psycopg
@@ -165,7 +165,7 @@ def test_a_table_that_is_locked_fails_commits_after_a_while(
 
 
 class Hanging:
-    """A database that answers nothing until it is let go."""
+    """A database that responds to nothing until it is released."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.entered, self.goes_on = threading.Event(), threading.Event()
@@ -179,7 +179,7 @@ class Hanging:
         monkeypatch.setattr(OffsetDatabase, "write", hang)
 
 
-def test_a_database_that_does_not_answer_is_told_of_once(
+def test_an_unresponsive_database_is_logged_once(
     sqlite: SqliteOffsets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(offset_repository, "SLOW_S", 0.0)
@@ -196,7 +196,7 @@ def test_a_database_that_does_not_answer_is_told_of_once(
     assert outcomes == [None] * 4
 
 
-def test_no_more_wait_than_there_is_room_for(
+def test_commits_fail_when_the_queue_is_full(
     sqlite: SqliteOffsets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(offset_repository, "ROWS_WAITING_MAX", 10)
@@ -214,9 +214,7 @@ def test_no_more_wait_than_there_is_room_for(
     sqlite.keep(*(row(7, partition=p) for p in range(20)))
 
 
-def test_a_close_does_not_wait_for_ever(
-    sqlite: SqliteOffsets, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_close_has_a_time_limit(sqlite: SqliteOffsets, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offset_repository, "CLOSING_S", 0.05)
     hanging = Hanging(monkeypatch)
     sqlite.repository.apply([row(1)], lambda failure: None)
@@ -227,10 +225,10 @@ def test_a_close_does_not_wait_for_ever(
     monkeypatch.setattr(offset_repository, "CLOSING_S", PATIENCE_S)
 
 
-# ---- a connection that goes
+# ---- lost connections
 
 
-def test_a_connection_that_was_dropped_is_made_again(postgres: PostgresOffsets) -> None:
+def test_a_dropped_connection_is_opened_again(postgres: PostgresOffsets) -> None:
     postgres.keep(row(1))
     postgres.server.execute(DISCONNECT_ALL)
     postgres.keep(row(2))
@@ -238,7 +236,7 @@ def test_a_connection_that_was_dropped_is_made_again(postgres: PostgresOffsets) 
     assert postgres.rows() == [row(2)]
 
 
-def test_without_its_server_commits_fail_and_with_it_they_go_on(own_server: Postgres) -> None:
+def test_commits_fail_without_the_server_and_succeed_when_it_is_back(own_server: Postgres) -> None:
     opened = Opened(own_server.url())
     opened.until(lambda: opened.loaded)
     assert opened.outcome(1) is None
@@ -256,7 +254,7 @@ def test_without_its_server_commits_fail_and_with_it_they_go_on(own_server: Post
     assert rows == [(4,)]
 
 
-def test_a_server_that_is_not_up_yet_is_waited_for(
+def test_loading_waits_for_a_server_that_is_not_up_yet(
     own_server: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(offset_repository, "RETRY_S", 0.05)
@@ -273,7 +271,7 @@ def test_a_server_that_is_not_up_yet_is_waited_for(
     assert not opened.refusals
 
 
-def test_who_may_not_make_tables_is_refused(own_server: Postgres) -> None:
+def test_a_user_without_the_right_to_create_tables_is_refused(own_server: Postgres) -> None:
     own_server.execute("CREATE ROLE guest LOGIN PASSWORD 'hunter2'")
     refusal = Opened(own_server.url(user="guest", password="hunter2")).refusal()
     assert refusal == "permission denied for schema public"
@@ -295,10 +293,10 @@ def test_a_damaged_file_ends_the_broker_in_one_line(sqlite: SqliteOffsets) -> No
     assert refusal == "database disk image is malformed"
 
 
-def test_a_file_that_is_locked_for_a_while_is_waited_for(
+def test_loading_waits_for_a_locked_file(
     sqlite: SqliteOffsets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As by a copy of the folder."""
+    """As with a copy of the folder."""
     monkeypatch.setattr(offset_repository, "RETRY_S", 0.05)
     monkeypatch.setattr(offset_database, "SQLITE_WAIT_S", 0.05)
     sqlite.keep(row(1))
@@ -314,7 +312,7 @@ def test_a_file_that_is_locked_for_a_while_is_waited_for(
     opened.repository.close()
 
 
-def test_the_log_says_when_offsets_are_read_at_start(sqlite: SqliteOffsets) -> None:
+def test_loaded_offsets_are_logged_at_start(sqlite: SqliteOffsets) -> None:
     sqlite.keep(row(5))
     sqlite.reopen()
     assert sqlite.rows() == [row(5)]

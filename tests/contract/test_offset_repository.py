@@ -55,17 +55,17 @@ def deletion(group_id: str = "g", topic: str = "t", partition: int = 0) -> Offse
     return (group_id, topic, partition, None)
 
 
-def test_an_empty_one_has_nothing(engine: OffsetEngine) -> None:
+def test_an_empty_repository_has_no_offsets(engine: OffsetEngine) -> None:
     assert engine.rows() == []
 
 
-def test_what_is_applied_is_called_back_for_once_and_in_order(engine: OffsetEngine) -> None:
+def test_each_write_is_called_back_once_and_in_order(engine: OffsetEngine) -> None:
     engine.load()
     assert engine.outcomes(*([row(n)] for n in range(250))) == [None] * 250
     assert engine.outcomes([], [row(1), deletion()], []) == [None] * 3
 
 
-def test_all_of_an_offset_is_there_again(lasting: OffsetEngine) -> None:
+def test_all_fields_of_an_offset_are_loaded(lasting: OffsetEngine) -> None:
     lasting.load()
     expected: list[OffsetRow] = [
         ("g", "t", 0, CommittedOffset(5, 3, "a note", 17, 99, A_TOPIC_ID)),
@@ -78,7 +78,7 @@ def test_all_of_an_offset_is_there_again(lasting: OffsetEngine) -> None:
     assert lasting.rows() == sorted(expected, key=lambda one: one[:3])
 
 
-def test_the_newest_offset_of_a_partition_counts(lasting: OffsetEngine) -> None:
+def test_the_newest_offset_of_a_partition_is_loaded(lasting: OffsetEngine) -> None:
     lasting.load()
     lasting.keep(row(5), row(4), row(9, partition=1))
     lasting.keep(row(3))
@@ -87,7 +87,7 @@ def test_the_newest_offset_of_a_partition_counts(lasting: OffsetEngine) -> None:
     assert lasting.rows() == [row(2), row(9, partition=1)]
 
 
-def test_what_is_deleted_is_gone(lasting: OffsetEngine) -> None:
+def test_a_deleted_offset_is_not_loaded(lasting: OffsetEngine) -> None:
     lasting.load()
     lasting.keep(row(5), row(6, partition=1), row(7, "h"))
     lasting.keep(deletion(), deletion("never"), deletion("g", "never"), deletion(partition=9))
@@ -95,7 +95,7 @@ def test_what_is_deleted_is_gone(lasting: OffsetEngine) -> None:
     assert lasting.rows() == [row(6, partition=1), row(7, "h")]
 
 
-def test_in_one_go_the_last_word_counts(lasting: OffsetEngine) -> None:
+def test_the_last_of_several_writes_counts(lasting: OffsetEngine) -> None:
     lasting.load()
     lasting.keep(row(5), row(6, "h"))
     lasting.keep(deletion(), row(7), row(8, "h"), deletion("h"))
@@ -105,7 +105,7 @@ def test_in_one_go_the_last_word_counts(lasting: OffsetEngine) -> None:
 
 
 @pytest.mark.parametrize("count", [99, 100, 101, 1234])
-def test_many_are_kept_at_once(lasting: OffsetEngine, count: int) -> None:
+def test_many_offsets_are_written_at_once(lasting: OffsetEngine, count: int) -> None:
     lasting.load()
     rows = [row(n, partition=n) for n in range(count)]
     lasting.keep(*rows)
@@ -114,7 +114,7 @@ def test_many_are_kept_at_once(lasting: OffsetEngine, count: int) -> None:
     assert lasting.rows() == rows[1::2]
 
 
-def test_many_who_commit_in_one_pass_are_all_kept(lasting: OffsetEngine) -> None:
+def test_many_commits_of_one_pass_are_all_durable(lasting: OffsetEngine) -> None:
     lasting.load()
     groups = [[row(n, f"g{n:04}", partition=p) for p in range(6)] for n in range(300)]
     assert lasting.outcomes(*groups) == [None] * 300
@@ -122,7 +122,7 @@ def test_many_who_commit_in_one_pass_are_all_kept(lasting: OffsetEngine) -> None
     assert lasting.rows() == [one for group in groups for one in group]
 
 
-def test_long_and_odd_names_are_told_apart(lasting: OffsetEngine) -> None:
+def test_long_and_unusual_names_stay_distinct(lasting: OffsetEngine) -> None:
     lasting.load()
     rows = [row(n, name, other) for n, name in enumerate(ODD) for other in ("t", name[:249])]
     rows.append(row(1, "g" * 32_766 + "h"))
@@ -135,7 +135,7 @@ def test_long_and_odd_names_are_told_apart(lasting: OffsetEngine) -> None:
     assert lasting.rows() == []
 
 
-def test_group_and_topic_do_not_run_together(lasting: OffsetEngine) -> None:
+def test_group_and_topic_names_are_separated(lasting: OffsetEngine) -> None:
     lasting.load()
     rows = [row(1, "a", "bc"), row(2, "ab", "c"), row(3, "abc", ""), row(4, "", "abc")]
     lasting.keep(*rows)
@@ -151,7 +151,7 @@ def test_metadata_may_be_huge(lasting: OffsetEngine) -> None:
     assert lasting.rows() == [huge]
 
 
-def test_what_cannot_be_kept_is_said_and_nothing_of_it_is_kept(breaking: OffsetEngine) -> None:
+def test_a_failed_write_is_reported_and_leaves_nothing(breaking: OffsetEngine) -> None:
     breaking.load()
     breaking.keep(row(5), row(6, "h"))
     breaking.break_next()
@@ -165,11 +165,11 @@ def test_what_cannot_be_kept_is_said_and_nothing_of_it_is_kept(breaking: OffsetE
     assert breaking.rows() == [row(5), row(6, "h"), row(9, "j")]
 
 
-def test_only_a_database_elsewhere_leaves_a_doubt(engine: OffsetEngine) -> None:
+def test_only_a_database_server_may_leave_an_uncertain_commit(engine: OffsetEngine) -> None:
     assert engine.repository.leaves_doubt == isinstance(engine, SqlOffsets)
 
 
-def test_who_shares_a_commit_that_fails_is_told_so_too(breaking: OffsetEngine) -> None:
+def test_all_writes_of_a_failed_commit_are_reported(breaking: OffsetEngine) -> None:
     """Each write is persisted or fails, as reported."""
     breaking.load()
     breaking.break_next()

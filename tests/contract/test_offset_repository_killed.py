@@ -1,4 +1,4 @@
-"""SIGKILL while offsets are committed: what was acknowledged is there, and no commit is torn."""
+"""SIGKILL while offsets are committed: acknowledged offsets are durable, no commit is torn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.fakes.groups import committed
 
 PARTITIONS = 6
 
-#: Commits the same number for all partitions, again and again, and says which ones are durable.
+#: Commits the same number for all partitions repeatedly, and prints durable ones.
 _COMMITTER = """
 import sys
 from pathlib import Path
@@ -36,7 +36,7 @@ def commit(number: int) -> list[OffsetWrite]:
 
 
 def commit_until_killed(kind: str, folder: Path, commits: int) -> int:
-    """The last one that was acknowledged."""
+    """Returns the last acknowledged number."""
     with subprocess.Popen(
         [sys.executable, "-c", _COMMITTER, kind, str(folder)], stdout=subprocess.PIPE, text=True
     ) as committer:

@@ -1,4 +1,4 @@
-"""Committed offsets have one place at a time, and it is the one that the store knows."""
+"""Committed offsets are in one place, which the store records."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from tests.fakes.postgres import Postgres
 
 @pytest.mark.parametrize("flush", ["commit", "interval"])
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_what_the_store_has_moves_into_a_database_that_is_new(
+def test_offsets_of_the_store_move_into_a_new_database(
     kind: str, flush: Flush, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     url = f"sqlite://{tmp_path}/new.db"
     if kind == "postgres":
         url = request.getfixturevalue("own_server").url()
-    kept = [row(n, f"g{n:03}", partition=p) for n in range(100) for p in range(3)]
-    store = store_with(*kept)
+    rows = [row(n, f"g{n:03}", partition=p) for n in range(100) for p in range(3)]
+    store = store_with(*rows)
     opened = Opened(url, flush=flush, store=store)
     opened.until(lambda: opened.loaded)
-    assert sorted(opened.rows, key=lambda one: one[:3]) == kept
+    assert sorted(opened.rows, key=lambda one: one[:3]) == rows
     assert opened.outcome(7) is None
     (line,) = opened.events.of("offsets_moved")
     assert (line["offsets"], str(line["database"])[:6]) == (300, url[:6])
@@ -48,13 +48,13 @@ def test_what_the_store_has_moves_into_a_database_that_is_new(
     assert rows_in(store) == []
     again = Opened(url, flush=flush, store=store)
     again.until(lambda: again.loaded)
-    assert sorted(again.rows, key=lambda one: one[:3]) == [row(7), *kept]
+    assert sorted(again.rows, key=lambda one: one[:3]) == [row(7), *rows]
     assert not again.events.of("offsets_moved")
     again.repository.close()
 
 
-def test_a_move_that_was_interrupted_begins_again(tmp_path: Path) -> None:
-    """The database had them, the store did not know, and went on by itself meanwhile."""
+def test_an_interrupted_move_starts_again(tmp_path: Path) -> None:
+    """The database has them, but the store does not record that, and has newer ones."""
     url, store = f"sqlite://{tmp_path}/new.db", store_with(row(1), row(2, "gone"))
     database = OffsetDatabase(url, "a-store", "commit")
     database.open(None)
@@ -67,7 +67,7 @@ def test_a_move_that_was_interrupted_begins_again(tmp_path: Path) -> None:
     opened.repository.close()
 
 
-def test_the_store_does_not_take_back_what_a_database_has(sqlite: SqliteOffsets) -> None:
+def test_the_store_is_refused_while_a_database_has_the_offsets(sqlite: SqliteOffsets) -> None:
     sqlite.keep(row(5))
     with pytest.raises(OffsetsUnusable) as refused:
         offsets_home(sqlite.store, FakeEventLog()).refuse_database()
@@ -90,7 +90,7 @@ def test_another_database_of_the_same_store_is_refused(
     assert f"this store's committed offsets are in {sqlite.url()}: set offsets to" in refusal
 
 
-def test_what_was_given_up_never_comes_back(sqlite: SqliteOffsets) -> None:
+def test_discarded_offsets_never_come_back(sqlite: SqliteOffsets) -> None:
     sqlite.keep(row(5))
     sqlite.close()
     events = FakeEventLog()
@@ -101,7 +101,7 @@ def test_what_was_given_up_never_comes_back(sqlite: SqliteOffsets) -> None:
     assert "old committed offsets" in Opened(sqlite.url(), store=sqlite.store).refusal()
 
 
-def test_what_the_store_has_can_be_given_up() -> None:
+def test_offsets_of_the_store_can_be_discarded() -> None:
     store, events = store_with(row(5)), FakeEventLog()
     offsets_home(store, events).give_up()
     offsets_home(store, events).give_up()
@@ -109,7 +109,7 @@ def test_what_the_store_has_can_be_given_up() -> None:
     assert rows_in(store) == []
 
 
-def test_where_they_are_is_said_without_the_password(own_server: Postgres) -> None:
+def test_the_location_of_offsets_is_reported_without_the_password(own_server: Postgres) -> None:
     opened = Opened(own_server.url(password="hunter2"))
     opened.until(lambda: opened.loaded)
     opened.repository.close()
@@ -118,13 +118,11 @@ def test_where_they_are_is_said_without_the_password(own_server: Postgres) -> No
     assert known.place == "postgresql://postgres@/postgres"
 
 
-# ---- an empty database in its place
+# ---- an empty database at the same URL
 
 
 @pytest.mark.parametrize("left", ["nothing", "tables of the same name"])
-def test_a_database_that_has_lost_its_tables_is_not_begun_anew(
-    own_server: Postgres, left: str
-) -> None:
+def test_a_database_without_its_tables_is_refused(own_server: Postgres, left: str) -> None:
     opened = Opened(own_server.url())
     opened.until(lambda: opened.loaded)
     assert opened.outcome(1) is None
@@ -140,7 +138,7 @@ def test_a_database_that_has_lost_its_tables_is_not_begun_anew(
     opened.repository.close()
 
 
-def test_a_file_that_was_taken_away_is_not_begun_anew(sqlite: SqliteOffsets) -> None:
+def test_a_missing_database_file_is_refused(sqlite: SqliteOffsets) -> None:
     sqlite.keep(row(5))
     sqlite.close()
     for file in sqlite.folder.iterdir():

@@ -1,4 +1,4 @@
-"""PartitionRepository over every engine: a partition is what its log says, snapshot or not."""
+"""PartitionRepository over every engine: a partition is recovered from its log and snapshot."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_more_headers_than_are_read_at_once_are_replayed(store: OpenStore) -> No
     assert facts(recovered) == facts(original)
 
 
-def test_recovering_takes_back_what_was_never_committed(store: OpenStore) -> None:
+def test_recovery_discards_uncommitted_state(store: OpenStore) -> None:
     partitions = StoredPartitionRepository(store.log, store.state)
     partition = new_partition()
     fill(store, partition, 3)
@@ -120,7 +120,7 @@ def test_recovering_takes_back_what_was_never_committed(store: OpenStore) -> Non
 
 
 @pytest.mark.parametrize("more", [0, 2])
-def test_a_log_starts_where_its_snapshot_says(store: OpenStore, more: int) -> None:
+def test_a_log_starts_at_the_offset_of_its_snapshot(store: OpenStore, more: int) -> None:
     partitions = StoredPartitionRepository(store.log, store.state)
     original = new_partition()
     fill(store, original, 7)
@@ -147,7 +147,7 @@ def test_a_log_starts_where_its_snapshot_says(store: OpenStore, more: int) -> No
     assert recovered.end.size_bytes == len(store.everything(PARTITION_ID))
 
 
-def test_what_is_to_be_trimmed_is_known_until_it_is_done(store: OpenStore) -> None:
+def test_pending_trimming_is_known_until_it_is_done(store: OpenStore) -> None:
     partitions = StoredPartitionRepository(store.log, store.state)
     for partition_id in (5, PARTITION_ID, 9):
         partitions.save_trimming(partition_id, unfinished=True)
@@ -162,7 +162,7 @@ def test_what_is_to_be_trimmed_is_known_until_it_is_done(store: OpenStore) -> No
     assert partitions.trimming() == [9]
 
 
-def test_a_forgotten_snapshot_is_not_used(store: OpenStore) -> None:
+def test_a_deleted_snapshot_is_not_used(store: OpenStore) -> None:
     partitions = StoredPartitionRepository(store.log, store.state)
     partition = new_partition()
     fill(store, partition, 3)
@@ -189,7 +189,7 @@ def known(store: OpenStore) -> list[int]:
     return [int.from_bytes(key[4:], "big") for key, _ in store.state.scan("producers")]
 
 
-def test_a_snapshot_keeps_the_producers_that_changed(store: OpenStore) -> None:
+def test_a_snapshot_saves_changed_producers(store: OpenStore) -> None:
     partitions = StoredPartitionRepository(store.log, store.state)
     partition = new_partition()
     produce(store, partition, *range(20))
@@ -206,7 +206,7 @@ def test_a_snapshot_keeps_the_producers_that_changed(store: OpenStore) -> None:
     assert known(store) == [4, 30, 31]
 
 
-def test_a_producer_is_looked_up_when_it_comes_back(store: OpenStore) -> None:
+def test_a_returning_producer_is_looked_up(store: OpenStore) -> None:
     partitions = StoredPartitionRepository(store.log, store.state)
     partition = new_partition()
     produce(store, partition, 5, 6)
@@ -220,7 +220,7 @@ def test_a_producer_is_looked_up_when_it_comes_back(store: OpenStore) -> None:
     retry = record_batch(["a", "b", "c"], producer_id=5, epoch=0, sequence=0)
     appended = recovered.append(RecordBatch(memoryview(retry)), TIMESTAMP, crc32c)
     assert (appended.base_offset, appended.duplicate) == (0, True)
-    # All that is remembered of it: what the snapshot knew, and what came after it.
+    # Its state: the batches of the snapshot, and those after it.
     state = next(state for state in recovered.producers if state.producer_id == 6)
     assert [batch.base_offset for batch in state.batches] == [3, 6]
 
@@ -243,7 +243,7 @@ def test_many_producers_of_a_deleted_partition_go_in_slices(store: OpenStore) ->
     assert [key[:4] for key, _ in store.state.scan("producers")] == [b"\0\0\0\x08"]
 
 
-def test_silent_producers_are_forgotten_a_part_at_a_time(store: OpenStore) -> None:
+def test_idle_producers_are_removed_in_slices(store: OpenStore) -> None:
     partitions = StoredPartitionRepository(store.log, store.state)
     partition = new_partition()
     for number in range(10):
@@ -264,7 +264,7 @@ def test_silent_producers_are_forgotten_a_part_at_a_time(store: OpenStore) -> No
     assert known(store) == [2, 9]
 
 
-def test_a_damaged_producer_does_not_keep_others_from_being_forgotten(store: OpenStore) -> None:
+def test_a_damaged_producer_does_not_stop_the_removal_of_others(store: OpenStore) -> None:
     partitions = StoredPartitionRepository(store.log, store.state)
     partition = new_partition()
     produce(store, partition, 1, 2, 3)
@@ -297,7 +297,7 @@ def test_a_partition_is_the_same_after_a_restart(lasting_store: OpenStore) -> No
 
 @pytest.mark.parametrize("row", [b"{", b"[]", b'{"end": [1]}', b'{"end": 5}', b"\xff"])
 def test_a_damaged_snapshot_is_a_failure_of_the_store(store: OpenStore, row: bytes) -> None:
-    """Of this partition, that is: nobody else's request ends with it."""
+    """Only requests for this partition fail."""
     store.state.put("partitions", PARTITION_ID.to_bytes(4, "big"), row)
     store.keep()
     with pytest.raises(StorageFailed, match="could not read partition 7"):

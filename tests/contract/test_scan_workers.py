@@ -46,8 +46,8 @@ LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
 class World:
     def __init__(self, storage: Storage, loop: asyncio.AbstractEventLoop, most: int) -> None:
         self.log = storage.log
-        #: Whether workers ask this process for what they read.
-        self.asks = storage.info.path is None
+        #: True if workers read through this process.
+        self.reads_here = storage.info.path is None
         self.events = FakeEventLog()
         self.pool = ScanProcesses(loop, storage.info.path, self.events, most)
         commits = FakeBroker().broker.commits
@@ -131,7 +131,7 @@ async def all_of(scan: RunningScan | None) -> tuple[bytes, ScanEnd | BrokerError
 
 
 @pytest.mark.parametrize("form", ["json", "csv"])
-def test_a_worker_finds_what_is_found_here(play: Any, form: str) -> None:
+def test_a_worker_finds_the_same_records_as_the_broker(play: Any, form: str) -> None:
     async def story(world: World) -> None:
         here, _ = await all_of(world.sliced(world.plan(form), None))
         there, end = await all_of(world.pool.start(world.plan(form), world.log))
@@ -145,7 +145,7 @@ def test_a_worker_finds_what_is_found_here(play: Any, form: str) -> None:
     play(story)
 
 
-def test_times_lead_to_the_right_place(play: Any) -> None:
+def test_timestamps_lead_to_the_right_offset(play: Any) -> None:
     async def story(world: World) -> None:
         plan = world.plan(start_ms=TIMESTAMP + 2_000, end_ms=TIMESTAMP + 2_004)
         data, end = await all_of(world.pool.start(plan, world.log))
@@ -155,7 +155,7 @@ def test_times_lead_to_the_right_place(play: Any) -> None:
     play(story)
 
 
-def test_who_reads_slowly_is_waited_for(play: Any) -> None:
+def test_a_worker_waits_for_a_slow_reader(play: Any) -> None:
     async def story(world: World) -> None:
         scan = world.pool.start(world.plan(), world.log)
         assert scan is not None
@@ -170,10 +170,10 @@ def test_who_reads_slowly_is_waited_for(play: Any) -> None:
     play(story)
 
 
-def test_a_worker_whose_output_waits_when_it_is_done_is_heard_in_its_next_scan(
+def test_unread_output_of_a_finished_scan_does_not_disturb_the_next_scan(
     play: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it found and its end come in one read, which is more than may wait."""
+    """Its records and its end arrive in one read, above the limit of buffered bytes."""
     monkeypatch.setattr(scan_worker, "BUFFERED_BYTES", 1)
 
     def is_done(ours: socket.socket) -> bool:
@@ -191,7 +191,9 @@ def test_a_worker_whose_output_waits_when_it_is_done_is_heard_in_its_next_scan(
         first = world.pool.start(plan, world.log)
         [process] = world.pool._processes
         ours = process._ours
-        while not world.asks and (not select.select([ours], [], [], 30)[0] or not is_done(ours)):
+        while not world.reads_here and (
+            not select.select([ours], [], [], 30)[0] or not is_done(ours)
+        ):
             pass
         while first._end is None and process._reads:  # type: ignore[union-attr]
             await asyncio.sleep(0)
@@ -202,7 +204,7 @@ def test_a_worker_whose_output_waits_when_it_is_done_is_heard_in_its_next_scan(
     play(story)
 
 
-def test_a_busy_pool_has_no_worker_and_an_idle_one_is_used_again(play: Any) -> None:
+def test_a_busy_pool_has_no_worker_and_an_idle_worker_is_reused(play: Any) -> None:
     async def story(world: World) -> None:
         first = world.pool.start(world.plan(), world.log)
         assert world.pool.start(world.plan(), world.log) is None
@@ -214,7 +216,7 @@ def test_a_busy_pool_has_no_worker_and_an_idle_one_is_used_again(play: Any) -> N
     play(story)
 
 
-def test_long_scans_leave_a_worker_to_the_others(play: Any) -> None:
+def test_long_scans_leave_one_worker_free(play: Any) -> None:
     async def story(world: World) -> None:
         first = world.pool.start(world.plan(), world.log)
         assert first is not None
@@ -231,8 +233,8 @@ def test_long_scans_leave_a_worker_to_the_others(play: Any) -> None:
     play(story, most=2)
 
 
-def test_more_scans_than_workers_come_to_the_same(play: Any) -> None:
-    """One goes on here, and in the worker when that has ended the other."""
+def test_more_scans_than_workers_find_the_same_records(play: Any) -> None:
+    """The second scan continues here, and in the worker after the first one."""
 
     async def story(world: World) -> None:
         scans = [all_of(world.sliced(world.plan("csv"), world.pool)) for _ in range(3)]
@@ -243,7 +245,7 @@ def test_more_scans_than_workers_come_to_the_same(play: Any) -> None:
     play(story)
 
 
-def test_a_scan_that_nobody_wants_ends_with_its_process(play: Any) -> None:
+def test_an_abandoned_scan_ends_with_its_process(play: Any) -> None:
     async def story(world: World) -> None:
         scan = world.pool.start(world.plan(), world.log)
         assert scan is not None
@@ -255,7 +257,7 @@ def test_a_scan_that_nobody_wants_ends_with_its_process(play: Any) -> None:
     play(story)
 
 
-def test_a_process_that_dies_is_told(play: Any) -> None:
+def test_a_dead_process_is_reported(play: Any) -> None:
     async def story(world: World) -> None:
         scan = world.pool.start(world.plan(), world.log)
         [pid] = world.pool.pids
@@ -268,7 +270,7 @@ def test_a_process_that_dies_is_told(play: Any) -> None:
 
 
 @pytest.mark.parametrize("of, what", [(socket, "socketpair"), (subprocess, "Popen")])
-def test_a_worker_that_cannot_be_started_is_none(
+def test_without_a_process_there_is_no_worker(
     play: Any, monkeypatch: pytest.MonkeyPatch, of: Any, what: str
 ) -> None:
     def refused(*_: Any, **__: Any) -> None:
@@ -288,7 +290,7 @@ def test_a_worker_that_cannot_be_started_is_none(
     play(story)
 
 
-def test_a_time_budget_ends_it_with_some_of_the_way_gone(play: Any) -> None:
+def test_a_time_budget_ends_a_scan_in_between(play: Any) -> None:
     async def story(world: World) -> None:
         plan = world.plan(budget_ms=1, in_key=b"value")
         _, end = await all_of(world.pool.start(plan, world.log))
@@ -299,7 +301,7 @@ def test_a_time_budget_ends_it_with_some_of_the_way_gone(play: Any) -> None:
     play(story)
 
 
-def test_a_store_that_grew_large_is_read(tmp_path: Path) -> None:
+def test_a_store_with_a_grown_map_is_read(tmp_path: Path) -> None:
     """More than LMDB maps by default."""
     storage = open_storage(f"lmdb://{tmp_path}/store", "os")
     for offset in range(100):
@@ -313,6 +315,6 @@ def test_a_store_that_grew_large_is_read(tmp_path: Path) -> None:
     reading._env.close()
 
 
-def test_a_store_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_store_fails(tmp_path: Path) -> None:
     with pytest.raises(StorageFailed, match="there is no store"):
         LmdbFolder(tmp_path).open_log()

@@ -1,4 +1,4 @@
-"""StateStore: rows, the same whatever the engine."""
+"""StateStore over every engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_staged_rows_are_invisible_until_the_commit(store: OpenStore) -> None:
     assert store.state.scan("topics") == [(b"key", b"value")]
 
 
-def test_the_newest_value_of_a_row_counts(store: OpenStore) -> None:
+def test_the_newest_value_of_a_row_is_read(store: OpenStore) -> None:
     store.state.put("topics", b"key", b"old")
     store.state.put("topics", b"key", b"new")
     store.state.put("topics", b"gone", b"value")
@@ -27,7 +27,7 @@ def test_the_newest_value_of_a_row_counts(store: OpenStore) -> None:
     assert store.state.scan("topics") == [(b"back", b"again"), (b"key", b"new")]
 
 
-def test_many_rows_are_put_as_they_would_be_one_by_one(store: OpenStore) -> None:
+def test_put_all_equals_single_puts(store: OpenStore) -> None:
     store.state.put("offsets", b"gone", b"value")
     store.keep()
     store.state.put_all("offsets", [(b"b", b"1"), (b"a", b""), (b"b", b"2"), (b"l" * 600, b"3")])
@@ -39,7 +39,7 @@ def test_many_rows_are_put_as_they_would_be_one_by_one(store: OpenStore) -> None
     assert store.state.scan("offsets") == [(b"a", b"5"), (b"b", b"2"), (b"l" * 600, b"3")]
 
 
-def test_many_short_rows_are_put_in_their_order(store: OpenStore) -> None:
+def test_put_all_preserves_the_order(store: OpenStore) -> None:
     store.state.put_all("offsets", [(b"%d" % (n % 7), b"%d" % n) for n in range(100)])
     store.state.put_all("other", [(b"1", b"x")])
     store.keep()
@@ -48,7 +48,7 @@ def test_many_short_rows_are_put_in_their_order(store: OpenStore) -> None:
     ]
 
 
-def test_a_deleted_row_is_gone_with_the_commit(store: OpenStore) -> None:
+def test_a_row_is_deleted_by_the_commit(store: OpenStore) -> None:
     store.state.put("topics", b"key", b"value")
     store.keep()
     store.state.put("topics", b"key", None)
@@ -58,12 +58,12 @@ def test_a_deleted_row_is_gone_with_the_commit(store: OpenStore) -> None:
     assert store.state.get("topics", b"key") is None
 
 
-def test_deleting_a_row_that_is_not_there_is_no_failure(store: OpenStore) -> None:
+def test_deleting_a_missing_row_succeeds(store: OpenStore) -> None:
     store.state.put("topics", b"never", None)
     store.keep()
 
 
-def test_rows_come_in_the_order_of_their_keys(store: OpenStore) -> None:
+def test_rows_are_scanned_in_the_order_of_their_keys(store: OpenStore) -> None:
     keys = [b"", b"\x00", b"\x00\x01", b"a", b"a\x00", b"a\xff", b"b", b"\xff", b"\xff\xff"]
     for key in reversed(keys):
         store.state.put("rows", key, b"of " + key)
@@ -72,7 +72,7 @@ def test_rows_come_in_the_order_of_their_keys(store: OpenStore) -> None:
     assert store.state.scan("rows") == [(key, b"of " + key) for key in keys]
 
 
-def test_tables_are_kept_apart_even_when_one_name_begins_another(store: OpenStore) -> None:
+def test_tables_are_separate_if_one_name_begins_with_another(store: OpenStore) -> None:
     store.state.put("group", b"a", b"1")
     store.state.put("groups", b"a", b"2")
     store.state.put("grou", b"p\xff", b"3")
@@ -92,7 +92,7 @@ def test_an_empty_value_is_a_value(store: OpenStore) -> None:
     assert store.state.scan("doomed") == [(b"key", b"")]
 
 
-def test_a_table_may_be_read_in_parts(store: OpenStore) -> None:
+def test_a_table_can_be_scanned_in_parts(store: OpenStore) -> None:
     for number in (5, 3, 1, 4, 2):
         store.state.put("rows", b"%d" % number, b"")
     store.state.put("other", b"9", b"")
@@ -127,7 +127,7 @@ def test_keys_may_be_as_long_as_a_group_id(store: OpenStore) -> None:
     assert store.state.scan("groups") == []
 
 
-def test_a_large_value_comes_back_whole(store: OpenStore) -> None:
+def test_a_large_value_is_read_whole(store: OpenStore) -> None:
     value = bytes(range(256)) * 4000
     store.state.put("partitions", b"key", value)
     store.keep()
@@ -135,7 +135,7 @@ def test_a_large_value_comes_back_whole(store: OpenStore) -> None:
     assert store.state.get("partitions", b"key") == value
 
 
-def test_rows_are_there_after_a_restart(lasting_store: OpenStore) -> None:
+def test_rows_survive_a_restart(lasting_store: OpenStore) -> None:
     store = lasting_store
     store.state.put("topics", b"key", b"value")
     store.keep()
@@ -146,7 +146,7 @@ def test_rows_are_there_after_a_restart(lasting_store: OpenStore) -> None:
     assert store.state.scan("topics") == [(b"key", b"value")]
 
 
-def test_the_tables_with_rows_are_told(store: OpenStore) -> None:
+def test_tables_with_rows_are_listed(store: OpenStore) -> None:
     store.state.put("b", b"1", b"")
     store.state.put("a", b"1", b"")
     store.state.put("a", b"2", b"")

@@ -16,7 +16,7 @@ def described(topics: list[Topic]) -> list[tuple[str, bytes, tuple[int, ...], di
     return [(t.name, t.topic_id, t.partition_ids, dict(t.configs)) for t in topics]
 
 
-def test_a_saved_topic_is_loaded_as_it_was(store: OpenStore) -> None:
+def test_a_saved_topic_is_loaded_unchanged(store: OpenStore) -> None:
     topics = StoredTopicRepository(store.log, store.state)
     saved = [topic("orders", 3, 4, configs={"retention.ms": "5"}), topic("payments", 9)]
     for one in saved:
@@ -56,7 +56,7 @@ def test_a_deleted_topic_leaves_its_partitions_to_be_dropped(store: OpenStore) -
     assert topics.doomed_partitions() == [300]
 
 
-def test_a_topic_can_be_made_again_in_the_pass_that_deletes_it(store: OpenStore) -> None:
+def test_a_topic_can_be_recreated_in_the_pass_that_deletes_it(store: OpenStore) -> None:
     topics = StoredTopicRepository(store.log, store.state)
     topics.save(topic("orders", 1))
     store.keep()
@@ -69,7 +69,7 @@ def test_a_topic_can_be_made_again_in_the_pass_that_deletes_it(store: OpenStore)
     assert topics.doomed_partitions() == [1]
 
 
-def test_partition_ids_are_never_given_twice(store: OpenStore) -> None:
+def test_partition_ids_are_never_assigned_twice(store: OpenStore) -> None:
     topics = StoredTopicRepository(store.log, store.state)
 
     assert topics.reserve_partition_ids(3) == (0, 1, 2)
@@ -79,18 +79,18 @@ def test_partition_ids_are_never_given_twice(store: OpenStore) -> None:
     assert StoredTopicRepository(store.log, store.state).reserve_partition_ids(1) == (5,)
 
 
-def test_partition_ids_are_not_given_again_before_a_commit_or_after_a_failed_one(
+def test_partition_ids_are_not_reused_before_a_commit_or_after_a_failed_one(
     store: OpenStore,
 ) -> None:
     topics = StoredTopicRepository(store.log, store.state)
-    topics.reserve_partition_ids(3)  # nothing of this is ever committed
+    topics.reserve_partition_ids(3)  # never committed
     assert topics.reserve_partition_ids(1) == (3,)
     store.keep()
 
     assert StoredTopicRepository(store.log, store.state).reserve_partition_ids(1) == (4,)
 
 
-def test_a_store_without_its_counter_gives_no_partition_id_that_has_batches(
+def test_a_store_without_its_counter_assigns_no_partition_id_with_batches(
     store: OpenStore,
 ) -> None:
     for partition_id in (0, 6):
@@ -101,7 +101,7 @@ def test_a_store_without_its_counter_gives_no_partition_id_that_has_batches(
     assert topics.reserve_partition_ids(2) == (7, 8)
 
 
-def test_topics_and_counters_are_there_after_a_restart(lasting_store: OpenStore) -> None:
+def test_topics_and_counters_survive_a_restart(lasting_store: OpenStore) -> None:
     topics = StoredTopicRepository(lasting_store.log, lasting_store.state)
     topics.save(topic("orders", *topics.reserve_partition_ids(2)))
     lasting_store.keep()

@@ -1,4 +1,4 @@
-"""LogStore: what lies below the start of a log goes, in slices, and nothing else does."""
+"""LogStore: batches below the log start offset are removed in slices."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_batches_that_end_below_an_offset_are_trimmed(
     assert len(store.everything(6)) == len(store.everything(8)) == 600
 
 
-def test_trimming_takes_the_timestamp_index_along(store: OpenStore) -> None:
+def test_trimming_removes_entries_of_the_timestamp_index(store: OpenStore) -> None:
     for offset in range(4):
         store.log.append(7, offset, batch(offset), 1000 + offset)
         store.keep()
@@ -46,7 +46,7 @@ def test_trimming_takes_the_timestamp_index_along(store: OpenStore) -> None:
     assert [store.log.at_timestamp(7, 1000 + after) for after in range(5)] == [0, 0, 0, 3, 4]
 
 
-def test_trimming_goes_in_slices_and_ends(store: OpenStore) -> None:
+def test_trimming_ends_after_several_slices(store: OpenStore) -> None:
     for offset in range(10):
         store.log.append(7, offset, batch(offset, size_bytes=100), offset)
         store.keep()
@@ -60,7 +60,7 @@ def test_trimming_goes_in_slices_and_ends(store: OpenStore) -> None:
     assert store.everything(7) == batch(9, size_bytes=100)
 
 
-def test_two_trims_of_one_pass_take_nothing_twice(store: OpenStore) -> None:
+def test_two_trims_of_one_pass_remove_each_batch_once(store: OpenStore) -> None:
     for offset in range(3):
         store.log.append(7, offset, batch(offset, size_bytes=100))
         store.keep()
@@ -73,7 +73,7 @@ def test_two_trims_of_one_pass_take_nothing_twice(store: OpenStore) -> None:
     assert store.everything(7) == batch(2, size_bytes=100) + batch(3, size_bytes=100)
 
 
-def test_what_shares_an_entry_with_what_stays_can_be_read_rightly(store: OpenStore) -> None:
+def test_batches_in_the_entry_of_the_log_start_stay_readable(store: OpenStore) -> None:
     batches = [batch(offset, b"%d" % offset) for offset in range(6)]
     for offset, one in enumerate(batches):
         store.log.append(7, offset, one)
@@ -86,7 +86,7 @@ def test_what_shares_an_entry_with_what_stays_can_be_read_rightly(store: OpenSto
     assert store.everything(7).endswith(batches[4] + batches[5])
 
 
-def test_a_partition_that_is_trimmed_empty_takes_new_batches(store: OpenStore) -> None:
+def test_an_empty_trimmed_partition_accepts_new_batches(store: OpenStore) -> None:
     append_three(store)
     assert store.log.trim(7, 40, 10) == (600, True)
     store.keep()
@@ -99,6 +99,6 @@ def test_a_partition_that_is_trimmed_empty_takes_new_batches(store: OpenStore) -
     assert store.log.at_timestamp(7, 6) == 41
 
 
-def test_nobody_is_there_to_be_trimmed(store: OpenStore) -> None:
+def test_trimming_an_unknown_partition_is_done_at_once(store: OpenStore) -> None:
     assert store.log.trim(7, 100, 1) == (0, True)
     store.keep()

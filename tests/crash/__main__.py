@@ -11,17 +11,17 @@ import time
 from pathlib import Path
 
 from tests.crash.broker import Nursery
+from tests.crash.lives import DEATHS, LifeFailed, random_life
 from tests.crash.points import FLUSHES
-from tests.crash.story import DEATHS, LifeFailed, random_life
 from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
 
 
 def main() -> int:
     options = _options()
     if options.seed is not None:
-        return Lives(options.flush, tell=True).live([options.seed] * (options.repeat or 1))
+        return Lives(options.flush, prints=True).live([options.seed] * (options.repeat or 1))
     first = random.randrange(1 << 24) if options.first is None else options.first
-    return Lives(options.flush, tell=False).live(range(first, first + options.lives))
+    return Lives(options.flush, prints=False).live(range(first, first + options.lives))
 
 
 def _options() -> argparse.Namespace:
@@ -30,20 +30,20 @@ def _options() -> argparse.Namespace:
     lives = f"how many, of {DEATHS} deaths and one in order each"
     add("--lives", type=at_least_one, default=20, metavar="N", help=lives)
     add("--from", dest="first", type=int, metavar="K", help="the first one's seed; else any")
-    add("--seed", "--life", type=int, metavar="SEED", help="one life, told as it goes")
-    add("--repeat", type=at_least_one, metavar="N", help="that life so often")
+    add("--seed", type=int, metavar="SEED", help="one life, with its events")
+    add("--repeat", type=at_least_one, metavar="N", help="how often")
     add("--flush", choices=FLUSHES, help="else each life draws one")
     options = parser.parse_args()
     if options.repeat is not None and options.seed is None:
-        parser.error("--repeat goes with --seed: one life, so often")
+        parser.error("--repeat needs --seed: it repeats one life")
     return options
 
 
 class Lives:
     """Runs seeds one after the other until one fails; its folder is preserved."""
 
-    def __init__(self, flush: str | None, tell: bool) -> None:
-        self._flush, self._tell = flush, tell
+    def __init__(self, flush: str | None, prints: bool) -> None:
+        self._flush, self._prints = flush, prints
         self._lives = self._deaths = 0
         self._folder: Path | None = None
 
@@ -68,7 +68,7 @@ class Lives:
     def _fails(self, nursery: Nursery, seed: int) -> bool:
         folder = self._folder = Path(tempfile.mkdtemp(prefix=f"ottla-crash-{seed}-"))
         try:
-            life = random_life(nursery, folder, seed, self._flush, tell=self._tell)
+            life = random_life(nursery, folder, seed, self._flush, prints=self._prints)
         except LifeFailed as failure:
             self._folder = None
             self._lives += 1
@@ -78,7 +78,7 @@ class Lives:
         shutil.rmtree(folder)
         self._lives += 1
         self._deaths += life.deaths
-        print(f"seed {seed}, flush={life.flush}: well, {life.deaths} deaths", flush=True)
+        print(f"seed {seed}, flush={life.flush}: passed, {life.deaths} deaths", flush=True)
         return False
 
 

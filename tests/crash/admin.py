@@ -34,7 +34,7 @@ MOST_PARTITIONS = 6
 #: The tagged fields after the correlation id of a flexible response.
 TAGS = 5
 
-Heard = Callable[[Reader], None]
+OnResponse = Callable[[Reader], None]
 
 
 class Admin(Client):
@@ -44,58 +44,60 @@ class Admin(Client):
         self.made = 0
         self.names_gone: list[str] = []
 
-    def go_on(self) -> None:
-        if not self.unanswered:
+    def send_next(self) -> None:
+        if not self.pending:
             self._draw()
 
-    def answered(self, context: Heard, answer: Reader) -> None:
-        context(answer)
+    def on_response(self, context: OnResponse, response: Reader) -> None:
+        context(response)
 
     def _draw(self) -> None:
         others = self.topics.others()
-        growing = [one for one in others if one.partitions < MOST_PARTITIONS]
+        extensible = [one for one in others if one.partitions < MOST_PARTITIONS]
         drawn = self.chance.random()
         if drawn < 0.2:
-            self._ask_for_producer_id()
+            self._request_producer_id()
         elif len(others) < 2 or (drawn < 0.5 and len(others) < MOST_TOPICS):
             self._create()
-        elif drawn < 0.75 and growing:
-            self._grow(self.chance.choice(growing))
+        elif drawn < 0.75 and extensible:
+            self._grow(self.chance.choice(extensible))
         else:
             self._delete(self.chance.choice(others))
 
-    def _send(self, request: Request, version: int, heard: Heard) -> None:
+    def _send(self, request: Request, version: int, on_response: OnResponse) -> None:
         body = b"\0" + b"".join(request.encode(version))
-        self.asks(request.api_key, version, body, heard)
+        self.send_request(request.api_key, version, body, on_response)
 
-    def _ask_for_producer_id(self) -> None:
-        def heard(answer: Reader) -> None:
-            _throttle, error, producer_id, _epoch = answer.take("ihqh")
+    def _request_producer_id(self) -> None:
+        def on_response(response: Reader) -> None:
+            _throttle, error, producer_id, _epoch = response.take("ihqh")
             if self._done(error, "InitProducerId"):
-                self.topics.gives(producer_id)
+                self.topics.add_producer_id(producer_id)
 
-        self.asks(INIT_PRODUCER_ID, 0, string(None) + struct.pack(">i", 60_000), heard)
+        self.send_request(
+            INIT_PRODUCER_ID, 0, string(None) + struct.pack(">i", 60_000), on_response
+        )
 
     def _create(self) -> None:
         """One topic, or two in one request."""
         names = [self._new_name() for _ in range(self.chance.randint(1, 2))]
-        topics = [self.topics.makes(Topic(name, self.chance.randint(1, 3))) for name in names]
+        topics = [self.topics.add(Topic(name, self.chance.randint(1, 3))) for name in names]
         for topic in topics:
-            topic.made_with = topics
+            topic.created_with = topics
 
-        def heard(answer: Reader) -> None:
-            told = CreateTopicsResponse.decode(7, answer.data, TAGS)[0].topics
-            for topic, one in zip(topics, told, strict=True):
+        def on_response(response: Reader) -> None:
+            results = CreateTopicsResponse.decode(7, response.data, TAGS)[0].topics
+            for topic, one in zip(topics, results, strict=True):
                 if self._done(one.error_code, f"CreateTopics {topic.name}"):
-                    self.topics.made(topic, one.topic_id)
+                    self.topics.created(topic, one.topic_id)
                 else:
                     del self.topics.by_name[topic.name]
 
-        wanted = [
+        new = [
             CreatableTopic(name=one.name, num_partitions=one.partitions, replication_factor=1)
             for one in topics
         ]
-        self._send(CreateTopicsRequest(topics=wanted), 7, heard)
+        self._send(CreateTopicsRequest(topics=new), 7, on_response)
 
     def _new_name(self) -> str:
         """Sometimes a name that was used before."""
@@ -105,33 +107,33 @@ class Admin(Client):
         return f"other-{self.made}"
 
     def _grow(self, topic: Topic) -> None:
-        topic.growing = topic.partitions + self.chance.randint(1, 2)
+        topic.extending_to = topic.partitions + self.chance.randint(1, 2)
 
-        def heard(answer: Reader) -> None:
-            told = _first(CreatePartitionsResponse.decode(3, answer.data, TAGS)[0].results)
-            if self._done(told.error_code, f"CreatePartitions {topic.name}"):
-                topic.partitions = topic.growing or 0
-            topic.growing = None
+        def on_response(response: Reader) -> None:
+            results = _first(CreatePartitionsResponse.decode(3, response.data, TAGS)[0].results)
+            if self._done(results.error_code, f"CreatePartitions {topic.name}"):
+                topic.partitions = topic.extending_to or 0
+            topic.extending_to = None
 
-        wanted = CreatePartitionsTopic(name=topic.name, count=topic.growing, assignments=None)
-        self._send(CreatePartitionsRequest(topics=[wanted], timeout_ms=30_000), 3, heard)
+        more = CreatePartitionsTopic(name=topic.name, count=topic.extending_to, assignments=None)
+        self._send(CreatePartitionsRequest(topics=[more], timeout_ms=30_000), 3, on_response)
 
     def _delete(self, topic: Topic) -> None:
-        topic.going = True
+        topic.deleting = True
 
-        def heard(answer: Reader) -> None:
-            told = _first(DeleteTopicsResponse.decode(6, answer.data, TAGS)[0].responses)
-            if self._done(told.error_code, f"DeleteTopics {topic.name}"):
+        def on_response(response: Reader) -> None:
+            results = _first(DeleteTopicsResponse.decode(6, response.data, TAGS)[0].responses)
+            if self._done(results.error_code, f"DeleteTopics {topic.name}"):
                 self.topics.deleted(topic)
                 self.names_gone.append(topic.name)
             else:
-                topic.going = False
+                topic.deleting = False
 
         by_name = self.chance.random() < 0.5
         state = DeleteTopicState(
             name=topic.name if by_name else None, topic_id=bytes(16) if by_name else topic.topic_id
         )
-        self._send(DeleteTopicsRequest(topics=[state], timeout_ms=30_000), 6, heard)
+        self._send(DeleteTopicsRequest(topics=[state], timeout_ms=30_000), 6, on_response)
 
     def _done(self, error: int, what: str) -> bool:
         if error == STORAGE_ERROR and self.storage_may_fail:
@@ -141,6 +143,6 @@ class Admin(Client):
         return True
 
 
-def _first(answers: Any) -> Any:
-    (one,) = answers
+def _first(responses: Any) -> Any:
+    (one,) = responses
     return one

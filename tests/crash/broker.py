@@ -42,7 +42,7 @@ class Nursery:
             start_new_session=True,
         )
         assert self.process.stdin is not None and self.process.stdout is not None
-        self.orders, self.said = self.process.stdin, self.process.stdout
+        self.orders, self.events_pipe = self.process.stdin, self.process.stdout
         self.rest = b""
         self.events: list[dict[str, Any]] = []
         self.wait_for("born", within_s=START_WITHIN_S)
@@ -53,7 +53,7 @@ class Nursery:
     def __exit__(self, *_failure: object) -> None:
         self.orders.close()
         self.process.wait()
-        self.said.close()
+        self.events_pipe.close()
 
     def order(self, **facts: Any) -> None:
         self.orders.write(json.dumps(facts).encode() + b"\n")
@@ -61,7 +61,7 @@ class Nursery:
 
     def hear(self) -> None:
         """Reads messages; call it when the pipe is readable."""
-        data = os.read(self.said.fileno(), 1 << 16)
+        data = os.read(self.events_pipe.fileno(), 1 << 16)
         assert data, "the nursery is gone"
         *lines, self.rest = (self.rest + data).split(b"\n")
         self.events += map(json.loads, lines)
@@ -69,7 +69,7 @@ class Nursery:
     def wait_for(self, *names: str, within_s: float = START_WITHIN_S) -> dict[str, Any]:
         deadline = time.monotonic() + within_s
         with selectors.DefaultSelector() as selector:
-            selector.register(self.said, selectors.EVENT_READ)
+            selector.register(self.events_pipe, selectors.EVENT_READ)
             while True:
                 for event in self.events:
                     if event["event"] in names:

@@ -34,7 +34,7 @@ class Check:
     def all(self, topics: Topics, streams: Iterable[Stream], offsets: Ledgers) -> int:
         """Returns the number of batches."""
         with self.client:
-            topics.check(self._told_topics())
+            topics.check(self._described_topics())
             offsets.check(self.client, topics)
             batches = 0
             for topic in list(topics.by_name.values()):
@@ -44,16 +44,16 @@ class Check:
                 stream.check()
         return batches
 
-    def _told_topics(self) -> dict[str, tuple[bytes, int]]:
+    def _described_topics(self) -> dict[str, tuple[bytes, int]]:
         body = b"\0" + b"".join(MetadataRequest(topics=None).encode(12))
-        answer = self.client.ask(METADATA, 12, body)
-        told = {}
-        for topic in MetadataResponse.decode(12, answer.data, 5)[0].topics:
+        response = self.client.ask(METADATA, 12, body)
+        found = {}
+        for topic in MetadataResponse.decode(12, response.data, 5)[0].topics:
             indexes = sorted(one.partition_index for one in topic.partitions)
             if topic.error_code or indexes != list(range(len(indexes))):
                 raise Broken(f"{topic.name}: error {topic.error_code}, partitions {indexes}")
-            told[topic.name or ""] = (topic.topic_id, len(indexes))
-        return told
+            found[topic.name or ""] = (topic.topic_id, len(indexes))
+        return found
 
     def _partition(self, topic: Topic, index: int) -> int:
         ledger = topic.ledger(index)
@@ -88,9 +88,9 @@ class Check:
                 by_producer[one.batch.producer_id].append(one)
         for batches in by_producer.values():
             base_offset, batch = self.chance.choice(batches[-REMEMBERED:])
-            told = self.client.produce(topic.name, batch.bytes, index)
-            if told != (0, base_offset):
-                raise Broken(f"{topic.name}-{index}: a retry of {base_offset} is told {told}")
+            result = self.client.produce(topic.name, batch.bytes, index)
+            if result != (0, base_offset):
+                raise Broken(f"{topic.name}-{index}: a retry of {base_offset} gets {result}")
 
     def _offsets(self, topic: Topic, index: int, found: list[Found], start: int, end: int) -> None:
         self._offset(topic, index, EARLIEST, start)
@@ -98,16 +98,16 @@ class Check:
         if not found:
             return
         for one in self.chance.sample(found, min(2, len(found))):
-            wanted = one.batch.timestamp
-            first = next(f.base_offset for f in found if f.batch.timestamp >= wanted)
-            self._offset(topic, index, wanted, max(first, start))
+            timestamp = one.batch.timestamp
+            first = next(f.base_offset for f in found if f.batch.timestamp >= timestamp)
+            self._offset(topic, index, timestamp, max(first, start))
         self._offset(topic, index, max(f.batch.timestamp for f in found) + 1, -1)
 
     def _offset(self, topic: Topic, index: int, timestamp: int, expected: int) -> None:
-        wanted = string(topic.name) + array([struct.pack(">iq", index, timestamp)])
-        answer = self.client.ask(LIST_OFFSETS, 1, struct.pack(">i", -1) + array([wanted]))
-        answer.take("i"), answer.string()
-        _count, _index, error, _time, offset = answer.take("iihqq")
+        body = string(topic.name) + array([struct.pack(">iq", index, timestamp)])
+        response = self.client.ask(LIST_OFFSETS, 1, struct.pack(">i", -1) + array([body]))
+        response.take("i"), response.string()
+        _count, _index, error, _time, offset = response.take("iihqq")
         if error or offset != expected:
             raise Broken(
                 f"{topic.name}-{index}: time {timestamp} is at {offset} (error {error}), "

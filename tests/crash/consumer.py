@@ -19,18 +19,18 @@ class Consumer(Client):
         super().begin()
         self.positions.clear()
 
-    def go_on(self) -> None:
-        if self.unanswered:
+    def send_next(self) -> None:
+        if self.pending:
             return
         main = self.topics.main
         self.turn = (self.turn + 1) % main.partitions
         ledger = main.ledger(self.turn)
         position = self.positions.setdefault(ledger, ledger.next_offset_seen)
         body = fetch_body(main.name, self.turn, position, max_wait_ms=5, max_bytes=1 << 18)
-        self.asks(FETCH, 4, body, ledger)
+        self.send_request(FETCH, 4, body, ledger)
 
-    def answered(self, context: PartitionLedger, answer: Reader) -> None:
-        fetched = read_fetched(answer)
+    def on_response(self, context: PartitionLedger, response: Reader) -> None:
+        fetched = read_fetched(response)
         if fetched.error:
             raise Broken(f"{context.name} cannot be read: error {fetched.error}")
         if fetched.high_watermark < context.next_offset_seen:

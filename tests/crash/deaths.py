@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from tests.crash.broker import VIOLENT, Broker
 from tests.crash.points import Point, When, points_of
 
-MOST_ANSWERS = 400
+MOST_RESPONSES = 400
 #: Timeout for a point with several passages: some do not come again.
-PATIENCE_ANSWERS = 30_000
+PATIENCE_RESPONSES = 30_000
 #: Delays before a signal, and between SIGTERM and SIGKILL.
 DELAY_S, GRACE_S = 0.003, 0.010
 
@@ -21,10 +21,10 @@ DELAY_S, GRACE_S = 0.003, 0.010
 class Death:
     """The end of one run of the broker."""
 
-    story: str
+    title: str
     point: Point | None = None
     #: The signal is sent after so many responses, and so much later.
-    answers: int = 0
+    responses: int = 0
     delay_s: float = 0.0
     number: signal.Signals | None = signal.SIGKILL
     #: Delay of SIGKILL after SIGTERM.
@@ -42,29 +42,29 @@ class Death:
         return (0,) if self.grace_s is None else (0, -signal.SIGTERM, *VIOLENT)
 
 
-def killed_after(answers: int, chance: random.Random) -> Death:
-    return Death(f"SIGKILL after {answers} answers", None, answers, chance.random() * DELAY_S)
+def killed_after(responses: int, chance: random.Random) -> Death:
+    return Death(f"SIGKILL after {responses} responses", None, responses, chance.random() * DELAY_S)
 
 
 def at(point: Point, chance: random.Random) -> Death:
     if point.when is not When.STOPPING:
         if point.most > 1:
-            return Death(point.name, point, PATIENCE_ANSWERS)
+            return Death(point.name, point, PATIENCE_RESPONSES)
         return Death(point.name, point, number=None)
     return Death(point.name, point, chance.randrange(50), number=signal.SIGTERM)
 
 
 def random_death(flush: str, chance: random.Random) -> Death:
-    answers = chance.randrange(chance.choice([3, 50, MOST_ANSWERS]))
+    responses = chance.randrange(chance.choice([3, 50, MOST_RESPONSES]))
     drawn = chance.random()
     if drawn < 0.5:
-        return killed_after(answers, chance)
+        return killed_after(responses, chance)
     if drawn < 0.6:
-        return Death(f"SIGTERM after {answers} answers", None, answers, number=signal.SIGTERM)
+        return Death(f"SIGTERM after {responses} responses", None, responses, number=signal.SIGTERM)
     if drawn < 0.7:
         grace_s = chance.random() * GRACE_S
-        story = f"SIGTERM after {answers} answers, SIGKILL {grace_s * 1000:.1f} ms later"
-        return Death(story, None, answers, number=signal.SIGTERM, grace_s=grace_s)
+        title = f"SIGTERM after {responses} responses, SIGKILL {grace_s * 1000:.1f} ms later"
+        return Death(title, None, responses, number=signal.SIGTERM, grace_s=grace_s)
     later = [point for point in points_of(flush) if point.when is not When.FIRST_START]
     return at(chance.choice(later), chance)
 
@@ -76,10 +76,10 @@ class Executioner:
         self.broker, self.death = broker, death
         self.due: list[tuple[float, signal.Signals]] | None = None
 
-    def __call__(self, answers: int) -> float | None:
+    def __call__(self, responses: int) -> float | None:
         now = time.monotonic()
         if self.due is None:
-            if self.death.number is None or answers < self.death.answers:
+            if self.death.number is None or responses < self.death.responses:
                 return None
             self.due = self._orders(self.death.number, now + self.death.delay_s)
         while self.due and self.due[0][0] <= now:

@@ -30,38 +30,38 @@ class Deleter(Client):
         super().__init__("deleter")
         self.chance, self.topics = chance, topics
 
-    def go_on(self) -> None:
-        if self.unanswered:
+    def send_next(self) -> None:
+        if self.pending:
             return
         others = self.topics.others()
         if others and self.chance.random() < 0.3:
             self._delete(self.chance.choice(others))
         else:
             deletion = string(self.topics.main.name) + array([struct.pack(">iq", 0, -1)])
-            self.asks(LIST_OFFSETS, 1, struct.pack(">i", -1) + array([deletion]), None)
+            self.send_request(LIST_OFFSETS, 1, struct.pack(">i", -1) + array([deletion]), None)
 
     def _delete(self, topic: Topic) -> None:
         index = self.chance.randrange(topic.partitions)
         # Acknowledged deletions persist.
         offsets = [ALL, *topic.ledger(index).acknowledged]
         deletion = Deletion(topic, index, self.chance.choice(offsets))
-        deletion.ledger.asks_to_delete(deletion.offset)
+        deletion.ledger.deletion_requested(deletion.offset)
         row = struct.pack(">iq", index, deletion.offset)
         body = array([string(topic.name) + array([row])]) + struct.pack(">i", 30_000)
-        self.asks(DELETE_RECORDS, 1, body, deletion)
+        self.send_request(DELETE_RECORDS, 1, body, deletion)
 
-    def answered(self, context: Deletion | None, answer: Reader) -> None:
+    def on_response(self, context: Deletion | None, response: Reader) -> None:
         if context is None:
             return
-        answer.take("ii")
-        answer.string()
-        _count, _index, low_watermark, error = answer.take("iiqh")
+        response.take("ii")
+        response.string()
+        _count, _index, low_watermark, error = response.take("iiqh")
         topic = context.topic
         if error == 0:
             if low_watermark < context.offset:
-                raise Broken(f"{context.ledger.name}: {context} is told {low_watermark}")
+                raise Broken(f"{context.ledger.name}: {context} gets {low_watermark}")
             context.ledger.deletes(low_watermark)
         elif error == STORAGE_ERROR and self.storage_may_fail:
             pass
-        elif error != UNKNOWN_TOPIC or not (topic.going or topic.topic_id in self.topics.gone):
+        elif error != UNKNOWN_TOPIC or not (topic.deleting or topic.topic_id in self.topics.gone):
             raise Broken(f"{context.ledger.name}: no records are deleted: error {error}")

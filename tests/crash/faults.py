@@ -18,7 +18,7 @@ from infrastructure.storage.repositories.partition_repository import StoredParti
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 
 
-def answers_before_the_commit() -> None:
+def responds_before_the_commit() -> None:
     wait = Commits.wait
 
     def hasty(self: Commits, then: Done) -> None:
@@ -28,14 +28,14 @@ def answers_before_the_commit() -> None:
     Commits.wait = hasty  # type: ignore[method-assign]
 
 
-def keeps_the_last_batch_for_the_next_commit() -> None:
+def delays_the_last_batch_to_the_next_commit() -> None:
     append = LmdbLogStore.append
-    kept: list[tuple[Any, ...]] = []
+    delayed: list[tuple[Any, ...]] = []
 
     def late(self: LmdbLogStore, partition_id: int, last: int, batch: Any, time: int = -1) -> None:
-        kept.append((self, partition_id, last, bytes(batch), time))
-        if len(kept) > 1:
-            append(*kept.pop(0))
+        delayed.append((self, partition_id, last, bytes(batch), time))
+        if len(delayed) > 1:
+            append(*delayed.pop(0))
 
     LmdbLogStore.append = late  # type: ignore[assignment, method-assign]
 
@@ -50,7 +50,7 @@ def commits_batch_by_batch() -> None:
     LmdbLogStore.append = torn  # type: ignore[assignment, method-assign]
 
 
-def shows_what_waits_for_a_commit() -> None:
+def shows_uncommitted_records() -> None:
     def lingers(self: Commits) -> None:
         if not self._is_scheduled and not self._under_way:
             self._is_scheduled = True
@@ -60,7 +60,7 @@ def shows_what_waits_for_a_commit() -> None:
     Partition.high_watermark = property(lambda self: self.end.next_offset)  # type: ignore[assignment]
 
 
-def forgets_producers_at_a_start() -> None:
+def loses_producers_at_start() -> None:
     recover = StoredPartitionRepository.recover
 
     def forgetful(
@@ -80,7 +80,7 @@ def leaves_producers_out_of_snapshots() -> None:
     Partition.snapshot = snapshot  # type: ignore[method-assign]
 
 
-def takes_snapshots_of_what_is_to_come() -> None:
+def takes_snapshots_beyond_the_log_end() -> None:
     snapshot = Partition.snapshot
 
     def ahead(self: Partition) -> PartitionSnapshot:
@@ -91,11 +91,11 @@ def takes_snapshots_of_what_is_to_come() -> None:
     Partition.snapshot = ahead  # type: ignore[method-assign]
 
 
-def forgets_where_logs_start() -> None:
+def loses_log_start_offsets() -> None:
     restore = Partition.restore
 
-    def forgetful(self: Partition, *given: Any) -> None:
-        restore(self, *given)
+    def forgetful(self: Partition, *args: Any) -> None:
+        restore(self, *args)
         self.end.start_offset = self.durable.start_offset = 0
 
     Partition.restore = forgetful  # type: ignore[method-assign]
@@ -105,7 +105,7 @@ def deletes_without_a_snapshot() -> None:
     Partition.request_snapshot = lambda self: None  # type: ignore[method-assign]
 
 
-def appends_retries_again() -> None:
+def appends_duplicates() -> None:
     find = Producers.find_duplicate
 
     def blind(self: Producers, batch: RecordBatch) -> AppendedBatch | None:
@@ -115,13 +115,13 @@ def appends_retries_again() -> None:
     Producers.find_duplicate = blind  # type: ignore[method-assign]
 
 
-def gives_producer_ids_again() -> None:
+def assigns_producer_ids_twice() -> None:
     StoredClusterRepository.reserve_producer_ids = (  # type: ignore[method-assign]
         lambda self, next_producer_id: None
     )
 
 
-def gives_partition_ids_again() -> None:
+def assigns_partition_ids_twice() -> None:
     def reserve(self: StoredTopicRepository, count: int) -> tuple[int, ...]:
         first = self._next_partition_id
         self._next_partition_id += count
@@ -130,11 +130,11 @@ def gives_partition_ids_again() -> None:
     StoredTopicRepository.reserve_partition_ids = reserve  # type: ignore[method-assign]
 
 
-def does_not_keep_deletions() -> None:
+def does_not_persist_deletions() -> None:
     StoredTopicRepository.delete = lambda self, topic: None  # type: ignore[method-assign]
 
 
-def does_not_keep_growth() -> None:
+def does_not_persist_new_partitions() -> None:
     save = StoredTopicRepository.save
 
     def once(self: StoredTopicRepository, topic: Topic) -> None:
@@ -153,7 +153,7 @@ def leaves_the_data_of_deleted_topics() -> None:
     LmdbLogStore.drop = lambda self, partition_id, max_batches: True  # type: ignore[method-assign]
 
 
-def answers_commits_of_offsets_at_once() -> None:
+def acknowledges_offsets_before_the_commit() -> None:
     persist = Offsets.persist
 
     def hasty(self: Offsets, group_id: str, writes: Any, then: Any) -> None:
@@ -163,14 +163,14 @@ def answers_commits_of_offsets_at_once() -> None:
     Offsets.persist = hasty  # type: ignore[method-assign]
 
 
-def keeps_offsets_in_memory_only() -> None:
+def does_not_persist_offsets() -> None:
     def forgetful(self: StoredOffsetRepository, writes: Any, done: Any) -> None:
         self._when_committed(done)
 
     StoredOffsetRepository.apply = forgetful  # type: ignore[method-assign]
 
 
-def keeps_half_of_a_commit() -> None:
+def persists_half_of_an_offset_commit() -> None:
     apply = StoredOffsetRepository.apply
 
     def half(self: StoredOffsetRepository, writes: Any, done: Any) -> None:
@@ -183,23 +183,23 @@ def keeps_half_of_a_commit() -> None:
 FAULTS: dict[str, tuple[Callable[[], None], tuple[str, ...]]] = {
     fault.__name__: (fault, points)
     for fault, points in (
-        (answers_before_the_commit, ("batch: before the commit",)),
-        (keeps_the_last_batch_for_the_next_commit, ("all answers of a pass are sent",)),
+        (responds_before_the_commit, ("batch: before the commit",)),
+        (delays_the_last_batch_to_the_next_commit, ("all responses of a pass are sent",)),
         (commits_batch_by_batch, ("batch: staged, again",)),
-        (shows_what_waits_for_a_commit, ("batch: before the commit",)),
-        (forgets_producers_at_a_start, ("",)),
-        (leaves_producers_out_of_snapshots, ("snapshot: committed, nobody told",)),
-        (takes_snapshots_of_what_is_to_come, ("snapshot: committed, nobody told",)),
-        (forgets_where_logs_start, ("",)),
-        (deletes_without_a_snapshot, ("last trimmed slice: committed, nobody told", "")),
-        (appends_retries_again, ("",)),
-        (gives_producer_ids_again, ("",)),
-        (gives_partition_ids_again, ("deletion: committed, nobody told", "")),
-        (does_not_keep_deletions, ("",)),
-        (does_not_keep_growth, ("",)),
-        (leaves_the_data_of_deleted_topics, ("deletion: committed, nobody told",)),
-        (answers_commits_of_offsets_at_once, ("offsets: before the commit",)),
-        (keeps_offsets_in_memory_only, ("",)),
-        (keeps_half_of_a_commit, ("",)),
+        (shows_uncommitted_records, ("batch: before the commit",)),
+        (loses_producers_at_start, ("",)),
+        (leaves_producers_out_of_snapshots, ("snapshot: committed, no response sent",)),
+        (takes_snapshots_beyond_the_log_end, ("snapshot: committed, no response sent",)),
+        (loses_log_start_offsets, ("",)),
+        (deletes_without_a_snapshot, ("last trimmed slice: committed, no response sent", "")),
+        (appends_duplicates, ("",)),
+        (assigns_producer_ids_twice, ("",)),
+        (assigns_partition_ids_twice, ("deletion: committed, no response sent", "")),
+        (does_not_persist_deletions, ("",)),
+        (does_not_persist_new_partitions, ("",)),
+        (leaves_the_data_of_deleted_topics, ("deletion: committed, no response sent",)),
+        (acknowledges_offsets_before_the_commit, ("offsets: before the commit",)),
+        (does_not_persist_offsets, ("",)),
+        (persists_half_of_an_offset_commit, ("",)),
     )
 }

@@ -18,7 +18,7 @@ _LENGTH = struct.Struct(">i")
 
 
 class Client:
-    """A client with one connection: sends in `go_on`, receives in `answered` and `lost`."""
+    """A client with one connection: sends in `send_next`, receives in `on_response` and `lost`."""
 
     #: The broker may close the connection and continue.
     may_be_cut_off = False
@@ -28,32 +28,34 @@ class Client:
     def __init__(self, name: str) -> None:
         self.name = name
         self.out = bytearray()
-        self.unanswered: deque[tuple[int, Any]] = deque()
+        self.pending: deque[tuple[int, Any]] = deque()
         self.next_id = 0
 
-    def asks(self, key: int, version: int, body: bytes, context: Any, answer: bool = True) -> None:
+    def send_request(
+        self, key: int, version: int, body: bytes, context: Any, response: bool = True
+    ) -> None:
         self.next_id += 1
         self.out += frame(key, version, self.next_id, body)
-        if answer:
-            self.unanswered.append((self.next_id, context))
+        if response:
+            self.pending.append((self.next_id, context))
 
-    def hears(self, payload: bytes) -> None:
-        answer = Reader(payload)
-        (correlation_id,) = answer.take("i")
-        expected, context = self.unanswered.popleft()
+    def receive(self, payload: bytes) -> None:
+        response = Reader(payload)
+        (correlation_id,) = response.take("i")
+        expected, context = self.pending.popleft()
         if correlation_id != expected:
-            raise Broken(f"{self.name}: answer {correlation_id} instead of {expected}")
-        self.answered(context, answer)
+            raise Broken(f"{self.name}: response {correlation_id} instead of {expected}")
+        self.on_response(context, response)
 
     def begin(self) -> None:
         """Connected; open requests of the last connection get no response."""
         self.out.clear()
-        self.unanswered.clear()
+        self.pending.clear()
 
-    def go_on(self) -> None:
+    def send_next(self) -> None:
         raise NotImplementedError
 
-    def answered(self, context: Any, answer: Reader) -> None:
+    def on_response(self, context: Any, response: Reader) -> None:
         raise NotImplementedError
 
     def lost(self) -> None:
@@ -84,37 +86,37 @@ class Line:
         if not data:
             raise ConnectionResetError
         self.received += data
-        answers, start = 0, 0
+        responses, start = 0, 0
         while len(self.received) - start >= 4:
             end = start + 4 + _LENGTH.unpack_from(self.received, start)[0]
             if len(self.received) < end:
                 break
-            self.client.hears(bytes(self.received[start + 4 : end]))
-            start, answers = end, answers + 1
+            self.client.receive(bytes(self.received[start + 4 : end]))
+            start, responses = end, responses + 1
         del self.received[:start]
-        return answers
+        return responses
 
 
 class Fleet:
     def __init__(self, broker: Broker, clients: Sequence[Client]) -> None:
         self.broker, self.clients = broker, clients
         self.selector = selectors.DefaultSelector()
-        self.answers = 0
+        self.responses = 0
         self.lines = 0
 
     def run(self, death: Callable[[int], float | None]) -> None:
         """`death(responses)` returns the seconds until its next call; None: next response."""
         deadline = time.monotonic() + END_WITHIN_S
         with self.selector:
-            self.selector.register(self.broker.nursery.said, selectors.EVENT_READ)
+            self.selector.register(self.broker.nursery.events_pipe, selectors.EVENT_READ)
             try:
                 for client in self.clients:
                     self._connect(client)
                 while self.lines or not self.broker.has_ended():
-                    wait_s = death(self.answers)
+                    wait_s = death(self.responses)
                     left_s = deadline - time.monotonic()
                     if left_s < 0:
-                        raise NotInTime(f"the broker lives on after {self.answers} answers")
+                        raise NotInTime(f"the broker still runs after {self.responses} responses")
                     self._turn(left_s if wait_s is None else min(wait_s, left_s))
             finally:
                 for key in list(self.selector.get_map().values()):
@@ -140,7 +142,7 @@ class Fleet:
                 continue
             try:
                 if events & selectors.EVENT_READ:
-                    self.answers += line.read()
+                    self.responses += line.read()
             except BlockingIOError:
                 pass
             except ConnectionError:
@@ -149,13 +151,13 @@ class Fleet:
             self._serve(line)
 
     def _serve(self, line: Line) -> None:
-        line.client.go_on()
+        line.client.send_next()
         try:
             line.write()
         except ConnectionError:
             line.client.out.clear()  # responses sent before its end are still to be read
-        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if line.client.out else 0)
-        self.selector.modify(line.socket, wanted, line)
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if line.client.out else 0)
+        self.selector.modify(line.socket, events, line)
 
     def _lose(self, line: Line) -> None:
         self.selector.unregister(line.socket)

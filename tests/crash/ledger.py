@@ -56,7 +56,7 @@ class PartitionLedger:
         self.next_offset_seen = 0
         self.places: dict[bytes, list[int]] = {}
         #: Bounds of the log start offset.
-        self.start_kept = self.start_asked = 0
+        self.start_acknowledged = self.start_requested = 0
 
     # ---- while the broker runs
 
@@ -72,7 +72,7 @@ class PartitionLedger:
             raise Broken(f"{self.name}: two batches are acknowledged at offset {offset}")
         where = self.places.get(batch.sealed)
         if where and batch.producer_id != NO_PRODUCER_ID and where != [offset]:
-            raise Broken(f"{self.name}: a retry of the batch at {where} is told {offset}")
+            raise Broken(f"{self.name}: a retry of the batch at {where} gets offset {offset}")
 
     def sees(self, found: Iterable[tuple[int, bytes]]) -> list[Found]:
         """Checks fetched batches: they were sent, and agree with earlier reads."""
@@ -85,14 +85,14 @@ class PartitionLedger:
     def _known(self, offset: int, raw: bytes) -> Batch:
         batch = self.sent.get(sealed_part(raw))
         if batch is None:
-            raise Broken(f"{self.name}: nobody has sent what is at offset {offset}")
+            raise Broken(f"{self.name}: no client sent the batch at offset {offset}")
         return batch
 
-    def asks_to_delete(self, offset: int) -> None:
-        self.start_asked = max(self.start_asked, _ANYWHERE if offset == ALL else offset)
+    def deletion_requested(self, offset: int) -> None:
+        self.start_requested = max(self.start_requested, _ANYWHERE if offset == ALL else offset)
 
     def deletes(self, start: int) -> None:
-        self.start_kept = max(self.start_kept, start)
+        self.start_acknowledged = max(self.start_acknowledged, start)
 
     # ---- after a restart
 
@@ -110,7 +110,7 @@ class PartitionLedger:
             expected = one.next_offset
         if expected != high_watermark:
             raise Broken(f"{self.name}: batches end at {expected}, watermark {high_watermark}")
-        self._check_kept(dict(found), high_watermark)
+        self._check_persisted(dict(found), high_watermark)
         self._check_numbers(found)
         self.places = {}
         for one in found:
@@ -118,23 +118,23 @@ class PartitionLedger:
         return found
 
     def _check_start(self, start: int, high_watermark: int) -> None:
-        if not self.start_kept <= start <= min(self.start_asked, high_watermark):
+        if not self.start_acknowledged <= start <= min(self.start_requested, high_watermark):
             raise Broken(
-                f"{self.name} starts at {start}, not within {self.start_kept} and "
-                f"{self.start_asked}"
+                f"{self.name} starts at {start}, not within {self.start_acknowledged} and "
+                f"{self.start_requested}"
             )
-        self.start_kept = self.start_asked = start
-        for told in (self.acknowledged, self.seen):
-            for offset in [one for one, batch in told.items() if one + batch.count <= start]:
-                del told[offset]
+        self.start_acknowledged = self.start_requested = start
+        for known in (self.acknowledged, self.seen):
+            for offset in [one for one, batch in known.items() if one + batch.count <= start]:
+                del known[offset]
 
-    def _check_kept(self, there: dict[int, Batch], high_watermark: int) -> None:
+    def _check_persisted(self, there: dict[int, Batch], high_watermark: int) -> None:
         for offset, batch in self.acknowledged.items():
             if there.get(offset) is not batch:
-                raise Broken(f"{self.name}: the batch acknowledged at {offset} is not there")
+                raise Broken(f"{self.name}: the batch acknowledged at {offset} is lost")
         for offset, batch in self.seen.items():
             if there.get(offset) is not batch:
-                raise Broken(f"{self.name}: the batch that was read at {offset} is not there")
+                raise Broken(f"{self.name}: the batch that was read at {offset} is lost")
         if high_watermark < self.next_offset_seen:
             raise Broken(
                 f"{self.name}: the high watermark was {self.next_offset_seen}, is {high_watermark}"
@@ -153,7 +153,7 @@ class PartitionLedger:
                     )
                 continue
             # Its first batches may have been deleted.
-            first = batch.sequence if self.start_kept else 0
+            first = batch.sequence if self.start_acknowledged else 0
             expected = next_sequence.get(batch.producer_id, first)
             if batch.sequence != expected:
                 raise Broken(
@@ -177,10 +177,10 @@ class Stream:
         """Checked after the ledgers: whole requests, and none without those before it."""
         gap: int | None = None
         for number, parts in enumerate(self.requests):
-            kept = [batch.sealed in ledger.places for ledger, batch in parts]
-            if any(kept) and not all(kept):
-                raise Broken(f"{self.name}: request {number} was kept in parts: {kept}")
-            if not all(kept) and gap is None:
+            persisted = [batch.sealed in ledger.places for ledger, batch in parts]
+            if any(persisted) and not all(persisted):
+                raise Broken(f"{self.name}: request {number} is persisted in parts: {persisted}")
+            if not all(persisted) and gap is None:
                 gap = number
-            elif all(kept) and gap is not None:
-                raise Broken(f"{self.name}: request {number} is there, {gap} before it is not")
+            elif all(persisted) and gap is not None:
+                raise Broken(f"{self.name}: request {number} is persisted, {gap} before it is not")

@@ -26,12 +26,12 @@ from tests.crash.offsets import Ledgers, OffsetCommitter
 from tests.crash.payload import Payload
 from tests.crash.points import FLUSHES, When
 from tests.crash.producers import (
+    AcksZeroProducer,
     IdempotentProducer,
-    Newcomer,
     PlainProducer,
     RetryingProducer,
-    UnansweredProducer,
-    Wanderer,
+    ShortLivedProducer,
+    TopicHoppingProducer,
 )
 from tests.crash.store import check_store
 from tests.crash.topics import Topic, Topics
@@ -64,9 +64,9 @@ class Life:
         self.topics = Topics()
         self.offsets = Ledgers()
         self.payload = Payload(self.chance)
-        self.lines_told: list[str] = []
+        self.log_lines: list[str] = []
         #: Whether each event is printed at once.
-        self.tells = False
+        self.prints = False
         self.deaths = self.batches = self.mains = 0
         self.log_position = 0
         self.clients: list[Client] = []
@@ -76,16 +76,16 @@ class Life:
         self._hire()
 
     def say(self, line: str) -> None:
-        self.lines_told.append(f"{self.deaths:4}  {line}")
-        if self.tells:
-            print(self.lines_told[-1], flush=True)
+        self.log_lines.append(f"{self.deaths:4}  {line}")
+        if self.prints:
+            print(self.log_lines[-1], flush=True)
 
     def _hire(self) -> None:
         payload, topics = self.payload, self.topics
         self.plain = [
             PlainProducer("acks=all", payload, topics, acks=-1),
             PlainProducer("acks=1", payload, topics, acks=1),
-            UnansweredProducer("acks=0", payload, topics),
+            AcksZeroProducer("acks=0", payload, topics),
         ]
         steady = IdempotentProducer("idempotent", payload, topics)
         large = IdempotentProducer("large", payload, topics)
@@ -95,8 +95,8 @@ class Life:
             steady,
             *self.plain,
             RetryingProducer("retrying", payload, topics),
-            Newcomer("newcomer", payload, topics),
-            Wanderer("wanderer", payload, topics),
+            ShortLivedProducer("newcomer", payload, topics),
+            TopicHoppingProducer("wanderer", payload, topics),
             Admin(self.chance, topics),
             Deleter(self.chance, topics),
             Consumer(topics),
@@ -129,7 +129,7 @@ class Life:
 
     def _starts(self, death: Death) -> bool:
         plan = self._plan(death)
-        self.say(f"{death.story} {plan}")
+        self.say(f"{death.title} {plan}")
         ready = self.broker.start(fault=self.fault, **plan)
         if not ready and death.when not in (When.FIRST_START, When.START):
             raise Broken(f"the broker did not start: exit {self.broker.code}")
@@ -181,7 +181,7 @@ class Life:
     def _move(self) -> None:
         """Creates a new main topic; the old one is deleted with its records."""
         self.mains += 1
-        topic = self.topics.makes(Topic(f"main-{self.mains}", MAIN_PARTITIONS))
+        topic = self.topics.add(Topic(f"main-{self.mains}", MAIN_PARTITIONS))
         with RawClient("127.0.0.1", self.broker.port, patience_s=10) as client:
             error = client.create_topic(topic.name, MAIN_PARTITIONS)
             if error == STORAGE_ERROR and self.storage_may_fail:
@@ -200,13 +200,13 @@ class Life:
         self.storage_was_failing = self.storage_may_fail
         fleet = Fleet(self.broker, self.clients)
         fleet.run(Executioner(self.broker, death))
-        self.say(f"gone after {fleet.answers} answers")
+        self.say(f"gone after {fleet.responses} responses")
 
     def _check_end(self, death: Death) -> None:
         code = self.broker.wait()
         self._check_log()
         if code not in death.codes:
-            raise Broken(f"the broker ended with {code}: {death.story}\n{self.broker.log()}")
+            raise Broken(f"the broker ended with {code}: {death.title}\n{self.broker.log()}")
 
     def _check_log(self) -> None:
         log = self.broker.log_file.read_text(errors="replace")
@@ -220,7 +220,7 @@ class Life:
 
     def end(self) -> None:
         """A last run without a death, then a check of the store itself."""
-        self.live(Death("SIGTERM in the end", answers=20, number=signal.SIGTERM))
+        self.live(Death("SIGTERM in the end", responses=20, number=signal.SIGTERM))
         assert self.broker.start()
         self._check()
         self.broker.signal(signal.SIGTERM)

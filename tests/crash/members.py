@@ -53,9 +53,9 @@ class Group:
         self.group_id = group_id
         self.highest = 0
 
-    def received(self, number: int, floor: int, who: str) -> None:
+    def received(self, number: int, floor: int, client: str) -> None:
         if number < floor:
-            raise Broken(f"{self.group_id} was at {floor}, and {who} is told {number}")
+            raise Broken(f"{self.group_id} was at {floor}, and {client} gets {number}")
         self.highest = max(self.highest, number)
 
 
@@ -67,40 +67,40 @@ class Member(Client):
         self.number = 0
         #: It is a member, and stays one after a restart.
         self.has_place = False
-        self.answers = 0
+        self.responses = 0
 
     def ask(self, request: Request, version: int, response: type[Response]) -> None:
         floor = self.group.highest
-        self.asks(
+        self.send_request(
             request.api_key,
             version,
             flexible(request, version),
             (request, version, response, floor),
         )
 
-    def answered(self, context: Any, answer: Reader) -> None:
-        self.answers += 1
-        request, version, response, floor = context
-        if response is None:
-            self.committed(request, codes_of_commit(answer))
+    def on_response(self, context: Any, response: Reader) -> None:
+        self.responses += 1
+        request, version, message, floor = context
+        if message is None:
+            self.committed(request, codes_of_commit(response))
             return
-        self.received(request, response.decode(version, answer.data, TAGS)[0], floor)
+        self.received(request, message.decode(version, response.data, TAGS)[0], floor)
 
-    def received(self, request: Any, answer: Any, floor: int) -> None:
+    def received(self, request: Any, response: Any, floor: int) -> None:
         raise NotImplementedError
 
-    def go_on(self) -> None:
-        if not self.unanswered:
-            self.say_something()
+    def send_next(self) -> None:
+        if not self.pending:
+            self.send_one()
 
-    def say_something(self) -> None:
+    def send_one(self) -> None:
         raise NotImplementedError
 
     def refused(self, code: int, what: str) -> None:
         if code == UNKNOWN_MEMBER and self.has_place:
-            raise Broken(f"{self.name} was a member, and is none: {what}")
+            raise Broken(f"{self.name} lost its membership: {what}")
         if code not in (*LATER, UNKNOWN_MEMBER, ILLEGAL_GENERATION, REBALANCES, FENCED_EPOCH):
-            raise Broken(f"{self.name}: {what} was answered with {code}")
+            raise Broken(f"{self.name}: {what} failed with {code}")
 
     # ---- offsets
 
@@ -112,13 +112,13 @@ class Member(Client):
         ledger.sent += 1
         request = commit_request(ledger, ledger.sent, self.member_id, self.number)
         context = (ledger, ledger.sent), VERSION, None, 0
-        self.asks(request.api_key, VERSION, flexible(request, VERSION), context)
+        self.send_request(request.api_key, VERSION, flexible(request, VERSION), context)
         return True
 
     def committed(self, sent: Any, codes: set[int]) -> None:
         ledger, number = sent
         if codes == {0}:
-            ledger.kept = max(ledger.kept, number)
+            ledger.acknowledged = max(ledger.acknowledged, number)
             return
         for code in codes - {0, UNKNOWN_TOPIC, STALE_EPOCH}:
             if not (self.storage_may_fail and code == 56):
@@ -136,14 +136,14 @@ class ClassicMember(Member):
         super().begin()
         self._state = "joined" if self.has_place else "out"
 
-    def say_something(self) -> None:
+    def send_one(self) -> None:
         if self._state == "out":
             self._join()
-        elif self._state == "told":
+        elif self._state == "joining":
             self._sync()
-        elif self.leads and self.answers % REJOINS_AFTER == 0:
+        elif self.leads and self.responses % REJOINS_AFTER == 0:
             self._join()
-        elif self.answers % 2 or not self.commit():
+        elif self.responses % 2 or not self.commit():
             request = HeartbeatRequest(
                 group_id=self.group.group_id, generation_id=self.number, member_id=self.member_id
             )
@@ -174,12 +174,12 @@ class ClassicMember(Member):
         )
         self.ask(request, 5, SyncGroupResponse)
 
-    def received(self, request: Any, answer: Any, floor: int) -> None:
-        code = answer.error_code
-        if isinstance(answer, JoinGroupResponse) and code in (0, ID_REQUIRED):
-            self.member_id = answer.member_id
+    def received(self, request: Any, response: Any, floor: int) -> None:
+        code = response.error_code
+        if isinstance(response, JoinGroupResponse) and code in (0, ID_REQUIRED):
+            self.member_id = response.member_id
             if code == 0:
-                self._in_generation(answer, floor)
+                self._in_generation(response, floor)
         elif code:
             self.refused(code, type(request).__name__)
             if code not in LATER:
@@ -187,16 +187,16 @@ class ClassicMember(Member):
                 self._state = "out"
             if code == UNKNOWN_MEMBER:
                 self.member_id = ""
-        elif isinstance(answer, SyncGroupResponse):
+        elif isinstance(response, SyncGroupResponse):
             self._state = "joined"
             self.has_place = True
 
-    def _in_generation(self, answer: JoinGroupResponse, floor: int) -> None:
-        self.group.received(answer.generation_id, floor, self.name)
-        self.number = answer.generation_id
-        self.leads = answer.leader == self.member_id
-        self.ids = tuple(one.member_id for one in answer.members) if self.leads else ()
-        self._state = "told"
+    def _in_generation(self, response: JoinGroupResponse, floor: int) -> None:
+        self.group.received(response.generation_id, floor, self.name)
+        self.number = response.generation_id
+        self.leads = response.leader == self.member_id
+        self.ids = tuple(one.member_id for one in response.members) if self.leads else ()
+        self._state = "joining"
 
 
 class ConsumerMember(Member):
@@ -204,10 +204,10 @@ class ConsumerMember(Member):
 
     owned: list[TopicPartitions] | None = None
 
-    def say_something(self) -> None:
+    def send_one(self) -> None:
         joins = self.number == 0
         owned = [] if joins else self.owned
-        if not joins and self.answers % 3 == 0 and self.commit():
+        if not joins and self.responses % 3 == 0 and self.commit():
             return
         request = ConsumerGroupHeartbeatRequest(
             group_id=self.group.group_id,
@@ -218,20 +218,20 @@ class ConsumerMember(Member):
         self.member_id = self.name
         if joins:
             request.rebalance_timeout_ms = SESSION_MS
-        if joins or self.answers % REJOINS_AFTER == 0:
+        if joins or self.responses % REJOINS_AFTER == 0:
             request.subscribed_topic_names = [self.topics.main.name]
         self.ask(request, 1, ConsumerGroupHeartbeatResponse)
 
-    def received(self, request: Any, answer: Any, floor: int) -> None:
-        code = answer.error_code
+    def received(self, request: Any, response: Any, floor: int) -> None:
+        code = response.error_code
         if code == 0:
             joined = request.member_epoch == 0
-            if answer.member_epoch < self.number:
-                raise Broken(f"{self.name} was at {self.number}, is told {answer.member_epoch}")
-            self.group.received(answer.member_epoch, floor if joined else 0, self.name)
-            self.number, self.has_place = answer.member_epoch, True
-            if answer.assignment is not None:
-                self.owned = answer.assignment.topic_partitions
+            if response.member_epoch < self.number:
+                raise Broken(f"{self.name} was at {self.number}, gets {response.member_epoch}")
+            self.group.received(response.member_epoch, floor if joined else 0, self.name)
+            self.number, self.has_place = response.member_epoch, True
+            if response.assignment is not None:
+                self.owned = response.assignment.topic_partitions
             return
         self.refused(code, "ConsumerGroupHeartbeat")
         if code == FENCED_EPOCH:

@@ -35,23 +35,23 @@ class OffsetLedger:
         self.group_id, self.topic, self.partitions = group_id, topic, topic.partitions
         self.sent = 0
         #: The largest offset that was acknowledged, or read after a restart.
-        self.kept = 0
+        self.acknowledged = 0
 
-    def check(self, told: dict[int, tuple[int, str]]) -> None:
+    def check(self, found: dict[int, tuple[int, str]]) -> None:
         where = f"{self.group_id}: {self.topic.name}"
-        if not told and not self.kept:
+        if not found and not self.acknowledged:
             return
-        numbers = {number for number, _ in told.values()}
-        if len(numbers) != 1 or len(told) != self.partitions:
-            raise Broken(f"{where}: a request was kept in parts: {told}")
+        numbers = {number for number, _ in found.values()}
+        if len(numbers) != 1 or len(found) != self.partitions:
+            raise Broken(f"{where}: a request is persisted in parts: {found}")
         (number,) = numbers
-        if number < self.kept:
-            raise Broken(f"{where}: {self.kept} was committed, and it is at {number}")
+        if number < self.acknowledged:
+            raise Broken(f"{where}: {self.acknowledged} was committed, and it is at {number}")
         if number > self.sent:
-            raise Broken(f"{where}: nobody has committed {number}")
-        if any(metadata != _metadata(number) for _, metadata in told.values()):
-            raise Broken(f"{where}: {told} is with other metadata")
-        self.kept = number
+            raise Broken(f"{where}: no client committed {number}")
+        if any(metadata != _metadata(number) for _, metadata in found.values()):
+            raise Broken(f"{where}: {found} is with other metadata")
+        self.acknowledged = number
 
 
 class Ledgers:
@@ -69,21 +69,21 @@ class Ledgers:
 
     def check(self, client: RawClient, topics: Topics) -> None:
         for group_id in sorted({group_id for group_id, _ in self.by_topic}):
-            told = _told(client, group_id)
+            found = _fetch(client, group_id)
             for (owner, topic), ledger in self.by_topic.items():
                 if owner == group_id and topics.by_name.get(topic.name) is topic:
-                    ledger.check(told.pop(topic.name, {}))
-            for topic in told:
+                    ledger.check(found.pop(topic.name, {}))
+            for topic in found:
                 raise Broken(f"{group_id} has offsets of {topic}, which is not there")
 
 
-def _told(client: RawClient, group_id: str) -> dict[str, dict[int, tuple[int, str]]]:
+def _fetch(client: RawClient, group_id: str) -> dict[str, dict[int, tuple[int, str]]]:
     """Waits until the broker has loaded its offsets."""
-    wanted = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group_id, topics=None)])
+    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group_id, topics=None)])
     while True:
-        body = b"\0" + b"".join(wanted.encode(FETCH_VERSION))
-        answer = client.ask(wanted.api_key, FETCH_VERSION, body)
-        [group] = OffsetFetchResponse.decode(FETCH_VERSION, answer.data, TAGS)[0].groups
+        body = b"\0" + b"".join(request.encode(FETCH_VERSION))
+        response = client.ask(request.api_key, FETCH_VERSION, body)
+        [group] = OffsetFetchResponse.decode(FETCH_VERSION, response.data, TAGS)[0].groups
         if group.error_code == LOADING:
             continue
         if group.error_code:
@@ -118,9 +118,9 @@ def commit_request(
     )
 
 
-def codes_of_commit(answer: Reader) -> set[int]:
-    told = OffsetCommitResponse.decode(VERSION, answer.data, TAGS)[0]
-    return {one.error_code for topic in told.topics for one in topic.partitions}
+def codes_of_commit(response: Reader) -> set[int]:
+    found = OffsetCommitResponse.decode(VERSION, response.data, TAGS)[0]
+    return {one.error_code for topic in found.topics for one in topic.partitions}
 
 
 def flexible(request: Request, version: int) -> bytes:
@@ -134,19 +134,19 @@ class OffsetCommitter(Client):
         super().__init__(name)
         self.topics, self.ledgers = topics, ledgers
 
-    def go_on(self) -> None:
+    def send_next(self) -> None:
         main = self.topics.main
-        while len(self.unanswered) < IN_FLIGHT:
+        while len(self.pending) < IN_FLIGHT:
             ledger = self.ledgers.of(self.name, main)
             ledger.sent += 1
             request = commit_request(ledger, ledger.sent)
             context = ledger, ledger.sent
-            self.asks(request.api_key, VERSION, flexible(request, VERSION), context)
+            self.send_request(request.api_key, VERSION, flexible(request, VERSION), context)
 
-    def answered(self, context: tuple[OffsetLedger, int], answer: Reader) -> None:
+    def on_response(self, context: tuple[OffsetLedger, int], response: Reader) -> None:
         ledger, number = context
-        codes = codes_of_commit(answer)
+        codes = codes_of_commit(response)
         if codes == {0}:
-            ledger.kept = max(ledger.kept, number)
+            ledger.acknowledged = max(ledger.acknowledged, number)
         elif not codes <= {LOADING} and not (self.storage_may_fail and codes <= set(REFUSED)):
-            raise Broken(f"{self.name}: OffsetCommit was answered with {codes}")
+            raise Broken(f"{self.name}: OffsetCommit failed with {codes}")

@@ -161,9 +161,9 @@ class PassedCommit:
 
         def committed(failure: StorageFailed | None) -> None:
             if failure is None:
-                passages.each_staged("committed, nobody told")
+                passages.each_staged("committed, no response sent")
             else:
-                passages.at("a commit has failed, nobody told")
+                passages.at("a commit has failed, no response sent")
             passages.staged.clear()
             done(failure)
 
@@ -194,7 +194,7 @@ def wrapped_opening(
 def name_the_rest(passages: Passages) -> None:
     around = passages.around
     around(LmdbEnvironment, "_open", "start: before the store is opened", "start: store opened")
-    around(LmdbEnvironment, "_make", "first start: empty folder", "first start: store named")
+    around(LmdbEnvironment, "_make", "first start: empty folder", "first start: store renamed")
     around(LmdbEnvironment, "grow", "the map is full", "the map has grown")
     around(App, "start_upkeep", "start: listening, not yet ready", "start: upkeep begins")
     around(Broker, "snapshot_all", "stop: drained", "stop: last snapshots staged")
@@ -203,14 +203,14 @@ def name_the_rest(passages: Passages) -> None:
     _name_the_fsyncs(passages)
     _name_the_recovery_point(passages)
     _name_the_drain(passages)
-    _name_the_answers(passages)
+    _name_the_responses(passages)
 
 
 def name_the_database(passages: Passages) -> None:
     """Only where it is used: it takes long to import."""
     from infrastructure.storage.sql.offset_database import OffsetDatabase
 
-    before, after = "sqlite: before it is written", "sqlite: written, nobody told"
+    before, after = "sqlite: before it is written", "sqlite: written, no response sent"
     passages.around(OffsetDatabase, "write", before, after)
     passages.around(OffsetDatabase, "disconnect", "", "stop: the database is closed")
     write = OffsetDatabase.write
@@ -226,7 +226,7 @@ def _name_recovery(passages: Passages) -> None:
     recover = StoredPartitionRepository.recover
 
     def named(self: StoredPartitionRepository, partition: Partition, waits: bool = True) -> None:
-        what = "recovery" if partition.broken is None else "rebuilding"
+        what = "recovery" if partition.broken is None else "reload"
         passages.at(f"{what}: begins")
         recover(self, partition, waits)
         passages.at(f"{what}: done")
@@ -239,7 +239,7 @@ def _name_the_middle_of_making_a_store(passages: Passages) -> None:
 
     def named(env: Any) -> None:
         create(env)
-        passages.at("first start: store made, not named")
+        passages.at("first start: store created, not renamed")
 
     LmdbEnvironment._create = staticmethod(named)  # type: ignore[method-assign]
 
@@ -248,7 +248,7 @@ def _name_the_middle_of_making_a_store(passages: Passages) -> None:
 
         @staticmethod
         def uuid4() -> Any:
-            passages.at("first start: tables made, no id yet")
+            passages.at("first start: tables created, no id yet")
             return uuid.uuid4()
 
     environment.uuid = Ids  # type: ignore[assignment, attr-defined]
@@ -258,27 +258,27 @@ def _name_the_fsyncs(passages: Passages) -> None:
     sync = LmdbEnvironment.sync
 
     def named(self: LmdbEnvironment) -> None:
-        who = "flush" if threading.current_thread().name == "ottla-flush" else "stop"
-        passages.at(f"{who}: before the fsync")
+        context = "flush" if threading.current_thread().name == "ottla-flush" else "stop"
+        passages.at(f"{context}: before the fsync")
         sync(self)
-        passages.at(f"{who}: after the fsync")
+        passages.at(f"{context}: after the fsync")
 
     LmdbEnvironment.sync = named  # type: ignore[method-assign]
 
 
 def _name_the_recovery_point(passages: Passages) -> None:
     around = passages.around
-    around(RecoveryPoint, "keep_nothing", "start: root not forgotten", "start: root forgotten")
-    around(RecoveryPoint, "keep_anew", "map has grown, root not kept", "map has grown, root kept")
-    around(RecoveryPoint, "forget", "stop: synced, not told", "stop: synced, and told")
+    around(RecoveryPoint, "keep_nothing", "start: root not removed", "start: root removed")
+    around(RecoveryPoint, "keep_anew", "map has grown, root not saved", "map has grown, root saved")
+    around(RecoveryPoint, "forget", "stop: synced, root not removed", "stop: synced, root removed")
     persist = RecoveryPoint.persist
 
     def named(self: RecoveryPoint, pinned: PinnedRoot) -> None:
         flushing = threading.current_thread().name == "ottla-flush"
-        who = "flush" if flushing else "start"
-        passages.at(f"{who}: root synced, not kept")
+        context = "flush" if flushing else "start"
+        passages.at(f"{context}: root synced, not saved")
         persist(self, pinned)
-        passages.at(f"{who}: root kept")
+        passages.at(f"{context}: root saved")
 
     RecoveryPoint.persist = named  # type: ignore[method-assign]
 
@@ -293,10 +293,10 @@ def _name_the_drain(passages: Passages) -> None:
     Shared.drain = named  # type: ignore[method-assign]
 
 
-def _name_the_answers(passages: Passages) -> None:
-    """Bytes leave the process when the loop turns; so one sender is let go, the rest is held."""
+def _name_the_responses(passages: Passages) -> None:
+    """Bytes leave the process with the next pass of the loop: only one sender is flushed."""
     flush = ResponseFlusher.flush
-    some, all_of_them = "the first of several answers is sent", "all answers of a pass are sent"
+    some, all_of_them = "the first of several responses is sent", "all responses of a pass are sent"
 
     def named(self: ResponseFlusher) -> None:
         if passages.point == some and passages.left <= 0:
@@ -307,9 +307,9 @@ def _name_the_answers(passages: Passages) -> None:
             first.flush()
             self._scheduler.after_ms(1, lambda: os.kill(os.getpid(), signal.SIGKILL))
             return
-        answered = bool(self._senders)
+        has_responses = bool(self._senders)
         flush(self)
-        if answered and passages.reached(all_of_them):
+        if has_responses and passages.reached(all_of_them):
             self._scheduler.after_ms(0, lambda: os.kill(os.getpid(), signal.SIGKILL))
 
     ResponseFlusher.flush = named  # type: ignore[method-assign]

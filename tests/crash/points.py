@@ -30,7 +30,7 @@ class Point:
 
 
 def _of_each_commit(kind: str, most: int, *, again: bool = False) -> list[Point]:
-    moments = ["staged, first", "before the commit", "committed, nobody told"]
+    moments = ["staged, first", "before the commit", "committed, no response sent"]
     if again:
         moments.insert(1, "staged, again")
     return [Point(f"{kind}: {moment}", When.RUNNING, most) for moment in moments]
@@ -44,12 +44,12 @@ POINTS: tuple[Point, ...] = (
     *_all_of(
         When.FIRST_START,
         "first start: empty folder",
-        "first start: tables made, no id yet",
-        "first start: store made, not named",
-        "first start: store named",
+        "first start: tables created, no id yet",
+        "first start: store created, not renamed",
+        "first start: store renamed",
         "cluster id: staged, first",
         "cluster id: before the commit",
-        "cluster id: committed, nobody told",
+        "cluster id: committed, no response sent",
     ),
     *_all_of(
         When.START,
@@ -63,10 +63,10 @@ POINTS: tuple[Point, ...] = (
         "start: groups read",
         "start: upkeep begins",
     ),
-    Point("start: root synced, not kept", When.START, flushes=("interval",)),
-    Point("start: root kept", When.START, flushes=("interval",)),
-    Point("start: root not forgotten", When.START, flushes=("os",)),
-    Point("start: root forgotten", When.START, flushes=("os",)),
+    Point("start: root synced, not saved", When.START, flushes=("interval",)),
+    Point("start: root saved", When.START, flushes=("interval",)),
+    Point("start: root not removed", When.START, flushes=("os",)),
+    Point("start: root removed", When.START, flushes=("os",)),
     Point("recovery: begins", When.RUNNING, 4),
     Point("recovery: headers read, not replayed", When.RUNNING, 4),
     Point("recovery: done", When.RUNNING, 4),
@@ -91,21 +91,21 @@ POINTS: tuple[Point, ...] = (
     *_of_each_commit("offsets", 50, again=True),
     *_of_each_commit("groups", 10),
     Point("within a commit", When.RUNNING, 100),
-    Point("the first of several answers is sent", When.RUNNING, 50),
-    Point("all answers of a pass are sent", When.RUNNING, 50),
+    Point("the first of several responses is sent", When.RUNNING, 50),
+    Point("all responses of a pass are sent", When.RUNNING, 50),
     Point("the map is full", When.RUNNING, full_map=True),
     Point("the map has grown", When.RUNNING, full_map=True),
-    Point("a commit has failed, nobody told", When.RUNNING, full_map=True),
-    Point("rebuilding: begins", When.RUNNING, full_map=True),
-    Point("rebuilding: done", When.RUNNING, full_map=True),
-    Point("map has grown, root not kept", When.RUNNING, flushes=("interval",), full_map=True),
-    Point("map has grown, root kept", When.RUNNING, flushes=("interval",), full_map=True),
-    Point("flush: root synced, not kept", When.RUNNING, 5, flushes=("interval",)),
-    Point("flush: root kept", When.RUNNING, 5, flushes=("interval",)),
+    Point("a commit has failed, no response sent", When.RUNNING, full_map=True),
+    Point("reload: begins", When.RUNNING, full_map=True),
+    Point("reload: done", When.RUNNING, full_map=True),
+    Point("map has grown, root not saved", When.RUNNING, flushes=("interval",), full_map=True),
+    Point("map has grown, root saved", When.RUNNING, flushes=("interval",), full_map=True),
+    Point("flush: root synced, not saved", When.RUNNING, 5, flushes=("interval",)),
+    Point("flush: root saved", When.RUNNING, 5, flushes=("interval",)),
     Point("flush: before the fsync", When.RUNNING, 5, flushes=("interval",)),
     Point("flush: after the fsync", When.RUNNING, 5, flushes=("interval",)),
-    Point("stop: synced, not told", When.STOPPING, flushes=("interval", "os")),
-    Point("stop: synced, and told", When.STOPPING, flushes=("interval", "os")),
+    Point("stop: synced, root not removed", When.STOPPING, flushes=("interval", "os")),
+    Point("stop: synced, root removed", When.STOPPING, flushes=("interval", "os")),
     *_all_of(
         When.STOPPING,
         "stop: no new connections",
@@ -121,7 +121,7 @@ POINTS: tuple[Point, ...] = (
 #: With committed offsets in SQLite, which commits separately.
 SQLITE_POINTS: tuple[Point, ...] = (
     Point("sqlite: before it is written", When.RUNNING, 20),
-    Point("sqlite: written, nobody told", When.RUNNING, 20),
+    Point("sqlite: written, no response sent", When.RUNNING, 20),
     Point("sqlite: within a commit", When.RUNNING, 20),
     *_all_of(When.STOPPING, "stop: the database is closed"),
 )

@@ -44,11 +44,11 @@ def produce_body(parts: Sequence[Part], acks: int) -> bytes:
     return head + array([string(parts[0].topic.name) + array(rows)])
 
 
-def read_produced(answer: Reader) -> list[tuple[int, int, int]]:
+def read_produced(response: Reader) -> list[tuple[int, int, int]]:
     """(partition, error, base offset) of one topic."""
-    answer.take("i"), answer.string()
-    (count,) = answer.take("i")
-    rows = [answer.take("ihqqq") for _ in range(count)]
+    response.take("i"), response.string()
+    (count,) = response.take("i")
+    rows = [response.take("ihqqq") for _ in range(count)]
     return [(index, error, offset) for index, error, offset, _time, _start in rows]
 
 
@@ -70,23 +70,23 @@ class Producer(Client):
     def next_request(self) -> list[Part]:
         raise NotImplementedError
 
-    def go_on(self) -> None:
-        while (
-            self.left > 0 and len(self.unanswered) < self.in_flight and len(self.out) < UNSENT_BYTES
-        ):
+    def send_next(self) -> None:
+        while self.left > 0 and len(self.pending) < self.in_flight and len(self.out) < UNSENT_BYTES:
             self.left -= 1
             self.send(self.next_request())
 
     def send(self, parts: list[Part]) -> None:
         for part in parts:
             part.ledger.sends(part.batch)
-        self.asks(PRODUCE, 7, produce_body(parts, self.acks), parts, answer=self.acks != 0)
+        self.send_request(
+            PRODUCE, 7, produce_body(parts, self.acks), parts, response=self.acks != 0
+        )
 
-    def answered(self, context: list[Part], answer: Reader) -> None:
-        told = read_produced(answer)
-        if [index for index, _, _ in told] != [part.partition for part in context]:
-            raise Broken(f"{self.name}: the answer is about {told}")
-        for part, (_, error, offset) in zip(context, told, strict=True):
+    def on_response(self, context: list[Part], response: Reader) -> None:
+        results = read_produced(response)
+        if [index for index, _, _ in results] != [part.partition for part in context]:
+            raise Broken(f"{self.name}: the response has {results}")
+        for part, (_, error, offset) in zip(context, results, strict=True):
             if error == 0:
                 self.accepted(part, offset)
             else:
@@ -125,7 +125,7 @@ class PlainProducer(Producer):
         self.stream.requests.append([(part.ledger, part.batch) for part in parts])
 
 
-class UnansweredProducer(PlainProducer):
+class AcksZeroProducer(PlainProducer):
     """acks=0: sends another request now and then and waits for it, as flow control."""
 
     may_be_cut_off = True
@@ -134,17 +134,17 @@ class UnansweredProducer(PlainProducer):
     def __init__(self, name: str, payload: Payload, topics: Topics) -> None:
         super().__init__(name, payload, topics, acks=0)
 
-    def go_on(self) -> None:
-        if self.unanswered or self.left <= 0:
+    def send_next(self) -> None:
+        if self.pending or self.left <= 0:
             return
         self.left -= self.pace
         for _ in range(self.pace):
             self.send(self.next_request())
-        wanted = string(self.topics.main.name) + array([struct.pack(">iq", 0, -1)])
-        body = struct.pack(">i", -1) + array([wanted])
-        self.asks(LIST_OFFSETS, 1, body, None)
+        row = string(self.topics.main.name) + array([struct.pack(">iq", 0, -1)])
+        body = struct.pack(">i", -1) + array([row])
+        self.send_request(LIST_OFFSETS, 1, body, None)
 
-    def answered(self, context: object, answer: Reader) -> None:
+    def on_response(self, context: object, response: Reader) -> None:
         pass
 
 
@@ -156,11 +156,11 @@ class RetryingProducer(Producer):
         self.again: list[list[Part]] = []
 
     def begin(self) -> None:
-        self.again = [parts for _, parts in self.unanswered] + self.again
+        self.again = [parts for _, parts in self.pending] + self.again
         super().begin()
 
     def move(self) -> None:
-        self.unanswered.clear()
+        self.pending.clear()
         self.again.clear()
 
     def next_request(self) -> list[Part]:
@@ -195,12 +195,12 @@ class IdempotentProducer(Producer):
         self.unacknowledged.clear()
         self.next_sequence.clear()
 
-    def go_on(self) -> None:
+    def send_next(self) -> None:
         if self.producer_id is None:
-            if not self.unanswered:
-                self.asks(INIT_PRODUCER_ID, 0, string(None) + struct.pack(">i", 60_000), [])
+            if not self.pending:
+                self.send_request(INIT_PRODUCER_ID, 0, string(None) + struct.pack(">i", 60_000), [])
         elif not self.rewinding:
-            super().go_on()
+            super().send_next()
 
     def next_request(self) -> list[Part]:
         if self.again:
@@ -223,22 +223,22 @@ class IdempotentProducer(Producer):
             return self.payload.large(producer)
         return self.payload.any(producer)
 
-    def answered(self, context: list[Part], answer: Reader) -> None:
+    def on_response(self, context: list[Part], response: Reader) -> None:
         if not context:
-            self._given_id(answer)
+            self._producer_id_response(response)
             return
-        super().answered(context, answer)
-        if self.rewinding and not self.unanswered:
+        super().on_response(context, response)
+        if self.rewinding and not self.pending:
             self.again, self.rewinding = list(self.unacknowledged), False
 
     def accepted(self, part: Part, offset: int) -> None:
         super().accepted(part, offset)
         self.unacknowledged.remove(part)
 
-    def _given_id(self, answer: Reader) -> None:
-        _throttle, error, producer_id, _epoch = answer.take("ihqh")
+    def _producer_id_response(self, response: Reader) -> None:
+        _throttle, error, producer_id, _epoch = response.take("ihqh")
         if error == 0:
-            self.topics.gives(producer_id)
+            self.topics.add_producer_id(producer_id)
             self.producer_id = producer_id
         elif not (error == STORAGE_ERROR and self.storage_may_fail):
             raise Broken(f"{self.name}: no producer id: error {error}")
@@ -249,7 +249,7 @@ class IdempotentProducer(Producer):
         self.rewinding = True
 
 
-class Newcomer(IdempotentProducer):
+class ShortLivedProducer(IdempotentProducer):
     """A new producer id in each run of the broker; retries nothing."""
 
     quota = 40
@@ -260,7 +260,7 @@ class Newcomer(IdempotentProducer):
         super().begin()
 
 
-class Wanderer(Newcomer):
+class TopicHoppingProducer(ShortLivedProducer):
     """Writes to topics that are created and deleted."""
 
     in_flight = 2
@@ -270,7 +270,7 @@ class Wanderer(Newcomer):
         return self.chance.choice(self.topics.others() or [self.topics.main])
 
     def refused(self, part: Part, error: int) -> None:
-        left = part.topic.going or part.topic.topic_id in self.topics.gone
+        left = part.topic.deleting or part.topic.topic_id in self.topics.gone
         if error == UNKNOWN_TOPIC and left:
             self.unacknowledged.remove(part)
         else:

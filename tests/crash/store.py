@@ -28,6 +28,6 @@ def check_store(folder: Path) -> None:
             raise Broken(f"partitions {owned & doomed} are a topic's and to be dropped")
         trimmed = {_PARTITION_ID.unpack(key)[0] for key, _ in storage.state.scan("trimming")}
         if strays := (snapshots | trimmed | set(storage.log.partition_ids())) - owned - doomed:
-            raise Broken(f"partitions {strays} belong to nobody")
+            raise Broken(f"partitions {strays} belong to no topic")
     finally:
         storage.commit.close()

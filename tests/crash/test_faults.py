@@ -11,8 +11,8 @@ from tests.crash.broker import Nursery
 from tests.crash.deaths import Death, at, killed_after
 from tests.crash.faults import FAULTS
 from tests.crash.life import Life
+from tests.crash.lives import LifeFailed, live
 from tests.crash.points import BY_NAME
-from tests.crash.story import LifeFailed, live
 
 #: Found within so many lives of so many deaths. Whether a death shows a fault is chance: the rarest
 #: shows in one death of six, so one life in forty ends without it.
@@ -34,13 +34,13 @@ def live_with(fault: str, nursery: Nursery, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_broken_broker_is_found_out(fault: str, nursery: Nursery, tmp_path: Path) -> None:
+def test_an_injected_fault_is_found(fault: str, nursery: Nursery, tmp_path: Path) -> None:
     with pytest.raises(LifeFailed, match="Broken: ") as found:
         live_with(fault, nursery, tmp_path)
     assert not GOT_NOWHERE.search(str(found.value))
 
 
-def test_the_same_without_a_fault_gets_through(nursery: Nursery, tmp_path: Path) -> None:
+def test_the_same_runs_pass_without_a_fault(nursery: Nursery, tmp_path: Path) -> None:
     points = dict.fromkeys(name for _, names in FAULTS.values() for name in names)
     life = Life(nursery, tmp_path, seed=1, flush="os")
     live(life, [death_of(name, life) for name in points])

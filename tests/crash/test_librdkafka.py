@@ -18,7 +18,7 @@ KILLS = 2
 
 
 @pytest.mark.parametrize("flush", ["commit", "interval", "os"])
-def test_an_idempotent_client_lives_through_kills(flush: str, tmp_path: Path) -> None:
+def test_an_idempotent_librdkafka_producer_survives_kills(flush: str, tmp_path: Path) -> None:
     chance = random.Random(flush)
     with BrokerProcess(tmp_path, arguments=["--flush", flush]) as broker:
         topic, acknowledged = new_topic(broker), Acknowledged()

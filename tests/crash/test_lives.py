@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from tests.crash.broker import Nursery
+from tests.crash.lives import random_life
 from tests.crash.points import FLUSHES
-from tests.crash.story import random_life
 
 LONG_LIVES = 70
 
 
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("flush", FLUSHES)
-def test_what_was_acknowledged_is_there_after_every_death(
+def test_acknowledged_data_survives_every_death(
     flush: str, nursery: Nursery, tmp_path: Path
 ) -> None:
     life = random_life(nursery, tmp_path, seed=1, flush=flush, deaths=8)

@@ -10,8 +10,8 @@ import pytest
 from tests.crash.broker import Nursery
 from tests.crash.deaths import at, killed_after
 from tests.crash.life import Life
+from tests.crash.lives import live
 from tests.crash.points import FLUSHES, POINTS, Point, When, points_of
-from tests.crash.story import live
 
 IN_A_NEW_FOLDER = [point for point in POINTS if point.when is When.FIRST_START]
 
@@ -28,7 +28,7 @@ def dealt(flush: str) -> list[Point]:
 
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("flush", FLUSHES)
-def test_nothing_is_lost_wherever_it_dies(flush: str, nursery: Nursery, tmp_path: Path) -> None:
+def test_nothing_is_lost_at_any_point(flush: str, nursery: Nursery, tmp_path: Path) -> None:
     life, points = Life(nursery, tmp_path, 1, flush), dealt(flush)
     random.Random(flush).shuffle(points)
     live(life, [at(point, life.chance) for point in points])
@@ -36,7 +36,7 @@ def test_nothing_is_lost_wherever_it_dies(flush: str, nursery: Nursery, tmp_path
 
 
 @pytest.mark.parametrize("point", IN_A_NEW_FOLDER, ids=lambda point: point.name)
-def test_a_store_that_was_not_finished_is_made_again(
+def test_an_unfinished_store_is_created_again(
     point: Point, nursery: Nursery, tmp_path: Path
 ) -> None:
     life = Life(nursery, tmp_path, 1, "commit")
@@ -46,7 +46,7 @@ def test_a_store_that_was_not_finished_is_made_again(
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("flush", FLUSHES)
-def test_nothing_is_lost_at_any_point_under_any_policy(
+def test_nothing_is_lost_at_any_point_with_any_flush_policy(
     flush: str, nursery: Nursery, tmp_path: Path
 ) -> None:
     for seed in range(5):

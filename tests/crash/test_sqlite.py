@@ -10,11 +10,11 @@ import pytest
 from tests.crash.broker import Nursery
 from tests.crash.deaths import Death, at, killed_after
 from tests.crash.life import Life
+from tests.crash.lives import live
 from tests.crash.points import BY_NAME, FLUSHES, SQLITE_POINTS
-from tests.crash.story import live
 
 #: Points of the other store, while offsets are being written to this one.
-OTHERS = ("batch: before the commit", "deletion: committed, nobody told", "stop: drained")
+OTHERS = ("batch: before the commit", "deletion: committed, no response sent", "stop: drained")
 
 
 def deaths_of(life: Life) -> list[Death]:
@@ -32,4 +32,4 @@ def deaths_of(life: Life) -> list[Death]:
 def test_acknowledged_offsets_survive(flush: str, nursery: Nursery, tmp_path: Path) -> None:
     life = Life(nursery, tmp_path, 1, flush, offsets="sqlite://")
     live(life, deaths_of(life))
-    assert any(one.kept for one in life.offsets.by_topic.values())
+    assert any(one.acknowledged for one in life.offsets.by_topic.values())

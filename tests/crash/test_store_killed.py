@@ -66,11 +66,11 @@ def test_acknowledged_batches_survive_a_kill(tmp_path: Path, flush: Flush) -> No
 
         storage = open_storage(f"lmdb://{tmp_path}", flush)
         try:
-            kept = int(storage.state.get("passes", b"next") or 0)
-            assert kept in (acknowledged, acknowledged + 1)
+            persisted = int(storage.state.get("passes", b"next") or 0)
+            assert persisted in (acknowledged, acknowledged + 1)
             for partition_id in range(PARTITIONS):
-                expected = b"".join(batch_at(partition_id, offset) for offset in range(kept))
+                expected = b"".join(batch_at(partition_id, offset) for offset in range(persisted))
                 assert storage.log.read(partition_id, 0, 1 << 62, 1 << 62, True) == expected
-                assert storage.log.at_timestamp(partition_id, 1 << 62) == kept
+                assert storage.log.at_timestamp(partition_id, 1 << 62) == persisted
         finally:
             storage.commit.close()

@@ -17,11 +17,11 @@ class Topic:
     #: Its creation was acknowledged, or it was found after a restart.
     sure: bool = False
     #: Topics of the same request: all of them exist, or none.
-    made_with: list[Topic] = field(default_factory=list)
+    created_with: list[Topic] = field(default_factory=list)
     #: A requested partition count without a response yet.
-    growing: int | None = None
+    extending_to: int | None = None
     #: Its deletion was requested and has no response yet.
-    going: bool = False
+    deleting: bool = False
     ledgers: dict[int, PartitionLedger] = field(default_factory=dict)
 
     def ledger(self, index: int) -> PartitionLedger:
@@ -42,11 +42,11 @@ class Topics:
     def others(self) -> list[Topic]:
         return [one for one in self.by_name.values() if one is not self.main and one.sure]
 
-    def makes(self, topic: Topic) -> Topic:
+    def add(self, topic: Topic) -> Topic:
         self.by_name[topic.name] = topic
         return topic
 
-    def made(self, topic: Topic, topic_id: bytes) -> None:
+    def created(self, topic: Topic, topic_id: bytes) -> None:
         if topic_id in self.gone:
             raise Broken(f"{topic.name}: the id of a topic that was deleted")
         topic.sure, topic.topic_id = True, topic_id
@@ -56,31 +56,31 @@ class Topics:
         if topic.topic_id != NO_ID:
             self.gone.add(topic.topic_id)
 
-    def gives(self, producer_id: int) -> None:
+    def add_producer_id(self, producer_id: int) -> None:
         if producer_id in self.producer_ids:
-            raise Broken(f"producer id {producer_id} is given twice")
+            raise Broken(f"producer id {producer_id} is assigned twice")
         self.producer_ids.add(producer_id)
 
-    def check(self, told: dict[str, tuple[bytes, int]]) -> None:
+    def check(self, found: dict[str, tuple[bytes, int]]) -> None:
         """After a restart: what was uncertain is now known."""
-        for name in told.keys() - self.by_name.keys():
-            raise Broken(f"{name}: nobody has made it, or it was deleted")
+        for name in found.keys() - self.by_name.keys():
+            raise Broken(f"{name}: not created, or deleted")
         for topic in list(self.by_name.values()):
-            if not topic.sure and len({one.name in told for one in topic.made_with}) > 1:
-                raise Broken(f"{topic.name}: its request was kept in parts")
-            if topic.name in told:
-                self._check(topic, *told[topic.name])
-            elif topic.sure and not topic.going:
-                raise Broken(f"{topic.name} is not there any more")
+            if not topic.sure and len({one.name in found for one in topic.created_with}) > 1:
+                raise Broken(f"{topic.name}: its request is persisted in parts")
+            if topic.name in found:
+                self._check(topic, *found[topic.name])
+            elif topic.sure and not topic.deleting:
+                raise Broken(f"{topic.name} is lost")
             else:
                 self.deleted(topic)
 
     def _check(self, topic: Topic, topic_id: bytes, partitions: int) -> None:
         if topic_id in self.gone:
-            raise Broken(f"{topic.name} was deleted and is back")
+            raise Broken(f"{topic.name} is deleted, and exists")
         if topic.sure and topic.topic_id not in (topic_id, NO_ID):
             raise Broken(f"{topic.name} has another id")
-        if partitions not in (topic.partitions, topic.growing):
+        if partitions not in (topic.partitions, topic.extending_to):
             raise Broken(f"{topic.name} has {partitions} partitions, not {topic.partitions}")
         topic.sure, topic.topic_id, topic.partitions = True, topic_id, partitions
-        topic.growing, topic.going = None, False
+        topic.extending_to, topic.deleting = None, False

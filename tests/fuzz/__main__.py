@@ -8,7 +8,7 @@ import time
 import traceback
 from pathlib import Path
 
-from tests.fuzz.rounds import FRAMES, Failed, play
+from tests.fuzz.rounds import FRAMES, Failed, run_round
 from tests.tool import INTERRUPTED, Arguments, at_least_one, until_interrupted
 
 
@@ -43,7 +43,7 @@ def _many(seeds: range) -> int:
 
 def _fails(seed: int, folder: Path) -> bool:
     try:
-        play(seed, folder)
+        run_round(seed, folder)
     except Failed as failure:
         traceback.print_exception(failure.__cause__)
         print(failure, flush=True)

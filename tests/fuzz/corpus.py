@@ -1,4 +1,4 @@
-"""What honest clients send: captured from real ones, made by Kafka's classes, kio and ourselves."""
+"""Valid requests: captured from real clients, built by Kafka's classes, kio and our encoder."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from tests.fakes.plain_requests import REQUESTS, TOPIC_ID
 from tests.golden.frames import lines, request_body
 from tests.property.interfaces.kafka.wire.kio_codec import kio_bytes, kio_class, random_entity
 
-#: A plain topic, one whose batches are opened, one that stamps, one that checks times.
+#: A plain topic, a compacted one, one with LogAppendTime, one with timestamp limits.
 TOPICS = ("t", "compacted", "stamped", "recent")
 
 PREFIX = struct.Struct(">i")
 KIO_PER_VERSION = 3
 
 
-class Honest(NamedTuple):
-    """A request without its length; `body` is where its body begins."""
+class Valid(NamedTuple):
+    """A request without its length prefix; `body` is the offset of its body."""
 
     key: int
     version: int
     body: int
     data: bytes
-    #: Whether it must be answered: what kio draws at random need not make sense.
+    #: True if it needs a response; random values of kio may be invalid.
     sensible: bool = True
 
     @property
@@ -61,33 +61,33 @@ class Honest(NamedTuple):
         return self.data[:4] + PREFIX.pack(correlation_id) + self.data[8:]
 
 
-def honest(data: bytes, sensible: bool = True) -> Honest:
+def valid(data: bytes, sensible: bool = True) -> Valid:
     key, version, body = request_body(data)
-    return Honest(key, version, body, data, sensible)
+    return Valid(key, version, body, data, sensible)
 
 
 @cache
-def corpus() -> tuple[Honest, ...]:
+def corpus() -> tuple[Valid, ...]:
     rng = Random("corpus")
-    found: list[Honest] = []
+    found: list[Valid] = []
     for api in APIS:
         for file in ("captured", "built"):
             found += [
                 _golden(line["request"]) for line in lines(api.name, file) if _usable(line, api.key)
             ]
         for version in range(api.first_served, api.max_version + 1):
-            found.append(honest(frame(REQUESTS[api.name](version), version)[4:]))
+            found.append(valid(frame(REQUESTS[api.name](version), version)[4:]))
             found += [_from_kio(api.key, version, rng) for _ in range(KIO_PER_VERSION)]
     about = [*_about_topics(), *_about_groups()]
-    found += [honest(frame(request, version)[4:]) for request, version in about]
+    found += [valid(frame(request, version)[4:]) for request, version in about]
     return tuple(found)
 
 
 @cache
-def large() -> tuple[Honest, ...]:
-    """Larger than what all connections read into."""
+def large() -> tuple[Valid, ...]:
+    """Requests above the size of the read buffer."""
     batches = [bytes(record_batch(["x" * size])) for size in (135_000, 200_000, 280_000)]
-    return tuple(honest(frame(_produce("t", one, -1), 9)[4:]) for one in batches)
+    return tuple(valid(frame(_produce("t", one, -1), 9)[4:]) for one in batches)
 
 
 def _usable(line: dict[str, object], key: int) -> bool:
@@ -96,15 +96,15 @@ def _usable(line: dict[str, object], key: int) -> bool:
     return bool(line.get("request")) and BY_KEY[key].serves(version)
 
 
-def _golden(request: str) -> Honest:
-    return honest(bytes.fromhex(request))
+def _golden(request: str) -> Valid:
+    return valid(bytes.fromhex(request))
 
 
-def _from_kio(key: int, version: int, rng: Random) -> Honest:
-    """Any values that the schema allows, in bytes that are not our encoder's."""
-    plain = honest(frame(REQUESTS[BY_KEY[key].name](version), version)[4:])
+def _from_kio(key: int, version: int, rng: Random) -> Valid:
+    """Random values of the schema, encoded by kio."""
+    plain = valid(frame(REQUESTS[BY_KEY[key].name](version), version)[4:])
     body = kio_bytes(random_entity(kio_class(plain.message, version), rng))
-    return Honest(key, version, plain.body, plain.data[: plain.body] + body, sensible=False)
+    return Valid(key, version, plain.body, plain.data[: plain.body] + body, sensible=False)
 
 
 def _about_topics() -> list[tuple[Request, int]]:
@@ -129,9 +129,9 @@ def _about_topics() -> list[tuple[Request, int]]:
 
 
 def _about_groups() -> list[tuple[Request, int]]:
-    """Members that are there, of both protocols, and what they do next."""
-    said = subscription(*TOPICS)
-    protocol = join_group.JoinGroupRequestProtocol(name="range", metadata=said)
+    """Members of groups of both protocols, and their next requests."""
+    metadata = subscription(*TOPICS)
+    protocol = join_group.JoinGroupRequestProtocol(name="range", metadata=metadata)
     joins = [
         join_group.JoinGroupRequest(
             group_id=group_id,
@@ -173,15 +173,17 @@ def _produce(name: str, batch: bytes, acks: int) -> Request:
 
 
 def _fetch(name: str, offset: int, session_epoch: int) -> Request:
-    wanted = [fetch.FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=50_000)]
-    topics = [fetch.FetchTopic(topic=name, topic_id=TOPIC_ID, partitions=wanted)]
+    partitions = [
+        fetch.FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=50_000)
+    ]
+    topics = [fetch.FetchTopic(topic=name, topic_id=TOPIC_ID, partitions=partitions)]
     return fetch.FetchRequest(max_wait_ms=300, session_epoch=session_epoch, topics=topics)
 
 
 def _list_offsets(name: str, timestamp: int) -> Request:
-    wanted = [list_offsets.ListOffsetsPartition(partition_index=0, timestamp=timestamp)]
-    topics = [list_offsets.ListOffsetsTopic(name=name, partitions=wanted)]
+    partitions = [list_offsets.ListOffsetsPartition(partition_index=0, timestamp=timestamp)]
+    topics = [list_offsets.ListOffsetsTopic(name=name, partitions=partitions)]
     return list_offsets.ListOffsetsRequest(topics=topics)
 
 
-__all__ = ["CLIENT_ID_START", "PREFIX", "TOPICS", "Honest", "corpus"]
+__all__ = ["CLIENT_ID_START", "PREFIX", "TOPICS", "Valid", "corpus"]

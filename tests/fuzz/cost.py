@@ -1,4 +1,4 @@
-"""What an event may cost: memory by tracemalloc, time by the calls it makes. No clock is asked."""
+"""Limits of an event: memory by tracemalloc, time by the number of calls."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-#: For any event: the healthy client's requests, settling, and what is compiled at first use.
+#: For any event: the requests of the healthy client, and messages compiled at first use.
 FREE_BYTES = 1 << 20
-#: An element of three bytes may become two kilobytes on its way to an answer.
+#: An element of three bytes may take two kilobytes until its response is sent.
 BYTES_PER_BYTE = 400
 FREE_CALLS = 20_000
 CALLS_PER_BYTE = 25

@@ -1,4 +1,4 @@
-"""The judge: reads what a connection is sent by rules of its own, and what comes back."""
+"""The judge: parses sent and received bytes by its own rules."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.golden.frames import message_of, request_body
 PRODUCE = 0
 
 
-class Asked:
-    """A whole frame that was sent, as the judge sees it."""
+class SentFrame:
+    """A whole frame that was sent."""
 
     __slots__ = ("correlation_id", "frame", "key", "version")
 
@@ -25,12 +25,12 @@ class Asked:
 
     @property
     def message(self) -> type[Message] | None:
-        """What answers it, if it is served."""
+        """The response message, if the API is served."""
         api = BY_KEY.get(self.key)
         return message_of(api.name, "response") if api and api.serves(self.version) else None
 
-    def wants_answer(self) -> bool:
-        """All but Produce with acks=0; and those who cannot be read close the connection."""
+    def needs_response(self) -> bool:
+        """All but Produce with acks=0; unreadable requests close the connection."""
         if self.key != PRODUCE or self.message is None:
             return True
         _, version, body = request_body(self.frame)
@@ -44,14 +44,14 @@ class Asked:
 
 
 class Judge:
-    """Of one connection: each whole frame has its answer, in its turn."""
+    """Of one connection: each whole frame has to get its response in order."""
 
     def __init__(self, max_frame_bytes: int) -> None:
         self._max_frame_bytes = max_frame_bytes
-        #: What was sent last is no frame: nothing after it can be understood.
+        #: The last bytes were no frame: later bytes cannot be parsed.
         self.illegal = False
         self._unparsed = b""
-        self._asked: deque[Asked] = deque()
+        self._sent: deque[SentFrame] = deque()
 
     @property
     def mid_frame(self) -> bool:
@@ -66,33 +66,33 @@ class Judge:
             elif len(self._unparsed) < 4 + size:
                 return
             else:
-                self._asked.append(Asked(self._unparsed[4 : 4 + size]))
+                self._sent.append(SentFrame(self._unparsed[4 : 4 + size]))
                 self._unparsed = self._unparsed[4 + size :]
 
-    def missing(self) -> list[Asked]:
-        """What has no answer; once there is nothing of that, all of it is done with."""
-        missing = [one for one in self._asked if one.wants_answer()]
+    def missing(self) -> list[SentFrame]:
+        """Returns frames without a response; if there are none, all frames are done."""
+        missing = [one for one in self._sent if one.needs_response()]
         if not missing:
-            self._asked.clear()
+            self._sent.clear()
         return missing
 
-    def answered(self, answer: bytes) -> None:
-        (correlation_id,) = struct.unpack_from(">i", answer)
-        while self._asked:
-            asked = self._asked.popleft()
-            if asked.wants_answer():
-                assert asked.correlation_id == correlation_id, "an answer out of order"
-                _check_answer(asked, answer)
+    def received(self, response: bytes) -> None:
+        (correlation_id,) = struct.unpack_from(">i", response)
+        while self._sent:
+            sent = self._sent.popleft()
+            if sent.needs_response():
+                assert sent.correlation_id == correlation_id, "a response out of order"
+                _check_response(sent, response)
                 return
-        raise AssertionError("an answer that nobody asked for")
+        raise AssertionError("an unexpected response")
 
 
-def _check_answer(asked: Asked, answer: bytes) -> None:
-    """It can be read to its end in the version that was asked for."""
-    message, version = asked.message, asked.version
+def _check_response(sent: SentFrame, response: bytes) -> None:
+    """Checks that it can be decoded in the version of the request."""
+    message, version = sent.message, sent.version
     if message is None:
-        assert asked.key == API_VERSIONS, "what is not served was answered"
+        assert sent.key == API_VERSIONS, "an API that is not served got a response"
         message, version = message_of("api_versions", "response"), 0
-    flexible = message.is_flexible(version) and asked.key != API_VERSIONS
-    _, end = message.decode(version, answer, 5 if flexible else 4)
-    assert end == len(answer), "bytes after the answer"
+    flexible = message.is_flexible(version) and sent.key != API_VERSIONS
+    _, end = message.decode(version, response, 5 if flexible else 4)
+    assert end == len(response), "bytes after the response"

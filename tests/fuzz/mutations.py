@@ -1,4 +1,4 @@
-"""How an honest request becomes a hostile one. Each takes it and gives bytes, length included."""
+"""Mutations of valid requests; each returns bytes with the length prefix."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from crc32c import crc32c
 from interfaces.kafka.wire.fields import FIXED_SIZES, Field
 from interfaces.kafka.wire.schema import Request
 from interfaces.kafka.wire.structs import Struct
-from tests.fuzz.corpus import PREFIX, TOPICS, Honest
+from tests.fuzz.corpus import PREFIX, TOPICS, Valid
 
-Mutation = Callable[[Honest, Random], bytes]
+Mutation = Callable[[Valid, Random], bytes]
 
 EDGES = (0, 1, -1, 2, 0x7F, 0x80, 0xFF, 0x7FFF, -0x8000, 0xFFFF, 2**31 - 1, -(2**31), 2**63 - 1)
 LONG_VARINTS = (
@@ -23,7 +23,7 @@ LONG_VARINTS = (
     b"\x80\x80\x80\x80\x00",
     b"\x80",
 )
-#: Of a batch: where each field of its header stands, and what it is.
+#: The fields of a batch header: offset and format.
 BATCH_FIELDS = (
     (0, "q"), (8, "i"), (12, "i"), (16, "b"), (17, "I"), (21, "h"), (23, "i"), (27, "q"), (35, "q"),
     (43, "q"), (51, "h"), (53, "i"), (57, "i"),
@@ -39,21 +39,21 @@ def framed(data: bytes) -> bytes:
 # ---- the frame
 
 
-def lying_length(honest: Honest, rng: Random) -> bytes:
-    size = len(honest.data)
-    told = rng.choice((0, 9, -1, size - 1, size + 1, size + 200, 2**31 - 1, -(2**31), size // 2))
-    return PREFIX.pack(told) + honest.data
+def wrong_length(valid: Valid, rng: Random) -> bytes:
+    size = len(valid.data)
+    length = rng.choice((0, 9, -1, size - 1, size + 1, size + 200, 2**31 - 1, -(2**31), size // 2))
+    return PREFIX.pack(length) + valid.data
 
 
-def cut(honest: Honest, rng: Random) -> bytes:
-    return framed(honest.data[: rng.randrange(len(honest.data))])
+def cut(valid: Valid, rng: Random) -> bytes:
+    return framed(valid.data[: rng.randrange(len(valid.data))])
 
 
-def extended(honest: Honest, rng: Random) -> bytes:
-    return framed(honest.data + rng.randbytes(rng.randint(1, 40)))
+def extended(valid: Valid, rng: Random) -> bytes:
+    return framed(valid.data + rng.randbytes(rng.randint(1, 40)))
 
 
-def noise(honest: Honest, rng: Random) -> bytes:
+def noise(valid: Valid, rng: Random) -> bytes:
     return rng.choice((
         rng.randbytes(rng.randint(1, 60)),
         framed(rng.randbytes(rng.randint(10, 200))),
@@ -65,8 +65,8 @@ def noise(honest: Honest, rng: Random) -> bytes:
 # ---- the header
 
 
-def header(honest: Honest, rng: Random) -> bytes:
-    data = bytearray(honest.data)
+def header(valid: Valid, rng: Random) -> bytes:
+    data = bytearray(valid.data)
     match rng.randrange(5):
         case 0:
             data[0:2] = struct.pack(">h", rng.choice((rng.randrange(90), -1, 999, 32767)))
@@ -78,24 +78,24 @@ def header(honest: Honest, rng: Random) -> bytes:
             data[10:10] = rng.randbytes(rng.randint(1, 300))
         case 4:
             tags = bytes((rng.randrange(256),)) + rng.randbytes(rng.randrange(12))
-            data[honest.body - 1 : honest.body] = tags
+            data[valid.body - 1 : valid.body] = tags
     return framed(bytes(data))
 
 
-# ---- bytes, wherever
+# ---- any bytes
 
 
-def flipped(honest: Honest, rng: Random) -> bytes:
-    data = bytearray(honest.data)
+def flipped(valid: Valid, rng: Random) -> bytes:
+    data = bytearray(valid.data)
     for _ in range(rng.randint(1, 4)):
         data[rng.randrange(min(8, len(data) - 1), len(data))] = rng.randrange(256)
     return framed(bytes(data))
 
 
-def edged(honest: Honest, rng: Random) -> bytes:
-    """Somewhere, a number or a length of the largest, smallest or most surprising kind."""
-    data = bytearray(honest.data)
-    at = rng.randrange(min(honest.body, len(data) - 1), len(data))
+def edged(valid: Valid, rng: Random) -> bytes:
+    """Writes an extreme number or length at a random place."""
+    data = bytearray(valid.data)
+    at = rng.randrange(min(valid.body, len(data) - 1), len(data))
     if rng.random() < 0.3:
         data[at : at + 1] = rng.choice(LONG_VARINTS)
     else:
@@ -105,47 +105,47 @@ def edged(honest: Honest, rng: Random) -> bytes:
     return framed(bytes(data))
 
 
-def spliced(honest: Honest, rng: Random) -> bytes:
-    """A piece of it twice, gone, or somewhere else."""
-    data = honest.data
+def spliced(valid: Valid, rng: Random) -> bytes:
+    """Doubles, removes or moves a piece."""
+    data = valid.data
     start, end = sorted(rng.randrange(len(data) + 1) for _ in range(2))
-    to = rng.randrange(min(honest.body, len(data)), len(data) + 1)
+    to = rng.randrange(min(valid.body, len(data)), len(data) + 1)
     piece = data[start:end]
     return framed(rng.choice((data[:to] + piece + data[to:], data[:start] + data[end:])))
 
 
-# ---- values: what a careless or malicious program can put into any field
+# ---- field values
 
 
-def revalued(honest: Honest, rng: Random) -> bytes:
-    """Decoded, changed here and there, and encoded again: gets past every length check."""
-    request = honest.decoded()
+def revalued(valid: Valid, rng: Random) -> bytes:
+    """Decodes, changes and encodes it: passes every length check."""
+    request = valid.decoded()
     for _ in range(rng.randint(1, 3)):
         _change(request, rng)
-    return _encoded(honest, request)
+    return _encoded(valid, request)
 
 
-def swollen(honest: Honest, rng: Random) -> bytes:
-    """An array with its elements over and over: many more than clients send."""
-    request = honest.decoded()
+def swollen(valid: Valid, rng: Random) -> bytes:
+    """Repeats the elements of an array many times."""
+    request = valid.decoded()
     arrays = [
         (owner, name)
         for owner, name, field in _places(request)
         if field.kind == "array" and getattr(owner, name)
     ]
     if not arrays:
-        return flipped(honest, rng)
+        return flipped(valid, rng)
     owner, name = rng.choice(arrays)
     setattr(owner, name, getattr(owner, name) * rng.choice((2, 40, 300)))
-    return _encoded(honest, request)
+    return _encoded(valid, request)
 
 
-def _encoded(honest: Honest, request: Request) -> bytes:
+def _encoded(valid: Valid, request: Request) -> bytes:
     try:
-        body = b"".join(request.encode(honest.version))
+        body = b"".join(request.encode(valid.version))
     except (ValueError, struct.error, OverflowError, TypeError, AttributeError):
-        return framed(honest.data)
-    return framed(honest.data[: honest.body] + body)
+        return framed(valid.data)
+    return framed(valid.data[: valid.body] + body)
 
 
 def _places(struct_: Struct) -> list[tuple[Struct, str, Field]]:
@@ -191,18 +191,18 @@ def _other(value: Any, field: Field, rng: Random) -> Any:
 # ---- record batches
 
 
-def rebatched(honest: Honest, rng: Random) -> bytes:
-    """A lie in one field of a batch's header, or in its records, mostly with a right checksum."""
-    request = honest.decoded()
+def rebatched(valid: Valid, rng: Random) -> bytes:
+    """Changes a field of a batch header or its records, mostly with a valid checksum."""
+    request = valid.decoded()
     places = [one for one in _places(request) if one[2].kind == "record_data"]
     if not places:
-        return revalued(honest, rng)
+        return revalued(valid, rng)
     owner, name, _ = rng.choice(places)
     batch = bytearray(getattr(owner, name) or b"")
     if len(batch) <= RECORDS:
-        return revalued(honest, rng)
+        return revalued(valid, rng)
     setattr(owner, name, bytes(_mutated_batch(batch, rng)))
-    return _encoded(honest, request)
+    return _encoded(valid, request)
 
 
 def _mutated_batch(batch: bytearray, rng: Random) -> bytearray:
@@ -214,7 +214,7 @@ def _mutated_batch(batch: bytearray, rng: Random) -> bytearray:
                 old = int.from_bytes(batch[at : at + size], "big")
                 value = rng.choice((*EDGES, old + 1, old - 1, rng.randrange(16)))
                 batch[at : at + size] = (value & (1 << 8 * size) - 1).to_bytes(size, "big")
-            case 2:  # the codec says one thing, the bytes another
+            case 2:  # the codec does not match the bytes
                 batch[22] = batch[22] & ~7 | rng.randrange(8)
             case 3:
                 batch[rng.randrange(RECORDS, len(batch))] = rng.randrange(256)
@@ -235,7 +235,7 @@ def _mutated_batch(batch: bytearray, rng: Random) -> bytearray:
 
 
 MUTATIONS: tuple[tuple[Mutation, int], ...] = (
-    (lying_length, 3),
+    (wrong_length, 3),
     (cut, 5),
     (extended, 5),
     (noise, 2),
@@ -249,6 +249,6 @@ MUTATIONS: tuple[tuple[Mutation, int], ...] = (
 )
 
 
-def mutated(honest: Honest, rng: Random) -> bytes:
+def mutated(valid: Valid, rng: Random) -> bytes:
     [mutation] = rng.choices([m for m, _ in MUTATIONS], [weight for _, weight in MUTATIONS])
-    return mutation(honest, rng)
+    return mutation(valid, rng)

@@ -1,4 +1,4 @@
-"""A round by its seed; when it fails, the few events that are needed for that, in hex."""
+"""Runs a round by its seed; a failure is shrunk to few events, in hex."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.fuzz.cost import Meter
-from tests.fuzz.play import Round
-from tests.fuzz.story import Event, events_of
+from tests.fuzz.events import Event, events_of
+from tests.fuzz.round import Round
 
 FRAMES = 500
-#: Of rounds: how many are played on LMDB, and how many are measured.
+#: One of so many rounds runs on LMDB, or is measured.
 ON_LMDB = 10
 MEASURED = 50
 
-#: Of a failing round; `--seed` has all of it.
+#: Shown events of a failing round; `--seed` shows all.
 SHOWN_EVENTS = 40
 SHOWN_HEX = 2000
 
-#: How often a failing round is played again to find what can be left out.
+#: Attempts to shrink a failing round.
 TRIES = 400
 
 
@@ -26,23 +26,23 @@ class Failed(AssertionError):
     pass
 
 
-def play(seed: int, folder: Path) -> None:
-    """`folder` is for the store, where the seed says that there is one."""
+def run_round(seed: int, folder: Path) -> None:
+    """`folder` is for the store of rounds on LMDB."""
     events = events_of(seed, FRAMES)
     failure = _failure(seed, events, folder)
     if failure is None:
         return
     needed = shrunk(seed, events, folder)
     last = _failure(seed, needed, folder) or failure
-    told = "\n".join(map(_told, needed[-SHOWN_EVENTS:]))
+    shown = "\n".join(map(_shown, needed[-SHOWN_EVENTS:]))
     raise Failed(
         f"seed {seed}: {type(last).__name__}: {last}\n"
         f"again: scripts/fuzz --seed {seed}\n"
-        f"connection, what, bytes at once, the bytes:\n{told}"
+        f"connection, what, bytes at once, the bytes:\n{shown}"
     ) from last
 
 
-def _told(event: Event) -> str:
+def _shown(event: Event) -> str:
     data = event.data.hex()
     shown = data if len(data) <= SHOWN_HEX else f"{data[:SHOWN_HEX]}... ({len(event.data)} bytes)"
     return f"  {event.connection} {event.what} {event.chunk or ''} {shown}"
@@ -57,7 +57,7 @@ def _failure(seed: int, events: Sequence[Event], folder: Path) -> BaseException 
             storage = f"lmdb://{store}"
         one = Round(storage, meter)
         try:
-            one.play(events)
+            one.run(events)
         finally:
             one.close()
     except Exception as failure:
@@ -66,7 +66,7 @@ def _failure(seed: int, events: Sequence[Event], folder: Path) -> BaseException 
 
 
 def shrunk(seed: int, events: list[Event], folder: Path) -> list[Event]:
-    """Leaves out halves, quarters, ... as long as it goes on failing."""
+    """Omits halves, quarters, ... as long as the round fails."""
     left, size = TRIES, len(events) // 2
     while size and left:
         at = 0

@@ -1,4 +1,4 @@
-"""That the fuzzer finds bugs: some are put into the broker, and each is found soon."""
+"""The fuzzer finds bugs that are injected into the broker."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from interfaces.kafka.connections.session import Session
 from interfaces.kafka.requests import dispatch
 from interfaces.kafka.requests.accounting import RequestAccounting
 from interfaces.kafka.requests.call import Call
-from tests.fuzz.play import Round
-from tests.fuzz.story import events_of
+from tests.fuzz.events import events_of
+from tests.fuzz.round import Round
 
-#: A fault that thirty rounds do not find would be one that the suite may miss.
+#: The suite may miss a fault that thirty rounds do not find.
 ROUNDS = 30
 
 Patch = pytest.MonkeyPatch
 
 
-def header_tags_end_in_an_index_error(patch: Patch) -> None:
+def header_tags_raise_an_index_error(patch: Patch) -> None:
     def skip(frame: memoryview, position: int) -> int:
         return position + 1 + frame[position] * 2 if frame[position] < 9 else frame[len(frame)]
 
     patch.setattr(dispatch, "skip_header_tags", skip)
 
 
-def a_handler_does_not_expect_a_negative_offset(patch: Patch) -> None:
+def a_negative_offset_raises_another_exception(patch: Patch) -> None:
     real = FetchService.fetch
 
     def fetch(service: FetchService, query: Any) -> Any:
@@ -41,7 +41,7 @@ def a_handler_does_not_expect_a_negative_offset(patch: Patch) -> None:
     patch.setattr(FetchService, "fetch", fetch)
 
 
-def answers_change_places(patch: Patch) -> None:
+def responses_change_their_order(patch: Patch) -> None:
     real = RequestAccounting.take
 
     def take(accounting: RequestAccounting, replies: deque[Call]) -> Any:
@@ -52,15 +52,15 @@ def answers_change_places(patch: Patch) -> None:
     patch.setattr(RequestAccounting, "take", take)
 
 
-def who_leaves_the_line_keeps_its_place(patch: Patch) -> None:
+def closed_connections_stay_in_the_queue(patch: Patch) -> None:
     patch.setattr(ByteBudget, "forget", lambda _budget, _admitted: None)
 
 
-def memory_is_not_given_back(patch: Patch) -> None:
+def memory_is_not_released(patch: Patch) -> None:
     patch.setattr(Session, "_release_all", lambda session: session.connection.forget_parked())
 
 
-def a_frame_that_is_too_large_is_taken(patch: Patch) -> None:
+def a_frame_that_is_too_large_is_accepted(patch: Patch) -> None:
     real = Framing.__init__
 
     def init(framing: Framing, shared: Any, _max_frame_bytes: int) -> None:
@@ -69,7 +69,7 @@ def a_frame_that_is_too_large_is_taken(patch: Patch) -> None:
     patch.setattr(Framing, "__init__", init)
 
 
-def a_request_is_forgotten(patch: Patch) -> None:
+def a_parked_request_is_dropped(patch: Patch) -> None:
     real = Connection.park
 
     def park(connection: Connection, frame: memoryview) -> None:
@@ -80,13 +80,13 @@ def a_request_is_forgotten(patch: Patch) -> None:
 
 
 FAULTS = (
-    header_tags_end_in_an_index_error,
-    a_handler_does_not_expect_a_negative_offset,
-    answers_change_places,
-    who_leaves_the_line_keeps_its_place,
-    memory_is_not_given_back,
-    a_frame_that_is_too_large_is_taken,
-    a_request_is_forgotten,
+    header_tags_raise_an_index_error,
+    a_negative_offset_raises_another_exception,
+    responses_change_their_order,
+    closed_connections_stay_in_the_queue,
+    memory_is_not_released,
+    a_frame_that_is_too_large_is_accepted,
+    a_parked_request_is_dropped,
 )
 
 
@@ -99,7 +99,7 @@ def test_a_fault_is_found(fault: Callable[[Patch], None], monkeypatch: Patch) ->
 def fails(seed: int) -> bool:
     one = Round()
     try:
-        one.play(events_of(seed, 500))
+        one.run(events_of(seed, 500))
     except Exception:
         return True
     finally:

@@ -1,4 +1,4 @@
-"""A share of it over real sockets, to a broker in a process of its own."""
+"""A part of the rounds over real sockets, with a broker process."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import pytest
 
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.raw_client import RawClient, batch, sealed_part, split_batches
+from tests.fuzz.events import CONNECTIONS, Event, events_of
 from tests.fuzz.judge import Judge
-from tests.fuzz.play import MAX_FRAME_BYTES, MINE, SETTINGS
-from tests.fuzz.story import CONNECTIONS, Event, events_of
+from tests.fuzz.round import MAX_FRAME_BYTES, MINE, SETTINGS
 
 FRAMES = 250
 ROUNDS = 4
 
 
 class Line:
-    """One hostile connection. Answers are looked at as they come; nobody waits for them here."""
+    """One hostile connection; responses are checked as they arrive."""
 
     def __init__(self, broker: BrokerProcess) -> None:
         self.client = broker.connect()
@@ -35,7 +35,7 @@ class Line:
             for start in range(0, len(event.data), event.chunk):
                 self.client.socket.sendall(event.data[start : start + event.chunk])
         except TimeoutError:
-            self.close()  # the broker has stopped reading, and half a frame is gone
+            self.close()  # the broker has stopped reading within a frame
         except OSError:
             self.closed = True
         self.look()
@@ -53,7 +53,7 @@ class Line:
             (size,) = struct.unpack_from(">i", self._received)
             if len(self._received) < 4 + size:
                 return
-            self.judge.answered(self._received[4 : 4 + size])
+            self.judge.received(self._received[4 : 4 + size])
             self._received = self._received[4 + size :]
 
     def close(self) -> None:
@@ -69,7 +69,7 @@ def round_trip(client: RawClient, number: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(ROUNDS))
-def test_a_healthy_client_notices_nothing(seed: int, tmp_path: Path) -> None:
+def test_a_healthy_client_is_not_affected(seed: int, tmp_path: Path) -> None:
     arguments = [
         part
         for name, value in SETTINGS.items()

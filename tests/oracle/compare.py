@@ -1,4 +1,4 @@
-"""Two answers field by field."""
+"""Compares two responses field by field."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tests.oracle.plain import identity
-from tests.oracle.teller import Told
+from tests.oracle.scenario_run import Exchange
 
 
 class Missing:
@@ -19,7 +19,7 @@ MISSING: Any = Missing()
 
 
 class Found(NamedTuple):
-    """One field of one answer that is not the same; lists in its path are written `[]`."""
+    """A field that differs between two responses; lists in its path are written `[]`."""
 
     step: str
     version: int
@@ -32,19 +32,20 @@ class Found(NamedTuple):
         return f"v{self.version} {self.step!r} {self.where}: {self.kafka!r}, ours {self.ours!r}"
 
 
-def compare(kafka: Sequence[Told], ours: Sequence[Told], version: int) -> list[Found]:
-    """The requests are to be the same: what differs there is an old recording."""
-    asked, told = [_asked(one) for one in kafka], [_asked(one) for one in ours]
-    assert asked == told, "the recording is of other requests: record it anew"
+def compare(kafka: Sequence[Exchange], ours: Sequence[Exchange], version: int) -> list[Found]:
+    """The requests must be the same; otherwise the recording is outdated."""
+    assert [_request(one) for one in kafka] == [_request(one) for one in ours], (
+        "the recording has other requests: record again"
+    )
     return [
         Found(theirs.step, version, field, where, left, right)
         for theirs, own in zip(kafka, ours, strict=True)
-        for field, where, left, right in _differ("", "", theirs.answer, own.answer)
+        for field, where, left, right in _differ("", "", theirs.response, own.response)
     ]
 
 
-def _asked(told: Told) -> tuple[str, str]:
-    return told.step, json.dumps(told.request)
+def _request(exchange: Exchange) -> tuple[str, str]:
+    return exchange.step, json.dumps(exchange.request)
 
 
 def _differ(field: str, where: str, kafka: Any, ours: Any) -> Iterator[tuple[str, str, Any, Any]]:
@@ -64,7 +65,7 @@ def _differ(field: str, where: str, kafka: Any, ours: Any) -> Iterator[tuple[str
 
 
 def _shown(value: Any, beside: Any) -> Any:
-    """What is left out is 0 if the other one is a number."""
+    """An omitted field is 0 if the other value is a number."""
     return 0 if value is MISSING and type(beside) is int else value
 
 
@@ -83,7 +84,7 @@ def _lists_differ(
 
 
 def _are_named(elements: list[Any]) -> bool:
-    """Whether something tells them apart that is not their place."""
+    """Returns True if all elements have distinct identities."""
     keys = {identity(element) for element in elements}
     return "" not in keys and len(keys) == len(elements)
 

@@ -1,4 +1,4 @@
-"""The part of the table of differences that is about configs."""
+"""Differences of requests about configs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NO_METRICS_HERE = "Client telemetry is not built ([skipped.md](skipped.md)); Ka
 
 DESCRIBE_CONFIGS = (
     Difference(
-        *("describe_configs", "1-4", ("topics: all*", "topics: some of its own", "topics: an *")),
+        *("describe_configs", "1-4", ("topics: all*", "topics: topic configs", "topics: an *")),
         *("results[].configs.min.insync.replicas", Words("from source 3"), Words("from source 5")),
         "In Kafka this default is a cluster config (3) since eligible leader replicas; here it "
         "is a default like the others (5).",
@@ -22,11 +22,11 @@ DESCRIBE_CONFIGS = (
     ),
     Difference(
         *("describe_configs", "1-4", ("topics: one twice",)),
-        *("results[]", Words("each one answered"), MISSING),
-        "A resource that is named twice gets one response: it may be named fifty thousand times.",
+        *("results[]", Words("a result for each"), MISSING),
+        "A repeated resource gets one result: a request may repeat it fifty thousand times.",
     ),
     Difference(
-        *("describe_configs", "1-4", ("groups: one that there is not",)),
+        *("describe_configs", "1-4", ("groups: no config set",)),
         *("results[].configs.s*", Words("those of share and streams groups"), MISSING),
         "Such groups are not served ([skipped.md](skipped.md)).",
     ),
@@ -42,7 +42,7 @@ DESCRIBE_CONFIGS = (
     ),
     Difference(
         *("describe_configs", "1-4", ("refusals: metrics of clients", "refusals: metrics with*")),
-        *("results[].error_message", Words("none, or that a name is wanted"), _NO_METRICS),
+        *("results[].error_message", Words("none, or a name is required"), _NO_METRICS),
         "As above.",
     ),
 )
@@ -78,7 +78,7 @@ INCREMENTAL_ALTER_CONFIGS = (
     ),
     Difference(
         *("incremental_alter_configs", "0-1", ("groups: of share groups",)),
-        *("responses[].error_message", None, Words("that it is unknown")),
+        *("responses[].error_message", None, Words("unknown config")),
         "As above.",
     ),
     Difference(
@@ -108,7 +108,7 @@ ALTER_CONFIGS = (
 
 LIST_CONFIG_RESOURCES = (
     Difference(
-        *("list_config_resources", "1", ("groups: not any more",)),
+        *("list_config_resources", "1", ("groups: no longer set",)),
         *("config_resources", Words("the group"), MISSING),
         "A group is listed while a config is set for it; Kafka continues to list it.",
     ),

@@ -1,4 +1,4 @@
-"""One row of the table of differences, and what it takes for a difference to be expected."""
+"""A row of the table of differences, and which differences it allows."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tests.oracle.scenario import versions_in
 
 
 class Words(str):
-    """A value that is told in words, where the exact one says nothing."""
+    """A description in place of an exact value."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """`at` names steps as "scenario: step"; a `*` in it, or in `field`, stands for anything.
+    """`at` names steps as "scenario: step"; `*` in it, or in `field`, matches anything.
 
-    A row is true only if each of `at` differs in this field, together in all of the versions.
+    A row is valid if each of `at` differs in this field, together in all of the versions.
     """
 
     api: str
@@ -31,7 +31,7 @@ class Difference:
     kafka: Any
     ours: Any
     reason: str
-    #: Fields whose values are to be exactly these, where the others are told in words.
+    #: Fields with exactly these values, where the others are only described.
     pinned: tuple[tuple[str, Any, Any], ...] = ()
 
     def expects(self, title: str, found: Found) -> bool:
@@ -51,7 +51,7 @@ class Difference:
         )
 
     def covers(self, title: str, step: str) -> str | None:
-        """Which of `at` the step falls under."""
+        """Returns the item of `at` that matches the step."""
         name = title.partition("/")[2]
         return next((one for one in self.at if fnmatchcase(f"{name}: {step}", one)), None)
 
@@ -75,7 +75,7 @@ def unexpected(table: Sequence[Difference], title: str, found: Iterable[Found]) 
 
 
 def untrue(table: Sequence[Difference], found: Iterable[tuple[str, Found]]) -> list[str]:
-    """Rows that claim more than there is."""
+    """Returns the rows that name more than differs."""
     everything = list(found)
     complaints = []
     for row in table:

@@ -1,6 +1,6 @@
-"""THE table of what Ottla answers otherwise than Kafka, on purpose. docs/behaviour.md prints it.
+"""THE table of intended differences from Kafka, printed in docs/behaviour.md.
 
-A row that is not true any more fails the test, as does a difference that no row names.
+A difference without a row fails the test, and so does a row without a difference.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from tests.oracle.compare import MISSING
 from tests.oracle.config_differences import CONFIGS
 from tests.oracle.difference import Difference, Words
 from tests.oracle.group_differences import GROUPS
-from tests.oracle.teller import SILENT
+from tests.oracle.scenario_run import SILENT
 from tests.oracle.topic_differences import TOPICS
 
 _PRODUCED = "responses[].partition_responses[]"
@@ -53,12 +53,12 @@ FETCH = (
         "It is null without `read_committed`, also for unknown partitions; it is empty either way.",
     ),
     Difference(
-        *("fetch", "4-18", ("places that there are not: unknown first",)),
-        *("responses order", Words("what is unknown comes last"), Words("as it was asked")),
+        *("fetch", "4-18", ("unknown topics and partitions: unknown first",)),
+        *("responses order", Words("unknown topics last"), Words("in the order of the request")),
         "Clients find topics by name.",
     ),
     Difference(
-        *("fetch", "13-18", ("places that there are not: known and unknown",)),
+        *("fetch", "13-18", ("unknown topics and partitions: known and unknown",)),
         *("responses[]*", Words("a topic may stand twice"), Words("each topic once")),
         "As above.",
     ),
@@ -82,7 +82,7 @@ FETCH = (
     ),
     Difference(
         *("fetch", "4-18", ("a partition twice: at two offsets",)),
-        *("responses[].partitions*", Words("the last one alone"), Words("both, in their order")),
+        *("responses[].partitions*", Words("only the last one"), Words("both, in their order")),
         "Each item of a request gets a response.",
     ),
 )
@@ -106,12 +106,12 @@ FIND_COORDINATOR = (
 
 INIT_PRODUCER_ID = (
     Difference(
-        *("init_producer_id", "0-5", ("a transactional id: ask",)),
+        *("init_producer_id", "0-5", ("a transactional id: request",)),
         *("error_code", 0, 53),
         "Transactions are not built yet.",
     ),
     Difference(
-        *("init_producer_id", "0-5", ("a transactional id: ask",)),
+        *("init_producer_id", "0-5", ("a transactional id: request",)),
         *("producer_*", Words("an id and its epoch"), Words("none, -1")),
         "As above.",
     ),
@@ -146,22 +146,22 @@ PRODUCE = (
     ),
     Difference(
         *("produce", "3-13", ("good batches: stored",)),
-        *(f"{_FETCHED}.records[].*", Words("computed anew"), Words("as the producer sent it")),
+        *(f"{_FETCHED}.records[].*", Words("recomputed"), Words("as the producer sent it")),
         "The header's largest timestamp is trusted; here all records have a negative one.",
     ),
     Difference(
-        *("produce", "8-13", ("a server that stamps: flagged already",)),
+        *("produce", "8-13", ("log append time: flagged by the producer",)),
         *(f"{_PRODUCED}.record_errors", Words("each record"), MISSING),
         "The flag is the batch's.",
     ),
     Difference(
-        *("produce", "8-13", ("a server that stamps: flagged already",)),
-        *(f"{_PRODUCED}.error_message", Words("invalid timestamp"), Words("which flag it is")),
+        *("produce", "8-13", ("log append time: flagged by the producer",)),
+        *(f"{_PRODUCED}.error_message", Words("invalid timestamp"), Words("names the flag")),
         "As above.",
     ),
     Difference(
         *("produce", "3-13"),
-        ("payloads that are not records: flagged as stamped by the broker",),
+        ("invalid records: flagged as log append time",),
         *(f"{_PRODUCED}.*", Words("accepted"), Words("INVALID_TIMESTAMP (32)")),
         "A producer must not mark its timestamps as the broker's; Kafka checks the flag only "
         "with LogAppendTime.",
@@ -170,10 +170,10 @@ PRODUCE = (
     Difference(
         *("produce", "3-13"),
         (
-            "payloads that are not records: garbage",
-            "payloads that are not records: garbage, gzip",
-            "payloads that are not records: empty",
-            "payloads that are not records: a largest timestamp*",
+            "invalid records: garbage",
+            "invalid records: garbage, gzip",
+            "invalid records: empty",
+            "invalid records: a largest timestamp*",
         ),
         *(f"{_PRODUCED}.*", Words("INVALID_RECORD (87)"), Words("accepted")),
         "Batches are opaque. (The two after them differ in their offsets only.)",
@@ -188,7 +188,7 @@ PRODUCE = (
     ),
     Difference(
         *("produce", "3-13", ("broken batches: stored",)),
-        *(f"{_FETCHED}.*", Words("with the two of above"), Words("without them")),
+        *(f"{_FETCHED}.*", Words("with the two batches above"), Words("without them")),
         "As above.",
     ),
     Difference(
@@ -197,13 +197,13 @@ PRODUCE = (
         "Kafka never responds, and the connection hangs.",
     ),
     Difference(
-        *("produce", "3-13", ("places that there are not: no partition",)),
+        *("produce", "3-13", ("unknown topics and partitions: no partition",)),
         *("responses", MISSING, Words("the topic, without partitions")),
         "Each item of a request gets a response.",
     ),
     Difference(
         *("produce", "3-13", ("illegal acks: and an unknown topic",)),
-        *(f"{_PRODUCED}.error_code", Words("that the topic is unknown"), 21),
+        *(f"{_PRODUCED}.error_code", Words("unknown topic"), 21),
         "The acks are invalid for every topic.",
     ),
     Difference(
@@ -214,44 +214,47 @@ PRODUCE = (
     ),
     Difference(
         *("produce", "3-13", ("a partition twice: in one topic",)),
-        *("responses[].partition_responses*", Words("the last one alone"), Words("both")),
+        *("responses[].partition_responses*", Words("only the last one"), Words("both")),
         "Kafka drops the first batch, and the producer believes it is stored.",
     ),
     Difference(
         *("produce", "3-13", ("a partition twice: stored",)),
-        *(f"{_FETCHED}.*", Words("the last one alone"), Words("both")),
+        *(f"{_FETCHED}.*", Words("only the last one"), Words("both")),
         "As above.",
     ),
 )
 
-_LIES = "moments that headers lie about"
+_WRONG = "wrong timestamps in headers"
 LIST_OFFSETS = (
     Difference(
         *("list_offsets", "7-11"),
-        (f"{_LIES}: the largest", f"{_LIES}: claimed too early, the largest"),
+        (f"{_WRONG}: the largest", f"{_WRONG}: claimed too early, the largest"),
         "topics[].partitions[].*",
-        *(Words("the largest of all"), Words("of the batch that claims the largest")),
+        *(Words("the largest of all"), Words("of the batch with the largest in its header")),
         "The header's largest timestamp is trusted.",
     ),
     Difference(
         *("list_offsets", "1-11"),
-        tuple(f"{_LIES}: claimed too early, after {one} ms" for one in (30, 60, 71, 90)),
+        tuple(f"{_WRONG}: claimed too early, after {one} ms" for one in (30, 60, 71, 90)),
         "topics[].partitions[].*",
-        *(Words("the first record that is late enough"), Words("the next batch that says so")),
-        "A search opens only batches whose header claims a late enough timestamp. A header that "
-        "claims too late a timestamp does not change the result.",
+        *(
+            Words("the first record that is late enough"),
+            Words("the next batch with such a header"),
+        ),
+        "A search opens only batches with a late enough timestamp in the header. A header "
+        "with too late a timestamp does not change the result.",
     ),
 )
 
 DELETE_RECORDS = (
     Difference(
-        *("delete_records", "0-2", ("the largest is deleted: the largest",)),
-        *("topics[].partitions[].*", Words("a record that is deleted"), Words("one that is left")),
+        *("delete_records", "0-2", ("deleted largest timestamp: the largest",)),
+        *("topics[].partitions[].*", Words("a deleted record"), Words("a remaining record")),
         "Kafka returns it until it deletes the segment, some minutes later.",
     ),
     Difference(
-        *("delete_records", "0-2", ("moments: all: the largest",)),
-        *("topics[].partitions[].*", Words("a record that is deleted"), Words("none")),
+        *("delete_records", "0-2", ("timestamps: all: the largest",)),
+        *("topics[].partitions[].*", Words("a deleted record"), Words("none")),
         "As above.",
     ),
 )

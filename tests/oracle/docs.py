@@ -1,4 +1,4 @@
-"""docs/behaviour.md with the table of differences in its place: `python -m tests.oracle.docs`."""
+"""Prints docs/behaviour.md with the table of differences: `python -m tests.oracle.docs`."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ def _sections() -> Iterable[str]:
     for api in APIS:
         rows = [row for row in DIFFERENCES if row.api == api.name]
         if rows:
-            yield f"\n### {api.title}\n\n| versions | asked | field | Kafka | Ottla | why |\n"
+            yield f"\n### {api.title}\n\n| versions | request | field | Kafka | Ottla | why |\n"
             yield f"| {' | '.join(['---'] * 6)} |\n"
             yield from (_line(row) for row in rows)
 
 
 def _line(row: Difference) -> str:
-    asked = "anything" if row.at == ("*",) else "; ".join(_asked(row.at))
-    field = {"": "the answer", "*": "the answer"}.get(row.field, f"`{row.field}`")
-    cells = (row.versions, asked, field, shown(row.kafka), shown(row.ours), row.reason)
+    request = "any" if row.at == ("*",) else "; ".join(_requests(row.at))
+    field = {"": "the response", "*": "the response"}.get(row.field, f"`{row.field}`")
+    cells = (row.versions, request, field, shown(row.kafka), shown(row.ours), row.reason)
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
 
 
-def _asked(at: tuple[str, ...]) -> Iterable[str]:
-    """The scenario's name once for steps of it that follow each other."""
+def _requests(at: tuple[str, ...]) -> Iterable[str]:
+    """Names the scenario once for consecutive steps of it."""
     last = ""
     for place in at:
         scenario, _, step = place.partition(": ")
-        name = "anything" if step == "*" else step.rstrip("*")
+        name = "any" if step == "*" else step.rstrip("*")
         yield name if scenario == last else f"{scenario}: {name}"
         last = scenario
 

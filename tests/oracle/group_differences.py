@@ -1,4 +1,4 @@
-"""The rows of the table of differences that are about groups and their offsets."""
+"""Differences of requests about groups and their offsets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from tests.oracle.difference import Difference, Words
 
 GROUPS = (
     Difference(
-        *("offset_fetch", "9-10", ("members: an epoch alone", "members: an epoch alone: all")),
+        *(
+            "offset_fetch",
+            "9-10",
+            (
+                "members of a consumer group: an epoch alone",
+                "members of a consumer group: an epoch alone: all",
+            ),
+        ),
         *("groups[].error_code", -1, 25),
         "A member without an id is unknown; Kafka responds with an unknown error.",
     ),

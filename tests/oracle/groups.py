@@ -1,4 +1,4 @@
-"""Requests of group members, and members that are there when a scenario begins."""
+"""Requests of group members, and members that exist when a scenario starts."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from interfaces.kafka.wire.messages.sync_group import (
     SyncGroupRequestAssignment,
     SyncGroupResponse,
 )
-from tests.oracle.teller import Teller, Topic
+from tests.oracle.scenario_run import ScenarioRun, Topic
 
 JOIN, SYNC, COMMIT, HEARTBEAT = 5, 3, 9, 3
-#: From here on a member without an id is given one and has to come again.
+#: From this version on a member without an id gets one and has to join again.
 ID_REQUIRED = 4
 STATIC_JOIN, STATIC = 5, 3
 SEVERAL_GROUPS = 8
@@ -103,9 +103,9 @@ def heartbeat(
     )
 
 
-def leave(tell: Teller, group_id: str, *members: str | tuple[str, str]) -> LeaveGroupRequest:
-    """Each a member id, or a member id and an instance id; before version 3 one only."""
-    if tell.version < STATIC:
+def leave(run: ScenarioRun, group_id: str, *members: str | tuple[str, str]) -> LeaveGroupRequest:
+    """Of each: member id, or member and instance id; before version 3 one member."""
+    if run.version < STATIC:
         return LeaveGroupRequest(group_id=group_id, member_id=str(members[0]))
     return leave_all(group_id, *members)
 
@@ -128,7 +128,7 @@ def commit(
     leader_epoch: int = -1,
     first: int = 0,
 ) -> OffsetCommitRequest:
-    """Each offset is of a partition of its own, from `first` on."""
+    """One offset per partition, from `first` on."""
     member_id, generation = member
     partitions = [
         OffsetCommitRequestPartition(
@@ -153,46 +153,46 @@ def commit(
 
 
 def fetch_offsets(
-    tell: Teller,
+    run: ScenarioRun,
     group_id: str,
-    wanted: dict[Topic, list[int]] | None,
+    offsets: dict[Topic, list[int]] | None,
     require_stable: bool = False,
     **member: Any,
 ) -> OffsetFetchRequest:
-    """None wants all of them; `member` is an id and an epoch, from version 9 on."""
-    if tell.version >= SEVERAL_GROUPS:
-        asked = [offsets_of(group_id, wanted, **member)]
-        return OffsetFetchRequest(groups=asked, require_stable=require_stable)
+    """None: all offsets; `member` is an id and an epoch, from version 9 on."""
+    if run.version >= SEVERAL_GROUPS:
+        groups = [offsets_of(group_id, offsets, **member)]
+        return OffsetFetchRequest(groups=groups, require_stable=require_stable)
     return OffsetFetchRequest(
         group_id=group_id,
         require_stable=require_stable,
         topics=None
-        if wanted is None
+        if offsets is None
         else [
             OffsetFetchRequestTopic(name=topic.name, partition_indexes=partitions)
-            for topic, partitions in wanted.items()
+            for topic, partitions in offsets.items()
         ],
     )
 
 
 def offsets_of(
-    group_id: str, wanted: dict[Topic, list[int]] | None, **member: Any
+    group_id: str, offsets: dict[Topic, list[int]] | None, **member: Any
 ) -> OffsetFetchRequestGroup:
     return OffsetFetchRequestGroup(
         group_id=group_id,
         topics=None
-        if wanted is None
+        if offsets is None
         else [
             OffsetFetchRequestTopics(
                 name=topic.name, topic_id=topic.topic_id, partition_indexes=partitions
             )
-            for topic, partitions in wanted.items()
+            for topic, partitions in offsets.items()
         ],
         **member,
     )
 
 
-def delete_offsets(group_id: str, wanted: dict[Topic, list[int]]) -> OffsetDeleteRequest:
+def delete_offsets(group_id: str, offsets: dict[Topic, list[int]]) -> OffsetDeleteRequest:
     return OffsetDeleteRequest(
         group_id=group_id,
         topics=[
@@ -200,12 +200,12 @@ def delete_offsets(group_id: str, wanted: dict[Topic, list[int]]) -> OffsetDelet
                 name=topic.name,
                 partitions=[OffsetDeleteRequestPartition(partition_index=p) for p in partitions],
             )
-            for topic, partitions in wanted.items()
+            for topic, partitions in offsets.items()
         ],
     )
 
 
-def modern(
+def beat(
     group_id: str,
     member_id: str,
     member_epoch: int,
@@ -213,7 +213,7 @@ def modern(
     owned: dict[Topic, list[int]] | None = None,
     **more: Any,
 ) -> ConsumerGroupHeartbeatRequest:
-    """With topics it is that of a member that joins: it tells everything."""
+    """With topics: the full heartbeat of a member that joins."""
     if topics:
         more = {"rebalance_timeout_ms": 60_000, "subscribed_topic_names": list(topics), **more}
         owned = owned or {}
@@ -230,70 +230,70 @@ def partitions_of(owned: dict[Topic, list[int]]) -> list[TopicPartitions]:
     return [TopicPartitions(topic_id=k.topic_id, partitions=v) for k, v in owned.items()]
 
 
-# ---- the stage
+# ---- members that exist when a scenario starts
 
 
-def pending(tell: Teller, group_id: str, **more: Any) -> str:
-    """The id that a member is given, which has not come with it yet."""
-    answer = tell.call(join(group_id, **more), JoinGroupResponse, JOIN)
-    tell.placeholders.add_member(answer.member_id)
-    member_id: str = answer.member_id
+def pending(run: ScenarioRun, group_id: str, **more: Any) -> str:
+    """Returns the id of a member that has not joined with it yet."""
+    response = run.call(join(group_id, **more), JoinGroupResponse, JOIN)
+    run.placeholders.add_member(response.member_id)
+    member_id: str = response.member_id
     return member_id
 
 
-def joined(tell: Teller, group_id: str, **more: Any) -> Member:
-    """The only one of a group that waits for its assignment."""
-    member_id = "" if more.get("group_instance_id") else pending(tell, group_id, **more)
-    answer = tell.call(join(group_id, member_id, **more), JoinGroupResponse, JOIN)
-    assert answer.error_code == 0, answer
-    tell.placeholders.add_member(answer.member_id)
-    return Member(group_id, answer.member_id, answer.generation_id)
+def joined(run: ScenarioRun, group_id: str, **more: Any) -> Member:
+    """The only member of a group, without assignment."""
+    member_id = "" if more.get("group_instance_id") else pending(run, group_id, **more)
+    response = run.call(join(group_id, member_id, **more), JoinGroupResponse, JOIN)
+    assert response.error_code == 0, response
+    run.placeholders.add_member(response.member_id)
+    return Member(group_id, response.member_id, response.generation_id)
 
 
 def stable(
-    tell: Teller,
+    run: ScenarioRun,
     group_id: str,
     protocols: dict[str, bytes] | None = None,
     assignment: bytes = b"all",
     **more: Any,
 ) -> Member:
-    """The only one of a group, with its assignment."""
-    member = joined(tell, group_id, protocols=protocols, **more)
-    wanted = sync(group_id, member.generation, member.member_id, {member.member_id: assignment})
-    answer = tell.call(wanted, SyncGroupResponse, SYNC)
-    assert answer.error_code == 0, answer
+    """The only member of a group, with its assignment."""
+    member = joined(run, group_id, protocols=protocols, **more)
+    request = sync(group_id, member.generation, member.member_id, {member.member_id: assignment})
+    response = run.call(request, SyncGroupResponse, SYNC)
+    assert response.error_code == 0, response
     return member
 
 
-def committed(tell: Teller, group_id: str, topic: Topic, *offsets: int, **more: Any) -> None:
-    answer = tell.call(commit(group_id, topic, *offsets, **more), OffsetCommitResponse, COMMIT)
-    errors = {one.error_code for found in answer.topics for one in found.partitions}
-    assert errors == {0}, answer
+def committed(run: ScenarioRun, group_id: str, topic: Topic, *offsets: int, **more: Any) -> None:
+    response = run.call(commit(group_id, topic, *offsets, **more), OffsetCommitResponse, COMMIT)
+    errors = {one.error_code for found in response.topics for one in found.partitions}
+    assert errors == {0}, response
 
 
-def known_topic(tell: Teller, short: str, partitions: int = 1) -> Topic:
-    """One that the coordinator of groups has heard of, which takes Kafka a moment longer."""
-    topic = tell.topic(short, partitions)
-    wait_for_coordinator(tell, topic.name)
+def known_topic(run: ScenarioRun, short: str, partitions: int = 1) -> Topic:
+    """A topic that the group coordinator knows, which takes Kafka a moment longer."""
+    topic = run.topic(short, partitions)
+    wait_for_coordinator(run, topic.name)
     return topic
 
 
-def wait_for_coordinator(tell: Teller, *topics: str) -> None:
+def wait_for_coordinator(run: ScenarioRun, *topics: str) -> None:
     probe = f"probe of {topics[0]}"
     for _ in range(5_000):
-        asked = modern(probe, "probe", 0, *topics)
-        answer = tell.call(asked, ConsumerGroupHeartbeatResponse, 1)
-        tell.call(modern(probe, "probe", -1), ConsumerGroupHeartbeatResponse, 1)
-        if answer.assignment and len(answer.assignment.topic_partitions) == len(topics):
+        request = beat(probe, "probe", 0, *topics)
+        response = run.call(request, ConsumerGroupHeartbeatResponse, 1)
+        run.call(beat(probe, "probe", -1), ConsumerGroupHeartbeatResponse, 1)
+        if response.assignment and len(response.assignment.topic_partitions) == len(topics):
             return
-    raise AssertionError(f"the coordinator never hears of {topics}")
+    raise AssertionError(f"the coordinator does not know {topics}")
 
 
-def modern_member(
-    tell: Teller, group_id: str, member_id: str, *topics: str, **more: Any
+def consumer_member(
+    run: ScenarioRun, group_id: str, member_id: str, *topics: str, **more: Any
 ) -> ConsumerGroupHeartbeatResponse:
-    wait_for_coordinator(tell, *topics)
-    asked = modern(group_id, member_id, 0, *topics, **more)
-    answer: ConsumerGroupHeartbeatResponse = tell.call(asked, ConsumerGroupHeartbeatResponse, 1)
-    assert answer.error_code == 0, answer
-    return answer
+    wait_for_coordinator(run, *topics)
+    request = beat(group_id, member_id, 0, *topics, **more)
+    response: ConsumerGroupHeartbeatResponse = run.call(request, ConsumerGroupHeartbeatResponse, 1)
+    assert response.error_code == 0, response
+    return response

@@ -1,4 +1,4 @@
-"""A real Apache Kafka for as long as it is asked: one KRaft node on an empty folder."""
+"""Runs Apache Kafka: one KRaft node on an empty folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VERSION = "4.2.0"
 FIND_COORDINATOR, GROUP, TRANSACTION = 10, 0, 1
 START_TIMEOUT_S = 90
 STOP_TIMEOUT_S = 20
-#: A folder of jars, where there is one already.
+#: A folder with the jars of Kafka.
 JARS_VARIABLE = "OTTLA_TEST_KAFKA"
 POM = Path(__file__).parent / "pom.xml"
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
@@ -50,11 +50,11 @@ _JAVA = ("java", "-Xmx400m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 
 class KafkaNotFound(Exception):
-    """Why there is no Kafka to ask on this machine."""
+    """The reason why this machine has no Kafka."""
 
 
 def find_jars() -> Path:
-    """From where the environment says, or copied once by Maven to the cache of the tests."""
+    """The folder of the environment variable, or jars that Maven copies to the cache once."""
     if shutil.which("java") is None:
         raise KafkaNotFound("no java on this machine")
     named = os.environ.get(JARS_VARIABLE)
@@ -71,7 +71,7 @@ def find_jars() -> Path:
             [mvn, "-B", "-q", "-f", str(POM), *goal], capture_output=True, text=True, timeout=600
         )
         if copied.returncode:
-            raise KafkaNotFound(f"Maven packages cannot be had: {copied.stdout[-500:]}")
+            raise KafkaNotFound(f"Maven failed: {copied.stdout[-500:]}")
         complete.touch()
     return folder
 
@@ -83,10 +83,10 @@ def format_folder(
     listeners: Iterable[str] = (),
     options: Sequence[str] = (),
 ) -> int:
-    """Makes the folder that of one node, on ports that were free; returns the clients' port.
+    """Formats a folder for one node on free ports; returns the port for clients.
 
-    `listeners` are more of them, like `TLS://127.0.0.1:1234`, and `options` those of Kafka's tool.
-    Raises CalledProcessError, with what it said.
+    `listeners` are further ones (`TLS://127.0.0.1:1234`); `options` are those of Kafka's tool.
+    Raises CalledProcessError with the output.
     """
     port = free_port()
     file = folder / "server.properties"
@@ -94,12 +94,12 @@ def format_folder(
     own = _ONE_NODE.format(port=port, controller=free_port(), more=more, folder=folder)
     file.write_text(own + properties)
     tool = [*java, "kafka.tools.StorageTool"]
-    identity = _said_by(*tool, "random-uuid").split()[-1]
-    _said_by(*tool, "format", "--standalone", "-t", identity, "-c", str(file), *options)
+    identity = _output_of(*tool, "random-uuid").split()[-1]
+    _output_of(*tool, "format", "--standalone", "-t", identity, "-c", str(file), *options)
     return port
 
 
-def _said_by(*command: str) -> str:
+def _output_of(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
@@ -111,7 +111,7 @@ def running_kafka(
     listeners: Iterable[str] = (),
     options: Sequence[str] = (),
 ) -> Iterator[Address]:
-    """Its address is that of the listener without TLS and without passwords."""
+    """Yields the address of the plaintext listener."""
     java = [*_JAVA, "-cp", f"{jars}/*"]
     port = format_folder(java, folder, _PROPERTIES + properties, listeners, options)
     file = folder / "server.properties"
@@ -136,15 +136,15 @@ def running_kafka(
 
 
 def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
-    """Until it has coordinators and hands out producer ids."""
+    """Waits until it has coordinators and assigns producer ids."""
     deadline = time.monotonic() + START_TIMEOUT_S
     while True:
         try:
             with Address("127.0.0.1", port).connect(5) as client:
                 client.init_producer_id()
                 for kind in (GROUP, TRANSACTION):
-                    answer = client.ask(FIND_COORDINATOR, 1, string("oracle") + bytes([kind]))
-                    _throttle, error = answer.take("ih")
+                    response = client.ask(FIND_COORDINATOR, 1, string("oracle") + bytes([kind]))
+                    _throttle, error = response.take("ih")
                     assert error == 0
                 named = string("oracle") + struct.pack(">i", 1_000)
                 _throttle, error = client.ask(INIT_PRODUCER_ID, 0, named).take("ih")
@@ -152,8 +152,8 @@ def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
                 return
         except (OSError, AssertionError):
             if process.poll() is not None or time.monotonic() > deadline:
-                said = (folder / "output").read_text()[-2000:]
-                raise AssertionError(f"Kafka did not start:\n{said}") from None
+                output = (folder / "output").read_text()[-2000:]
+                raise AssertionError(f"Kafka did not start:\n{output}") from None
             time.sleep(0.1)
 
 

@@ -1,12 +1,11 @@
-"""What two brokers cannot agree on has a name instead: ids, ports, clocks, names of topics and
-groups."""
+"""Placeholders for values that differ between brokers: ids, ports, clocks, names of topics."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-#: The scenarios' own timestamps lie before; a broker's clock lies after, and before LATER.
+#: Timestamps of scenarios are earlier; those of a broker's clock are between these two.
 NOW_FROM_MS = 1_750_000_000_000
 LATER_MS = 3_000_000_000_000
 
@@ -15,7 +14,7 @@ _PRODUCER = re.compile(r"(producer (?:id )?|producerId[ =:]*)(\d+)")
 
 
 class Placeholders:
-    """Belongs to one run of one scenario; numbers things as they come up in its answers."""
+    """Of one run of one scenario; numbers values in the order of its responses."""
 
     def __init__(self) -> None:
         self._topics: dict[str, str] = {}
@@ -36,7 +35,7 @@ class Placeholders:
             self._ids[topic_id] = f"<id of {known[1:-1]}>" if known else f"<id {number}>"
 
     def add_literals(self, topic_ids: Iterable[bytes]) -> None:
-        """Ids that a scenario made up: the same for every broker."""
+        """Ids that a scenario invents: the same with every broker."""
         self._literals.update(one for one in topic_ids if one not in self._ids)
 
     def add_member(self, member_id: str) -> None:
@@ -44,7 +43,7 @@ class Placeholders:
             self._members.setdefault(member_id, f"<member {len(self._members) + 1}>")
 
     def add_members_of_ours(self, member_ids: Iterable[str | None]) -> None:
-        """Those that a scenario made up are told as they are."""
+        """Member ids that a scenario invents have no placeholder."""
         self._our_members.update(one for one in member_ids if one and one not in self._members)
 
     def add_producer(self, producer_id: int) -> None:
@@ -60,8 +59,8 @@ class Placeholders:
     def producer(self, producer_id: int) -> str | int:
         return self._producers.get(producer_id, producer_id)
 
-    def session(self, session_id: int, is_answer: bool) -> str | int:
-        if session_id and is_answer:
+    def session(self, session_id: int, is_response: bool) -> str | int:
+        if session_id and is_response:
             self._sessions.setdefault(session_id, f"<session {len(self._sessions) + 1}>")
         return self._sessions.get(session_id, session_id)
 
@@ -74,7 +73,7 @@ class Placeholders:
         return _MILLISECONDS.sub(lambda m: str(moment(int(m[0]))), text)
 
     def octets(self, data: bytes) -> bytes:
-        """Names of topics may stand in bytes, too: in a member's subscription."""
+        """Replaces topic names in bytes too: in the subscription of a member."""
         for name in sorted(self._topics, key=len, reverse=True):
             data = data.replace(name.encode(), self._topics[name].encode())
         return data

@@ -1,6 +1,6 @@
-"""A decoded message as JSON: with placeholders, in an order, and without what is 0 or empty.
+"""A decoded message as JSON: with placeholders, sorted lists, and without default values.
 
-A field that has such a value by default is left out, so that versions without it read the same.
+A field that is 0 or empty by default is omitted, so that versions without it look the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from interfaces.kafka.wire.structs import Struct
 from tests.fakes.config_requests import GROUP
 from tests.oracle.placeholders import Placeholders, moment
 
-#: What tells the elements of a list apart; the first of them that an element has.
+#: The field that identifies an element of a list: the first of these that it has.
 IDENTITIES = (
     "api_key",
     "name",
@@ -30,7 +30,7 @@ IDENTITIES = (
     "user",
 )
 
-#: Lists that Kafka fills from a hash table, or in no order that a client could use.
+#: Lists that Kafka fills from a hash table, or in an order without meaning.
 UNORDERED = {
     ("CreatePartitionsResponse", "results"),
     ("Assignment", "topic_partitions"),
@@ -62,7 +62,7 @@ UNORDERED = {
     ("TopicPartitions", "partitions"),
     ("TopicProduceResponse", "partition_responses"),
 }
-#: Long lists in no order, of which each element is a name and a text: an object, and shorter.
+#: Long unordered lists of names and texts: recorded as an object, which is shorter.
 SHORT: dict[str, Callable[[Any], tuple[str, str]]] = {
     "ApiVersion": lambda one: (str(one.api_key), f"{one.min_version}-{one.max_version}"),
     "SupportedFeatureKey": lambda one: (one.name, f"{one.min_version}-{one.max_version}"),
@@ -77,8 +77,8 @@ SHORT: dict[str, Callable[[Any], tuple[str, str]]] = {
         f"{', read only' if one.read_only else ''}{', sensitive' if one.is_sensitive else ''})",
     ),
 }
-#: Numbers that are told by their names where they are there.
-OF_THE_PLACE = ("port", "total_bytes", "usable_bytes")
+#: Numbers that depend on the broker's machine; their names replace them.
+OF_THE_MACHINE = ("port", "total_bytes", "usable_bytes")
 MAX_HEX_BYTES = 48
 _BATCH = struct.Struct(">qiibIhiqqqhii")
 _BATCH_FIELDS = [
@@ -101,7 +101,7 @@ _LOG_APPEND_TIME = 8
 
 
 def _described(config: Any) -> str:
-    """The documentation is ours, so only whether there is one; null and "" are none."""
+    """Documentation texts differ, so only their presence counts; null and "" are none."""
     places = "".join(f"; {one.name}={one.value} ({one.source})" for one in config.synonyms)
     return (
         f"{config.value} ({config.config_source}) type {config.config_type}"
@@ -110,21 +110,21 @@ def _described(config: Any) -> str:
     )
 
 
-def answer_as_plain(answer: Struct, version: int, placeholders: Placeholders) -> dict[str, Any]:
-    _learn(answer, placeholders)
-    plain: dict[str, Any] = _struct(answer, version, placeholders, True)
+def response_as_plain(response: Struct, version: int, placeholders: Placeholders) -> dict[str, Any]:
+    _learn(response, placeholders)
+    plain: dict[str, Any] = _struct(response, version, placeholders, True)
     return plain
 
 
 def request_as_plain(request: Struct, placeholders: Placeholders) -> dict[str, Any]:
-    """What was set, whether or not the version carries it: so it reads the same in most."""
+    """All fields that were set, also those that the version lacks: the same in most versions."""
     learn_from_request(request, placeholders)
     plain: dict[str, Any] = _struct(request, None, placeholders, False)
     return plain
 
 
 def learn_from_request(request: Struct, placeholders: Placeholders) -> None:
-    """What a scenario made up is told as it is."""
+    """Ids that a scenario invents have no placeholder."""
     placeholders.add_literals(_all_of(request, "topic_id"))
     placeholders.add_members_of_ours(_all_of(request, "member_id"))
 
@@ -157,7 +157,7 @@ def _all_of(value: object, field: str) -> Iterator[Any]:
 
 
 def _struct(
-    value: Struct, version: int | None, placeholders: Placeholders, is_answer: bool
+    value: Struct, version: int | None, placeholders: Placeholders, is_response: bool
 ) -> dict[str, Any]:
     plain = {}
     for name, field in type(value).fields_.items():
@@ -170,14 +170,14 @@ def _struct(
             found = [one for one in found if placeholders.is_own(one.name)]
         if not found and found == field.default and name not in IDENTITIES:
             continue
-        plain[name] = _value(name, found, field, version, placeholders, is_answer)
+        plain[name] = _value(name, found, field, version, placeholders, is_response)
         if (type(value).__name__, name) in UNORDERED and isinstance(plain[name], list):
             plain[name].sort(key=identity)
     return plain
 
 
 def identity(element: object) -> str:
-    """Numbers as text of one width, so that all kinds compare."""
+    """Numbers as text of one width, so that they compare with texts."""
     if isinstance(element, int):
         return f"{element:06}"
     if isinstance(element, dict):
@@ -196,11 +196,11 @@ def _value(
     field: Field,
     version: int | None,
     placeholders: Placeholders,
-    is_answer: bool,
+    is_response: bool,
 ) -> Any:
     if isinstance(found, list):
         if found and type(found[0]).__name__ == "ConfigResource":
-            # Kafka lists the groups of every scenario before.
+            # Kafka lists the groups of earlier scenarios too.
             found = [
                 one
                 for one in found
@@ -208,11 +208,13 @@ def _value(
             ]
         if found and type(found[0]).__name__ in SHORT:
             return dict(sorted(SHORT[type(one).__name__](one) for one in found))
-        return [_value(name, one, field.element, version, placeholders, is_answer) for one in found]
+        return [
+            _value(name, one, field.element, version, placeholders, is_response) for one in found
+        ]
     if isinstance(found, Struct):
-        return _struct(found, version, placeholders, is_answer)
+        return _struct(found, version, placeholders, is_response)
     if field.kind == "record_data" and found is not None:
-        if is_answer:
+        if is_response:
             return _records(memoryview(found), placeholders)
         return octets(_without_producer(bytes(found), placeholders))
     if field.kind == "uuid":
@@ -220,20 +222,22 @@ def _value(
     if isinstance(found, bytes):
         return octets(placeholders.octets(found))
     if isinstance(found, str):
-        if is_answer and name in ("cluster_id", "log_dir"):
+        if is_response and name in ("cluster_id", "log_dir"):
             return f"<{name.removesuffix('_id')}>"
         return placeholders.text(found)
-    if is_answer and (name == "finalized_features_epoch" or (name in OF_THE_PLACE and found > 0)):
+    if is_response and (
+        name == "finalized_features_epoch" or (name in OF_THE_MACHINE and found > 0)
+    ):
         return f"<{name}>"
     if name in ("timestamp", "log_append_time_ms"):
         return moment(found)
     if name == "producer_id":
         return placeholders.producer(found)
-    return placeholders.session(found, is_answer) if name == "session_id" else found
+    return placeholders.session(found, is_response) if name == "session_id" else found
 
 
 def _without_producer(batch: bytes, placeholders: Placeholders) -> bytes:
-    """The id that a broker gave is not in the fingerprint of a request, nor its checksum."""
+    """Removes the producer id that a broker assigned, and the checksum over it."""
     if len(batch) >= _BATCH.size:
         (producer_id,) = _PRODUCER_ID.unpack_from(batch, 43)
         if placeholders.is_producer(producer_id):
@@ -248,7 +252,7 @@ def octets(data: bytes) -> str:
 
 
 def _records(data: memoryview, placeholders: Placeholders) -> list[dict[str, Any]]:
-    """Each batch by its header; what is cut off at the end, by its size."""
+    """The header of each batch, and whether the last batch is cut off."""
     batches: list[dict[str, Any]] = []
     position = 0
     while position < len(data):

@@ -1,4 +1,4 @@
-"""Asks a real Kafka and keeps its answers: `python -m tests.oracle.record [--kafka LIBS]`."""
+"""Records the responses of a real Kafka: `python -m tests.oracle.record [--kafka LIBS]`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tests.oracle.scenario import Scenario, all_scenarios
 from tests.tool import Arguments
 
 
-def tell_all(scenarios: Iterable[Scenario], address: Address) -> Runs:
+def run_all(scenarios: Iterable[Scenario], address: Address) -> Runs:
     return {
-        (one.title, version): one.tell(address, version)
+        (one.title, version): one.run(address, version)
         for one in scenarios
         for version in one.versions
     }
@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> None:
     options = parser.parse_args(arguments)
     jars = options.kafka or find_jars()
     with tempfile.TemporaryDirectory() as folder, running_kafka(jars, Path(folder)) as address:
-        files = written(tell_all(all_scenarios(), address))
+        files = written(run_all(all_scenarios(), address))
     FOLDER.mkdir(exist_ok=True)
     for name, text in files.items():
         (FOLDER / name).write_text(text)

@@ -1,4 +1,4 @@
-"""Requests as the scenarios need them: short to write, right for every version."""
+"""Requests of scenarios, valid in every version."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from interfaces.kafka.wire.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
-from tests.oracle.teller import Teller, Topic
+from tests.oracle.scenario_run import ScenarioRun, Topic
 
 UNKNOWN_ID = b"\x77" * 16
-NOBODY = Topic("nobody-has-this-topic", UNKNOWN_ID)
-#: Internal topics: the first is there in the Kafka that is recorded, the second is not.
+UNKNOWN_TOPIC = Topic("nobody-has-this-topic", UNKNOWN_ID)
+#: Internal topics: the recorded Kafka had the first, but not the second.
 OFFSETS, SHARES = "__consumer_offsets", "__share_group_state"
 
 
@@ -31,7 +31,7 @@ def produce(
     acks: int = -1,
     transactional_id: str | None = None,
 ) -> ProduceRequest:
-    """Each batch goes to a partition of its own, from `partition` on."""
+    """One batch per partition, from `partition` on."""
     return ProduceRequest(
         acks=acks,
         timeout_ms=10_000,
@@ -51,16 +51,16 @@ def produce(
     )
 
 
-def store(tell: Teller, topic: Topic, *batches: bytearray, partition: int = 0) -> None:
-    """One batch after the other into one partition, as a part of the stage."""
+def store(run: ScenarioRun, topic: Topic, *batches: bytearray, partition: int = 0) -> None:
+    """Appends the batches to one partition; not recorded."""
     for batch in batches:
-        answer = tell.call(produce(topic, batch, partition=partition), ProduceResponse, 13)
-        [done] = answer.responses[0].partition_responses
+        response = run.call(produce(topic, batch, partition=partition), ProduceResponse, 13)
+        [done] = response.responses[0].partition_responses
         assert done.error_code == 0, done
 
 
 def fetch(
-    *wanted: tuple[Topic, int, int],
+    *places: tuple[Topic, int, int],
     max_bytes: int = 1 << 20,
     partition_max_bytes: int = 1 << 20,
     max_wait_ms: int = 0,
@@ -68,9 +68,9 @@ def fetch(
     leader_epoch: int = -1,
     **more: Any,
 ) -> FetchRequest:
-    """Each wanted: a topic, a partition, an offset."""
+    """Of each: topic, partition, offset."""
     topics: dict[Topic, list[FetchPartition]] = {}
-    for topic, partition, offset in wanted:
+    for topic, partition, offset in places:
         topics.setdefault(topic, []).append(
             FetchPartition(
                 partition=partition,
@@ -92,14 +92,14 @@ def fetch(
 
 
 def list_offsets(
-    *wanted: tuple[Topic, int, int],
+    *places: tuple[Topic, int, int],
     leader_epoch: int = -1,
     isolation_level: int = 0,
     replica_id: int = -1,
 ) -> ListOffsetsRequest:
-    """Each wanted: a topic, a partition, a timestamp."""
+    """Of each: topic, partition, timestamp."""
     topics: dict[Topic, list[ListOffsetsPartition]] = {}
-    for topic, partition, timestamp in wanted:
+    for topic, partition, timestamp in places:
         topics.setdefault(topic, []).append(
             ListOffsetsPartition(
                 partition_index=partition, timestamp=timestamp, current_leader_epoch=leader_epoch

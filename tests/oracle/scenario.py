@@ -1,4 +1,4 @@
-"""A scenario: a small script of steps, written once and told in every version of its API."""
+"""A scenario: a short script of steps, run in every version of its API."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from interfaces.kafka.requests.apis import APIS
 from tests.e2e.broker_process import Address
 from tests.golden.frames import message_of
 from tests.oracle import scenarios
-from tests.oracle.teller import Teller, Told
+from tests.oracle.scenario_run import Exchange, ScenarioRun
 
-Script = Callable[[Teller], None]
+Script = Callable[[ScenarioRun], None]
 
 
 @dataclass(frozen=True)
@@ -27,22 +27,22 @@ class Scenario:
     def title(self) -> str:
         return f"{self.api}/{self.name}"
 
-    def tell(self, address: Address, version: int) -> list[Told]:
-        teller = Teller(address, self.api, self.name, version)
+    def run(self, address: Address, version: int) -> list[Exchange]:
+        run = ScenarioRun(address, self.api, self.name, version)
         try:
-            self.script(teller)
+            self.script(run)
         finally:
-            teller.close()
-        steps = [told.step for told in teller.told]
-        assert len(steps) == len(set(steps)), f"{self.title}: two steps have one name"
-        return teller.told
+            run.close()
+        steps = [exchange.step for exchange in run.exchanges]
+        assert len(steps) == len(set(steps)), f"{self.title}: two steps have the same name"
+        return run.exchanges
 
 
 _REGISTERED: list[Scenario] = []
 
 
 def scenario(api: str, first: int = 0, last: int = 1 << 15) -> Callable[[Script], Script]:
-    """Registers a function; its versions are those that are served, from `first` to `last`."""
+    """Registers a script for all served versions from `first` to `last`."""
     lowest, highest = _served(api)
     versions = range(max(lowest, first), min(highest, last) + 1)
 
@@ -55,7 +55,7 @@ def scenario(api: str, first: int = 0, last: int = 1 << 15) -> Callable[[Script]
 
 
 def _served(api: str) -> tuple[int, int]:
-    """What is not served yet can be recorded already, in the versions that its messages have."""
+    """APIs that are not served yet can be recorded, in all versions of their messages."""
     row = next((one for one in APIS if one.name == api), None)
     message = message_of(api, "request")
     if row is None:

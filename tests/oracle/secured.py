@@ -1,4 +1,4 @@
-"""An Apache Kafka that asks for TLS, certificates and passwords, each on a listener of its own."""
+"""An Apache Kafka with listeners for TLS, client certificates and passwords."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 
 @dataclass(frozen=True)
 class Files:
-    """PEM, and a store of PKCS12 of the client's; `stranger` is an authority nobody knows."""
+    """PEM files, and a PKCS12 store of the client; `stranger` is an unknown authority."""
 
     authority: Path
     stranger: Path
@@ -44,7 +44,7 @@ class Files:
 class Secured:
     plain: str
     tls: str
-    #: Asks for the client's certificate too.
+    #: Requires a client certificate too.
     mutual: str
     #: TLS, and user and password.
     login: str
@@ -53,7 +53,7 @@ class Secured:
 
 @contextmanager
 def secured_kafka(folder: Path) -> Iterator[Secured]:
-    """Raises KafkaNotFound where there is no Java, no Kafka or no openssl."""
+    """Raises KafkaNotFound without Java, Kafka or openssl."""
     jars = find_jars()
     if shutil.which("openssl") is None:
         raise KafkaNotFound("no openssl on this machine")
@@ -77,7 +77,7 @@ def _files(folder: Path) -> Files:
 
 
 def _made(folder: Path, name: str, authority: Path | None = None) -> Path:
-    """Key and certificate in one file; by itself, or by the authority. It is for 127.0.0.1 only."""
+    """Key and certificate in one file, self-signed or by the authority, for 127.0.0.1 only."""
     file, public = folder / f"{name}.pem", folder / f"{name}.crt"
     signed = ("-CA", authority, "-CAkey", authority) if authority else ()
     _openssl(

@@ -1,4 +1,4 @@
-"""The comparison and its table can fail."""
+"""Tests of the comparison and of its table."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 
 from tests.oracle.compare import MISSING, Found, compare
 from tests.oracle.difference import Difference, Words, unexpected, untrue
-from tests.oracle.teller import Told
+from tests.oracle.scenario_run import Exchange
 
-ROW = Difference("fetch", "4-5", ("a story: begin",), "topics[].error_code", 3, 0, "so it is")
+ROW = Difference("fetch", "4-5", ("a scenario: begin",), "topics[].error_code", 3, 0, "a reason")
 FOUND = [
     (
-        "fetch/a story",
+        "fetch/a scenario",
         Found("begin", version, "topics[].error_code", "topics[<a>].error_code", 3, 0),
     )
     for version in (4, 5)
@@ -21,10 +21,10 @@ FOUND = [
 
 
 def expected(row: Difference) -> bool:
-    return not unexpected([row], "fetch/a story", [one for _, one in FOUND])
+    return not unexpected([row], "fetch/a scenario", [one for _, one in FOUND])
 
 
-def test_a_row_that_says_what_is_so_is_true() -> None:
+def test_a_row_that_matches_the_differences_is_valid() -> None:
     assert expected(ROW)
     assert untrue([ROW], FOUND) == []
 
@@ -33,7 +33,7 @@ def test_a_row_that_says_what_is_so_is_true() -> None:
     "row",
     [
         replace(ROW, versions="4"),
-        replace(ROW, at=("a story: end",)),
+        replace(ROW, at=("a scenario: end",)),
         replace(ROW, api="produce"),
         replace(ROW, field="topics[].name"),
         replace(ROW, ours=1),
@@ -41,7 +41,7 @@ def test_a_row_that_says_what_is_so_is_true() -> None:
         replace(ROW, kafka=Words("any"), pinned=(("topics[].error_code", 4, 0),)),
     ],
 )
-def test_what_no_row_names_is_unexpected(row: Difference) -> None:
+def test_a_difference_without_a_row_is_unexpected(row: Difference) -> None:
     assert not expected(row)
 
 
@@ -49,18 +49,18 @@ def test_what_no_row_names_is_unexpected(row: Difference) -> None:
     "row",
     [
         replace(ROW, versions="4-6"),
-        replace(ROW, at=("a story: begin", "a story: end")),
+        replace(ROW, at=("a scenario: begin", "a scenario: end")),
         replace(ROW, kafka=MISSING),
     ],
 )
-def test_a_row_that_claims_more_than_there_is_is_untrue(row: Difference) -> None:
+def test_a_row_that_names_more_than_differs_is_invalid(row: Difference) -> None:
     assert untrue([row], FOUND)
 
 
-def test_fields_are_compared_by_what_tells_elements_apart() -> None:
+def test_list_elements_are_compared_by_their_identity() -> None:
     kafka = {"topics": [{"name": "a", "error_code": 3}, {"name": "b"}]}
     ours = {"topics": [{"name": "b", "error_code": 1}, {"name": "c"}]}
-    found = compare([Told("x", None, kafka)], [Told("x", None, ours)], 7)
+    found = compare([Exchange("x", None, kafka)], [Exchange("x", None, ours)], 7)
     assert [(one.where, one.kafka, one.ours) for one in found] == [
         ("topics[a]", {"name": "a", "error_code": 3}, MISSING),
         ("topics[b].error_code", 0, 1),
@@ -68,6 +68,6 @@ def test_fields_are_compared_by_what_tells_elements_apart() -> None:
     ]
 
 
-def test_other_requests_are_not_compared() -> None:
-    with pytest.raises(AssertionError, match="record it anew"):
-        compare([Told("x", {"acks": 1}, "")], [Told("x", {"acks": 0}, "")], 7)
+def test_a_recording_of_other_requests_is_refused() -> None:
+    with pytest.raises(AssertionError, match="record again"):
+        compare([Exchange("x", {"acks": 1}, "")], [Exchange("x", {"acks": 0}, "")], 7)

@@ -1,4 +1,4 @@
-"""Ottla against the recorded answers of Apache Kafka: every scenario, in every version."""
+"""Ottla beside the recorded responses of Apache Kafka: every scenario in every version."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.oracle.differences import DIFFERENCES
 from tests.oracle.recording import Runs, recorded
 from tests.oracle.scenario import Scenario, all_scenarios
 
-#: Those of APIs that are not served yet are only recorded.
+#: Scenarios of APIs that are not served yet are recorded only.
 SCENARIOS = [one for one in all_scenarios() if one.api in {row.name for row in APIS}]
 DIFFERENT: dict[str, list[Found]] = {}
 
@@ -39,7 +39,7 @@ def differences(scenario: Scenario, ottla: Address) -> list[Found]:
             for version in scenario.versions
             for found in compare(
                 recording().get((scenario.title, version), []),
-                scenario.tell(ottla, version),
+                scenario.run(ottla, version),
                 version,
             )
         ]
@@ -47,7 +47,7 @@ def differences(scenario: Scenario, ottla: Address) -> list[Found]:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.title)
-def test_answers_as_kafka_does_but_for_what_the_table_says(
+def test_responses_equal_those_of_kafka_except_for_the_listed_differences(
     scenario: Scenario, ottla: Address
 ) -> None:
     found = unexpected(DIFFERENCES, scenario.title, differences(scenario, ottla))
@@ -55,7 +55,7 @@ def test_answers_as_kafka_does_but_for_what_the_table_says(
 
 
 @pytest.mark.parametrize("api", sorted({row.api for row in DIFFERENCES}))
-def test_the_table_says_nothing_that_is_not_so(api: str, ottla: Address) -> None:
+def test_every_listed_difference_is_real(api: str, ottla: Address) -> None:
     found = [
         (scenario.title, one)
         for scenario in SCENARIOS
@@ -66,12 +66,12 @@ def test_the_table_says_nothing_that_is_not_so(api: str, ottla: Address) -> None
 
 
 @pytest.mark.parametrize("api", APIS, ids=lambda one: one.name)
-def test_every_version_that_is_served_is_asked(api: object) -> None:
+def test_every_served_version_has_scenarios(api: object) -> None:
     row = next(one for one in APIS if one is api)
-    asked = {v for one in SCENARIOS if one.api == row.name for v in one.versions}
-    assert asked == {v for v in range(row.max_version + 1) if row.serves(v)}
+    tested = {v for one in SCENARIOS if one.api == row.name for v in one.versions}
+    assert tested == {v for v in range(row.max_version + 1) if row.serves(v)}
 
 
-def test_the_recording_has_nothing_that_is_not_asked_any_more() -> None:
-    asked = {(one.title, version) for one in SCENARIOS for version in one.versions}
-    assert set(recording()) == asked
+def test_every_recorded_scenario_exists() -> None:
+    tested = {(one.title, version) for one in SCENARIOS for version in one.versions}
+    assert set(recording()) == tested

@@ -1,4 +1,4 @@
-"""What Ottla answers otherwise where topics are described, created and deleted."""
+"""Differences of requests that describe, create and delete topics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CREATE_TOPICS = (
         (("topics[].error_code", 0, 17),),
     ),
     Difference(
-        *("create_topics", "2-7", ("internal topics: of committed offsets",)),
+        *("create_topics", "2-7", ("internal topics: __consumer_offsets",)),
         *("topics[].*", Words("TOPIC_ALREADY_EXISTS (36)"), Words("INVALID_TOPIC_EXCEPTION (17)")),
         "As above.",
         (("topics[].error_code", 36, 17),),
@@ -59,17 +59,21 @@ DELETE_TOPICS = (
     ),
     Difference(
         *("delete_topics", "5-6", ("an internal topic: not created yet",)),
-        *("responses[].error_message", Words("this topic is not here"), Words("it is reserved")),
+        *("responses[].error_message", Words("unknown topic"), Words("a reserved name")),
         "As above.",
     ),
     Difference(
         *("delete_topics", "6", ("topics by id: zero, twice",)),
-        *("responses[]", Words("each one answered"), MISSING),
-        "An id that is named twice gets one response, also the zero id.",
+        *("responses[]", Words("a result for each"), MISSING),
+        "A repeated id gets one result, also the zero id.",
     ),
     Difference(
         *("delete_topics", "6", ("topics by id: name, and id",)),
-        *("responses[]*", Words("one answer with both"), Words("one for each, as they were asked")),
+        *(
+            "responses[]*",
+            Words("one result with both"),
+            Words("one for each, in the order of the request"),
+        ),
         "A topic named by name and by id is refused for both, so a client finds each item of "
         "its request.",
     ),
@@ -88,51 +92,51 @@ DESCRIBE_TOPIC_PARTITIONS = (
     ),
 )
 
-_BEFORE_ITS_TIME = (
-    "topics by id: before its time",
+_BEFORE_VERSION_12 = (
+    "topics by id: an id before version 12",
     "topics by id: name and id of one topic",
-    "topics by id: name and id of two",
+    "topics by id: name and id of two topics",
 )
 METADATA = (
     Difference(
-        *("metadata", "4-13", ("internal topics: of committed offsets",)),
+        *("metadata", "4-13", ("internal topics: __consumer_offsets",)),
         *("topics[].error_code", 0, 3),
         "Offsets are not records of a topic. Internal topics are unknown, as in a Kafka that "
         "has not created them yet, and are not created automatically.",
     ),
     Difference(
-        *("metadata", "4-13", ("internal topics: of committed offsets",)),
+        *("metadata", "4-13", ("internal topics: __consumer_offsets",)),
         *("topics[].partitions", Words("its partitions"), MISSING),
         "As above.",
     ),
     Difference(
-        *("metadata", "10-13", ("internal topics: of committed offsets",)),
+        *("metadata", "10-13", ("internal topics: __consumer_offsets",)),
         *("topics[].topic_id", Words("its id"), "none"),
         "As above.",
     ),
     Difference(
-        *("metadata", "0-13", ("topics that are created on the way: *",)),
+        *("metadata", "0-13", ("auto created topics: *",)),
         *("topics[].error_code", 3, 0),
         "A new topic is in the same response, as soon as it is durable; with Kafka the client "
         "retries.",
     ),
     Difference(
-        *("metadata", "0-13", ("topics that are created on the way: *",)),
+        *("metadata", "0-13", ("auto created topics: *",)),
         *("topics[].partitions", MISSING, Words("its partitions")),
         "As above.",
     ),
     Difference(
-        *("metadata", "10-13", ("topics that are created on the way: *",)),
+        *("metadata", "10-13", ("auto created topics: *",)),
         *("topics[].topic_id", "none", Words("its id")),
         "As above.",
     ),
     Difference(
-        *("metadata", "4-13", ("a name that collides: may be created",)),
+        *("metadata", "4-13", ("a colliding name: may be created",)),
         *("topics[].error_code", 3, 17),
         "The topic cannot be created; Kafka responds for ever that it does not exist yet.",
     ),
     Difference(
-        *("metadata", "10-11", _BEFORE_ITS_TIME),
+        *("metadata", "10-11", _BEFORE_VERSION_12),
         *("*", Words("no brokers"), Words("brokers, cluster and controller")),
         "The topics are refused (42), as by Kafka; the rest of the response is valid.",
     ),

@@ -73,15 +73,15 @@ class File:
             self._settle_page(number, now)
 
     def _settle_page(self, number: int, since: int) -> None:
-        kept = _newest_before(self.pending.get(number, []), since)
-        if not kept:
+        newest = _newest_before(self.pending.get(number, []), since)
+        if not newest:
             return
         start = number * PAGE
         if len(self.durable) < start + PAGE:
             self.durable += bytes(start + PAGE - len(self.durable))
-        self.durable[start : start + PAGE] = kept[0][1]
-        self.pending[number] = kept
-        if len(kept) == 1:
+        self.durable[start : start + PAGE] = newest[0][1]
+        self.pending[number] = newest
+        if len(newest) == 1:
             del self.pending[number]
 
     def image(self, pick: Pick, size: int) -> bytearray:
@@ -117,7 +117,7 @@ def _newest_before(versions: list[tuple[int, T]], since: int) -> list[tuple[int,
 
 
 class Disk:
-    """Takes all events in order; knows at each moment what a power cut may leave."""
+    """Applies all events in order; models what a power cut may leave."""
 
     def __init__(self, root: str) -> None:
         self.root = root

@@ -4,7 +4,7 @@
     tail      all that was synced is there; of the rest, the newest is missing
     lost      something that was synced is missing, or an error says that it cannot be read
     refused   the store does not open, and one line says why
-    wrong     something is there that nobody sent, twice, or at another place; or a gap; or what
+    wrong     a batch that was not sent, twice, or at another place; or a gap; or what
               is written next harms it
 
 Damaged files may kill the judge, so it runs in a process of its own.
@@ -131,18 +131,18 @@ class Judge:
         found: list[Stored] = []
         next_offset = 0
         while True:
-            wanted = FetchPartition(
+            partition = FetchPartition(
                 partition=index, fetch_offset=next_offset, partition_max_bytes=MAX_BYTES
             )
-            topic = FetchTopic(topic=self.names[topic_id], partitions=[wanted])
-            answer = client.ask(FetchRequest(topics=[topic], max_bytes=MAX_BYTES), 11)
-            (partition,) = answer.responses[0].partitions
+            topic = FetchTopic(topic=self.names[topic_id], partitions=[partition])
+            response = client.ask(FetchRequest(topics=[topic], max_bytes=MAX_BYTES), 11)
+            (partition,) = response.responses[0].partitions
             if partition.error_code:
                 raise Lost(f"reading says {partition.error_code}")
             read = split(bytes(partition.records or b""))
             for stored in read:
                 if stored.base_offset != next_offset:
-                    raise Wrong(f"after {next_offset - 1} comes {stored.base_offset}")
+                    raise Wrong(f"offset {next_offset - 1} is followed by {stored.base_offset}")
                 next_offset += stored.records
             found += read
             if next_offset == partition.high_watermark:
@@ -158,7 +158,7 @@ class Judge:
                 if sent is None or (sent.place, sent.records) != (place, stored.records):
                     good = crc32c(stored.raw[21:]) == int.from_bytes(stored.raw[17:21], "big")
                     raise Wrong(
-                        f"a batch that {'nobody sent' if sent is None else 'belongs elsewhere'}, "
+                        f"a batch that {'was not sent' if sent is None else 'belongs elsewhere'}, "
                         f"with a {'good' if good else 'bad'} checksum"
                     )
                 if acked.get(stored.digest, stored.base_offset) != stored.base_offset:
@@ -181,13 +181,13 @@ class Judge:
         missing += sum(topic_id in self.names for topic_id in self.now.deleted)
         return f"{missing} changes are not there" if missing else ""
 
-    # ---- and then
+    # ---- afterwards
 
     def _go_on(self, kafka: InProcessKafka) -> None:
         """Producer state is recovered, the next batch is accepted, and existing data stays."""
-        given = kafka.client().ask(InitProducerIdRequest(transactional_id=None), 4)
-        if given.error_code or given.producer_id <= self.promised.last_producer_id:
-            raise Wrong(f"a new producer is given {given}")
+        found = kafka.client().ask(InitProducerIdRequest(transactional_id=None), 4)
+        if found.error_code or found.producer_id <= self.promised.last_producer_id:
+            raise Wrong(f"a new producer gets {found}")
         for round_ in range(3):
             for place, log in self.logs.items():
                 if round_ == 0:
@@ -212,12 +212,12 @@ class Judge:
             self._append(kafka, place, batch)
 
     def _append(self, kafka: InProcessKafka, place: Place, batch: bytearray) -> None:
-        """Adds it to what will be compared, too."""
+        """Produces, and adds it to the comparison."""
         offset = self._send(kafka, place, batch)
         log = self.logs[place]
         end = log[-1].base_offset + log[-1].records if log else 0
         if offset != end:
-            raise Wrong(f"the next batch is given {offset}, not {end}")
+            raise Wrong(f"the next batch gets {offset}, not {end}")
         (stored,) = split(bytes(batch))
         stored.base_offset = offset
         log.append(stored)
@@ -226,8 +226,8 @@ class Judge:
         topic_id, index = place
         data = PartitionProduceData(index=index, records=memoryview(bytearray(batch)))
         topic = TopicProduceData(name=self.names[topic_id], partition_data=[data])
-        answer = kafka.client().ask(ProduceRequest(acks=-1, topic_data=[topic]), 9)
-        (partition,) = answer.responses[0].partition_responses
+        response = kafka.client().ask(ProduceRequest(acks=-1, topic_data=[topic]), 9)
+        (partition,) = response.responses[0].partition_responses
         if partition.error_code:
             raise Lost(f"producing says {partition.error_code}: {partition.error_message}")
         offset: int = partition.base_offset

@@ -1,8 +1,8 @@
 """Requests and acknowledgements of a run, each with its place in the trace.
 
-["topic", name, id, partitions]              was created: its answer came
-["deleting", id]     ["deleted", id]         was asked for, was answered
-["producer", producer id]                    was given
+["topic", name, id, partitions]              was created: acknowledged
+["deleting", id]     ["deleted", id]         requested, acknowledged
+["producer", producer id]                    was assigned
 ["sent", id, partition, digest, records, producer id, epoch, sequence]
 ["acked", id, partition, digest, base offset]
 ["closed"]                                   the store was closed in order

@@ -79,8 +79,8 @@ def record_workload(folder: Path, flush: str, seed: int, passes: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     library = build_recorder(folder)
     record(library, folder, "tests.power.workload", [flush, str(seed), str(passes)])
-    told = {"flush": flush, "seed": seed, "passes": passes}
-    (folder / RECORDING).write_text(json.dumps(told) + "\n")
+    facts = {"flush": flush, "seed": seed, "passes": passes}
+    (folder / RECORDING).write_text(json.dumps(facts) + "\n")
 
 
 def policy_of(folder: Path) -> str:

@@ -139,8 +139,8 @@ def _in_a_process(judge: Judge, folder: Path, flush: str) -> Verdict:
             os._exit(code)
     os.close(writer)
     try:
-        with os.fdopen(reader, "rb") as said:
-            told = said.read()
+        with os.fdopen(reader, "rb") as output:
+            verdict = output.read()
     except KeyboardInterrupt:
         os.kill(child, signal.SIGKILL)
         raise
@@ -149,8 +149,8 @@ def _in_a_process(judge: Judge, folder: Path, flush: str) -> Verdict:
         number = os.WTERMSIG(status)
         hung = number == signal.SIGALRM
         return Verdict("hung" if hung else "killed", signal.Signals(number).name)
-    assert told, f"a judge ended with {status} and said nothing"
-    return Verdict(**json.loads(told))
+    assert verdict, f"a judge ended with {status} without output"
+    return Verdict(**json.loads(verdict))
 
 
 def _warm_up() -> None:

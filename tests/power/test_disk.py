@@ -49,13 +49,13 @@ def left_by(disk: Disk, tmp_path: Path, cuts: int = 200) -> set[bytes | None]:
     return found
 
 
-def test_what_was_synced_is_there(tmp_path: Path) -> None:
+def test_synced_writes_are_durable(tmp_path: Path) -> None:
     disk = disk_with(written(0, b"a" * 10_000), *synced())
 
     assert left_by(disk, tmp_path) == {b"a" * 10_000}
 
 
-def test_what_was_not_synced_may_be_there_or_not(tmp_path: Path) -> None:
+def test_unsynced_writes_may_be_lost(tmp_path: Path) -> None:
     disk = disk_with(written(0, b"a" * PAGE), *synced(), written(0, b"b" * PAGE))
 
     left = left_by(disk, tmp_path)
@@ -69,7 +69,7 @@ def test_what_was_not_synced_may_be_there_or_not(tmp_path: Path) -> None:
         assert sectors == {b"a" * SECTOR, b"b" * SECTOR}
 
 
-def test_a_later_page_may_be_there_without_an_earlier_one(tmp_path: Path) -> None:
+def test_a_later_page_may_be_written_without_an_earlier_one(tmp_path: Path) -> None:
     disk = disk_with(
         written(0, bytes(2 * PAGE)),
         *synced(),
@@ -80,14 +80,14 @@ def test_a_later_page_may_be_there_without_an_earlier_one(tmp_path: Path) -> Non
     assert {bytes(PAGE) + b"2" * PAGE, b"1" * PAGE + bytes(PAGE)} <= left_by(disk, tmp_path)
 
 
-def test_a_version_between_two_writes_may_be_what_is_left(tmp_path: Path) -> None:
+def test_a_version_between_two_writes_may_be_left(tmp_path: Path) -> None:
     writes = [written(0, bytes([number]) * PAGE) for number in (1, 2, 3)]
     disk = disk_with(written(0, bytes(PAGE)), *synced(), *writes)
 
     assert {bytes([number]) * PAGE for number in (0, 1, 2, 3)} <= left_by(disk, tmp_path)
 
 
-def test_what_is_written_during_a_sync_is_not_promised_by_it(tmp_path: Path) -> None:
+def test_writes_during_a_sync_are_not_covered_by_it(tmp_path: Path) -> None:
     begin, end = synced()
     disk = disk_with(written(0, b"1" * PAGE), begin, written(0, b"2" * PAGE), end)
 
@@ -97,7 +97,7 @@ def test_what_is_written_during_a_sync_is_not_promised_by_it(tmp_path: Path) -> 
     assert not any(content is None or b"\0" in content for content in left)
 
 
-def test_a_write_through_a_synced_descriptor_is_there_and_promises_nothing_else(
+def test_a_write_through_a_synced_descriptor_is_durable_alone(
     tmp_path: Path,
 ) -> None:
     through = 3
@@ -123,7 +123,7 @@ def test_a_file_that_grew_may_be_short_or_hold_zeros(tmp_path: Path) -> None:
     assert {b"a" * PAGE, b"a" * PAGE + bytes(PAGE), b"a" * PAGE + b"b" * PAGE} <= left
 
 
-def test_a_name_is_promised_by_its_folders_sync_only(tmp_path: Path) -> None:
+def test_a_name_is_durable_after_the_sync_of_its_folder_only(tmp_path: Path) -> None:
     disk = Disk(ROOT)
     for event in [
         Event("O", FILE, CREATED, b"/disk/file"),
@@ -135,7 +135,7 @@ def test_a_name_is_promised_by_its_folders_sync_only(tmp_path: Path) -> None:
     assert left_by(disk, tmp_path) == {None, b"a"}
 
 
-def test_a_removed_file_may_still_be_there(tmp_path: Path) -> None:
+def test_a_removed_file_may_still_exist(tmp_path: Path) -> None:
     disk = disk_with(written(0, b"a"), *synced(), Event("U", 0, 0, b"/disk/file\0"))
 
     assert left_by(disk, tmp_path) == {None, b"a"}
@@ -166,7 +166,7 @@ os.unlink(disk + "/folder/new")
 @pytest.mark.skipif(
     compiler() is None or sys.platform != "linux", reason="needs Linux and a C compiler (cc or gcc)"
 )
-def test_the_recorder_writes_down_each_call_in_its_order(tmp_path: Path) -> None:
+def test_the_recorder_records_each_call_in_order(tmp_path: Path) -> None:
     disk, marks, trace = tmp_path / "disk", tmp_path / "marks", tmp_path / "trace"
     disk.mkdir()
     subprocess.run(

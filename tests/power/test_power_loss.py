@@ -51,7 +51,7 @@ def outcomes(found: list[dict[str, Any]]) -> Counter[str]:
 
 
 @pytest.mark.parametrize("flush, count", [("commit", 100), ("interval", 100), ("os", 60)])
-def test_a_power_cut_takes_no_more_than_the_flush_policy_says(
+def test_a_power_cut_loses_no_more_than_the_flush_policy_allows(
     flush: str, count: int, tmp_path: Path
 ) -> None:
     found = cuts(run_and_record(tmp_path, flush, seed=1), 0, count)
@@ -62,7 +62,7 @@ def test_a_power_cut_takes_no_more_than_the_flush_policy_says(
 
 
 @pytest.mark.parametrize("flush", ["commit", "interval"])
-def test_without_its_syncs_a_store_is_found_out(flush: str, tmp_path: Path) -> None:
+def test_a_store_without_its_syncs_is_found(flush: str, tmp_path: Path) -> None:
     found = cuts(run_and_record(tmp_path, flush, seed=2), 0, 25, "--unsynced")
 
     assert [cut for cut in found if cut["outcome"] not in ALLOWED[flush]] != []
@@ -78,7 +78,7 @@ def test_a_cut_is_drawn_by_its_seed_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("flush", ["commit", "interval", "os"])
-def test_syncs_are_where_the_policy_wants_them(flush: str, tmp_path: Path) -> None:
+def test_syncs_follow_the_flush_policy(flush: str, tmp_path: Path) -> None:
     events = list(read_trace(run_and_record(tmp_path, flush, seed=4, passes=60) / "trace"))
 
     commits = sum(event.kind == "M" and b'"acked"' in event.data for event in events)

@@ -18,13 +18,13 @@ def wait_for_flushes(folder: Path, more: int) -> None:
         found = RecoveryPoint(folder).found
         return found.number if found is not None else 0
 
-    wanted = number() + more
+    target = number() + more
     deadline = time.monotonic() + PATIENCE_S
-    while number() < wanted:
+    while number() < target:
         assert time.monotonic() < deadline, "nothing is flushed"
 
 
-def test_with_interval_it_goes_back_to_the_newest_flush_and_says_so(tmp_path: Path) -> None:
+def test_with_interval_the_store_goes_back_to_the_newest_flush_and_logs_it(tmp_path: Path) -> None:
     sent = [batch([b"%d" % number]) for number in range(20)]
     arguments = ["--flush", "interval", "--set", "flush.interval.ms=20"]
     with BrokerProcess(tmp_path, arguments=arguments) as broker:
@@ -37,12 +37,14 @@ def test_with_interval_it_goes_back_to_the_newest_flush_and_says_so(tmp_path: Pa
         restart_machine(tmp_path / "data")
         broker.start()
         with broker.connect() as client:
-            kept = client.fetch_everything("t")
+            found = client.fetch_everything("t")
 
         assert broker.log().count("it is as of the newest flush") == 1
     # The last completed flush may have begun before the last batch.
-    assert len(kept) in (19, 20)
-    assert [sealed_part(raw) for _, raw in kept] == [sealed_part(raw) for raw in sent[: len(kept)]]
+    assert len(found) in (19, 20)
+    assert [sealed_part(raw) for _, raw in found] == [
+        sealed_part(raw) for raw in sent[: len(found)]
+    ]
 
 
 def test_with_os_a_damaged_store_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ class Workload:
             self.now_ms += 20
         self.close()
 
-    # ---- what is asked for
+    # ---- requests
 
     def create(self, name: str) -> None:
         partitions = self.chance.choice([1, 2, 3])
@@ -133,7 +133,7 @@ class Workload:
 
     def produce(self) -> None:
         """Several clients in one pass, each with a few requests in flight: one commit."""
-        asked: dict[FakeClient, list[tuple[str, int, str]]] = {}
+        sent: dict[FakeClient, list[tuple[str, int, str]]] = {}
         sent, requests = [], []
         for _ in range(self.chance.randint(1, 10)):
             name = self.chance.choice(sorted(self.topics))
@@ -144,18 +144,18 @@ class Workload:
             batch, stamp = producer.batch(self.values(), self.kafka.clock.now_ms())
             content = digest(batch)
             sent.append(["sent", topic_id, index, content, _records(batch), *stamp])
-            asked.setdefault(client, []).append((topic_id, index, content))
+            sent.setdefault(client, []).append((topic_id, index, content))
             requests.append((client, _request(name, index, batch)))
         self.mark(*sent)
         for client, request in requests:
             client.send(request, 9)
         self.kafka.run()
         acked = []
-        for client, places in asked.items():
-            answers = client.answers()
-            assert len(answers) == len(places)
-            for (topic_id, index, content), answer in zip(places, answers, strict=True):
-                (partition,) = answer.responses[0].partition_responses
+        for client, places in sent.items():
+            responses = client.answers()
+            assert len(responses) == len(places)
+            for (topic_id, index, content), response in zip(places, responses, strict=True):
+                (partition,) = response.responses[0].partition_responses
                 assert partition.error_code == 0, partition
                 acked.append(["acked", topic_id, index, content, partition.base_offset])
         self.mark(*acked)

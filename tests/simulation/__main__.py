@@ -8,7 +8,7 @@ import traceback
 from collections import Counter
 
 from tests.simulation.seeds import SeedFailed, run_seed
-from tests.simulation.stories import Story
+from tests.simulation.situations import Situation
 from tests.simulation.world import World
 from tests.tool import (
     INTERRUPTED,
@@ -24,15 +24,15 @@ def main() -> int:
     add = parser.add_argument
     add("--seeds", type=at_least_one, default=1000, metavar="N", help="how many")
     add("--from", dest="first", type=int, default=0, metavar="K", help="the first")
-    add("--seed", "--story", type=int, metavar="SEED", help="one world: all that happens in it")
+    add("--seed", type=int, metavar="SEED", help="one world: all its events")
     add("--keep-going", action="store_true", help="do not stop at a failure")
     options = parser.parse_args()
     if options.seed is not None:
-        return _story(options.seed)
+        return _world(options.seed)
     return _many(range(options.first, options.first + options.seeds), options.keep_going)
 
 
-def _story(seed: int) -> int:
+def _world(seed: int) -> int:
     world = World(seed)
     failure: Exception | None = None
     try:
@@ -41,26 +41,26 @@ def _story(seed: int) -> int:
     except Exception as caught:
         failure = caught
     except KeyboardInterrupt:
-        print("\n".join(world.lines_told))
+        print("\n".join(world.log_lines))
         print(f"interrupted after {world.timeline.now} ms of seed {seed}")
         return INTERRUPTED
-    print("\n".join(world.lines_told))
+    print("\n".join(world.log_lines))
     if failure is None:
-        print(f"seed {seed}: all is well after {world.timeline.now} ms")
+        print(f"seed {seed}: passed after {world.timeline.now} ms")
         return 0
     traceback.print_exception(failure, file=sys.stdout)
     return 1
 
 
 def _many(seeds: range, keep_going: bool) -> int:
-    stories: Counter[Story] = Counter()
+    situations: Counter[Situation] = Counter()
     failed: list[int] = []
     started = time.perf_counter()
     count = 0
     try:
         for seed in until_interrupted(seeds):
             try:
-                stories.update(run_seed(seed).stories)
+                situations.update(run_seed(seed).situations)
             except SeedFailed as failure:
                 failed.append(seed)
                 print(f"seed {seed}: {failure.failure}" if keep_going else failure, flush=True)
@@ -71,8 +71,8 @@ def _many(seeds: range, keep_going: bool) -> int:
         print(f"interrupted after {count} seeds, {len(failed)} failed")
         return INTERRUPTED
     seconds = time.perf_counter() - started
-    for story in Story:
-        print(f"{stories[story]:8}  {story.value}")
+    for situation in Situation:
+        print(f"{situations[situation]:8}  {situation.value}")
     print(f"{count} seeds, {len(failed)} failed, {count / seconds * 60:.0f} a minute")
     return 1 if failed else 0
 

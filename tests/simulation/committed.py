@@ -1,7 +1,7 @@
-"""The model of committed offsets: every value that was ever on the disk, by number of commit.
+"""The model of committed offsets: every value on the disk, by commit number.
 
-What a client is told has to be what was there after some commit between its question and its
-answer; what is acknowledged has to be there; and nothing goes that nobody took away.
+A response has to show a state between its request and itself; acknowledged commits are durable;
+offsets disappear only by deletion, with their topic or by expiry.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 #: Group, topic, partition.
 Key = tuple[str, str, int]
-#: The number of a commit, and the place in it: a commit may hold what takes something away and what
-#: puts it there again.
+#: Commit number and position in the commit: a commit may delete an offset and write it again.
 Moment = tuple[int, int]
 NOTHING = -1
 LAST = 1 << 30
@@ -31,32 +30,32 @@ class Committed:
         self._now_ms = now_ms
         self._violation = violation
         self._history: dict[Key, list[tuple[Moment, CommittedOffset | None]]] = {}
-        #: What clients ever asked to be kept: each attempt has an offset of its own.
+        #: All commits of clients: each attempt has its own offset.
         self._attempts: dict[Key, dict[int, str]] = {}
         self._next: dict[Key, int] = {}
-        #: Which groups, and which offsets, somebody asked to take away.
-        self._unwanted: set[str | Key] = set()
+        #: Groups and offsets that clients have requested to delete.
+        self._deletions: set[str | Key] = set()
         self.retention_ms = 1 << 60
-        #: Whether a group surely has a member that is subscribed to the topic.
+        #: Returns True if the group has a live member that is subscribed to the topic.
         self.is_read: Callable[[str, str], bool] = lambda group_id, topic: False
         self.expired = 0
         self._place = 0
 
-    # ---- what clients do
+    # ---- requests
 
     def attempt(self, key: Key) -> tuple[int, str]:
-        """An offset, and metadata, that nobody has committed before."""
+        """Returns a new offset and its metadata."""
         offset = self._next[key] = self._next.get(key, 0) + 1
         metadata = f"{key[0]} {offset}" if offset % 3 else ""
         self._attempts.setdefault(key, {})[offset] = metadata
         return offset, metadata
 
-    def unwanted(self, what: str | Key) -> None:
-        self._unwanted.add(what)
+    def deletion_requested(self, what: str | Key) -> None:
+        self._deletions.add(what)
 
-    # ---- what is committed
+    # ---- commits
 
-    def kept(self, row: Row, commit: int) -> None:
+    def persisted(self, row: Row, commit: int) -> None:
         self._place += 1
         moment = commit, self._place
         if row.value is None:
@@ -67,7 +66,7 @@ class Committed:
         group_id, topic, index, value = offset_repository._row(row.key, row.value)
         key = group_id, topic, index
         if self._attempts.get(key, {}).get(value.offset) != value.metadata:
-            raise self._violation(f"{key}: {value!r} was kept, and nobody committed it")
+            raise self._violation(f"{key}: {value!r} was stored, and no client committed it")
         self._history.setdefault(key, []).append((moment, value))
 
     def _gone(self, key: Key, moment: Moment) -> None:
@@ -76,10 +75,10 @@ class Committed:
             return
         value = history[-1][1]
         history.append((moment, None))
-        if key in self._unwanted or key[0] in self._unwanted or not self._lives(key[1], value):
+        if key in self._deletions or key[0] in self._deletions or not self._lives(key[1], value):
             return
         if self._now_ms() - value.commit_timestamp_ms < self.retention_ms:
-            raise self._violation(f"{key} was forgotten, and nobody wanted that: {value!r}")
+            raise self._violation(f"{key} was removed without a reason: {value!r}")
         if self.is_read(key[0], key[1]):
             raise self._violation(f"{key} has expired, and a member of its group reads {key[1]}")
         self.expired += 1
@@ -90,7 +89,7 @@ class Committed:
             for one in self._model.incarnations.get(topic, ())
         )
 
-    # ---- what is there
+    # ---- state
 
     def keys(self, group_id: str) -> list[Key]:
         return [key for key in self._history if key[0] == group_id]
@@ -102,7 +101,7 @@ class Committed:
         return any(self._is_there(key, moment) for key in self.keys(group_id))
 
     def _is_there(self, key: Key, moment: Moment) -> bool:
-        """What is left of a topic that is gone is nobody's any more."""
+        """Offsets of a deleted topic do not count."""
         value = self._at(key, moment)
         topics = self._model.incarnations.get(key[1], ())
         return value is not None and any(
@@ -110,7 +109,7 @@ class Committed:
         )
 
     def strays(self) -> list[Key]:
-        """What is still kept of topics that are gone."""
+        """Returns offsets of deleted topics."""
         return [
             key
             for key, history in self._history.items()
@@ -125,19 +124,19 @@ class Committed:
             found = value
         return found
 
-    def _moments(self, key: Key, asked: int, told: int) -> Iterator[Moment]:
-        yield asked, LAST
+    def _moments(self, key: Key, first: int, last: int) -> Iterator[Moment]:
+        yield first, LAST
         for moment, _ in self._history.get(key, ()):
-            if asked < moment[0] <= told:
+            if first < moment[0] <= last:
                 yield moment
         for one in self._model.incarnations.get(key[1], ()):
             for number in (one.born, one.dead):
-                if number is not None and asked < number <= told:
+                if number is not None and first < number <= last:
                     yield number, LAST
 
-    def possible(self, key: Key, asked: int, told: int) -> set[int]:
+    def possible(self, key: Key, first: int, last: int) -> set[int]:
         found: set[int] = set()
-        for moment in self._moments(key, asked, told):
+        for moment in self._moments(key, first, last):
             value = self._at(key, moment)
             topics = self._model.incarnations.get(key[1], ())
             alive = [one for one in topics if _is_alive(one, moment[0])]
@@ -147,38 +146,38 @@ class Committed:
                 found.add(value.offset)
         return found
 
-    # ---- what clients are told
+    # ---- responses
 
-    def acked(self, key: Key, offset: int, told: int) -> None:
+    def acked(self, key: Key, offset: int, last: int) -> None:
         for moment, value in self._history.get(key, ()):
-            if value is not None and value.offset == offset and moment[0] <= told:
+            if value is not None and value.offset == offset and moment[0] <= last:
                 return
         raise self._violation(
-            f"{key}: {offset} was acknowledged after commit {told}, and is not kept"
+            f"{key}: {offset} was acknowledged after commit {last}, and is not durable"
         )
 
-    def told(self, key: Key, offset: int, metadata: str, asked: int, told: int) -> None:
-        possible = self.possible(key, asked, told)
+    def check(self, key: Key, offset: int, metadata: str, first: int, last: int) -> None:
+        possible = self.possible(key, first, last)
         if offset not in possible:
             raise self._violation(
-                f"{key} was said to be at {offset}; possible were {possible} "
-                f"(asked at commit {asked}, told at {told})"
+                f"{key} is at {offset} in the response; possible are {possible} "
+                f"(requested at commit {first}, responded at {last})"
             )
         if offset != NOTHING and metadata != self._attempts[key][offset]:
-            raise self._violation(f"{key} at {offset} was said to have metadata {metadata!r}")
+            raise self._violation(f"{key} at {offset} has metadata {metadata!r}")
 
-    def deleted(self, group_id: str, asked: int, told: int) -> None:
-        """DeleteGroups was answered well: at some moment in between it had nothing."""
-        moments = {(asked, LAST)}
+    def deleted(self, group_id: str, first: int, last: int) -> None:
+        """Checks a successful DeleteGroups: at some commit in between it had no offsets."""
+        moments = {(first, LAST)}
         for key in self.keys(group_id):
-            moments.update(self._moments(key, asked, told))
+            moments.update(self._moments(key, first, last))
         if all(self._has_any(group_id, moment) for moment in moments):
-            raise self._violation(f"{group_id} is said to be deleted, and its offsets are there")
+            raise self._violation(f"{group_id} is deleted in the response, and has offsets")
 
-    def removed(self, key: Key, asked: int, told: int) -> None:
-        """So was OffsetDelete."""
-        if all(self._is_there(key, one) for one in self._moments(key, asked, told)):
-            raise self._violation(f"{key} is said to be deleted, and is there")
+    def removed(self, key: Key, first: int, last: int) -> None:
+        """Checks a successful OffsetDelete."""
+        if all(self._is_there(key, one) for one in self._moments(key, first, last)):
+            raise self._violation(f"{key} is deleted in the response, and exists")
 
 
 def _is_alive(topic: Incarnation, commit: int) -> bool:

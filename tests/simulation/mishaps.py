@@ -1,4 +1,4 @@
-"""Mishaps: what goes wrong in a world; of each kind in some worlds much, in others nothing."""
+"""Failures of a world: of each kind some worlds have many, others none."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tests.simulation.network import Line
+from tests.simulation.situations import Situation
 from tests.simulation.store import Append, Change, Drop, Fate, Row, Trim
-from tests.simulation.stories import Story
 from tests.simulation.timeline import ProcessDied
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
-#: When things stop going wrong.
-TURMOIL_MS = 800
+#: When the failures end.
+FAULTS_MS = 800
 
 
 class Mishaps:
-    """Befalls processes and connections, and is what decides over the store's commits."""
+    """Fails processes, connections, and commits and reads of the store."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._random = random = world.random
         self._timeline = world.timeline
-        self.going_on = True
+        self.active = True
         self._fails = random.choice((0.0, 0.05, 0.3))
-        self._lingers = random.choice((0.0, 0.3, 0.9))
+        self._delays = random.choice((0.0, 0.3, 0.9))
         self._longest_ms = random.choice((5, 40, 40, 300, 300, 1200))
         self._is_slow = False
         self._dies_in_commit = False
         self._calls_to_live = -1
         self._unreadable_until_ms = -1
-        #: Of this partition, or of all.
+        #: The unreadable partition; None: all.
         self._unreadable: int | None = None
-        #: When a read failed, and of which partition.
+        #: Time and partition of failed reads.
         self.failed_reads: list[tuple[int, int]] = []
         self.was_unreadable = False
-        #: Of its own: so that worlds in which everything is in memory are what they were.
+        #: Separate, so that cold reads do not change other worlds.
         self._cold_random = Random(f"cold reads of {world.seed}")
         self._cold = self._cold_random.choice((0.0, 0.0, 0.1, 0.6))
         for happen, counts in (
@@ -45,22 +45,22 @@ class Mishaps:
             (world.stop, (0, 0, 0, 1)),
             (self._cut, (0, 2, 8)),
             (self._swallow, (0, 2, 5)),
-            (self._deafen, (0, 0, 3)),
-            (self._blind, (0, 0, 0, 2)),
+            (self._stop_reading, (0, 0, 3)),
+            (self._make_unreadable, (0, 0, 0, 2)),
             (self._jump, (0, 0, 4)),
         ):
             for _ in range(random.choice(counts)):
-                self._timeline.after(random.randrange(20, TURMOIL_MS), happen)
+                self._timeline.after(random.randrange(20, FAULTS_MS), happen)
         if world.has_groups and not world.expires and world.group_random.random() < 0.4:
-            # By more than offsets are kept for: those of live groups are.
-            at_ms = world.group_random.randrange(TURMOIL_MS // 2, TURMOIL_MS)
+            # Beyond the retention of offsets: those of live groups must not expire.
+            at_ms = world.group_random.randrange(FAULTS_MS // 2, FAULTS_MS)
             self._timeline.after(at_ms, lambda: self._set_clock(150_000))
-        self._timeline.after(TURMOIL_MS, self._end)
+        self._timeline.after(FAULTS_MS, self._end)
 
     def _end(self) -> None:
-        self._world.say("*", "from now on all is well")
-        self.going_on = False
-        self._fails = self._lingers = 0.0
+        self._world.log("*", "no more failures")
+        self.active = False
+        self._fails = self._delays = 0.0
         self._dies_in_commit = False
 
     def _kill(self) -> None:
@@ -85,84 +85,86 @@ class Mishaps:
         if line is not None:
             session = line.session
             if session is not None and session.connection.running:
-                self._world.tell(Story.LOST_WHILE_RUNNING)
+                self._world.count(Situation.LOST_WHILE_RUNNING)
                 process = self._world.process
                 if process is not None and process.store.loading:
-                    self._world.tell(Story.LOST_WHILE_LOADING)
-            self._world.say("*", "a connection is cut")
+                    self._world.count(Situation.LOST_WHILE_LOADING)
+            self._world.log("*", "a connection is cut")
             if session is not None and session.connection.parked:
-                self._world.tell(Story.PARKED)
+                self._world.count(Situation.PARKED)
             line.cut()
 
     def _swallow(self) -> None:
         line = self._some_line()
         if line is not None:
-            self._world.say("*", "a connection swallows what comes from the broker")
+            self._world.log("*", "a connection loses all bytes of the broker")
             line.swallow()
             self._timeline.after(self._random.choice((20, 200)), line.cut)
 
-    def _deafen(self) -> None:
+    def _stop_reading(self) -> None:
         line = self._some_line()
         if line is not None:
-            self._world.say("*", "a client does not read for a while")
-            line.go_deaf(self._random.choice((50, 400)))
+            self._world.log("*", "a client does not read for a while")
+            line.stop_reading(self._random.choice((50, 400)))
 
-    def _blind(self) -> None:
+    def _make_unreadable(self) -> None:
         ids = list(self._world.disk.logs)
         self._unreadable = self._random.choice(ids) if ids and self._random.random() < 0.5 else None
         what = "the disk" if self._unreadable is None else f"partition {self._unreadable}"
-        self._world.say("*", f"{what} cannot be read for a while")
+        self._world.log("*", f"{what} is unreadable for a while")
         self._unreadable_until_ms = self._timeline.now + self._random.choice((5, 60, 200))
 
     def _jump(self) -> None:
-        """Somebody sets the clock; what waiting is measured with goes on."""
+        """Sets the wall clock; the monotonic clock is unaffected."""
         if self._world.expires:
-            return  # what is forgotten then is forgotten rightly
+            return  # producers would expire correctly
         self._set_clock(self._random.choice((-1_500_000, -700, 700, 150_000, 1_500_000)))
 
     def _set_clock(self, by_ms: int) -> None:
         if abs(self._timeline.clock_is_off_ms + by_ms) <= 1_500_000:
             self._timeline.clock_is_off_ms += by_ms
-            self._world.say("*", f"the clock is set by {by_ms} ms")
-            self._world.tell(Story.CLOCK_SET_BACK if by_ms < 0 else Story.CLOCK_SET_FORWARD)
+            self._world.log("*", f"the clock is set by {by_ms} ms")
+            self._world.count(
+                Situation.CLOCK_SET_BACK if by_ms < 0 else Situation.CLOCK_SET_FORWARD
+            )
 
-    # ---- the store's hands
+    # ---- implements StoreControl
 
     def fate(self, changes: list[Change]) -> Fate:
         random = self._random
         if self._world.process is None:  # the first commit of a new store
             return Fate()
         delay_ms = random.randrange(1, self._longest_ms + 1)
-        if random.random() >= self._lingers:
+        if random.random() >= self._delays:
             delay_ms = 0
         self._is_slow = delay_ms >= 200
         if self._dies_in_commit and changes:
             self._dies_in_commit = False
-            return Fate(delay_ms, dies=True, kept=random.random() < 0.5)
+            return Fate(delay_ms, dies=True, persists=random.random() < 0.5)
         return Fate(delay_ms, fails=random.random() < self._fails)
 
     def called(self) -> None:
-        if self._calls_to_live > 0 and self._world.process is not None and self.going_on:
+        if self._calls_to_live > 0 and self._world.process is not None and self.active:
             self._calls_to_live -= 1
             if not self._calls_to_live:
                 self._world.die("the broker dies while it stages a change")
                 raise ProcessDied
 
     def snapshot_read(self) -> None:
-        self._world.tell(Story.SNAPSHOT)
+        self._world.count(Situation.SNAPSHOT)
 
     def reads_fail(self, partition_id: int) -> bool:
-        if self._timeline.now >= self._unreadable_until_ms or not self.going_on:
+        if self._timeline.now >= self._unreadable_until_ms or not self.active:
             return False
         if self._unreadable not in (None, partition_id):
             return False
         if not self.was_unreadable:
-            self._world.tell(Story.UNREADABLE)
+            self._world.count(Situation.UNREADABLE)
         self.was_unreadable = True
         self.failed_reads.append((self._timeline.now, partition_id))
         return True
 
-    def loading_takes_ms(self, was_in_memory: bool) -> int:
+    def loading_ms(self, was_in_memory: bool) -> int:
         random = self._cold_random
         cold = self._cold / 20 if was_in_memory else self._cold
         return random.choice((1, 5, 40, 300)) if random.random() < cold else 0
@@ -171,26 +173,26 @@ class Mishaps:
         process = self._world.process
         assert process is not None
         if process.broker.catalog.unavailable_error(partition_id):
-            self._world.tell(Story.DELETED_WHILE_LOADING)
+            self._world.count(Situation.DELETED_WHILE_LOADING)
 
     def failed_to_read(self, partition_ids: list[int], since_ms: int) -> bool:
-        """Whether that is so: a client says that it was told."""
+        """Returns True if a read of the partition failed since then."""
         return any(at >= since_ms and one in partition_ids for at, one in self.failed_reads)
 
-    def kept(self, changes: list[Change]) -> None:
+    def persisted(self, changes: list[Change]) -> None:
         process = self._world.process
         if self._is_slow and process is not None:
             waiting = sum(bool(session.connection.running) for session in process.shared.sessions)
             if waiting >= 5:
-                self._world.tell(Story.SLOW_COMMIT)
+                self._world.count(Situation.SLOW_COMMIT)
         committed = self._world.model.committed
         expired = committed.expired
-        self._world.model.kept(changes, self._timeline.now)
+        self._world.model.persisted(changes, self._timeline.now)
         if committed.expired > expired:
-            self._world.tell(Story.OFFSETS_EXPIRED)
+            self._world.count(Situation.OFFSETS_EXPIRED)
 
     def failed(self, under_way: list[Change], behind: list[Change]) -> None:
-        self._world.say(
+        self._world.log(
             "store", f"a commit of {len(under_way)} changes fails, {len(behind)} behind it"
         )
         self._expect_closed(under_way + behind)
@@ -201,35 +203,35 @@ class Mishaps:
                 if change.batch[43] != 0xFF:
                     producers[key] = producers.get(key, 0) + 1
         if any(count >= 3 for count in producers.values()):
-            self._world.tell(Story.THREE_PIPELINED_FAIL)
+            self._world.count(Situation.THREE_PIPELINED_FAIL)
         if any(isinstance(change, Append) for change in behind):
-            self._world.tell(Story.FAILED_BEHIND)
+            self._world.count(Situation.FAILED_BEHIND)
         lost = {change.table for change in under_way + behind if isinstance(change, Row)}
         if producers and len(lost & {"topics", "configs", "groups", "offsets"}) >= 2:
-            self._world.tell(Story.SEVERAL_KINDS_FAIL)
+            self._world.count(Situation.SEVERAL_KINDS_FAIL)
         if len({job for change in under_way + behind if (job := _job_of(change))}) >= 2:
-            self._world.tell(Story.SEVERAL_JOBS_FAIL)
+            self._world.count(Situation.SEVERAL_JOBS_FAIL)
         if (
             producers
             and self._world.process is not None
             and len(self._world.process.broker.messages.fetch._purgatory)
         ):
-            self._world.tell(Story.FETCH_OVER_FAILURE)
+            self._world.count(Situation.FETCH_OVER_FAILURE)
 
     def _expect_closed(self, lost: list[Change]) -> None:
-        """Who sent with acks=0 learns that it was lost by the end of the connection."""
+        """The connection of a lost batch with acks=0 has to be closed."""
         for change in lost:
             if isinstance(change, Append) and change.batch[61:] in self._world.unanswered:
                 line = self._world.unanswered[change.batch[61:]]
                 self._timeline.after(1, line.check_closing)
 
-    def died_in_commit(self, kept: bool) -> None:
-        self._world.tell(Story.TORN_COMMIT if kept else Story.DROPPED_COMMIT)
+    def died_in_commit(self, persisted: bool) -> None:
+        self._world.count(Situation.TORN_COMMIT if persisted else Situation.DROPPED_COMMIT)
         self._world.die("the broker dies in a commit")
 
 
 def _job_of(change: Change) -> str | None:
-    """The maintenance that staged it, if that is plain."""
+    """Returns the background job that staged the change, if known."""
     if isinstance(change, Trim):
         return "trimming"
     if isinstance(change, Drop):

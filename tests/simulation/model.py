@@ -1,8 +1,8 @@
-"""The model: every batch that was ever committed, and what clients may therefore be told.
+"""The model: every committed batch, and the responses that it allows.
 
-Commits are numbered. Each thing a client is told is judged against two of the numbers: what was
-committed when it asked has to show, what was not yet committed when the broker wrote the answer
-must not.
+Commits are numbered. Each response is checked with two numbers: everything committed when the
+request was sent (`first`) has to show, nothing committed after the response was written
+(`last`) may show.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tests.simulation.times import times_of
 
 
 class Violation(AssertionError):
-    """The broker did what it never may."""
+    """The broker broke a promise."""
 
 
 class Sent:
-    """A batch as a client made it."""
+    """A batch as a client sent it."""
 
     __slots__ = ("data", "times", "values")
 
@@ -35,7 +35,7 @@ class Sent:
         self.times = times
 
     def check_header(self, batch: RecordBatch, stored: bytes) -> None:
-        """Nothing is changed but the place of a batch and, where the log has it so, its time."""
+        """Only the offset, the leader epoch and, with LogAppendTime, the timestamps may change."""
         if batch.attributes & LOG_APPEND_TIME:
             sent = RecordBatch(memoryview(self.data))
             same = (
@@ -72,7 +72,7 @@ class Entry:
 
 
 class Incarnation:
-    """A topic from its creation to its deletion, in numbers of commits; it may grow in between."""
+    """A topic from its creation to its deletion, by commit numbers; it may be extended."""
 
     def __init__(self, name: str, topic_id: bytes, born: int) -> None:
         self.name = name
@@ -80,15 +80,15 @@ class Incarnation:
         self.born = born
         self.dead: int | None = None
         self.partition_ids: list[int] = []
-        #: For each partition, the commit that brought it.
+        #: The commit that created each partition.
         self.since: list[int] = []
 
-    def had(self, index: int, asked: int, told: int) -> bool:
-        """Whether the partition was there all the time from the one commit to the other."""
+    def had(self, index: int, first: int, last: int) -> bool:
+        """Returns True if the partition existed all the time between the two commits."""
         return (
             index < len(self.since)
-            and self.since[index] <= asked
-            and (self.dead is None or self.dead > told)
+            and self.since[index] <= first
+            and (self.dead is None or self.dead > last)
         )
 
 
@@ -97,7 +97,7 @@ class Model:
         self._disk = disk
         self.committed = Committed(self, now_ms, Violation)
         self.starts = Starts(self, Violation)
-        #: By what follows the header: every batch that a client ever made.
+        #: Every batch of a client, by its records.
         self._sent: dict[bytes, Sent] = {}
         self._last_stamp: dict[int, int] = {}
         self.history: dict[int, list[Entry]] = {}
@@ -111,14 +111,14 @@ class Model:
         self.producer_ids: set[int] = set()
         self.acknowledged = 0
 
-    # ---- what clients do
+    # ---- requests
 
     def sends(self, data: bytes, values: tuple[str, ...], times: tuple[int, ...]) -> None:
         self._sent[data[61:]] = Sent(data, values, times)
 
-    # ---- what is committed
+    # ---- commits
 
-    def kept(self, changes: list[Change], now_ms: int) -> None:
+    def persisted(self, changes: list[Change], now_ms: int) -> None:
         for change in changes:
             if isinstance(change, Append):
                 self._appended(change, now_ms)
@@ -131,14 +131,14 @@ class Model:
                 self._row(change)
         for change in changes:
             if isinstance(change, Row) and change.table == "offsets":
-                self.committed.kept(change, self._disk.commits)
+                self.committed.persisted(change, self._disk.commits)
 
     def _appended(self, change: Append, now_ms: int) -> None:
         partition_id, data = change.partition_id, change.batch
         batch = RecordBatch(memoryview(data))
         sent = self._sent.get(data[61:])
         if sent is None:
-            raise Violation("a batch was stored that nobody sent")
+            raise Violation("a batch was stored that no client sent")
         sent.check_header(batch, data)
         self._check_stamp(partition_id, batch)
         values = sent.values
@@ -182,7 +182,7 @@ class Model:
         if row.table == "doomed" and row.value is not None:
             self._doomed.add(int.from_bytes(row.key, "big"))
         if row.table == "partitions":
-            self.starts.kept(row, self._disk.commits)
+            self.starts.persisted(row, self._disk.commits)
         if row.table != "topics":
             return
         name = row.key.decode()
@@ -196,16 +196,16 @@ class Model:
         topic = self._by_id.get(topic_id)
         if topic is None:
             if known and known[-1].dead is None:
-                raise Violation(f"topic {name} was made while it was there")
+                raise Violation(f"topic {name} was created while it existed")
             topic = self._by_id[topic_id] = Incarnation(name, topic_id, now)
             known.append(topic)
         for partition_id in values["partitions"][len(topic.partition_ids) :]:
             if partition_id in self.history or partition_id in self._doomed:
-                raise Violation(f"store id {partition_id} was given twice")
+                raise Violation(f"store id {partition_id} was assigned twice")
             topic.partition_ids.append(partition_id)
             topic.since.append(now)
 
-    # ---- what is there
+    # ---- state
 
     def live(self) -> list[Incarnation]:
         found = (known[-1] for known in self.incarnations.values() if known)
@@ -216,7 +216,7 @@ class Model:
         return sum(topic.dead is not None and topic.dead <= commit for topic in known)
 
     def end(self, partition_id: int, commit: int) -> int:
-        """The end of the log after so many commits."""
+        """The log end offset after a commit."""
         count = bisect_right(self._commits.get(partition_id, []), commit)
         return self.history[partition_id][count - 1].last + 1 if count else 0
 
@@ -224,30 +224,30 @@ class Model:
         return values[0] in self._places
 
     def _candidates(self, topic: str | bytes, index: int) -> list[int]:
-        """The partitions that may be meant: a name may have been given to another topic since."""
+        """The store ids of the partition; several if the topic was recreated."""
         if isinstance(topic, bytes):
             named = [self._by_id[topic]] if topic in self._by_id else []
         else:
             named = self.incarnations.get(topic, [])
         return [one.partition_ids[index] for one in named if index < len(one.partition_ids)]
 
-    # ---- what clients are told
+    # ---- responses
 
     def acked(
-        self, topic: str | bytes, index: int, offset: int, values: tuple[str, ...], told: int
+        self, topic: str | bytes, index: int, offset: int, values: tuple[str, ...], last: int
     ) -> None:
         candidates = self._candidates(topic, index)
         for partition_id, place, entry in self._places.get(values[0], ()):
-            if partition_id in candidates and place == offset and entry.commit <= told:
+            if partition_id in candidates and place == offset and entry.commit <= last:
                 self.acknowledged += len(values)
                 return
         places = [(p, o, e.commit) for p, o, e in self._places.get(values[0], ())]
         raise Violation(
-            f"{values} was acknowledged at {offset} of {topic!r}-{index} after commit {told}, and "
-            f"stands at (partition, offset, commit) {places}"
+            f"{values} was acknowledged at {offset} of {topic!r}-{index} after commit {last}, "
+            f"but is at (partition, offset, commit) {places}"
         )
 
-    def refused_as_unknown(self, topic: str | bytes, index: int, asked: int, told: int) -> None:
+    def refused_as_unknown(self, topic: str | bytes, index: int, first: int, last: int) -> None:
         known = (
             self.incarnations.get(topic, [])
             if isinstance(topic, str)
@@ -255,49 +255,51 @@ class Model:
             if topic in self._by_id
             else []
         )
-        if any(one.had(index, asked, told) for one in known):
-            raise Violation(f"{topic!r}-{index} is there, and was refused as unknown")
+        if any(one.had(index, first, last) for one in known):
+            raise Violation(f"{topic!r}-{index} exists, and is refused as unknown")
 
-    def described(self, name: str, topic_id: bytes, partitions: int, asked: int, told: int) -> None:
-        """A topic in an answer of Metadata."""
+    def described(self, name: str, topic_id: bytes, partitions: int, first: int, last: int) -> None:
+        """Checks a topic of a Metadata response."""
         topic = self._by_id.get(topic_id)
-        if topic is None or topic.name != name or topic.born > told:
+        if topic is None or topic.name != name or topic.born > last:
             raise Violation(f"there is no topic {name} with that id")
-        if topic.dead is not None and topic.dead <= asked:
-            raise Violation(f"topic {name} was deleted, and is described")
-        least = sum(since <= asked for since in topic.since)
-        most = sum(since <= told for since in topic.since)
+        if topic.dead is not None and topic.dead <= first:
+            raise Violation(f"topic {name} is deleted, and is described")
+        least = sum(since <= first for since in topic.since)
+        most = sum(since <= last for since in topic.since)
         if not least <= partitions <= most:
             raise Violation(
-                f"topic {name} was said to have {partitions} partitions, not {least}-{most}"
+                f"topic {name} has {partitions} partitions in the response, not {least}-{most}"
             )
 
-    def end_told(self, topic: str | bytes, index: int, end: int, asked: int, told: int) -> None:
-        """A high watermark, wherever a client sees one."""
+    def check_end(self, topic: str | bytes, index: int, end: int, first: int, last: int) -> None:
+        """Checks a high watermark of any response."""
         bounds = []
         for partition_id in self._candidates(topic, index):
-            least, most = self.end(partition_id, asked), self.end(partition_id, told)
+            least, most = self.end(partition_id, first), self.end(partition_id, last)
             if least <= end <= most:
                 return
             bounds.append((least, most))
         raise Violation(
-            f"{topic!r}-{index} was said to end at {end}; possible were {bounds} "
-            f"(asked at commit {asked}, told at {told})"
+            f"{topic!r}-{index} ends at {end} in the response; possible are {bounds} "
+            f"(requested at commit {first}, responded at {last})"
         )
 
     def found_by_time(
-        self, topic: str | bytes, index: int, wanted: int, found: tuple[int, int] | None,
-        asked: int, told: int,
+        self, topic: str | bytes, index: int, timestamp: int, found: tuple[int, int] | None,
+        first: int, last: int,
     ) -> None:  # fmt: skip
-        """An answer of ListOffsets."""
+        """Checks a ListOffsets response."""
         possible = [
             one
             for partition_id in self._candidates(topic, index)
-            for one in self.starts.possible_by_time(partition_id, wanted, asked, told)
+            for one in self.starts.possible_by_time(partition_id, timestamp, first, last)
         ]
         if found in possible:
             return
-        raise Violation(f"{topic!r}-{index} at {wanted}: {found} was found, not one of {possible}")
+        raise Violation(
+            f"{topic!r}-{index} at {timestamp}: {found} was found, not one of {possible}"
+        )
 
     def times_known(self, topic: str, index: int) -> list[int]:
         ids = self._candidates(topic, index)
@@ -305,19 +307,19 @@ class Model:
 
     def fetched(
         self, topic: str | bytes, index: int, position: int, watermark: int, records: bytes,
-        asked: int, told: int,
+        first: int, last: int,
     ) -> list[Entry]:  # fmt: skip
-        """The batches a client got, each of which has to be exactly as it was committed."""
-        self.end_told(topic, index, watermark, asked, told)
+        """Checks fetched batches, byte by byte."""
+        self.check_end(topic, index, watermark, first, last)
         reason = "there is no such partition"
         for partition_id in self._candidates(topic, index):
-            entries, reason = self._batches(partition_id, position, watermark, records, told)
+            entries, reason = self._batches(partition_id, position, watermark, records, last)
             if not reason:
                 return entries
         raise Violation(f"fetched from {topic!r}-{index} at {position}: {reason}")
 
     def _batches(
-        self, partition_id: int, position: int, watermark: int, records: bytes, told: int
+        self, partition_id: int, position: int, watermark: int, records: bytes, last: int
     ) -> tuple[list[Entry], str]:
         entries: list[Entry] = []
         at = 0
@@ -327,12 +329,12 @@ class Model:
             entry = self._at.get((partition_id, base))
             if entry is None or entry.data != records[at : at + size]:
                 return [], f"the batch at {base} is not what was committed there"
-            if entry.commit > told:
-                return [], f"the batch at {base} was told before its commit {entry.commit}"
+            if entry.commit > last:
+                return [], f"the batch at {base} was returned before its commit {entry.commit}"
             if entry.last >= watermark:
                 return [], f"the batch at {base} lies beyond the high watermark {watermark}"
             if entries and base != entries[-1].last + 1:
-                return [], f"after {entries[-1].last} comes {base}"
+                return [], f"offset {base} follows {entries[-1].last}"
             if not entries and not base <= position <= entry.last:
                 return [], f"the first batch is {base}-{entry.last}"
             entries.append(entry)
@@ -340,23 +342,23 @@ class Model:
         return entries, ""
 
     def overdue(self, topic: str | bytes, index: int, position: int, before_ms: int) -> bool:
-        """Whether all that the name may mean has had more to read since before that time."""
+        """Returns True if there were records to read before that time."""
         candidates = self._candidates(topic, index)
         return bool(candidates) and all(
             any(e.last >= position and e.time_ms < before_ms for e in self.history.get(p, ()))
             for p in candidates
         )
 
-    def producer_id_given(self, producer_id: int) -> None:
+    def check_producer_id(self, producer_id: int) -> None:
         if producer_id in self.producer_ids:
-            raise Violation(f"producer id {producer_id} was given twice")
+            raise Violation(f"producer id {producer_id} was assigned twice")
         self.producer_ids.add(producer_id)
 
-    def had_more(self, topic: str | bytes, index: int, position: int, asked: int) -> bool:
-        """Whether there was surely something to read, whatever the name may have meant."""
+    def had_more(self, topic: str | bytes, index: int, position: int, first: int) -> bool:
+        """Returns True if there were records to read at that commit."""
         candidates = self._candidates(topic, index)
         return bool(candidates) and all(
-            self.end(one, asked) > position and one not in self._doomed for one in candidates
+            self.end(one, first) > position and one not in self._doomed for one in candidates
         )
 
     def is_read(self, positions: dict[tuple[str | bytes, int], int]) -> bool:
@@ -368,28 +370,28 @@ class Model:
         return True
 
     def check_disk(self) -> None:
-        """At the end: what was committed to topics that are there is there, byte for byte."""
+        """Checks that all committed batches of live topics are stored, byte for byte."""
         for topic in self.live():
             for partition_id in topic.partition_ids:
                 log = self._disk.logs.get(partition_id)
                 stored = log.batches if log else []
                 self.starts.check_stored(partition_id, self._disk.commits, stored)
 
-    def was_there(self, name: str, asked: int, told: int) -> set[bool]:
-        """Whether there was such a topic at one of the moments between the two commits."""
-        moments = {asked, told}
+    def was_there(self, name: str, first: int, last: int) -> set[bool]:
+        """Returns whether the topic existed, at each commit between the two."""
+        moments = {first, last}
         for topic in self.incarnations.get(name, ()):
-            moments.update(at for at in (topic.born, topic.dead) if at and asked <= at <= told)
+            moments.update(at for at in (topic.born, topic.dead) if at and first <= at <= last)
         return {self._there_at(name, moment) for moment in moments}
 
-    def grown(self, name: str, count: int, asked: int, told: int) -> None:
-        """CreatePartitions was answered well: the partitions are there, or have been."""
+    def grown(self, name: str, count: int, first: int, last: int) -> None:
+        """Checks a successful CreatePartitions: the partitions exist, or existed."""
         if not any(
-            sum(since <= told for since in topic.since) >= count
-            and (topic.dead is None or topic.dead > asked)
+            sum(since <= last for since in topic.since) >= count
+            and (topic.dead is None or topic.dead > first)
             for topic in self.incarnations.get(name, ())
         ):
-            raise Violation(f"{name} is said to have {count} partitions, and has not")
+            raise Violation(f"{name} does not have {count} partitions")
 
     def _there_at(self, name: str, moment: int) -> bool:
         return any(

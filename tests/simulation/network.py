@@ -1,6 +1,6 @@
 """Line: one connection. Bytes arrive in order, late, in pieces, or not at all.
 
-It is the transport of a real Session at the one end and calls a client at the other.
+It is the transport of a real Session on the broker's side, and calls a client on the other.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from tests.simulation.model import Violation
 from tests.simulation.timeline import Callback, ProcessLoop, Timeline
 
 
-class Far(Protocol):
-    """The client at the other end."""
+class Client(Protocol):
+    """The client."""
 
     def received(self, data: bytes, commits: int) -> None: ...
 
@@ -31,7 +31,7 @@ class Line:
         timeline: Timeline,
         random: Random,
         loop: ProcessLoop,
-        far: Far,
+        client: Client,
         port: int,
         commits: Callable[[], int],
         paused: Callback,
@@ -39,31 +39,31 @@ class Line:
         self._timeline = timeline
         self._random = random
         self._loop = loop
-        self._far: Far | None = far
+        self._client: Client | None = client
         self._names = {"peername": ("192.0.2.7", port), "sockname": ("192.0.2.1", 9092)}
         self._commits = commits
         self._paused = paused
         self._session: Session | None = None
-        #: To the broker: when, what, and whom to tell that it arrives.
-        self._going: deque[tuple[int, bytes, Callback | None]] = deque()
+        #: To the broker: due time, bytes, and a callback on arrival.
+        self._to_broker: deque[tuple[int, bytes, Callback | None]] = deque()
         self._waiting = b""
-        self._going_due_ms = 0
-        #: To the client: when, what, and how many commits there were when it was written.
-        self._coming: deque[tuple[int, bytes, int]] = deque()
-        self._coming_due_ms = 0
+        self._to_broker_due_ms = 0
+        #: To the client: due time, bytes, and the number of commits when they were written.
+        self._to_client: deque[tuple[int, bytes, int]] = deque()
+        self._to_client_due_ms = 0
         self._unread_bytes = 0
         self._high = 1 << 30
         self._writing_paused = False
         self._reading = True
         self._closing = False
         self._lost = False
-        #: The client reads nothing until then.
-        self._deaf_until_ms = 0
-        #: Nothing arrives at the client any more, and nobody has noticed.
+        #: The client reads nothing before this time.
+        self._reads_again_ms = 0
+        #: Nothing arrives at the client any more, unnoticed.
         self.swallows = False
-        #: What the client sends still arrives.
+        #: Bytes of the client still arrive.
         self._reaches_broker = True
-        #: Whether every request that was sent is to be answered soon.
+        #: True if every request has to get a response in time.
         self.healthy = True
 
     def connect(self, session: Session) -> None:
@@ -74,10 +74,10 @@ class Line:
     def session(self) -> Session | None:
         return self._session
 
-    # ---- the client's end
+    # ---- for the client
 
     def send(self, data: bytes, arriving: Callback | None = None) -> None:
-        """In one piece or in two; what follows is sent after it."""
+        """Sends the bytes in one or two pieces, in order."""
         late_ms = self._random.choice((0, 1, 1, 2, 4))
         large = len(data) > READ_BUFFER_BYTES
         if large or self._random.random() < 0.15:
@@ -90,17 +90,17 @@ class Line:
     def _send(self, data: bytes, arriving: Callback | None, late_ms: int) -> None:
         if not self._reaches_broker:
             return
-        due_ms = max(self._going_due_ms, self._timeline.now + late_ms)
-        self._going_due_ms = due_ms
-        self._going.append((due_ms, data, arriving))
+        due_ms = max(self._to_broker_due_ms, self._timeline.now + late_ms)
+        self._to_broker_due_ms = due_ms
+        self._to_broker.append((due_ms, data, arriving))
         self._timeline.after(due_ms - self._timeline.now, self._arrive)
 
     def _arrive(self) -> None:
         if self._lost:
             return
         now = self._timeline.now
-        while self._going and self._going[0][0] <= now:
-            _, data, arriving = self._going.popleft()
+        while self._to_broker and self._to_broker[0][0] <= now:
+            _, data, arriving = self._to_broker.popleft()
             self._waiting += data
             if arriving is not None:
                 arriving()
@@ -116,35 +116,37 @@ class Line:
             self._waiting = self._waiting[count:]
             session.buffer_updated(count)
 
-    def hang_up(self) -> None:
-        """The client closes; what it sent before may still be read."""
-        self._far = None
+    def disconnect(self) -> None:
+        """The client closes; earlier bytes may still arrive."""
+        self._client = None
         if self._random.random() < 0.5:
-            self._going.clear()
-        delay_ms = max(self._going_due_ms - self._timeline.now, 0) + self._random.choice((0, 1, 40))
+            self._to_broker.clear()
+        delay_ms = max(self._to_broker_due_ms - self._timeline.now, 0) + self._random.choice(
+            (0, 1, 40)
+        )
         self._timeline.after(delay_ms, self._lose)
 
-    def go_deaf(self, for_ms: int) -> None:
+    def stop_reading(self, for_ms: int) -> None:
         self.healthy = False
-        self._deaf_until_ms = self._timeline.now + for_ms
-        self._timeline.after(for_ms, self._come)
+        self._reads_again_ms = self._timeline.now + for_ms
+        self._timeline.after(for_ms, self._deliver)
 
     def check_closing(self) -> None:
         if not (self._closing or self._lost):
             raise Violation("a batch with acks=0 was lost, and its connection is open")
 
-    # ---- what happens to it
+    # ---- failures
 
     def cut(self) -> None:
-        """Both ends learn of it, each in its time; what was on its way is lost or was not."""
+        """Both ends notice at different times; bytes in flight may be lost."""
         self.healthy = False
         if self._random.random() < 0.5:
-            self._going.clear()
+            self._to_broker.clear()
             self._reaches_broker = False
-        self._coming.clear()
+        self._to_client.clear()
         self.swallows = True
         self._timeline.after(self._random.choice((0, 1, 30, 200)), self._lose)
-        self._timeline.after(self._random.choice((0, 1, 30)), self._tell_far)
+        self._timeline.after(self._random.choice((0, 1, 30)), self._notify_client)
 
     def swallow(self) -> None:
         self.healthy = False
@@ -155,21 +157,21 @@ class Line:
         self._lost = True
         self._session = None
         if self._random.random() < 0.5:
-            self._coming.clear()
+            self._to_client.clear()
             self.swallows = True
-        self._timeline.after(self._random.choice((0, 1, 20)), self._end_coming)
+        self._timeline.after(self._random.choice((0, 1, 20)), self._end_delivery)
 
-    def _end_coming(self) -> None:
-        self._deaf_until_ms = 0
-        self._come(everything=True)
-        self._tell_far()
+    def _end_delivery(self) -> None:
+        self._reads_again_ms = 0
+        self._deliver(everything=True)
+        self._notify_client()
 
-    def _tell_far(self) -> None:
-        far, self._far = self._far, None
-        if far is not None:
-            far.closed()
+    def _notify_client(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            client.closed()
 
-    # ---- what asyncio promises to a session
+    # ---- the transport of a session
 
     def get_extra_info(self, name: str) -> tuple[str, int]:
         return self._names[name]
@@ -183,11 +185,11 @@ class Line:
     def write(self, data: bytes) -> None:
         if self._lost or self.swallows:
             return
-        due_ms = max(self._coming_due_ms, self._timeline.now + self._random.choice((0, 1, 1, 3)))
-        self._coming_due_ms = due_ms
-        self._coming.append((due_ms, bytes(data), self._commits()))
+        due_ms = max(self._to_client_due_ms, self._timeline.now + self._random.choice((0, 1, 1, 3)))
+        self._to_client_due_ms = due_ms
+        self._to_client.append((due_ms, bytes(data), self._commits()))
         self._unread_bytes += len(data)
-        self._timeline.after(due_ms - self._timeline.now, self._come)
+        self._timeline.after(due_ms - self._timeline.now, self._deliver)
         if self._unread_bytes > self._high and not self._writing_paused:
             assert self._session is not None
             self._writing_paused = True
@@ -197,16 +199,16 @@ class Line:
     def writelines(self, pieces: list[bytes | memoryview]) -> None:
         self.write(b"".join(pieces))
 
-    def _come(self, everything: bool = False) -> None:
+    def _deliver(self, everything: bool = False) -> None:
         now = self._timeline.now
-        if now < self._deaf_until_ms:
+        if now < self._reads_again_ms:
             return
-        while self._coming and (everything or self._coming[0][0] <= now):
-            _, data, commits = self._coming.popleft()
+        while self._to_client and (everything or self._to_client[0][0] <= now):
+            _, data, commits = self._to_client.popleft()
             self._unread_bytes -= len(data)
-            if self._far is not None:
-                self._far.received(data, commits)
-        if not self._coming:
+            if self._client is not None:
+                self._client.received(data, commits)
+        if not self._to_client:
             if self._writing_paused and not self._lost:
                 assert self._session is not None
                 self._writing_paused = False
@@ -231,13 +233,13 @@ class Line:
     def close(self) -> None:
         self._closing = True
         self.healthy = False
-        if not self._coming:
+        if not self._to_client:
             self._loop.soon(self._lose)
 
     def abort(self) -> None:
         self._closing = True
         self.healthy = False
-        self._coming.clear()
+        self._to_client.clear()
         self._loop.soon(self._lose)
 
     def _lose(self) -> None:
@@ -247,4 +249,4 @@ class Line:
             session, self._session = self._session, None
             assert session is not None
             session.connection_lost(None)
-            self._timeline.after(self._random.choice((0, 1)), self._tell_far)
+            self._timeline.after(self._random.choice((0, 1)), self._notify_client)

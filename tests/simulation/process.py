@@ -1,4 +1,4 @@
-"""One life of the broker: wired by the container that wires the real one, over the world's disk."""
+"""One broker process: wired by the container of `serve`, over the world's disk."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from interfaces.main.container.services import make_broker
 from tests.fakes.logs import FakeRequestLog
 from tests.simulation.model import Violation
 from tests.simulation.network import Line
-from tests.simulation.store import Disk, Hands, SimulatedStore
+from tests.simulation.store import Disk, SimulatedStore, StoreControl
 from tests.simulation.timeline import ProcessLoop, Timeline
 
 LISTENER = "PLAINTEXT"
 
-#: Connections that the broker may end without having been asked to.
+#: Reasons for which the broker may close a connection.
 FORESEEN = ("produce_failed",)
-#: Said of what the world lets fail.
+#: Errors that failures of the world cause.
 STORE_FAILS = ("storage_failed", "partition_unreadable")
 
 
 class Events:
-    """The event log: a fault of the broker's own ends the simulation."""
+    """The event log: an unexpected warning or error ends the simulation."""
 
-    def __init__(self, say: Callable[[str, str], None]) -> None:
-        self._say = say
+    def __init__(self, log: Callable[[str, str], None]) -> None:
+        self._log = log
 
     def info(self, event: str, **fields: object) -> None:
         pass
 
     def warning(self, event: str, **fields: object) -> None:
-        self._say("broker", f"{event}: {fields.get('detail', '')}")
+        self._log("broker", f"{event}: {fields.get('detail', '')}")
         if fields.get("reason") not in FORESEEN:
-            raise Violation(f"the broker says: {event}: {fields}")
+            raise Violation(f"the broker logs {event}: {fields}")
 
     def error(self, event: str, **fields: object) -> None:
         if event in STORE_FAILS:
             return
         error = fields.get("error")
-        raise Violation(f"the broker says: {event}: {error!r}") from (
+        raise Violation(f"the broker logs {event}: {error!r}") from (
             error if isinstance(error, BaseException) else None
         )
 
@@ -54,13 +54,13 @@ class Process:
         self,
         timeline: Timeline,
         disk: Disk,
-        hands: Hands,
-        say: Callable[[str, str], None],
+        control: StoreControl,
+        log: Callable[[str, str], None],
         config: BrokerConfig,
     ) -> None:
         self.loop = ProcessLoop(timeline)
-        self.store = SimulatedStore(disk, self.loop, hands)
-        events = Events(say)
+        self.store = SimulatedStore(disk, self.loop, control)
+        events = Events(log)
         info = StorageInfo("simulated", None, 0, "os", "a-store")
         storage = Storage(self.store, self.store, self.store, info)
         core = Core(config, self.loop, timeline, events, storage)
@@ -84,17 +84,17 @@ class Process:
             line.process_died()
 
     def drain(self) -> None:
-        """What `App.drain` begins with."""
+        """The first steps of `App.drain`."""
         self.broker.messages.fetch.release()
         for session in list(self.shared.sessions):
             session.drain()
 
     def held_for_clients(self) -> list[str]:
-        """What is still held though nobody is connected."""
+        """Resources of clients that have not been released."""
         shared, purgatory = self.shared, self.broker.messages.fetch._purgatory
         held: dict[str, object] = {
             "sessions": len(shared.sessions),
-            "connections looked after": len(shared._connection_reaper),
+            "connections of the reaper": len(shared._connection_reaper),
             "connections": shared.connections.count,
             "connections by address": shared.connections._by_address,
             "bytes of large requests": shared.memory.used_bytes,
@@ -105,7 +105,7 @@ class Process:
         return [f"{what}: {value}" for what, value in held.items() if value]
 
     def leftovers(self) -> list[str]:
-        """The same, and what is still to be done though nobody has asked for anything."""
+        """Resources that have not been released, and unfinished work."""
         broker = self.broker
         commits = broker.commits
         held: dict[str, object] = {
@@ -119,9 +119,9 @@ class Process:
             "requests for a producer id": len(broker.messages.init_producer_id._waiting),
             "cold reads": self.store.loading,
             "staged changes": len(self.store.staged),
-            "offsets of topics that are gone": len(broker.groups.offset_cleanup),
-            "offsets under way": broker.groups.offsets.under_way,
-            "members that wait": broker.groups.coordinator.pending_requests,
-            "groups that are not kept yet": broker.groups.registry.runtime.decisions,
+            "offsets of deleted topics": len(broker.groups.offset_cleanup),
+            "offsets in flight": broker.groups.offsets.under_way,
+            "pending members": broker.groups.coordinator.pending_requests,
+            "group changes in flight": broker.groups.registry.runtime.decisions,
         }
         return self.held_for_clients() + [f"{what}: {n}" for what, n in held.items() if n]

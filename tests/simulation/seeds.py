@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from tests.simulation.stories import Story
+from tests.simulation.situations import Situation
 from tests.simulation.world import World
 
 TAIL = 40
 
 
 class SeedFailed(AssertionError):
-    """One world went wrong; the message ends with its story."""
+    """A world failed; the message ends with its last events."""
 
     def __init__(self, world: World, failure: Exception) -> None:
         self.seed = world.seed
         self.failure = failure
-        story = "\n".join(world.lines_told[-TAIL:])
+        events = "\n".join(world.log_lines[-TAIL:])
         super().__init__(
-            f"seed {world.seed}: {type(failure).__name__}: {failure}\n{story}\n"
-            f"all of it: scripts/simulate --seed {world.seed}"
+            f"seed {world.seed}: {type(failure).__name__}: {failure}\n{events}\n"
+            f"all events: scripts/simulate --seed {world.seed}"
         )
 
 
@@ -33,11 +33,11 @@ def run_seed(seed: int) -> World:
     return world
 
 
-def run_seeds(seeds: Iterable[int]) -> Counter[Story]:
-    stories: Counter[Story] = Counter()
+def run_seeds(seeds: Iterable[int]) -> Counter[Situation]:
+    situations: Counter[Situation] = Counter()
     for seed in seeds:
-        stories.update(run_seed(seed).stories)
-    return stories
+        situations.update(run_seed(seed).situations)
+    return situations
 
 
 def first_failure(seeds: Iterable[int]) -> SeedFailed | None:

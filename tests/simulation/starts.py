@@ -1,7 +1,7 @@
-"""The model of where logs start, by number of commit, and of what may be removed from them.
+"""The model of log start offsets, by commit number, and of removed batches.
 
-A start moves only up, only where somebody asked for it, and only to what is committed. What is
-removed lies below it.
+A log start offset only rises, only by DeleteRecords, and at most to the log end offset. Removed
+batches are below it.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ class Starts:
         self._violation = violation
         #: Of each partition: commit and start.
         self._moves: dict[int, list[tuple[int, int]]] = {}
-        #: How many of its oldest batches are removed.
+        #: The number of removed batches.
         self._removed: dict[int, int] = {}
-        #: By topic and partition: what clients asked for.
-        self._wanted: dict[tuple[str, int], set[int]] = {}
+        #: Requested offsets by topic and partition.
+        self._requested: dict[tuple[str, int], set[int]] = {}
 
-    # ---- what clients do
+    # ---- requests
 
-    def wanted(self, topic: str, index: int, offset: int) -> None:
-        self._wanted.setdefault((topic, index), set()).add(offset)
+    def requested(self, topic: str, index: int, offset: int) -> None:
+        self._requested.setdefault((topic, index), set()).add(offset)
 
-    # ---- what is committed
+    # ---- commits
 
-    def kept(self, row: Row, commit: int) -> None:
+    def persisted(self, row: Row, commit: int) -> None:
         if row.value is None:
             return
         partition_id = int.from_bytes(row.key, "big")
@@ -49,9 +49,9 @@ class Starts:
             raise self._violation(f"the start of {partition_id} goes back from {before} to {start}")
         if start > self._model.end(partition_id, commit):
             raise self._violation(f"{partition_id} starts at {start}, which is not committed")
-        wanted = self._wanted.get(self._name_of(partition_id), set())
-        if start not in wanted and UP_TO_HIGH_WATERMARK not in wanted:
-            raise self._violation(f"{partition_id} starts at {start}, and nobody asked for that")
+        requested = self._requested.get(self._name_of(partition_id), set())
+        if start not in requested and UP_TO_HIGH_WATERMARK not in requested:
+            raise self._violation(f"{partition_id} starts at {start}, and no client requested that")
         self._moves.setdefault(partition_id, []).append((commit, start))
 
     def trimmed(self, change: Trim, commit: int) -> None:
@@ -67,80 +67,82 @@ class Starts:
                 )
         self._removed[partition_id] = removed + change.count
 
-    # ---- what is there
+    # ---- state
 
     def at(self, partition_id: int, commit: int) -> int:
         moves = self._moves.get(partition_id, ())
         return max((start for number, start in moves if number <= commit), default=0)
 
-    def _between(self, partition_id: int, asked: int, told: int) -> list[int]:
-        """What it may have been from the one commit to the other."""
+    def _between(self, partition_id: int, first: int, last: int) -> list[int]:
+        """Returns its values between the two commits."""
         moves = self._moves.get(partition_id, ())
-        return [self.at(partition_id, asked)] + [s for at, s in moves if asked < at <= told]
+        return [self.at(partition_id, first)] + [s for at, s in moves if first < at <= last]
 
     def _name_of(self, partition_id: int) -> tuple[str, int]:
         for known in self._model.incarnations.values():
             for topic in known:
                 if partition_id in topic.partition_ids:
                     return topic.name, topic.partition_ids.index(partition_id)
-        raise self._violation(f"{partition_id} is no topic's")
+        raise self._violation(f"{partition_id} belongs to no topic")
 
     def check_stored(self, partition_id: int, commit: int, batches: list[bytes]) -> None:
-        """At the end: what lies below the start is gone, and nothing else."""
+        """Checks that exactly the batches below the start are removed."""
         start = self.at(partition_id, commit)
         history = self._model.history.get(partition_id, ())
         if batches != [entry.data for entry in history if entry.last >= start]:
             raise self._violation(f"partition {partition_id}, from {start} on, has other batches")
 
-    # ---- what clients are told
+    # ---- responses
 
-    def low_told(
-        self, topic: str, index: int, wanted: int, low: int, asked: int, told: int
+    def check_low_watermark(
+        self, topic: str, index: int, offset: int, low: int, first: int, last: int
     ) -> None:
-        """DeleteRecords was answered well."""
+        """Checks a successful DeleteRecords."""
         for one in self._model._candidates(topic, index):
-            reached = low >= wanted if wanted >= 0 else low >= self._model.end(one, asked)
-            if reached and low in self._between(one, asked, told):
+            reached = low >= offset if offset >= 0 else low >= self._model.end(one, first)
+            if reached and low in self._between(one, first, last):
                 return
-        raise self._violation(f"{topic}-{index} is said to start at {low}, wanted was {wanted}")
+        raise self._violation(
+            f"{topic}-{index} starts at {low} in the response, requested was {offset}"
+        )
 
-    def beyond(self, topic: str, index: int, wanted: int, asked: int) -> None:
-        """DeleteRecords was refused, because there is no such offset yet."""
-        ends = [self._model.end(one, asked) for one in self._model._candidates(topic, index)]
-        if wanted == UP_TO_HIGH_WATERMARK or (wanted >= 0 and all(wanted <= end for end in ends)):
-            raise self._violation(f"{topic}-{index} ends at {ends}, and {wanted} was out of range")
+    def beyond(self, topic: str, index: int, offset: int, first: int) -> None:
+        """Checks a DeleteRecords that is out of range."""
+        ends = [self._model.end(one, first) for one in self._model._candidates(topic, index)]
+        if offset == UP_TO_HIGH_WATERMARK or (offset >= 0 and all(offset <= end for end in ends)):
+            raise self._violation(f"{topic}-{index} ends at {ends}, and {offset} was out of range")
 
-    def start_told(self, topic: Name, index: int, start: int, asked: int, told: int) -> None:
-        if not self.is_possible(topic, index, start, asked, told):
-            raise self._violation(f"{topic!r}-{index} was said to start at {start}")
+    def check_start(self, topic: Name, index: int, start: int, first: int, last: int) -> None:
+        if not self.is_possible(topic, index, start, first, last):
+            raise self._violation(f"{topic!r}-{index} starts at {start} in the response")
 
-    def is_possible(self, topic: Name, index: int, start: int, asked: int, told: int) -> bool:
+    def is_possible(self, topic: Name, index: int, start: int, first: int, last: int) -> bool:
         candidates = self._model._candidates(topic, index)
-        return any(start in self._between(one, asked, told) for one in candidates)
+        return any(start in self._between(one, first, last) for one in candidates)
 
     def fetched(
-        self, topic: Name, index: int, position: int, start: int, asked: int, told: int
+        self, topic: Name, index: int, position: int, start: int, first: int, last: int
     ) -> None:
-        """A fetch was answered well: from a place that is not deleted."""
+        """Checks that a successful fetch is not below the log start offset."""
         candidates = self._model._candidates(topic, index)
-        if all(position < self.at(one, asked) for one in candidates):
-            raise self._violation(f"{topic!r}-{index} was read at {position}, which is deleted")
+        if all(position < self.at(one, first) for one in candidates):
+            raise self._violation(f"{topic!r}-{index} was fetched at {position}, which is deleted")
         if start != NO_START:
-            self.start_told(topic, index, start, asked, told)
+            self.check_start(topic, index, start, first, last)
 
-    def is_deleted(self, topic: Name, index: int, position: int, told: int) -> bool:
-        """Whether that may be the reason why a place is out of range."""
+    def is_deleted(self, topic: Name, index: int, position: int, last: int) -> bool:
+        """Returns True if the position may be out of range after DeleteRecords."""
         candidates = self._model._candidates(topic, index)
-        return any(position < self.at(one, told) for one in candidates)
+        return any(position < self.at(one, last) for one in candidates)
 
     def possible_by_time(
-        self, partition_id: int, wanted: int, asked: int, told: int
+        self, partition_id: int, timestamp: int, first: int, last: int
     ) -> list[tuple[int, int] | None]:
-        """What was first when it was asked stays first, until it is deleted."""
+        """Returns the possible results of a search by timestamp."""
         return [
-            first_at_or_after(self._times_from(partition_id, start, commit), wanted)
-            for start in self._between(partition_id, asked, told)
-            for commit in (asked, told)
+            first_at_or_after(self._times_from(partition_id, start, commit), timestamp)
+            for start in self._between(partition_id, first, last)
+            for commit in (first, last)
         ]
 
     def _times_from(self, partition_id: int, start: int, commit: int) -> list[Times]:

@@ -1,8 +1,7 @@
-"""The simulation's store: a disk that outlives processes, and commits as a seed wants them.
+"""The simulated store: a disk that survives processes; the seed decides over its commits.
 
-It keeps what the ports promise: a commit is kept whole or not at all, and its end may come at once
-or later. A commit during which the process dies was kept (`torn`: nobody was told) or was not
-(`dropped`).
+A commit persists whole or not at all, at once or later. If the process dies in a commit, it is
+persisted without a response (`torn`) or not persisted (`dropped`).
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ class Drop:
 
 
 class Trim(Drop):
-    """Of a partition that goes on: what lies below an offset."""
+    """Removes batches below an offset of a live partition."""
 
     __slots__ = ("offset",)
 
@@ -107,7 +106,7 @@ Change = Append | Drop | Row
 
 
 class Disk:
-    """What is committed. Each commit that is kept has a number."""
+    """The committed data; each persisted commit has a number."""
 
     def __init__(self) -> None:
         self.logs: dict[int, Log] = {}
@@ -116,58 +115,58 @@ class Disk:
 
 
 class Fate:
-    """What becomes of one commit."""
+    """The result of one commit."""
 
-    __slots__ = ("delay_ms", "dies", "fails", "kept")
+    __slots__ = ("delay_ms", "dies", "fails", "persists")
 
     def __init__(
-        self, delay_ms: int = 0, fails: bool = False, dies: bool = False, kept: bool = True
+        self, delay_ms: int = 0, fails: bool = False, dies: bool = False, persists: bool = True
     ) -> None:
         self.delay_ms = delay_ms
         self.fails = fails
-        #: The process ends before anybody is told; the commit was `kept` or not.
+        #: The process dies in the commit, which is persisted or not (`persists`).
         self.dies = dies
-        self.kept = kept
+        self.persists = persists
 
 
-class Hands(Protocol):
-    """Whoever decides, and is told."""
+class StoreControl(Protocol):
+    """Decides over commits and reads, and is notified."""
 
     def fate(self, changes: list[Change]) -> Fate: ...
 
     def called(self) -> None:
-        """Before each change that is staged: the process may end here."""
+        """Called before each staged change: the process may die here."""
         ...
 
     def snapshot_read(self) -> None: ...
 
     def reads_fail(self, partition_id: int) -> bool: ...
 
-    def loading_takes_ms(self, was_in_memory: bool) -> int:
-        """0: what is read is in memory, still or anyway."""
+    def loading_ms(self, was_in_memory: bool) -> int:
+        """Returns 0 if the data is in memory."""
         ...
 
     def loaded(self, partition_id: int) -> None:
-        """Before the read is repeated."""
+        """Called before the read is repeated."""
         ...
 
-    def kept(self, changes: list[Change]) -> None: ...
+    def persisted(self, changes: list[Change]) -> None: ...
 
     def failed(self, under_way: list[Change], behind: list[Change]) -> None: ...
 
-    def died_in_commit(self, kept: bool) -> None: ...
+    def died_in_commit(self, persisted: bool) -> None: ...
 
 
 class SimulatedStore:
     """Log store, state store and commit of one process over the disk."""
 
-    def __init__(self, disk: Disk, loop: ProcessLoop, hands: Hands) -> None:
+    def __init__(self, disk: Disk, loop: ProcessLoop, control: StoreControl) -> None:
         self._disk = disk
         self._loop = loop
-        self._hands = hands
+        self._control = control
         self.staged: list[Change] = []
         self.under_way: list[Change] | None = None
-        #: Reads that wait.
+        #: The number of pending reads.
         self.loading = 0
         self._in_memory: set[tuple[int, int]] = set()
 
@@ -180,7 +179,7 @@ class SimulatedStore:
         batch: Buffer,
         indexed_timestamp: int = NOT_INDEXED,
     ) -> None:
-        self._hands.called()
+        self._control.called()
         self.staged.append(Append(partition_id, last_offset, bytes(batch), indexed_timestamp))
 
     def read(
@@ -190,7 +189,7 @@ class SimulatedStore:
         log = self._disk.logs.get(partition_id)
         if log is None:
             return b""
-        self._check_it_is_in_memory(partition_id, offset)
+        self._check_in_memory(partition_id, offset)
         found: list[bytes] = []
         size_bytes = 0
         for position in range(bisect_left(log.last_offsets, offset), len(log.batches)):
@@ -203,9 +202,9 @@ class SimulatedStore:
             found.append(batch)
         return b"".join(found)
 
-    def _check_it_is_in_memory(self, partition_id: int, offset: int) -> None:
+    def _check_in_memory(self, partition_id: int, offset: int) -> None:
         place = partition_id, offset
-        delay_ms = self._hands.loading_takes_ms(place in self._in_memory)
+        delay_ms = self._control.loading_ms(place in self._in_memory)
         if delay_ms:
             self._in_memory.discard(place)
             loading: Pending[None] = Pending()
@@ -216,7 +215,7 @@ class SimulatedStore:
     def _loaded(self, place: tuple[int, int], loading: Pending[None]) -> None:
         self.loading -= 1
         self._in_memory.add(place)
-        self._hands.loaded(place[0])
+        self._control.loaded(place[0])
         loading.resolve(None)
 
     def headers(
@@ -227,7 +226,7 @@ class SimulatedStore:
         if log is None:
             return []
         if not waits:
-            self._check_it_is_in_memory(partition_id, offset)
+            self._check_in_memory(partition_id, offset)
         first = bisect_left(log.last_offsets, offset)
         return [batch[:HEADER_BYTES] for batch in log.batches[first : first + limit]]
 
@@ -238,7 +237,7 @@ class SimulatedStore:
         return max(before) + 1 if before else 0
 
     def trim(self, partition_id: int, offset: int, max_batches: int) -> Trimmed:
-        self._hands.called()
+        self._control.called()
         log = self._disk.logs.get(partition_id)
         if log is None:
             return Trimmed(0, True)
@@ -268,7 +267,7 @@ class SimulatedStore:
         return sorted(self._disk.logs)
 
     def _check(self, partition_id: int) -> None:
-        if self._hands.reads_fail(partition_id):
+        if self._control.reads_fail(partition_id):
             raise StorageFailed("the disk could not be read")
 
     # ---- StateStore
@@ -278,11 +277,11 @@ class SimulatedStore:
             self._check(int.from_bytes(key[:4], "big"))
         value = self._disk.tables.get(table, {}).get(key)
         if value is not None and table == "partitions":
-            self._hands.snapshot_read()
+            self._control.snapshot_read()
         return value
 
     def put(self, table: str, key: bytes, value: bytes | None) -> None:
-        self._hands.called()
+        self._control.called()
         self.staged.append(Row(table, key, value))
 
     def put_all(self, table: str, rows: Sequence[RowChange]) -> None:
@@ -303,7 +302,7 @@ class SimulatedStore:
         assert self.under_way is None, "a second commit before the first was done"
         changes, self.staged = self.staged, []
         self.under_way = changes
-        fate = self._hands.fate(changes)
+        fate = self._control.fate(changes)
         if fate.delay_ms:
             self._loop.after_ms(fate.delay_ms, lambda: self._finish(fate, done))
         else:
@@ -314,23 +313,23 @@ class SimulatedStore:
         assert changes is not None
         self.under_way = None
         if fate.dies:
-            if fate.kept:
-                self._keep(changes)
-            self._hands.died_in_commit(fate.kept)
+            if fate.persists:
+                self._persist(changes)
+            self._control.died_in_commit(fate.persists)
             raise ProcessDied
         if fate.fails:
             behind, self.staged = self.staged, []
-            self._hands.failed(changes, behind)
+            self._control.failed(changes, behind)
             done(StorageFailed("the disk is full"))
             return
-        self._keep(changes)
+        self._persist(changes)
         done(None)
 
-    def _keep(self, changes: list[Change]) -> None:
+    def _persist(self, changes: list[Change]) -> None:
         self._disk.commits += 1
         for change in changes:
             change.apply(self._disk)
-        self._hands.kept(changes)
+        self._control.persisted(changes)
 
     def close(self) -> None:
         self.staged.clear()

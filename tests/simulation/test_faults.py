@@ -1,4 +1,4 @@
-"""The simulation finds bugs: each of these is put into the broker, and has to be found."""
+"""Each of these faults is injected into the broker, and the simulation has to find it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tests.simulation.faults.topics import TOPICS
 from tests.simulation.seeds import first_failure
 from tests.simulation.world import has_groups
 
-#: Each fault is to be found by one of so many seeds.
+#: One of these seeds has to find a fault.
 SEEDS = 200
 
 Patch = pytest.MonkeyPatch
 FAULTS = SERVING + TOPICS + LOG + STARTS
-#: Those of groups show where there are groups, and some of them rarely.
+#: Faults of groups need worlds with groups, and some are rare.
 SEEDS_WITH_GROUPS = [seed for seed in range(300) if has_groups(seed)]
 
 
-# On a busy machine, the two hundred seeds that the rarest of them may need take their time.
+# The rarest fault needs almost all seeds, which takes long on a busy machine.
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: str(fault.__name__))
 def test_a_fault_is_found(fault: Callable[[Patch], None], monkeypatch: Patch) -> None:

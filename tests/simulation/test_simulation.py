@@ -5,32 +5,32 @@ from collections import Counter
 import pytest
 
 from tests.simulation.seeds import run_seed, run_seeds
-from tests.simulation.stories import Story
+from tests.simulation.situations import Situation
 
 SEEDS = 400
 CHUNK = 25
 
-#: Each of the stories happens in every thirty seeds or so.
-SEEDS_FOR_ALL_STORIES = 200
+#: Each situation occurs about every thirty seeds.
+SEEDS_FOR_ALL_SITUATIONS = 200
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
-def test_every_promise_is_kept_whatever_happens(first: int) -> None:
+def test_every_promise_holds_after_any_failure(first: int) -> None:
     run_seeds(range(first, first + CHUNK))
 
 
-def test_every_story_happens() -> None:
-    told: Counter[Story] = Counter()
-    for seed in range(SEEDS_FOR_ALL_STORIES):
-        told.update(run_seed(seed).stories)
-        if len(told) == len(Story):
+def test_every_situation_occurs() -> None:
+    found: Counter[Situation] = Counter()
+    for seed in range(SEEDS_FOR_ALL_SITUATIONS):
+        found.update(run_seed(seed).situations)
+        if len(found) == len(Situation):
             return
-    pytest.fail(f"never happened: {[s.value for s in Story if s not in told]}")
+    pytest.fail(f"never occurred: {[s.value for s in Situation if s not in found]}")
 
 
-def test_a_seed_gives_the_same_story_again() -> None:
+def test_a_seed_repeats_exactly() -> None:
     for seed in (1, 2, 3):
-        assert run_seed(seed).lines_told == run_seed(seed).lines_told
+        assert run_seed(seed).log_lines == run_seed(seed).log_lines
 
 
 @pytest.mark.long

@@ -18,14 +18,14 @@ def run(seeds: range) -> Counter[str]:
     return happened
 
 
-def test_a_partition_that_moves_loses_nothing_and_has_nothing_twice() -> None:
+def test_a_partition_that_moves_has_every_record_exactly_once() -> None:
     happened = run(range(30))
     assert happened["moves"] > 100 and happened["fenced"] > 10
 
 
-@pytest.mark.parametrize("fault", ["a leader keeps what it knew", "the store fences nobody"])
-def test_a_fault_of_it_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if fault == "the store fences nobody":
+@pytest.mark.parametrize("fault", ["a leader does not drop its state", "the store does not fence"])
+def test_a_fault_of_moving_partitions_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if fault == "the store does not fence":
         monkeypatch.setattr(FencedFate, "fails", False)
     else:
         monkeypatch.setattr(Catalog, "_leaders_changed", lambda self, partition_ids: None)

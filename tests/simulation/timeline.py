@@ -1,7 +1,7 @@
-"""The time of a world: a heap of what is to come, and the loop of the broker's process in it.
+"""The time of a world: a heap of events, and the loop of the broker's process.
 
-As with a real loop, all that has come by a moment may be read in one pass or in several, and what
-was asked for with `soon` runs at the end of the pass. How much comes in one pass, the seed says.
+As with a real loop, events that are due are read in one pass or in several, as the seed decides,
+and callbacks of `soon` run at the end of the pass.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Callback = Callable[[], None]
 
 
 class ProcessDied(BaseException):
-    """Unwinds the broker's code at the point where its process was killed; no `except` stops it."""
+    """Unwinds the broker's code where its process is killed; no `except` stops it."""
 
 
 class Event:
@@ -36,9 +36,9 @@ class Timeline:
         self._heap: list[tuple[int, int, Event]] = []
         self._count = 0
         self.now = 0
-        #: By how much the wall clock is ahead.
+        #: Offset of the wall clock.
         self.clock_is_off_ms = 0
-        #: The process that runs; None while there is none.
+        #: The loop of the running process, if any.
         self.loop: ProcessLoop | None = None
 
     def now_ms(self) -> int:
@@ -57,7 +57,7 @@ class Timeline:
         return event
 
     def run(self, until_ms: int, done: Callable[[], bool]) -> bool:
-        """Lets time go by; False when `done` did not come true in time."""
+        """Advances time; returns False if `done` is not True in time."""
         heap = self._heap
         while not done():
             loop = self.loop
@@ -66,7 +66,7 @@ class Timeline:
                 if not heap or heap[0][0] > until_ms:
                     return False
                 self.now = max(self.now, heap[0][0])
-            self._read_some()
+            self._run_due()
             if self.loop is not None:
                 try:
                     self.loop.run_pass()
@@ -74,8 +74,8 @@ class Timeline:
                     pass
         return True
 
-    def _read_some(self) -> None:
-        """What is due now, or a part of it: the rest comes in the next pass."""
+    def _run_due(self) -> None:
+        """Runs all due events, or some of them: the rest runs in the next pass."""
         heap = self._heap
         now = self.now
         while heap and heap[0][0] <= now:
@@ -91,7 +91,7 @@ class Timeline:
 
 
 class ProcessLoop:
-    """The port `Scheduler` for one life of the broker; what a dead one asked for never runs."""
+    """The port `Scheduler` of one broker process; callbacks of a dead one never run."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
@@ -107,7 +107,7 @@ class ProcessLoop:
         self._soon.append(callback)
 
     def from_thread(self, callback: Callback) -> None:
-        """Threads are none of a world's."""
+        """A world has no threads."""
         raise NotImplementedError
 
     def after_ms(self, delay_ms: int, callback: Callback) -> Event:

@@ -1,4 +1,4 @@
-"""What a search by time may answer, from what producers wrote into their records."""
+"""Possible results of a search by timestamp, from the timestamps of the records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Times = tuple[tuple[int, int], ...]
 
 
 def times_of(batch: RecordBatch, written: tuple[int, ...]) -> Times:
-    """Of a batch in the log. `written` is empty for one whose records are nonsense."""
+    """Timestamps of a batch in the log; `written` is empty for invalid records."""
     if batch.attributes & LOG_APPEND_TIME:
         return ((batch.base_offset, batch.max_timestamp),)
     return tuple((batch.base_offset + delta, time) for delta, time in enumerate(written))

@@ -1,8 +1,8 @@
 """Two brokers over one store: the leadership of a partition moves between them, by a seed.
 
-A broker knows when its own lease ends, and learns late that it has been given one. Commits that it
-began before may be done after that: the store refuses batches of an epoch that is over, as a store
-that several brokers share has to. A producer and a consumer go where metadata sends them.
+A broker knows when its own lease ends, and learns late of a new one. Its earlier commits may end
+after that: the store refuses batches of an old epoch, as a shared store has to. A producer and a
+consumer follow metadata.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RECORDS = 40
 PRODUCER_ID = 4711
 PATIENCE_STEPS = 20_000
 
-#: Codes on which a client asks for metadata and tries again.
+#: Errors after which a client refreshes metadata and retries.
 STORAGE, NOT_LEADER, FENCED, UNKNOWN_EPOCH = 56, 6, 74, 75
 TRY_AGAIN = {STORAGE, NOT_LEADER, FENCED, UNKNOWN_EPOCH}
 NODES = [Node(each, None, {LISTENER: (f"192.0.2.{each}", 9092)}) for each in (1, 2)]
@@ -42,7 +42,7 @@ DELAYS_MS = (0, 0, 2, 9)
 
 
 class FencedFate(Fate):
-    """Fails a commit with a batch of an epoch that is over when the commit is done."""
+    """Fails a commit if the epoch of a batch has ended when the commit is done."""
 
     __slots__ = ("_changes", "_truth")
 
@@ -62,7 +62,7 @@ class FencedFate(Fate):
 
 
 class BrokerOfTwo(InProcessBroker):
-    """Implements `Hands` of its store."""
+    """Implements `StoreControl` of its store."""
 
     def __init__(self, world: TwoBrokers, node_id: int) -> None:
         self.world = world
@@ -93,17 +93,17 @@ class BrokerOfTwo(InProcessBroker):
     def reads_fail(self, partition_id: int) -> bool:
         return False
 
-    def loading_takes_ms(self, was_in_memory: bool) -> int:
+    def loading_ms(self, was_in_memory: bool) -> int:
         return 0 if was_in_memory or self.world.random.random() < 0.9 else 5
 
     def loaded(self, partition_id: int) -> None: ...
 
-    def kept(self, changes: list[Change]) -> None: ...
+    def persisted(self, changes: list[Change]) -> None: ...
 
     def failed(self, under_way: list[Change], behind: list[Change]) -> None:
         self.world.fenced += 1
 
-    def died_in_commit(self, kept: bool) -> None: ...
+    def died_in_commit(self, persisted: bool) -> None: ...
 
 
 class Caller:
@@ -115,15 +115,15 @@ class Caller:
             node_id: broker.listener.client() for node_id, broker in world.brokers.items()
         }
         self.leader = Leader(1, 0)
-        self._asked: FakeClient | None = None
+        self._pending: FakeClient | None = None
         self._locates = False
 
     def step(self) -> None:
-        if self._asked is None:
-            self._ask()
+        if self._pending is None:
+            self._send()
             return
-        for response in self._asked.answers():
-            self._asked = None
+        for response in self._pending.answers():
+            self._pending = None
             if self.world.random.random() < 0.1:
                 self._locates = True  # as if the response was lost with its connection
             elif self._locates:
@@ -131,13 +131,13 @@ class Caller:
             else:
                 self._locates = self.received(response) in TRY_AGAIN
 
-    def _ask(self) -> None:
+    def _send(self) -> None:
         node_id = self.world.random.choice((1, 2)) if self._locates else self.leader.node_id
-        self._asked = self.lines[node_id]
+        self._pending = self.lines[node_id]
         if self._locates:
-            self._asked.send(MetadataRequest(topics=None), 12)
+            self._pending.send(MetadataRequest(topics=None), 12)
         else:
-            self._asked.send(self.request(), 12)
+            self._pending.send(self.request(), 12)
 
     def _located(self, response: Any) -> None:
         [[partition]] = [topic.partitions for topic in response.topics]
@@ -154,7 +154,7 @@ class Caller:
 
 
 class Producer(Caller):
-    """Idempotent: what it sends again is not there twice."""
+    """Idempotent: a repeated batch is stored once."""
 
     def __init__(self, world: TwoBrokers) -> None:
         super().__init__(world)
@@ -185,13 +185,13 @@ class Consumer(Caller):
         self.read = 0
 
     def request(self) -> Request:
-        wanted = FetchPartition(
+        partition = FetchPartition(
             partition=0,
             current_leader_epoch=self.leader.epoch,
             fetch_offset=self.read,
             partition_max_bytes=1,
         )
-        topics = [FetchTopic(topic="t", partitions=[wanted])]
+        topics = [FetchTopic(topic="t", partitions=[partition])]
         return FetchRequest(max_wait_ms=20, min_bytes=1, max_bytes=1, topics=topics)
 
     def received(self, response: Any) -> int:
@@ -218,7 +218,7 @@ class TwoBrokers:
         self.truth[self.partition_id] = Leader(1, 0)
         self.brokers = {1: first, 2: BrokerOfTwo(self, 2)}
         self.brokers[2].placement.move(self.partition_id, Leader(1, 0))
-        #: What a broker has not heard of yet.
+        #: Leaders that a broker has not learned yet.
         self._news: dict[int, list[Leader]] = {1: [], 2: []}
         self.producer = Producer(self)
         self.consumer = Consumer(self)
@@ -230,7 +230,7 @@ class TwoBrokers:
             self._step()
         else:
             raise Violation(f"{self.producer.acknowledged} and {self.consumer.read} records only")
-        # One more may be there whose response was lost, or is on its way.
+        # One more may be stored: its response was lost, or is in flight.
         unacknowledged = len(self.disk.logs[self.partition_id].batches) - self.producer.acknowledged
         if unacknowledged not in (0, 1):
             raise Violation(f"{unacknowledged} batches too many")

@@ -1,7 +1,7 @@
-"""World: one broker, its disk, its network and its clients, and all that befalls them, by a seed.
+"""World: one broker, its disk, network and clients, and their failures, drawn from a seed.
 
-It has two ages. In the turmoil commits fail and linger, connections are cut, the broker dies and
-comes back. Then all is well, and within bounded time every client has to get what it asked for.
+First commits fail or are delayed, connections are cut, and the broker dies and restarts. Then all
+failures end, and every client has to finish in bounded time.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from application.state import commits
 from application.topics import dropping
 from domain.configs.broker import BrokerConfig
 from domain.partitions import partition
-from tests.simulation.actors.cast import CAST
-from tests.simulation.actors.client import Asked, Client
+from tests.simulation.actors.client import Call, Client
 from tests.simulation.actors.committer import OffsetAuditor
 from tests.simulation.actors.consumer import Consumer
 from tests.simulation.actors.consumer_member import BEAT_MS, SESSION_TIMEOUT_MS
+from tests.simulation.actors.kinds import KINDS
 from tests.simulation.actors.lanes import LATEST_CLAIM_MS
 from tests.simulation.membership import Membership
-from tests.simulation.mishaps import TURMOIL_MS, Mishaps
+from tests.simulation.mishaps import FAULTS_MS, Mishaps
 from tests.simulation.model import Model, Violation
 from tests.simulation.network import Line
 from tests.simulation.process import Process
+from tests.simulation.situations import Situation
 from tests.simulation.store import Append, Disk
-from tests.simulation.stories import Story
 from tests.simulation.timeline import Timeline
 
-#: How long it may take until all is done once nothing goes wrong any more.
-CALM_MS = 30_000
-#: Less than the clock is set forward by.
+#: Time limit for all clients after the failures have ended.
+RECOVERY_MS = 30_000
+#: Shorter than the largest jump of the clock.
 OFFSETS_RETENTION_MINUTES = 2
-#: In worlds where producers are forgotten: longer than any retry takes.
+#: In worlds where producers expire: longer than any retry.
 EXPIRATION_MS = 40_000
 
 
-#: In so many worlds there are groups.
+#: Share of the worlds with groups.
 WITH_GROUPS = 0.4
 
 
@@ -54,8 +54,8 @@ class World:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.random = random = Random(seed)
-        self.lines_told: list[str] = []
-        self.stories: dict[Story, int] = {}
+        self.log_lines: list[str] = []
+        self.situations: dict[Situation, int] = {}
         self.timeline = Timeline(random)
         self.disk = Disk()
         self.model = Model(self.disk, self.timeline.now_ms)
@@ -63,10 +63,10 @@ class World:
         self.crowded = random.random() < 0.04
         self.expires = random.random() < 0.2
         self.creates = random.random() < 0.3
-        self.made_by_asking = "by-asking" if self.creates else None
-        if self.made_by_asking is not None:
-            self.topic_names.append(self.made_by_asking)
-        #: Of their own: so that worlds without groups are what they were.
+        self.auto_created = "by-asking" if self.creates else None
+        if self.auto_created is not None:
+            self.topic_names.append(self.auto_created)
+        #: Separate, so that groups do not change worlds without groups.
         self.group_random = Random(f"groups of {seed}")
         self.has_groups = self.group_random.random() < WITH_GROUPS
         self.trimmed_at_once = Random(f"slices of {seed}").choice((1, 3, 256))
@@ -83,16 +83,16 @@ class World:
                 "fetch.waiting.max": str(random.choice((1, 1000, 1000))),
             }
         )
-        #: Of batches that are sent with acks=0: where, by what follows their headers.
+        #: Connections of batches with acks=0, by their records.
         self.unanswered: dict[bytes, Line] = {}
         self.process: Process | None = None
-        #: The process that is being stopped in order: it takes no connection any more.
+        #: The process that is stopping: it accepts no connections.
         self._stopping: Process | None = None
         self._port = 40_000
         self.mishaps = Mishaps(self)
         self._start()
         self.groups = self._make_groups()
-        self.clients: list[Client] = [client for kind in CAST for client in kind.arrive(self)]
+        self.clients: list[Client] = [client for kind in KINDS for client in kind.create_all(self)]
 
     # ---- groups
 
@@ -119,33 +119,33 @@ class World:
         )
         return groups
 
-    def groups_of(self, modern: bool) -> list[Membership]:
-        return [one for one in self.groups if one.is_modern == modern]
+    def groups_of(self, consumer: bool) -> list[Membership]:
+        return [one for one in self.groups if one.is_consumer == consumer]
 
-    # ---- the story
+    # ---- the log
 
-    def say(self, who: str, words: str) -> None:
-        self.lines_told.append(f"{self.timeline.now:6} ms  {who:7} {words}")
+    def log(self, who: str, text: str) -> None:
+        self.log_lines.append(f"{self.timeline.now:6} ms  {who:7} {text}")
 
-    def tell(self, story: Story) -> None:
-        self.stories[story] = self.stories.get(story, 0) + 1
-        self.say("*", story.value)
+    def count(self, situation: Situation) -> None:
+        self.situations[situation] = self.situations.get(situation, 0) + 1
+        self.log("*", situation.value)
 
     @property
-    def turmoil(self) -> bool:
-        return self.mishaps.going_on
+    def has_faults(self) -> bool:
+        return self.mishaps.active
 
-    # ---- the lives of the broker
+    # ---- start and end of the broker
 
     def die(self, how: str) -> None:
         assert self.process is not None
-        self.say("*", how)
+        self.log("*", how)
         process, self.process = self.process, None
         self.timeline.loop = None
         if len(process.broker.messages.fetch._purgatory):
-            self.tell(Story.FETCH_OVER_CRASH)
+            self.count(Situation.FETCH_OVER_CRASH)
         if process.broker.groups.coordinator.pending_requests:
-            self.tell(Story.WAITED_OVER_CRASH)
+            self.count(Situation.JOIN_OVER_CRASH)
         process.kill()
         self.timeline.after(self.random.choice((1, 10, 100)), self._start)
 
@@ -154,23 +154,23 @@ class World:
         process = self.process
         if process is None:
             return
-        self.say("*", "the broker is being stopped")
+        self.log("*", "the broker is stopping")
         if len(process.broker.messages.fetch._purgatory):
-            self.tell(Story.DRAINED)
+            self.count(Situation.DRAINED)
         if process.store.loading:
-            self.tell(Story.STOPPED_WHILE_LOADING)
+            self.count(Situation.STOPPED_WHILE_LOADING)
         self._stopping = process
         process.drain()
-        self._go_on_stopping(process, 1000)
+        self._continue_stopping(process, 1000)
 
-    def _go_on_stopping(self, process: Process, patience: int) -> None:
+    def _continue_stopping(self, process: Process, patience: int) -> None:
         if self.process is not process:
             return
         if process.shared.sessions and patience:
-            self.timeline.after(5, lambda: self._go_on_stopping(process, patience - 1))
+            self.timeline.after(5, lambda: self._continue_stopping(process, patience - 1))
             return
         if any(line.healthy for line in process.lines):
-            raise Violation("the broker is being stopped, and a connection does not end")
+            raise Violation("the broker is stopping, and a connection stays open")
         for session in list(process.shared.sessions):
             session.abort()
         process.broker.snapshot_all(lambda failure: self._stopped(process))
@@ -183,18 +183,18 @@ class World:
             self.process = None
             self.timeline.loop = None
             process.kill()
-            self.say("*", "the broker has stopped")
+            self.log("*", "the broker has stopped")
             self.timeline.after(5, self._start)
 
     def _start(self) -> None:
         self._stopping = None
         if self.disk.tables.get("trimming"):
-            self.tell(Story.TRIMMED_OVER_RESTART)
-        self.process = Process(self.timeline, self.disk, self.mishaps, self.say, self._config)
+            self.count(Situation.TRIMMED_OVER_RESTART)
+        self.process = Process(self.timeline, self.disk, self.mishaps, self.log, self._config)
         self.timeline.loop = self.process.loop
-        self.say("*", "the broker is there")
+        self.log("*", "the broker has started")
 
-    # ---- what clients need
+    # ---- for clients
 
     def connect(self, client: Client) -> Line | None:
         process = self.process
@@ -208,31 +208,33 @@ class World:
             client,
             self._port,
             lambda: self.disk.commits,
-            lambda: self.tell(Story.UNREAD),
+            lambda: self.count(Situation.UNREAD),
         )
         process.connect(line)
         return line
 
-    def known_topics(self, asked: Asked, answer: Any) -> dict[str, tuple[bytes, int]]:
-        """Those that are there, of an answer of Metadata; each is judged."""
+    def known_topics(self, call: Call, response: Any) -> dict[str, tuple[bytes, int]]:
+        """Returns the topics of a Metadata response, after checking each of them."""
         found: dict[str, tuple[bytes, int]] = {}
-        for topic in answer.topics:
+        for topic in response.topics:
             if topic.error_code == 3:
-                self.model.refused_as_unknown(topic.name, 0, asked.asked, asked.told)
+                self.model.refused_as_unknown(topic.name, 0, call.requested, call.responded)
             elif topic.error_code:
                 raise Violation(f"topic {topic.name} is described with error {topic.error_code}")
             else:
                 count = len(topic.partitions)
-                self.model.described(topic.name, topic.topic_id, count, asked.asked, asked.told)
+                self.model.described(
+                    topic.name, topic.topic_id, count, call.requested, call.responded
+                )
                 found[topic.name] = (topic.topic_id, count)
-        if asked.message.topics is None:
+        if call.message.topics is None:
             for name in self.topic_names:
                 if name not in found:
-                    self.model.refused_as_unknown(name, 0, asked.asked, asked.told)
+                    self.model.refused_as_unknown(name, 0, call.requested, call.responded)
         return found
 
-    def no_topic_will_come(self) -> bool:
-        makers = (client for client in self.clients if client.makes_topics)
+    def has_no_topics_left(self) -> bool:
+        makers = (client for client in self.clients if client.creates_topics)
         return all(client.finished for client in makers) and not self.model.live()
 
     def is_staged(self, payload: bytes) -> bool:
@@ -243,13 +245,13 @@ class World:
         return any(isinstance(one, Append) and one.batch[61:] == payload for one in staged)
 
     def has_load(self, topic: str) -> bool:
-        """Whether producers have something on its way to a topic."""
+        """Returns True if a producer has a batch for the topic in flight."""
         return any(client.has_load_on(topic) for client in self.clients)
 
-    # ---- all of it
+    # ---- run
 
     def run(self) -> None:
-        """Raises Violation, or whatever the broker raised."""
+        """Raises Violation, or an exception of the broker."""
         random = self.random
         with (
             patch.object(commits, "SNAPSHOT_INTERVAL_BYTES", random.choice((1, 30_000, 1 << 30))),
@@ -270,10 +272,10 @@ class World:
     def _run(self) -> None:
         for client in self.clients:
             client.start()
-        deadline_ms = TURMOIL_MS + CALM_MS
+        deadline_ms = FAULTS_MS + RECOVERY_MS
         if not self.timeline.run(deadline_ms, self._all_done):
             busy = [client.name for client in self.clients if not client.finished]
-            raise Violation(f"{busy} did not come to an end")
+            raise Violation(f"{busy} did not finish")
         for client in self.clients:
             client.finish()
         self.timeline.run(self.timeline.now + 5000, self._is_empty)
@@ -284,13 +286,13 @@ class World:
         self.model.check_disk()
         self._check_sizes()
         if self.model.committed.strays():
-            raise Violation(f"nobody's offsets are kept: {self.model.committed.strays()}")
+            raise Violation(f"offsets of deleted topics are left: {self.model.committed.strays()}")
         if self.expires:
             self._outlast_producers()
         self._read_again()
 
     def _check_sizes(self) -> None:
-        """What DescribeLogDirs would tell."""
+        """Checks the sizes that DescribeLogDirs would return."""
         assert self.process is not None
         for one in self.process.broker.catalog.loaded():
             log = self.disk.logs.get(one.partition_id)
@@ -301,35 +303,35 @@ class World:
                 )
 
     def _all_done(self) -> bool:
-        if self.turmoil or self.process is None or self.process is self._stopping:
+        if self.has_faults or self.process is None or self.process is self._stopping:
             return False
-        return all(client.is_content() for client in self.clients)
+        return all(client.is_done() for client in self.clients)
 
     def _is_empty(self) -> bool:
         return self.process is not None and not self.process.leftovers()
 
     def _outlast_producers(self) -> None:
-        """Nobody comes for long enough: no producer is remembered, in memory or on the disk."""
+        """After a long pause no producer is left, in memory or on the disk."""
         assert self.process is not None
         broker = self.process.broker
         known = sum(len(one.producers) for one in broker.catalog.loaded())
         rows = self.disk.tables.get("producers", {})
         if known and rows:
-            self.tell(Story.PRODUCERS_EXPIRED)
+            self.count(Situation.PRODUCERS_EXPIRED)
         self.timeline.run(
             self.timeline.now + EXPIRATION_MS + LATEST_CLAIM_MS + 10_000, lambda: False
         )
         known = sum(len(one.producers) for one in broker.catalog.loaded())
         if known or rows:
-            raise Violation(f"{known} producers and {len(rows)} of their rows are still there")
+            raise Violation(f"{known} producers and {len(rows)} of their rows have not expired")
 
     def _read_again(self) -> None:
-        """After one more restart, somebody new reads everything."""
-        self.die("the broker is killed for the last time")
+        """After one more restart a new consumer reads everything."""
+        self.die("the broker is killed once more")
         self.clients = [Consumer(self, "auditor")]
         if self.has_groups:
             self.clients.append(OffsetAuditor(self, ["simple", "plain", "classic", "modern"]))
         for client in self.clients:
             client.start()
-        if not self.timeline.run(self.timeline.now + CALM_MS, self._all_done):
-            raise Violation("the auditor cannot read all there is")
+        if not self.timeline.run(self.timeline.now + RECOVERY_MS, self._all_done):
+            raise Violation("the auditor cannot read everything")

@@ -14,7 +14,7 @@ admin = AdminClient({"bootstrap.servers": "localhost:9092"})
 asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
 committed = asked[group].result().topic_partitions
 if not committed:
-    sys.exit(f"nothing is committed by a group {group}")
+    sys.exit(f"group {group} has no committed offsets")
 
 if len(sys.argv) > 2:
     beginning = [TopicPartition(place.topic, place.partition, 0) for place in committed]
@@ -24,7 +24,7 @@ if len(sys.argv) > 2:
     for place in refused:
         print(place.topic, place.partition, "is not reset:", place.error.str())
     if any(place.error.code() == KafkaError.UNKNOWN_MEMBER_ID for place in refused):
-        print("somebody is still in", group + ": stop all its consumers first")
+        print(group, "has members: stop all its consumers first")
     print("reset", len(places) - len(refused), "of", len(places), "partitions")
     sys.exit(1 if refused else 0)
 

@@ -54,10 +54,10 @@ class Connection:
         self._correlation_id += 1
         self._writer.write(frame(request, version, self._correlation_id))
         size = int.from_bytes(await self._reader.readexactly(4), "big")
-        answer = await self._reader.readexactly(size)
-        assert int.from_bytes(answer[:4], "big") == self._correlation_id
+        response = await self._reader.readexactly(size)
+        assert int.from_bytes(response[:4], "big") == self._correlation_id
         start = 5 if request.is_flexible(version) else 4
-        return response_type(request).decode(version, answer, start)[0]
+        return response_type(request).decode(version, response, start)[0]
 
     def close(self) -> None:
         self._writer.close()
@@ -130,20 +130,20 @@ class ClassicMember(Member):
 
     async def _join(self, connection: Connection) -> None:
         self.generation = 0
-        answer = None
-        while answer is None or answer.error_code == MEMBER_ID_REQUIRED:
-            if answer is not None:
-                self.member_id = answer.member_id
-            answer = await connection.ask(self._join_request(), 5)
-        assert answer.error_code == 0, answer
-        self.member_id = answer.member_id
-        generation = answer.generation_id
-        answer = await connection.ask(self._sync_request(generation, answer.members), 3)
-        if answer.error_code == REBALANCE_IN_PROGRESS:
+        response = None
+        while response is None or response.error_code == MEMBER_ID_REQUIRED:
+            if response is not None:
+                self.member_id = response.member_id
+            response = await connection.ask(self._join_request(), 5)
+        assert response.error_code == 0, response
+        self.member_id = response.member_id
+        generation = response.generation_id
+        response = await connection.ask(self._sync_request(generation, response.members), 3)
+        if response.error_code == REBALANCE_IN_PROGRESS:
             return await self._join(connection)
-        assert answer.error_code == 0, answer
-        assert answer.assignment.startswith(_ASSIGNMENT)
-        (self.size,) = struct.unpack_from(">i", answer.assignment, len(_ASSIGNMENT) + 4)
+        assert response.error_code == 0, response
+        assert response.assignment.startswith(_ASSIGNMENT)
+        (self.size,) = struct.unpack_from(">i", response.assignment, len(_ASSIGNMENT) + 4)
         self.generation = generation
 
     async def _stay(self, connection: Connection) -> bool:
@@ -154,10 +154,10 @@ class ClassicMember(Member):
                 generation_id=self.generation,
                 member_id=self.member_id,
             )
-            answer = await connection.ask(request, 3)
-            if answer.error_code == REBALANCE_IN_PROGRESS:
+            response = await connection.ask(request, 3)
+            if response.error_code == REBALANCE_IN_PROGRESS:
                 return True
-            assert answer.error_code == 0, answer
+            assert response.error_code == 0, response
         return False
 
     def _join_request(self) -> JoinGroupRequest:
@@ -205,12 +205,12 @@ class ConsumerMember(Member):
             connection.close()
 
     async def _beat(self, connection: Connection, request: ConsumerGroupHeartbeatRequest) -> None:
-        answer = await connection.ask(request, 0)
-        assert answer.error_code == 0, answer
-        self.member_id = answer.member_id
-        self.epoch = answer.member_epoch
-        if answer.assignment is not None:
-            assigned = answer.assignment.topic_partitions
+        response = await connection.ask(request, 0)
+        assert response.error_code == 0, response
+        self.member_id = response.member_id
+        self.epoch = response.member_epoch
+        if response.assignment is not None:
+            assigned = response.assignment.topic_partitions
             self.owned = {one.topic_id: one.partitions for one in assigned}
             # Confirms new and revoked partitions at once, as an idle client would.
             await self._beat(connection, self._request(acknowledge=True))

@@ -89,7 +89,7 @@ class Meter:
             have += got
             if have >= 4 and size == 4:
                 size = 4 + int.from_bytes(self._buffer[:4], "big")
-        assert have == size, "an answer that was not asked for"
+        assert have == size, "an unexpected response"
 
 
 def waits_s(count: int, per_second: float) -> Iterator[float]:

@@ -1,6 +1,6 @@
-"""A broker whose groups notice soon that a member is gone, and members of any client in them.
+"""A broker with short session timeouts, and members of any client.
 
-With OTTLA_TEST_BOOTSTRAP that broker needs what is in settings.py too.
+A broker of OTTLA_TEST_BOOTSTRAP needs the settings of settings.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ pytest.register_assert_rewrite("tests.e2e.groups.stories")
 
 
 class Join(Protocol):
-    """A new member of the group, as the module's flavour does it, or as the settings say."""
+    """Joins a new member to the group, with the flavour of the module and these settings."""
 
     def __call__(
         self,
@@ -85,7 +85,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
 
 @pytest.fixture
 def flavour() -> Flavour:
-    """Whose members a story has; the files of clients say their own."""
+    """The client of the members; overridden by the files of clients."""
     return Flavour("confluent", {})
 
 

@@ -1,6 +1,6 @@
-"""Consumers in other processes, of any client: they are told what to do, and tell what happens.
+"""Consumers of any client in other processes, controlled by commands that return events.
 
-How, is in tests/e2e/groups/clients/lines.py.
+The format is in tests/e2e/groups/clients/lines.py.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Record(NamedTuple):
 
 
 class Refused(Exception):
-    """What the client threw, by its own name of it."""
+    """The exception of the client, by its name."""
 
 
 class Flavour(NamedTuple):
-    """A client, and how it is told to be in a group."""
+    """A client, and its settings for a group."""
 
     client: str
     settings: Mapping[str, str]
@@ -59,13 +59,13 @@ class Member:
         self.process, self.name = process, name
         self.records: list[Record] = []
         self.assigned: frozenset[Place] = frozenset()
-        #: Each time it was told: its generation, where the client says so, and all that it held.
+        #: Each assignment: the generation, if the client reports it, and all partitions.
         self.assignments: list[tuple[int, frozenset[Place]]] = []
         self.troubles: list[str] = []
         self.taken = 0
         self.gone = False
 
-    def heard(self, event: dict[str, Any]) -> None:
+    def on_event(self, event: dict[str, Any]) -> None:
         self.records += [Record(*record) for record in event.get("records", ())]
         if "assigned" in event:
             self.assigned = frozenset((topic, partition) for topic, partition in event["assigned"])
@@ -79,7 +79,7 @@ class Member:
         )
 
     def take(self, count: int) -> list[Record]:
-        """The next so many records that came to it."""
+        """Waits for the next records."""
         until = self.taken + count
         wait_until(lambda: len(self.records) >= until, lambda: f"{count} records for {self}")
         taken = self.records[self.taken : until]
@@ -87,7 +87,7 @@ class Member:
         return taken
 
     def forget(self) -> None:
-        """What came so far is of no interest."""
+        """Skips the records so far."""
         self.taken = len(self.records)
 
     def leave(self) -> None:
@@ -122,7 +122,7 @@ class ClientProcess(LineProcess):
                 if "id" in event:
                     self.outcomes[event["id"]] = event
                 else:
-                    self.members[event["member"]].heard(event)
+                    self.members[event["member"]].on_event(event)
                 CHANGED.notify_all()
         with CHANGED:
             self.ended = True
@@ -141,13 +141,13 @@ class ClientProcess(LineProcess):
     def outcome(self, number: int) -> Any:
         wait_until(
             lambda: number in self.outcomes or self.ended or self.deaths() != [],
-            lambda: f"an answer of {list(self.members.values())}: {self.complaints()}",
+            lambda: f"a response of {list(self.members.values())}: {self.complaints()}",
         )
         assert number in self.outcomes, f"{self.deaths()} {self.complaints()}"
-        answer = self.outcomes.pop(number)
-        if "error" in answer:
-            raise Refused(answer["error"])
-        return answer["result"]
+        response = self.outcomes.pop(number)
+        if "error" in response:
+            raise Refused(response["error"])
+        return response["result"]
 
     def deaths(self) -> list[Member]:
         return [m for m in self.members.values() if any("died" in t for t in m.troubles)]
@@ -159,7 +159,7 @@ class ClientProcess(LineProcess):
         return self.members[name]
 
     def kill(self) -> None:
-        """No goodbye: the group has to find out by itself."""
+        """Kills the process: its members do not leave the group."""
         self.process.kill()
         self.close()
 
@@ -203,7 +203,7 @@ def values(members: Iterable[Member]) -> list[str]:
 
 
 def wait_for_shares(members: Iterable[Member], topic: str, partitions: int) -> None:
-    """Until each member holds something, and together they hold each partition once."""
+    """Waits until each member has a partition, and each partition has one member."""
     sharing = list(members)
     everything = {(topic, partition) for partition in range(partitions)}
 
@@ -217,12 +217,12 @@ def wait_for_shares(members: Iterable[Member], topic: str, partitions: int) -> N
     wait_until(shared, lambda: f"all partitions of {topic} shared by {sharing}")
 
 
-def wait_for_all(wanted: Iterable[str], members: Iterable[Member]) -> None:
-    """Until each value came to somebody, once at least."""
-    everybody, missing = list(members), set(wanted)
+def wait_for_all(values_: Iterable[str], members: Iterable[Member]) -> None:
+    """Waits until each value was received at least once."""
+    receivers, missing = list(members), set(values_)
 
     def seen() -> bool:
-        missing.difference_update(values(everybody))
+        missing.difference_update(values(receivers))
         return not missing
 
-    wait_until(seen, lambda: f"{len(missing)} values, {sorted(missing)[:5]}, for {everybody}")
+    wait_until(seen, lambda: f"{len(missing)} values, {sorted(missing)[:5]}, for {receivers}")

@@ -1,4 +1,4 @@
-"""Values that are numbers: what was produced is known from how many there are."""
+"""Values that are numbers, so that their count gives all produced values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Numbers:
 
     @contextmanager
     def flowing(self) -> Iterator[None]:
-        """Meanwhile one comes every few milliseconds; at the end all have arrived."""
+        """Produces one every few milliseconds meanwhile; at the end all are acknowledged."""
         enough = threading.Event()
 
         def flow() -> None:

@@ -1,4 +1,4 @@
-"""What any client does in a group, written once: each test_*.py beside this names its clients.
+"""Group stories for any client: each test_*.py in this folder names its clients.
 
 class TestSharing(SharingStories):
     flavour = run_with(RANGE, long=(ROUNDROBIN,))
@@ -15,6 +15,7 @@ from confluent_kafka import (
     ConsumerGroupTopicPartitions,
     KafkaError,
     KafkaException,
+    TopicPartition,
 )
 
 from tests.e2e.conftest import Broker, CreateTopic, StartBroker, new_topic
@@ -33,16 +34,25 @@ from tests.e2e.librdkafka import PATIENCE_S, admin
 
 
 def committed(bootstrap: str, group: str, topic: str) -> dict[int, int]:
-    client, answer = admin(bootstrap), None
-    while answer is None:
-        asked = client.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
+    client, found = admin(bootstrap), None
+    while found is None:
+        futures = client.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
         try:
-            answer = asked[group].result(PATIENCE_S)
-        except KafkaException as refused:  # a broker that has just started, as Kafka does
+            found = futures[group].result(PATIENCE_S)
+        except KafkaException as refused:  # while the offsets are loaded, as with Kafka
             if refused.args[0].code() != KafkaError.COORDINATOR_LOAD_IN_PROGRESS:
                 raise
-    found = {p.partition: p.offset for p in answer.topic_partitions if p.topic == topic}
-    return dict(sorted(found.items()))
+    offsets = {p.partition: p.offset for p in found.topic_partitions if p.topic == topic}
+    return dict(sorted(offsets.items()))
+
+
+def commit(bootstrap: str, group: str, topic: str, *offsets: int) -> None:
+    """One offset per partition, for a group without members."""
+    places = [TopicPartition(topic, n, offset) for n, offset in enumerate(offsets)]
+    client = admin(bootstrap)  # without a name it ends at once
+    request = [ConsumerGroupTopicPartitions(group, places)]
+    for future in client.alter_consumer_group_offsets(request).values():
+        assert all(one.error is None for one in future.result(PATIENCE_S).topic_partitions)
 
 
 def state(bootstrap: str, group: str) -> ConsumerGroupState:
@@ -68,7 +78,7 @@ def run_with(*flavours: Flavour, long: Sequence[Flavour] = ()) -> Any:
 
 
 class PositionStories:
-    """One member, and where it reads."""
+    """One member and its position."""
 
     def test_a_new_group_starts_at_the_beginning(
         self, bootstrap: str, topic: str, join: Join
@@ -85,13 +95,13 @@ class PositionStories:
         numbers.produce(5)
         member = join(topic, reset="latest")
         wait_for_shares([member], topic, 1)
-        while not member.records:  # nobody says when it has found the end
+        while not member.records:  # clients do not report when they have the end offset
             numbers.produce(1)
             with CHANGED:
                 CHANGED.wait(0.1)
         assert member.records[0].offset >= 5
 
-    def test_the_next_member_goes_on_where_was_committed(
+    def test_the_next_member_continues_at_the_committed_offset(
         self, bootstrap: str, topic: str, group: str, join: Join
     ) -> None:
         numbers = Numbers(bootstrap, topic)
@@ -104,7 +114,7 @@ class PositionStories:
         first.leave()
         assert offsets(join(topic, commit="manual"), 3) == [7, 8, 9]
 
-    def test_who_leaves_has_committed_what_it_read(
+    def test_a_leaving_member_has_committed_what_it_read(
         self, bootstrap: str, topic: str, group: str, join: Join
     ) -> None:
         numbers = Numbers(bootstrap, topic)
@@ -117,7 +127,7 @@ class PositionStories:
         numbers.produce(3)
         assert offsets(join(topic), 3) == [10, 11, 12]
 
-    def test_a_member_may_go_back_and_forth(self, bootstrap: str, topic: str, join: Join) -> None:
+    def test_a_member_can_seek_back_and_forth(self, bootstrap: str, topic: str, join: Join) -> None:
         Numbers(bootstrap, topic).produce(10)
         member = join(topic)
         assert offsets(member, 10) == list(range(10))
@@ -126,7 +136,7 @@ class PositionStories:
         member.do("seek", (topic, 0, 9))
         assert offsets(member, 1) == [9]
 
-    def test_a_paused_partition_rests_until_it_is_resumed(
+    def test_a_paused_partition_is_not_read_until_it_is_resumed(
         self, bootstrap: str, create_topic: CreateTopic, join: Join
     ) -> None:
         topic = create_topic(2)
@@ -150,8 +160,8 @@ class PositionStories:
         assert sorted(map(int, (r.value for r in member.take(20)))) == list(range(20))
         wait_until(lambda: len(member.assigned) == 3, lambda: member)
 
-    #: KafkaJS looks for topics that match only when it subscribes, and a broker that looks itself,
-    #: in the new protocol, takes its time: see test_patterns.py.
+    #: KafkaJS looks for matching topics only when it subscribes. In the consumer protocol the
+    #: broker looks for them, later: see test_patterns.py.
     sees_new_topics = True
 
     def test_topics_are_found_by_a_pattern(
@@ -175,7 +185,7 @@ class PositionStories:
 
 
 class SharingStories:
-    """Several members, who come, leave and die."""
+    """Several members that join, leave and are killed."""
 
     def test_five_members_join_and_leave_under_load(
         self, bootstrap: str, create_topic: CreateTopic, join: Join
@@ -194,7 +204,7 @@ class SharingStories:
             wait_for_shares(members[3:], topic, 10)
         wait_for_all(numbers.all(), members)
 
-    def test_what_a_killed_member_did_not_commit_is_read_again(
+    def test_uncommitted_records_of_a_killed_member_are_read_again(
         self, bootstrap: str, create_topic: CreateTopic, join: Join
     ) -> None:
         topic = create_topic(4)
@@ -210,16 +220,16 @@ class SharingStories:
 
 
 class StaticStories:
-    """`group.instance.id`, where the client has it."""
+    """`group.instance.id`, for clients that support it."""
 
-    def test_a_static_member_returns_to_its_partitions_and_nobody_notices(
+    def test_a_static_member_returns_to_its_partitions_without_a_rebalance(
         self, bootstrap: str, create_topic: CreateTopic, join: Join
     ) -> None:
         topic = create_topic(4)
         numbers = Numbers(bootstrap, topic, partitions=4)
         first, other = join(topic, instance="first"), join(topic, instance="other")
         wait_for_shares([first, other], topic, 4)
-        held, others, told = first.assigned, other.assigned, len(other.assignments)
+        held, others, known = first.assigned, other.assigned, len(other.assignments)
         generation = max(member.assignments[-1][0] for member in (first, other))
         numbers.produce(40)
         first.take(20)
@@ -229,18 +239,18 @@ class StaticStories:
         numbers.produce(40)
         assert {record.offset for record in again.take(20)} == set(range(10, 20))
         other.take(40)
-        # What it is told late is what was shared out, and that was the last time.
-        assert {held for _, held in other.assignments[told:]} <= {others}
-        assert max(told_in for told_in, _ in other.assignments) <= generation
+        # Late events repeat the assignment; there is no later generation.
+        assert {held for _, held in other.assignments[known:]} <= {others}
+        assert max(number for number, _ in other.assignments) <= generation
 
 
 class RestartStories:
     """The broker is stopped and started again over the same data, on the same port."""
 
-    #: What that broker is told besides.
+    #: Further arguments of that broker.
     arguments: tuple[str, ...] = ()
 
-    def test_a_group_goes_on_over_a_restart_of_the_broker(
+    def test_a_group_continues_after_a_restart_of_the_broker(
         self, start_broker: StartBroker, group: str, join: Join
     ) -> None:
         broker = start_broker(*ARGUMENTS, *self.arguments)
@@ -262,5 +272,5 @@ class RestartStories:
         wait_for_shares(members, topic, 4)
         for member in members:
             member.leave()
-        heir = join(topic, to=broker.bootstrap)
-        assert min(record.offset for record in heir.take(4)) == 6
+        successor = join(topic, to=broker.bootstrap)
+        assert min(record.offset for record in successor.take(4)) == 6

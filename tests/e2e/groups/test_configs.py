@@ -49,7 +49,7 @@ def described(bootstrap: str, kind: ResourceType, name: str) -> dict[str, Any]:
     return found
 
 
-def told(bootstrap: str, kind: ResourceType, name: str, key: str) -> tuple[str, ConfigSource]:
+def config(bootstrap: str, kind: ResourceType, name: str, key: str) -> tuple[str, ConfigSource]:
     entry = described(bootstrap, kind, name)[key]
     return entry.value, ConfigSource(entry.source)
 
@@ -57,22 +57,22 @@ def told(bootstrap: str, kind: ResourceType, name: str, key: str) -> tuple[str, 
 # ---- confluent-kafka
 
 
-def test_a_topics_config_is_set_told_and_deleted(bootstrap: str, topic: str) -> None:
+def test_a_topic_config_is_set_described_and_deleted(bootstrap: str, topic: str) -> None:
     key = "retention.ms"
     incrementally(bootstrap, ResourceType.TOPIC, topic, "1000", key, "SET")
     entry = described(bootstrap, ResourceType.TOPIC, topic)[key]
     assert (entry.value, entry.is_default, entry.is_read_only) == ("1000", False, False)
     incrementally(bootstrap, ResourceType.TOPIC, topic, None, key, "DELETE")
     expected = "604800000", ConfigSource.DEFAULT_CONFIG
-    assert told(bootstrap, ResourceType.TOPIC, topic, key) == expected
+    assert config(bootstrap, ResourceType.TOPIC, topic, key) == expected
 
 
-def test_a_list_grows_and_shrinks(bootstrap: str, topic: str) -> None:
+def test_list_values_are_appended_and_subtracted(bootstrap: str, topic: str) -> None:
     key = "cleanup.policy"
     incrementally(bootstrap, ResourceType.TOPIC, topic, "compact", key, "APPEND")
-    assert told(bootstrap, ResourceType.TOPIC, topic, key)[0] == "delete,compact"
+    assert config(bootstrap, ResourceType.TOPIC, topic, key)[0] == "delete,compact"
     incrementally(bootstrap, ResourceType.TOPIC, topic, "delete", key, "SUBTRACT")
-    assert told(bootstrap, ResourceType.TOPIC, topic, key)[0] == "compact"
+    assert config(bootstrap, ResourceType.TOPIC, topic, key)[0] == "compact"
 
 
 def test_all_configs_are_replaced(bootstrap: str, create_topic: CreateTopic) -> None:
@@ -87,7 +87,7 @@ def test_all_configs_are_replaced(bootstrap: str, create_topic: CreateTopic) -> 
     assert configs["max.message.bytes"].value == "1048588"
 
 
-def test_a_smaller_limit_counts_for_the_next_message(bootstrap: str, topic: str) -> None:
+def test_a_smaller_limit_applies_to_the_next_record(bootstrap: str, topic: str) -> None:
     sender = producer(bootstrap)
     assert deliver(sender, topic, b"x" * 500).errors == []
     incrementally(bootstrap, ResourceType.TOPIC, topic, "100", "max.message.bytes", "SET")
@@ -110,7 +110,7 @@ def test_a_smaller_limit_counts_for_the_next_message(bootstrap: str, topic: str)
         ),
     ],
 )
-def test_a_wrong_value_is_refused_with_the_reason(
+def test_an_invalid_value_is_refused_with_the_reason(
     bootstrap: str,
     topic: str,
     kind: ResourceType,
@@ -127,7 +127,7 @@ def test_a_wrong_value_is_refused_with_the_reason(
     assert words in error.str().lower()
 
 
-def test_what_is_set_is_there_after_a_restart(start_broker: StartBroker) -> None:
+def test_configs_survive_a_restart_of_the_broker(start_broker: StartBroker) -> None:
     broker: BrokerProcess = start_broker()
     cases = (
         (ResourceType.BROKER, "1", "message.max.bytes", "2000"),
@@ -139,10 +139,10 @@ def test_what_is_set_is_there_after_a_restart(start_broker: StartBroker) -> None
     broker.kill()
     broker.start()
     for kind, name, key, value in cases:
-        assert told(broker.bootstrap, kind, name, key)[0] == value
+        assert config(broker.bootstrap, kind, name, key)[0] == value
     topic = new_topic(broker)
     expected = "2000", ConfigSource.DYNAMIC_BROKER_CONFIG
-    assert told(broker.bootstrap, ResourceType.TOPIC, topic, "max.message.bytes") == expected
+    assert config(broker.bootstrap, ResourceType.TOPIC, topic, "max.message.bytes") == expected
 
 
 # ---- KafkaJS
@@ -161,21 +161,21 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
 @pytest.fixture
 def kafkajs(node: LineProcess, bootstrap: str) -> Admin:
     def ask(method: str, **argument: Any) -> Any:
-        asked = {"story": "admin", "bootstrap": bootstrap, "method": method, "argument": argument}
-        answer = json.loads(node.ask(json.dumps(asked)))
-        if not answer["ok"]:
-            raise KafkaJSError(answer["error"])
-        return answer["result"]
+        fields = {"story": "admin", "bootstrap": bootstrap, "method": method, "argument": argument}
+        response = json.loads(node.ask(json.dumps(fields)))
+        if not response["ok"]:
+            raise KafkaJSError(response["error"])
+        return response["result"]
 
     return ask
 
 
-def test_kafkajs_replaces_and_tells_a_topics_configs(kafkajs: Admin, topic: str) -> None:
+def test_kafkajs_replaces_and_describes_topic_configs(kafkajs: Admin, topic: str) -> None:
     entries = [{"name": "retention.ms", "value": "1000"}]
     kafkajs("alterConfigs", resources=[{"type": TOPIC, "name": topic, "configEntries": entries}])
-    wanted = {"type": TOPIC, "name": topic, "configNames": ["retention.ms", "segment.bytes"]}
-    answer = kafkajs("describeConfigs", resources=[wanted], includeSynonyms=True)
-    [resource] = answer["resources"]
+    query = {"type": TOPIC, "name": topic, "configNames": ["retention.ms", "segment.bytes"]}
+    response = kafkajs("describeConfigs", resources=[query], includeSynonyms=True)
+    [resource] = response["resources"]
     configs = {entry["configName"]: entry for entry in resource["configEntries"]}
     assert configs.keys() == {"retention.ms", "segment.bytes"}
     assert configs["retention.ms"]["configValue"] == "1000"
@@ -183,20 +183,20 @@ def test_kafkajs_replaces_and_tells_a_topics_configs(kafkajs: Admin, topic: str)
     assert configs["segment.bytes"]["configSynonyms"][0]["configName"] == "log.segment.bytes"
 
 
-def test_kafkajs_is_told_of_all_settings_of_the_broker(kafkajs: Admin, broker: Broker) -> None:
+def test_kafkajs_describes_all_settings_of_the_broker(kafkajs: Admin, broker: Broker) -> None:
     node_id = str(kafkajs("describeCluster")["controller"])
-    wanted = {"type": BROKER, "name": node_id}
-    [resource] = kafkajs("describeConfigs", resources=[wanted])["resources"]
+    query = {"type": BROKER, "name": node_id}
+    [resource] = kafkajs("describeConfigs", resources=[query])["resources"]
     configs = {entry["configName"]: entry for entry in resource["configEntries"]}
     assert configs["node.id"]["configValue"] == node_id
     assert configs["node.id"]["readOnly"]
 
 
-def test_kafkajs_is_refused_what_is_wrong(kafkajs: Admin, topic: str) -> None:
+def test_kafkajs_gets_errors_for_invalid_configs(kafkajs: Admin, topic: str) -> None:
     entries = [{"name": "retention.ms", "value": "soon"}]
-    resource = {"type": TOPIC, "name": topic, "configEntries": entries}
+    query = {"type": TOPIC, "name": topic, "configEntries": entries}
     with pytest.raises(KafkaJSError) as refused:
-        kafkajs("alterConfigs", resources=[resource])
+        kafkajs("alterConfigs", resources=[query])
     assert "INVALID_CONFIG" in refused.value.kinds
 
 
@@ -212,35 +212,35 @@ def test_kafkas_tool_changes_and_describes_a_topic(kafka_configs: Tool, topic: s
     of_topic = ("--entity-type", "topics", "--entity-name", topic)
     added = "retention.ms=1000,cleanup.policy=[compact,delete]"
     assert "Completed updating" in kafka_configs("--alter", *of_topic, "--add-config", added)
-    said = kafka_configs("--describe", *of_topic)
-    assert "retention.ms=1000 " in said
-    assert "cleanup.policy=compact,delete " in said
-    assert "DEFAULT_CONFIG:log.cleanup.policy=delete" in said
-    said = kafka_configs("--alter", *of_topic, "--delete-config", "retention.ms")
-    assert "Completed updating" in said
-    said = kafka_configs("--describe", "--all", *of_topic)
-    assert "retention.ms=604800000 " in said
-    assert "max.message.bytes=1048588 " in said
+    printed = kafka_configs("--describe", *of_topic)
+    assert "retention.ms=1000 " in printed
+    assert "cleanup.policy=compact,delete " in printed
+    assert "DEFAULT_CONFIG:log.cleanup.policy=delete" in printed
+    printed = kafka_configs("--alter", *of_topic, "--delete-config", "retention.ms")
+    assert "Completed updating" in printed
+    printed = kafka_configs("--describe", "--all", *of_topic)
+    assert "retention.ms=604800000 " in printed
+    assert "max.message.bytes=1048588 " in printed
 
 
-def test_kafkas_tool_changes_all_brokers_and_is_refused_what_cannot_change(
+def test_kafkas_tool_changes_all_brokers_and_read_only_configs_are_refused(
     kafka_configs: Tool,
 ) -> None:
     brokers = ("--entity-type", "brokers")
     key = "log.segment.delete.delay.ms"
     default = (*brokers, "--entity-default")
-    said = kafka_configs("--alter", *default, "--add-config", f"{key}=5000")
-    assert "Completed updating" in said
+    printed = kafka_configs("--alter", *default, "--add-config", f"{key}=5000")
+    assert "Completed updating" in printed
     assert f"{key}=5000 " in kafka_configs("--describe", *default)
     assert "Completed updating" in kafka_configs("--alter", *default, "--delete-config", key)
-    said = kafka_configs("--alter", *default, "--add-config", "num.partitions=9")
-    assert "Cannot update these configs dynamically: Set(num.partitions)" in said
+    printed = kafka_configs("--alter", *default, "--add-config", "num.partitions=9")
+    assert "Cannot update these configs dynamically: Set(num.partitions)" in printed
 
 
 def test_kafkas_tool_changes_a_group(kafka_configs: Tool, bootstrap: str) -> None:
     group = unused_topic_name()
     of_group = ("--entity-type", "groups", "--entity-name", group)
-    said = kafka_configs("--alter", *of_group, "--add-config", f"{SESSION}=50000")
-    assert "Completed updating" in said
+    printed = kafka_configs("--alter", *of_group, "--add-config", f"{SESSION}=50000")
+    assert "Completed updating" in printed
     expected = "50000", ConfigSource.GROUP_CONFIG
-    assert told(bootstrap, ResourceType.GROUP, group, SESSION) == expected
+    assert config(bootstrap, ResourceType.GROUP, group, SESSION) == expected

@@ -1,4 +1,4 @@
-"""The programs of docs/examples that work in groups, run as their reader runs them.
+"""Runs the programs of docs/examples that use groups.
 
 Those with a first message are run by tests/e2e/test_readme.py.
 """
@@ -16,6 +16,7 @@ from confluent_kafka.admin import AdminClient
 
 from tests.e2e.conftest import StartBroker
 from tests.e2e.groups.settings import ARGUMENTS
+from tests.e2e.groups.stories import commit
 from tests.e2e.librdkafka import deliver, producer
 from tests.e2e.node_packages import program, with_kafkajs
 from tests.e2e.program import Program
@@ -30,7 +31,7 @@ FIRST = (
     "python/test_with_a_broker.py",
 )
 WITHOUT_A_GROUP = ("python/read_with_spark.py",)
-#: Each, the topic it reads, and what it makes of the value "one".
+#: For each: its topic, and its output for the value "one".
 READERS = {
     "python/consumer_group.py": ("letters", "0 0 one"),
     "python/consumer_group_aiokafka.py": ("postcards", "0 0 one"),
@@ -69,14 +70,16 @@ def lag_and_reset(servers: str, folder: Path, *arguments: str) -> subprocess.Com
     return subprocess.run(line, capture_output=True, text=True, timeout=50, check=False)
 
 
-def test_every_program_has_a_group_of_its_own() -> None:
-    said = re.compile(r"""(?:"group.id": |group_id=|groupId: )["']([^"']+)["']""")
-    found = [group for path in EXAMPLES.rglob("*.*") for group in said.findall(path.read_text())]
+def test_every_example_has_its_own_group() -> None:
+    group_id = re.compile(r"""(?:"group.id": |group_id=|groupId: )["']([^"']+)["']""")
+    found = [
+        group for path in EXAMPLES.rglob("*.*") for group in group_id.findall(path.read_text())
+    ]
     assert len(found) == len(READERS) + len(FIRST) - len(WITHOUT_A_GROUP)
     assert len(found) == len(set(found))
 
 
-def test_every_example_is_run_by_some_test() -> None:
+def test_every_example_is_tested() -> None:
     programs = {
         str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.*") if path.suffix != ".md"
     }
@@ -84,15 +87,15 @@ def test_every_example_is_run_by_some_test() -> None:
 
 
 @pytest.mark.parametrize("example", READERS)
-def test_a_reader_reads_what_is_there_and_what_comes(
+def test_a_reader_reads_existing_and_new_records(
     example: str, servers: str, tmp_path: Path
 ) -> None:
-    topic, said = READERS[example]
+    topic, output = READERS[example]
     deliver(producer(servers), topic, b"one", partition=0)
     with started(example, tmp_path, servers) as reader:
-        reader.wait_for(said)
+        reader.wait_for(output)
         deliver(producer(servers), topic, b"two", partition=0)
-        reader.wait_for(said.replace("one", "two").replace("0 0", "0 1"))
+        reader.wait_for(output.replace("one", "two").replace("0 0", "0 1"))
         assert reader.interrupt() == 0, reader.lines
     assert groups_with_members(servers) == []
 
@@ -113,8 +116,8 @@ def test_two_workers_share_a_topic_and_one_takes_over(servers: str, tmp_path: Pa
         second.wait_until(lambda lines: lines[-1:] == ["mine: [0, 1]"])
 
 
-def test_a_group_is_behind_and_is_reset(servers: str, tmp_path: Path) -> None:
-    def said(*arguments: str) -> str:
+def test_consumer_lag_is_shown_and_reset(servers: str, tmp_path: Path) -> None:
+    def lag(*arguments: str) -> str:
         ended = lag_and_reset(servers, tmp_path, "mail-room", *arguments)
         assert ended.returncode == 0, ended.stdout + ended.stderr
         return ended.stdout
@@ -123,37 +126,34 @@ def test_a_group_is_behind_and_is_reset(servers: str, tmp_path: Path) -> None:
     with started(WORKER, tmp_path, servers) as worker:
         worker.wait_for("0 2 c")
         assert worker.interrupt() == 0, worker.lines
-    assert said() == "letters 0 is 0 behind\n"
+    assert lag() == "letters 0 is 0 behind\n"
     deliver(producer(servers), "letters", b"d", partition=0)
-    assert said() == "letters 0 is 1 behind\n"
-    assert said("--reset") == "reset 1 of 1 partitions\n"
-    assert said() == "letters 0 is 4 behind\n"
+    assert lag() == "letters 0 is 1 behind\n"
+    assert lag("--reset") == "reset 1 of 1 partitions\n"
+    assert lag() == "letters 0 is 4 behind\n"
 
 
 @pytest.mark.parametrize(
     "example, group", [(WORKER, "mail-room"), ("python/consumer_group_kip_848.py", "news-desk")]
 )
-def test_a_group_with_members_is_not_reset_and_it_says_so(
+def test_resetting_a_group_with_members_is_refused_with_the_reason(
     example: str, group: str, servers: str, tmp_path: Path
 ) -> None:
     topic = READERS[example][0]
-    deliver(producer(servers), topic, b"one", partition=0)
-    with started(example, tmp_path, servers) as reader:
-        reader.wait_for("0 0 one")
-        assert reader.interrupt() == 0, reader.lines  # commits
-    deliver(producer(servers), topic, b"two", partition=0)
+    deliver(producer(servers), topic, b"one", b"two", partition=0)
+    commit(servers, group, topic, 1)
     with started(example, tmp_path, servers) as reader:
         reader.wait_for("0 1 two")
         ended = lag_and_reset(servers, tmp_path, group, "--reset")
     assert ended.returncode == 1, ended.stderr
     assert ended.stdout.splitlines() == [
         f"{topic} 0 is not reset: Broker: Unknown member",
-        f"somebody is still in {group}: stop all its consumers first",
+        f"{group} has members: stop all its consumers first",
         "reset 0 of 1 partitions",
     ]
 
 
-def test_what_there_is_not_is_told(servers: str, tmp_path: Path) -> None:
+def test_a_group_without_commits_is_reported(servers: str, tmp_path: Path) -> None:
     for arguments in ([], ["mail-room", "reset"]):
         ended = lag_and_reset(servers, tmp_path, *arguments)
         assert (ended.returncode, ended.stdout) == (1, "")
@@ -161,4 +161,4 @@ def test_what_there_is_not_is_told(servers: str, tmp_path: Path) -> None:
     for arguments in (["nobody"], ["nobody", "--reset"]):
         ended = lag_and_reset(servers, tmp_path, *arguments)
         assert (ended.returncode, ended.stdout) == (1, "")
-        assert ended.stderr == "nothing is committed by a group nobody\n"
+        assert ended.stderr == "group nobody has no committed offsets\n"

@@ -9,15 +9,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
-from confluent_kafka.admin import AdminClient
 
-from tests.e2e.broker_process import PATIENCE_S, BrokerProcess, command, environment
+from tests.e2e.broker_process import PATIENCE_S, command, environment
 from tests.e2e.conftest import CreateTopic, StartBroker, new_topic
 from tests.e2e.groups.conftest import Join
 from tests.e2e.groups.kafka_tools import Tool, run_tool
 from tests.e2e.groups.members import Flavour, Member, wait_for_shares
 from tests.e2e.groups.numbers import Numbers
+from tests.e2e.groups.stories import commit
 from tests.e2e.line_process import LineProcess
 
 Row = dict[str, str]
@@ -37,7 +36,7 @@ def tool(tools: LineProcess, bootstrap: str) -> Tool:
 
 
 def table(printed: str) -> list[Row]:
-    """Rows by the names of their columns; what stands between a line and its table is skipped."""
+    """Returns rows by column names; lines before the table are skipped."""
     lines = [line.split() for line in printed.splitlines() if line.strip()]
     heads = [n for n, line in enumerate(lines) if line[0] == "GROUP"]
     assert heads, printed
@@ -52,7 +51,7 @@ def topic(create_topic: CreateTopic) -> str:
 
 @pytest.fixture
 def idle_group(bootstrap: str, topic: str, group: str, join: Join) -> str:
-    """Ten records in each of two partitions, all read, nobody there."""
+    """Ten records in each of two partitions, all read, no members."""
     Numbers(bootstrap, topic, partitions=2).produce(20)
     member = join(topic)
     member.take(20)
@@ -72,7 +71,7 @@ def live_group(bootstrap: str, topic: str, group: str, join: Join) -> tuple[str,
 
 
 def same_table(tool_printed: str, bootstrap: str, *arguments: str, group: str = "") -> None:
-    """The header and the rows of the tool, blank for blank, in any order; of `group` only."""
+    """Compares header and rows with the tool's, in any order; of `group` only."""
     done = subprocess.run(
         command(*arguments, "-b", bootstrap),
         env=environment(),
@@ -169,7 +168,7 @@ def test_a_live_group_is_neither_reset_nor_deleted(
     assert "GroupNotEmptyException" in tool("--delete", "--group", group)
 
 
-def test_offsets_are_reset_after_a_look(tool: Tool, idle_group: str, topic: str) -> None:
+def test_offsets_are_reset_after_a_dry_run(tool: Tool, idle_group: str, topic: str) -> None:
     def reset(*how: str) -> dict[int, str]:
         where = ("--reset-offsets", "--group", idle_group, "--topic", topic)
         return offsets(tool(*where, *how), "NEW-OFFSET")
@@ -187,7 +186,7 @@ def test_offsets_are_reset_after_a_look(tool: Tool, idle_group: str, topic: str)
     assert current() == {0: "0", 1: "0"}
 
 
-def test_a_group_goes_on_where_it_was_reset_to(
+def test_a_group_continues_at_its_reset_offset(
     tool: Tool, idle_group: str, topic: str, join: Join
 ) -> None:
     where = ("--reset-offsets", "--group", idle_group, "--topic", f"{topic}:1")
@@ -196,20 +195,12 @@ def test_a_group_goes_on_where_it_was_reset_to(
 
 
 def test_offsets_and_groups_are_deleted(tool: Tool, idle_group: str, topic: str) -> None:
-    said = tool("--delete-offsets", "--group", idle_group, "--topic", f"{topic}:0")
-    assert "Successful" in said, said
+    printed = tool("--delete-offsets", "--group", idle_group, "--topic", f"{topic}:0")
+    assert "Successful" in printed, printed
     assert offsets(tool("--describe", "--group", idle_group), "CURRENT-OFFSET") == {1: "10"}
     assert "was successful" in tool("--delete", "--group", idle_group)
     assert idle_group not in tool("--list").splitlines()
     assert "GroupIdNotFoundException" in tool("--describe", "--group", idle_group)
-
-
-def commit(broker: BrokerProcess, group: str, topic: str, *offsets: int) -> None:
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    places = [TopicPartition(topic, n, offset) for n, offset in enumerate(offsets)]
-    wanted = [ConsumerGroupTopicPartitions(group, places)]
-    for asked in admin.alter_consumer_group_offsets(wanted).values():
-        assert all(one.error is None for one in asked.result(PATIENCE_S).topic_partitions)
 
 
 @pytest.mark.parametrize(
@@ -217,15 +208,15 @@ def commit(broker: BrokerProcess, group: str, topic: str, *offsets: int) -> None
     [("g", "h"), pytest.param(("g",), marks=pytest.mark.long)],
     ids=("two groups", "one group"),
 )
-def test_committed_offsets_leave_a_database_through_a_file(
+def test_committed_offsets_are_moved_out_of_a_database_by_a_file(
     start_broker: StartBroker, tools: LineProcess, tmp_path: Path, groups: tuple[str, ...]
 ) -> None:
-    """What docs/storage.md says, step by step."""
+    """The steps of docs/storage.md."""
     broker = start_broker("--set", "offsets=sqlite://")
     topic = new_topic(broker, 2)
     Numbers(broker.bootstrap, topic, partitions=2).produce(20)
-    commit(broker, "g", topic, 3, 4)
-    commit(broker, "h", topic, 5, 10)
+    commit(broker.bootstrap, "g", topic, 3, 4)
+    commit(broker.bootstrap, "h", topic, 5, 10)
 
     def tool(*arguments: str) -> str:
         return run_tool(tools, "kafka-consumer-groups", broker.bootstrap, *arguments)
@@ -251,7 +242,7 @@ def test_committed_offsets_leave_a_database_through_a_file(
     assert broker.terminate() == 0, broker.log()
 
 
-def test_records_are_deleted_and_sizes_told(
+def test_records_are_deleted_and_sizes_reported(
     tools: LineProcess, bootstrap: str, topic: str, tmp_path: Path
 ) -> None:
     def sizes() -> dict[str, int]:
@@ -267,10 +258,10 @@ def test_records_are_deleted_and_sizes_told(
     assert before.keys() == {f"{topic}-0", f"{topic}-1"}
     assert all(size > 0 for size in before.values())
 
-    wanted = [{"topic": topic, "partition": 0, "offset": 4}]
-    wanted += [{"topic": topic, "partition": 1, "offset": -1}]
+    partitions = [{"topic": topic, "partition": 0, "offset": 4}]
+    partitions += [{"topic": topic, "partition": 1, "offset": -1}]
     offsets = tmp_path / "offsets.json"
-    offsets.write_text(json.dumps({"version": 1, "partitions": wanted}))
+    offsets.write_text(json.dumps({"version": 1, "partitions": partitions}))
     printed = run_tool(tools, "kafka-delete-records", bootstrap, "--offset-json-file", str(offsets))
 
     assert f"partition: {topic}-0\tlow_watermark: 4" in printed, printed
@@ -290,8 +281,8 @@ def test_one_broker_without_security_is_described_and_reassigned_to_itself(
 
     assert "No partition reassignments found." in tool("kafka-reassign-partitions", "--list")
     moves = tmp_path / "moves.json"
-    wanted = [{"topic": topic, "partition": 0, "replicas": [1]}]
-    moves.write_text(json.dumps({"version": 1, "partitions": wanted}))
+    partitions = [{"topic": topic, "partition": 0, "replicas": [1]}]
+    moves.write_text(json.dumps({"version": 1, "partitions": partitions}))
     reassign = ("kafka-reassign-partitions", "--reassignment-json-file", str(moves))
     assert f"Successfully started partition reassignment for {topic}-0" in tool(
         *reassign, "--execute"

@@ -24,16 +24,16 @@ def flavour() -> Flavour:
 def admin(client_process: Callable[[str], ClientProcess], bootstrap: str) -> Admin:
     process = client_process("kafkajs")
 
-    def ask(method: str, argument: Any = None) -> Any:
-        told = {"bootstrap": bootstrap, "method": method, "argument": json.dumps(argument)}
-        return process.ask_for(do="admin", **told)
+    def call(method: str, argument: Any = None) -> Any:
+        fields = {"bootstrap": bootstrap, "method": method, "argument": json.dumps(argument)}
+        return process.ask_for(do="admin", **fields)
 
-    return ask
+    return call
 
 
 @pytest.fixture
 def idle_group(bootstrap: str, topic: str, group: str, join: Join) -> str:
-    """Ten records, of which 4 are committed; nobody there."""
+    """Ten records, of which 4 are committed; no members."""
     Numbers(bootstrap, topic).produce(10)
     member = join(topic, commit="manual")
     member.take(10)
@@ -48,7 +48,7 @@ def committed(admin: Admin, group: str, topic: str) -> str:
     return str(partition["offset"])
 
 
-# Each of the next two takes KafkaJS five seconds: it joins the group to commit, and leaves slowly.
+# The next two take KafkaJS five seconds each: it joins the group to commit, and leaves slowly.
 
 
 def test_offsets_are_fetched_and_set(admin: Admin, idle_group: str, topic: str, join: Join) -> None:
@@ -59,13 +59,16 @@ def test_offsets_are_fetched_and_set(admin: Admin, idle_group: str, topic: str, 
     assert [record.offset for record in join(topic).take(3)] == [7, 8, 9]
 
 
+@pytest.mark.long
 def test_offsets_are_reset(admin: Admin, idle_group: str, topic: str, join: Join) -> None:
     admin("resetOffsets", {"groupId": idle_group, "topic": topic, "earliest": True})
-    assert committed(admin, idle_group, topic) == "-2"  # KafkaJS commits its word for the beginning
+    assert (
+        committed(admin, idle_group, topic) == "-2"
+    )  # KafkaJS commits its value for the earliest offset
     assert [record.offset for record in join(topic).take(3)] == [0, 1, 2]
 
 
-def test_a_group_that_was_never_there_has_no_offsets(admin: Admin, group: str, topic: str) -> None:
+def test_an_unknown_group_has_no_offsets(admin: Admin, group: str, topic: str) -> None:
     assert committed(admin, group, topic) == "-1"
 
 

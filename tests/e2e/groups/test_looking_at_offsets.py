@@ -1,4 +1,4 @@
-"""The queries of docs/storage.md, said to the database of a broker that runs."""
+"""Runs the queries of docs/storage.md on the database of a running broker."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def place(engine: str, folder: Path) -> tuple[str, Ask]:
 
 
 @pytest.mark.parametrize("engine, query", [("sqlite", OF_SQLITE), ("postgres", OF_POSTGRES)])
-def test_what_is_committed_is_shown_as_text(
+def test_committed_offsets_are_shown_as_text(
     engine: str, query: str, start_broker: StartBroker, tmp_path: Path
 ) -> None:
     url, ask = place(engine, tmp_path)

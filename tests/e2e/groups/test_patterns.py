@@ -1,4 +1,4 @@
-"""A topic that comes later and matches: in the new protocol the broker looks for it.
+"""A new topic that matches a pattern: in the consumer protocol the broker looks for it.
 
 Apache Kafka does so every ten seconds at the most.
 """
@@ -15,7 +15,7 @@ from tests.e2e.groups.numbers import Numbers
 
 @pytest.mark.long
 @pytest.mark.parametrize("client", ["confluent", "java"])
-def test_a_topic_that_comes_later_and_matches_is_read(
+def test_a_new_topic_that_matches_is_read(
     client: str, broker: Broker, bootstrap: str, group: str, join: Join
 ) -> None:
     def created(name: str) -> str:

@@ -9,15 +9,15 @@ from interfaces.kafka.wire.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )
-from tests.oracle.requests import NOBODY
+from tests.oracle.requests import UNKNOWN_TOPIC
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 Replicas = list[int] | None
 
 
 def to(name: str, *replicas: Replicas, first: int = 0) -> ReassignableTopic:
-    """Each goes to a partition of its own, from `first` on."""
+    """One replica list per partition, from `first` on."""
     return ReassignableTopic(
         name=name,
         partitions=[
@@ -27,34 +27,34 @@ def to(name: str, *replicas: Replicas, first: int = 0) -> ReassignableTopic:
     )
 
 
-def asked(*topics: ReassignableTopic) -> AlterPartitionReassignmentsRequest:
+def request(*topics: ReassignableTopic) -> AlterPartitionReassignmentsRequest:
     return AlterPartitionReassignmentsRequest(topics=list(topics))
 
 
 @scenario("alter_partition_reassignments")
-def to_where_they_are(tell: Teller) -> None:
-    topic, other = tell.topic("a", 2), tell.topic("b")
-    tell.ask("one", asked(to(topic.name, [1])))
-    tell.ask("two", asked(to(topic.name, [1], [1]), to(other.name, [1])))
-    tell.ask("none", asked())
-    tell.ask("no partition", asked(to(topic.name)))
-    wanted = ListPartitionReassignmentsTopics(name=topic.name, partition_indexes=[0, 1])
-    going_on = ListPartitionReassignmentsRequest(topics=[wanted])
-    tell.ask("nothing is under way", going_on, version=0)
+def unchanged_replicas(run: ScenarioRun) -> None:
+    topic, other = run.topic("a", 2), run.topic("b")
+    run.send("one", request(to(topic.name, [1])))
+    run.send("two", request(to(topic.name, [1], [1]), to(other.name, [1])))
+    run.send("none", request())
+    run.send("no partition", request(to(topic.name)))
+    listed = ListPartitionReassignmentsTopics(name=topic.name, partition_indexes=[0, 1])
+    in_progress = ListPartitionReassignmentsRequest(topics=[listed])
+    run.send("reassignments in progress", in_progress, version=0)
 
 
 @scenario("alter_partition_reassignments")
-def cancellations(tell: Teller) -> None:
-    topic = tell.topic("a", 2)
-    tell.ask("one", asked(to(topic.name, None)))
-    tell.ask("one, and another is moved", asked(to(topic.name, None, [1])))
-    tell.ask("an unknown partition", asked(to(topic.name, None, first=2)))
-    tell.ask("an unknown topic", asked(to(NOBODY.name, None)))
+def cancellations(run: ScenarioRun) -> None:
+    topic = run.topic("a", 2)
+    run.send("one", request(to(topic.name, None)))
+    run.send("one, and another is moved", request(to(topic.name, None, [1])))
+    run.send("an unknown partition", request(to(topic.name, None, first=2)))
+    run.send("an unknown topic", request(to(UNKNOWN_TOPIC.name, None)))
 
 
 @scenario("alter_partition_reassignments")
-def refusals(tell: Teller) -> None:
-    topic = tell.topic("a", 2)
+def refusals(run: ScenarioRun) -> None:
+    topic = run.topic("a", 2)
     for step, replicas in (
         ("an unknown broker", [9]),
         ("a second replica", [1, 2]),
@@ -64,35 +64,35 @@ def refusals(tell: Teller) -> None:
         ("no replicas", []),
         ("a negative broker", [-1]),
     ):
-        tell.ask(step, asked(to(topic.name, replicas)))
-    tell.ask("an unknown broker in one of two", asked(to(topic.name, [1], [9])))
-    tell.ask("an unknown partition", asked(to(topic.name, [1], first=2)))
-    tell.ask("a negative partition", asked(to(topic.name, [1], first=-1)))
-    tell.ask("an unknown topic", asked(to(NOBODY.name, [1], [9])))
-    tell.ask("an illegal name", asked(to("a b", [1])))
-    tell.ask("an empty name", asked(to("", [1])))
-    tell.ask("a topic twice", asked(to(topic.name, [1]), to(topic.name, [9])))
-    tell.ask("a partition twice", asked(to(topic.name, [1]), to(topic.name, [1])))
+        run.send(step, request(to(topic.name, replicas)))
+    run.send("an unknown broker in one of two", request(to(topic.name, [1], [9])))
+    run.send("an unknown partition", request(to(topic.name, [1], first=2)))
+    run.send("a negative partition", request(to(topic.name, [1], first=-1)))
+    run.send("an unknown topic", request(to(UNKNOWN_TOPIC.name, [1], [9])))
+    run.send("an illegal name", request(to("a b", [1])))
+    run.send("an empty name", request(to("", [1])))
+    run.send("a topic twice", request(to(topic.name, [1]), to(topic.name, [9])))
+    run.send("a partition twice", request(to(topic.name, [1]), to(topic.name, [1])))
 
 
 @scenario("alter_partition_reassignments", first=1)
-def as_many_replicas_as_before(tell: Teller) -> None:
-    topic = tell.topic("a")
+def fixed_replication_factor(run: ScenarioRun) -> None:
+    topic = run.topic("a")
 
-    def ask(step: str, replicas: Replicas) -> None:
-        request = asked(to(topic.name, replicas))
-        request.allow_replication_factor_change = False
-        tell.ask(step, request)
+    def send(step: str, replicas: Replicas) -> None:
+        fixed = request(to(topic.name, replicas))
+        fixed.allow_replication_factor_change = False
+        run.send(step, fixed)
 
-    ask("as many", [1])
-    ask("more", [1, 2])
-    ask("fewer", [])
-    ask("a cancellation", None)
-    tell.ask(
+    send("unchanged", [1])
+    send("more", [1, 2])
+    send("fewer", [])
+    send("a cancellation", None)
+    run.send(
         "none", AlterPartitionReassignmentsRequest(topics=[], allow_replication_factor_change=False)
     )
 
 
 @scenario("alter_partition_reassignments")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "alter_partition_reassignments", b"")
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "alter_partition_reassignments", b"")

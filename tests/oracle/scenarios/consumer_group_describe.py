@@ -3,63 +3,62 @@ from __future__ import annotations
 from interfaces.kafka.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from interfaces.kafka.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
-from tests.oracle.groups import committed, modern, modern_member, stable
+from tests.oracle.groups import beat, committed, consumer_member, stable
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 
-def asked(*groups: str, operations: bool = False) -> ConsumerGroupDescribeRequest:
+def request(*groups: str, operations: bool = False) -> ConsumerGroupDescribeRequest:
     return ConsumerGroupDescribeRequest(
         group_ids=list(groups), include_authorized_operations=operations
     )
 
 
 @scenario("consumer_group_describe")
-def every_state(tell: Teller) -> None:
-    group, topic = tell.group("g"), tell.topic("a", 2)
-    tell.ask("one that is not there", asked(group))
-    modern_member(tell, group, "m", topic.name, rack_id="r")
-    tell.ask("it has not said that it has them", asked(group))
-    tell.call(modern(group, "m", 1, owned={topic: [0, 1]}), ConsumerGroupHeartbeatResponse, 1)
-    tell.ask("stable", asked(group))
-    modern_member(tell, group, "n", topic.name, instance_id="i")
-    tell.ask("reconciling", asked(group))
-    kept = modern(group, "m", 1)
-    answer = tell.call(kept, ConsumerGroupHeartbeatResponse, 1)
-    [mine] = answer.assignment.topic_partitions
-    owned = modern(group, "m", 1, owned={topic: mine.partitions})
-    tell.call(owned, ConsumerGroupHeartbeatResponse, 1)
-    tell.ask("half of it is given away", asked(group))
-    tell.call(modern(group, "n", 2), ConsumerGroupHeartbeatResponse, 1)
-    tell.ask("two members", asked(group))
-    away = modern(group, "n", -2, instance_id="i")
-    tell.call(away, ConsumerGroupHeartbeatResponse, 1)
-    tell.ask("one is away", asked(group))
-    tell.call(modern(group, "n", -1, instance_id="i"), ConsumerGroupHeartbeatResponse, 1)
-    tell.call(modern(group, "m", -1), ConsumerGroupHeartbeatResponse, 1)
-    tell.ask("empty", asked(group))
-    tell.call(DeleteGroupsRequest(groups_names=[group]), DeleteGroupsResponse, 1)
-    tell.ask("deleted", asked(group))
+def every_state(run: ScenarioRun) -> None:
+    group, topic = run.group("g"), run.topic("a", 2)
+    run.send("an unknown group", request(group))
+    consumer_member(run, group, "m", topic.name, rack_id="r")
+    run.send("assigned but not confirmed", request(group))
+    run.call(beat(group, "m", 1, owned={topic: [0, 1]}), ConsumerGroupHeartbeatResponse, 1)
+    run.send("stable", request(group))
+    consumer_member(run, group, "n", topic.name, instance_id="i")
+    run.send("reconciling", request(group))
+    response = run.call(beat(group, "m", 1), ConsumerGroupHeartbeatResponse, 1)
+    [mine] = response.assignment.topic_partitions
+    owned = beat(group, "m", 1, owned={topic: mine.partitions})
+    run.call(owned, ConsumerGroupHeartbeatResponse, 1)
+    run.send("half revoked", request(group))
+    run.call(beat(group, "n", 2), ConsumerGroupHeartbeatResponse, 1)
+    run.send("two members", request(group))
+    away = beat(group, "n", -2, instance_id="i")
+    run.call(away, ConsumerGroupHeartbeatResponse, 1)
+    run.send("a static member is away", request(group))
+    run.call(beat(group, "n", -1, instance_id="i"), ConsumerGroupHeartbeatResponse, 1)
+    run.call(beat(group, "m", -1), ConsumerGroupHeartbeatResponse, 1)
+    run.send("empty", request(group))
+    run.call(DeleteGroupsRequest(groups_names=[group]), DeleteGroupsResponse, 1)
+    run.send("deleted", request(group))
 
 
 @scenario("consumer_group_describe")
-def several(tell: Teller) -> None:
-    group, offsets, classic = tell.group("g"), tell.group("offsets"), tell.group("classic")
-    topic = tell.topic("a")
-    modern_member(tell, group, "m", topic.name)
-    committed(tell, offsets, topic, 1)
-    stable(tell, classic)
-    tell.ask("one of each kind", asked(group, offsets, classic, tell.group("none")))
-    tell.ask("the same twice", asked(group, group))
-    tell.ask("none", asked())
-    tell.ask("an empty name", asked("", group))
-    tell.ask("authorized operations", asked(group, classic, operations=True))
+def several(run: ScenarioRun) -> None:
+    group, offsets, classic = run.group("g"), run.group("offsets"), run.group("classic")
+    topic = run.topic("a")
+    consumer_member(run, group, "m", topic.name)
+    committed(run, offsets, topic, 1)
+    stable(run, classic)
+    run.send("one of each kind", request(group, offsets, classic, run.group("none")))
+    run.send("the same twice", request(group, group))
+    run.send("none", request())
+    run.send("an empty name", request("", group))
+    run.send("authorized operations", request(group, classic, operations=True))
 
 
 @scenario("consumer_group_describe", first=1)
-def a_pattern(tell: Teller) -> None:
-    group = tell.group("g")
-    wanted = modern(
+def subscription_by_pattern(run: ScenarioRun) -> None:
+    group = run.group("g")
+    subscribed = beat(
         group,
         "m",
         0,
@@ -68,11 +67,11 @@ def a_pattern(tell: Teller) -> None:
         subscribed_topic_regex="nothing-.*",
         server_assignor="range",
     )
-    tell.call(wanted, ConsumerGroupHeartbeatResponse, 1)
-    tell.ask("ask", asked(group))
+    run.call(subscribed, ConsumerGroupHeartbeatResponse, 1)
+    run.send("request", request(group))
 
 
 @scenario("consumer_group_describe")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "consumer_group_describe", b"")
-    tell.ask_raw("half a body", "consumer_group_describe", b"\x02\x09a")
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "consumer_group_describe", b"")
+    run.send_raw("half a body", "consumer_group_describe", b"\x02\x09a")

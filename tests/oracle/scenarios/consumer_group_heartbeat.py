@@ -20,124 +20,123 @@ from tests.oracle.groups import (
     JOIN,
     STATIC,
     SYNC,
+    beat,
     commit,
     committed,
     heartbeat,
     join,
     known_topic,
     leave_all,
-    modern,
     stable,
     sync,
 )
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 OWN_IDS = 1
 
 
-def enter(tell: Teller, step: str, name: str, group_id: str, *topics: str, **more: Any) -> Any:
-    """A new member has the name, or in the first version an id of the broker's."""
-    member_id = name if tell.version >= OWN_IDS else ""
-    return tell.ask(step, modern(group_id, member_id, 0, *topics, **more))
+def enter(run: ScenarioRun, step: str, name: str, group_id: str, *topics: str, **more: Any) -> Any:
+    """A new member; in version 0 the broker assigns its id."""
+    member_id = name if run.version >= OWN_IDS else ""
+    return run.send(step, beat(group_id, member_id, 0, *topics, **more))
 
 
 @scenario("consumer_group_heartbeat")
-def a_single_member(tell: Teller) -> None:
-    group, topic = tell.group("g"), known_topic(tell, "a", 3)
-    member = enter(tell, "joins", "m", group, topic.name)
+def a_single_member(run: ScenarioRun) -> None:
+    group, topic = run.group("g"), known_topic(run, "a", 3)
+    member = enter(run, "joins", "m", group, topic.name)
     mine, epoch = member.member_id, member.member_epoch
-    tell.ask("says nothing new", modern(group, mine, epoch))
-    tell.ask("has them", modern(group, mine, epoch, owned={topic: [0, 1, 2]}))
-    tell.ask("again", modern(group, mine, epoch))
-    tell.ask("has some", modern(group, mine, epoch, owned={topic: [1]}))
-    everything = modern(group, mine, epoch, topic.name, owned={topic: [0, 1, 2]})
-    tell.ask("says everything again", everything)
-    tell.ask("leaves", modern(group, mine, -1))
-    tell.ask("leaves again", modern(group, mine, -1))
-    tell.ask("after it left", modern(group, mine, epoch))
-    tell.ask("comes back", modern(group, mine, 0, topic.name))
+    run.send("unchanged", beat(group, mine, epoch))
+    run.send("confirms all", beat(group, mine, epoch, owned={topic: [0, 1, 2]}))
+    run.send("again", beat(group, mine, epoch))
+    run.send("confirms some", beat(group, mine, epoch, owned={topic: [1]}))
+    everything = beat(group, mine, epoch, topic.name, owned={topic: [0, 1, 2]})
+    run.send("full heartbeat", everything)
+    run.send("leaves", beat(group, mine, -1))
+    run.send("leaves again", beat(group, mine, -1))
+    run.send("after it left", beat(group, mine, epoch))
+    run.send("rejoins", beat(group, mine, 0, topic.name))
 
 
 @scenario("consumer_group_heartbeat")
-def a_second_member(tell: Teller) -> None:
-    group, topic = tell.group("g"), known_topic(tell, "a", 2)
-    first = enter(tell, "the first joins", "m", group, topic.name)
+def a_second_member(run: ScenarioRun) -> None:
+    group, topic = run.group("g"), known_topic(run, "a", 2)
+    first = enter(run, "the first joins", "m", group, topic.name)
     one = first.member_id
-    tell.ask("the first has all", modern(group, one, 1, owned={topic: [0, 1]}))
-    second = enter(tell, "the second joins", "n", group, topic.name)
+    run.send("the first confirms all", beat(group, one, 1, owned={topic: [0, 1]}))
+    second = enter(run, "the second joins", "n", group, topic.name)
     two = second.member_id
-    tell.ask("the second waits", modern(group, two, second.member_epoch))
-    given = tell.ask("the first is to give some away", modern(group, one, 1))
-    kept = _partitions(given)
-    tell.ask("the first has not yet", modern(group, one, 1, owned={topic: [0, 1]}))
-    tell.ask("the second still waits", modern(group, two, second.member_epoch))
-    tell.ask("the first has", modern(group, one, 1, owned={topic: kept}))
-    tell.ask("the second gets them", modern(group, two, second.member_epoch))
-    rest = [one for one in (0, 1) if one not in kept]
-    tell.ask("the second has them", modern(group, two, 2, owned={topic: rest}))
-    tell.ask("the first goes on", modern(group, one, 2))
-    tell.ask("the second leaves", modern(group, two, -1))
-    tell.ask("the first gets them back", modern(group, one, 2))
+    run.send("the second waits", beat(group, two, second.member_epoch))
+    remaining = _partitions(run.send("the first has to revoke some", beat(group, one, 1)))
+    run.send("the first has not revoked yet", beat(group, one, 1, owned={topic: [0, 1]}))
+    run.send("the second still waits", beat(group, two, second.member_epoch))
+    run.send("the first revokes", beat(group, one, 1, owned={topic: remaining}))
+    run.send("the second gets the rest", beat(group, two, second.member_epoch))
+    rest = [one for one in (0, 1) if one not in remaining]
+    run.send("the second confirms", beat(group, two, 2, owned={topic: rest}))
+    run.send("the first gets the new epoch", beat(group, one, 2))
+    run.send("the second leaves", beat(group, two, -1))
+    run.send("the first gets all again", beat(group, one, 2))
 
 
 @scenario("consumer_group_heartbeat")
-def an_answer_that_is_lost(tell: Teller) -> None:
-    """It is not given again to who says nothing, only to who says everything."""
-    group, topic = tell.group("g"), known_topic(tell, "a", 2)
-    one = enter(tell, "the first joins", "m", group, topic.name).member_id
-    tell.ask("the first has all", modern(group, one, 1, owned={topic: [0, 1]}))
-    two = enter(tell, "the second joins", "n", group, topic.name).member_id
-    lost = tell.ask("the first is to give some away, and does not hear it", modern(group, one, 1))
-    tell.ask("the first says nothing", modern(group, one, 1))
-    tell.ask("the first says what it has", modern(group, one, 1, owned={topic: [0, 1]}))
-    tell.ask("the second waits", modern(group, two, 2))
-    everything = modern(group, one, 1, topic.name, owned={topic: [0, 1]})
-    tell.ask("the first says everything", everything)
-    tell.ask("the first has given it away", modern(group, one, 1, owned={topic: _partitions(lost)}))
-    tell.ask("the second gets it, and does not hear it", modern(group, two, 2))
-    tell.ask("the second says nothing", modern(group, two, 2))
-    tell.ask("the second says everything", modern(group, two, 2, topic.name, owned={}))
+def lost_responses(run: ScenarioRun) -> None:
+    """The broker repeats an assignment only in the response to a full heartbeat."""
+    group, topic = run.group("g"), known_topic(run, "a", 2)
+    one = enter(run, "the first joins", "m", group, topic.name).member_id
+    run.send("the first confirms all", beat(group, one, 1, owned={topic: [0, 1]}))
+    two = enter(run, "the second joins", "n", group, topic.name).member_id
+    lost = run.send("the first has to revoke some, response lost", beat(group, one, 1))
+    run.send("the first sends a short heartbeat", beat(group, one, 1))
+    run.send("the first sends its partitions", beat(group, one, 1, owned={topic: [0, 1]}))
+    run.send("the second waits", beat(group, two, 2))
+    everything = beat(group, one, 1, topic.name, owned={topic: [0, 1]})
+    run.send("the first sends a full heartbeat", everything)
+    run.send("the first revokes them", beat(group, one, 1, owned={topic: _partitions(lost)}))
+    run.send("the second gets them, response lost", beat(group, two, 2))
+    run.send("the second sends a short heartbeat", beat(group, two, 2))
+    run.send("the second sends a full heartbeat", beat(group, two, 2, topic.name, owned={}))
 
 
-def _partitions(answer: Any) -> list[int]:
+def _partitions(response: Any) -> list[int]:
     return sorted(
-        number for topic in answer.assignment.topic_partitions for number in topic.partitions
+        number for topic in response.assignment.topic_partitions for number in topic.partitions
     )
 
 
 @scenario("consumer_group_heartbeat")
-def epochs(tell: Teller) -> None:
-    group, one, two = tell.group("g"), known_topic(tell, "a"), known_topic(tell, "b")
-    mine = enter(tell, "joins", "m", group, one.name).member_id
-    tell.ask("ahead", modern(group, mine, 2))
-    tell.ask("far ahead", modern(group, mine, 1 << 30))
-    tell.ask("another topic", modern(group, mine, 1, one.name, two.name, owned={one: [0]}))
-    tell.ask("the last epoch, all of it", modern(group, mine, 1, owned={one: [0], two: [0]}))
-    tell.ask("the last epoch, some of it", modern(group, mine, 1, owned={one: [0]}))
-    tell.ask("the last epoch", modern(group, mine, 1))
-    tell.ask("joins again", modern(group, mine, 0, one.name, two.name))
-    tell.ask("-2 without an instance", modern(group, mine, -2))
-    tell.ask("-3", modern(group, mine, -3))
+def epochs(run: ScenarioRun) -> None:
+    group, one, two = run.group("g"), known_topic(run, "a"), known_topic(run, "b")
+    mine = enter(run, "joins", "m", group, one.name).member_id
+    run.send("ahead", beat(group, mine, 2))
+    run.send("far ahead", beat(group, mine, 1 << 30))
+    run.send("another topic", beat(group, mine, 1, one.name, two.name, owned={one: [0]}))
+    run.send("the last epoch, all of it", beat(group, mine, 1, owned={one: [0], two: [0]}))
+    run.send("the last epoch, some of it", beat(group, mine, 1, owned={one: [0]}))
+    run.send("the last epoch", beat(group, mine, 1))
+    run.send("joins again", beat(group, mine, 0, one.name, two.name))
+    run.send("-2 without an instance", beat(group, mine, -2))
+    run.send("-3", beat(group, mine, -3))
 
 
 @scenario("consumer_group_heartbeat")
-def refusals(tell: Teller) -> None:
-    group, topic = tell.group("g"), known_topic(tell, "a")
-    mine = enter(tell, "joins", "m", group, topic.name).member_id
-    tell.ask("an empty group", modern("", "m", 0, topic.name))
-    tell.ask("a blank group", modern(" ", "m", 0, topic.name))
-    tell.ask("no id", modern(group, "", 0, topic.name))
-    tell.ask("no id, and an epoch", modern(group, "", 1))
-    tell.ask("nobody", modern(group, "nobody", 1))
-    tell.ask("nobody leaves", modern(group, "nobody", -1))
-    tell.ask("a group that is not there", modern(tell.group("none"), "nobody", 1))
-    tell.ask("leaves a group that is not there", modern(tell.group("none"), "nobody", -1))
-    tell.ask("no timeout", modern(group, "n", 0, topic.name, rebalance_timeout_ms=-1))
-    tell.ask(
-        "a timeout of 0", modern(tell.group("timeout"), "n", 0, topic.name, rebalance_timeout_ms=0)
+def refusals(run: ScenarioRun) -> None:
+    group, topic = run.group("g"), known_topic(run, "a")
+    mine = enter(run, "joins", "m", group, topic.name).member_id
+    run.send("an empty group", beat("", "m", 0, topic.name))
+    run.send("a blank group", beat(" ", "m", 0, topic.name))
+    run.send("no id", beat(group, "", 0, topic.name))
+    run.send("no id, and an epoch", beat(group, "", 1))
+    run.send("an unknown member", beat(group, "nobody", 1))
+    run.send("an unknown member leaves", beat(group, "nobody", -1))
+    run.send("an unknown group", beat(run.group("none"), "nobody", 1))
+    run.send("leaves an unknown group", beat(run.group("none"), "nobody", -1))
+    run.send("no timeout", beat(group, "n", 0, topic.name, rebalance_timeout_ms=-1))
+    run.send(
+        "a timeout of 0", beat(run.group("timeout"), "n", 0, topic.name, rebalance_timeout_ms=0)
     )
-    tell.ask(
+    run.send(
         "no partitions",
         ConsumerGroupHeartbeatRequest(
             group_id=group,
@@ -147,12 +146,12 @@ def refusals(tell: Teller) -> None:
             subscribed_topic_names=[topic.name],
         ),
     )
-    tell.ask("partitions when it joins", modern(group, "n", 0, topic.name, owned={topic: [0]}))
-    tell.ask("nothing subscribed", modern(group, "n", 0, owned={}, rebalance_timeout_ms=5_000))
-    tell.ask(
+    run.send("partitions when it joins", beat(group, "n", 0, topic.name, owned={topic: [0]}))
+    run.send("nothing subscribed", beat(group, "n", 0, owned={}, rebalance_timeout_ms=5_000))
+    run.send(
         "no topics",
-        modern(
-            tell.group("no topics"),
+        beat(
+            run.group("no topics"),
             "n",
             0,
             owned={},
@@ -160,112 +159,109 @@ def refusals(tell: Teller) -> None:
             subscribed_topic_names=[],
         ),
     )
-    tell.ask("an unknown assignor", modern(group, "n", 0, topic.name, server_assignor="sticky"))
-    tell.ask("an empty assignor", modern(group, "n", 0, topic.name, server_assignor=""))
-    tell.ask("an empty instance", modern(group, "n", 0, topic.name, instance_id=""))
-    tell.ask("an empty rack", modern(group, "n", 0, topic.name, rack_id=""))
-    tell.ask("an unknown assignor, later", modern(group, mine, 1, server_assignor="sticky"))
+    run.send("an unknown assignor", beat(group, "n", 0, topic.name, server_assignor="sticky"))
+    run.send("an empty assignor", beat(group, "n", 0, topic.name, server_assignor=""))
+    run.send("an empty instance", beat(group, "n", 0, topic.name, instance_id=""))
+    run.send("an empty rack", beat(group, "n", 0, topic.name, rack_id=""))
+    run.send("an unknown assignor, later", beat(group, mine, 1, server_assignor="sticky"))
 
 
 @scenario("consumer_group_heartbeat")
-def topics_that_come_and_go(tell: Teller) -> None:
-    group = tell.group("g")
-    name = tell.name("late")
-    mine = enter(tell, "joins for one that is not there", "m", group, name).member_id
-    late = tell.topic("late", 2)
-    answer = _until_epoch(tell, group, mine, 1)
-    tell.ask("it has them", modern(group, mine, answer, owned={late: [0, 1]}))
+def created_extended_and_deleted_topics(run: ScenarioRun) -> None:
+    group = run.group("g")
+    name = run.name("late")
+    mine = enter(run, "joins for an unknown topic", "m", group, name).member_id
+    late = run.topic("late", 2)
+    response = _until_epoch(run, group, mine, 1)
+    run.send("confirms both", beat(group, mine, response, owned={late: [0, 1]}))
     more = [CreatePartitionsTopic(name=name, count=3, assignments=None)]
-    tell.call(CreatePartitionsRequest(topics=more, timeout_ms=10_000), CreatePartitionsResponse, 3)
-    tell.settle(name, 3)
-    answer = _until_epoch(tell, group, mine, answer)
-    tell.ask("it has all three", modern(group, mine, answer, owned={late: [0, 1, 2]}))
+    run.call(CreatePartitionsRequest(topics=more, timeout_ms=10_000), CreatePartitionsResponse, 3)
+    run.wait_for_partitions(name, 3)
+    response = _until_epoch(run, group, mine, response)
+    run.send("confirms three", beat(group, mine, response, owned={late: [0, 1, 2]}))
     gone = DeleteTopicsRequest(topic_names=[name], timeout_ms=10_000)
-    tell.call(gone, DeleteTopicsResponse, 5)
-    tell.settle(name, 0)
-    answer = _until_epoch(tell, group, mine, answer)
-    tell.ask("it has none", modern(group, mine, answer, owned={}))
+    run.call(gone, DeleteTopicsResponse, 5)
+    run.wait_for_partitions(name, 0)
+    response = _until_epoch(run, group, mine, response)
+    run.send("confirms none", beat(group, mine, response, owned={}))
 
 
-def _until_epoch(tell: Teller, group_id: str, member_id: str, above: int) -> int:
-    """A broker hears of a topic in its own time; the epoch then is one higher.
-
-    Or the member is told of what it is to give up first.
-    """
+def _until_epoch(run: ScenarioRun, group_id: str, member_id: str, above: int) -> int:
+    """Waits until the coordinator knows the topic; Kafka may request a revocation before."""
     for _ in range(5_000):
-        answer = tell.call(modern(group_id, member_id, above), ConsumerGroupHeartbeatResponse, 1)
-        assert answer.error_code == 0, answer
-        if answer.member_epoch > above or answer.assignment is not None:
-            epoch: int = answer.member_epoch
+        response = run.call(beat(group_id, member_id, above), ConsumerGroupHeartbeatResponse, 1)
+        assert response.error_code == 0, response
+        if response.member_epoch > above or response.assignment is not None:
+            epoch: int = response.member_epoch
             return epoch
     raise AssertionError(f"the epoch never rose above {above}")
 
 
 @scenario("consumer_group_heartbeat")
-def assignors(tell: Teller) -> None:
+def assignors(run: ScenarioRun) -> None:
     for name in ("range", "uniform"):
         group, one, two = (
-            tell.group(name),
-            known_topic(tell, f"{name}-a", 3),
-            known_topic(tell, f"{name}-b", 3),
+            run.group(name),
+            known_topic(run, f"{name}-a", 3),
+            known_topic(run, f"{name}-b", 3),
         )
-        entered = enter(
-            tell, f"{name}: joins", "m", group, one.name, two.name, server_assignor=name
-        )
+        entered = enter(run, f"{name}: joins", "m", group, one.name, two.name, server_assignor=name)
         both = {one: [0, 1, 2], two: [0, 1, 2]}
-        tell.ask(f"{name}: has all", modern(group, entered.member_id, 1, owned=both))
+        run.send(f"{name}: confirms all", beat(group, entered.member_id, 1, owned=both))
         other = "uniform" if name == "range" else "range"
-        tell.ask(
-            f"{name}: wants {other}", modern(group, entered.member_id, 1, server_assignor=other)
+        run.send(
+            f"{name}: requests {other}", beat(group, entered.member_id, 1, server_assignor=other)
         )
 
 
 @scenario("consumer_group_heartbeat", first=OWN_IDS)
-def two_members_by_range(tell: Teller) -> None:
-    group, one, two = tell.group("g"), known_topic(tell, "a", 3), known_topic(tell, "b", 2)
+def two_members_by_range(run: ScenarioRun) -> None:
+    group, one, two = run.group("g"), known_topic(run, "a", 3), known_topic(run, "b", 2)
     names = (one.name, two.name)
-    tell.ask("the first joins", modern(group, "m", 0, *names, server_assignor="range"))
-    tell.ask("the second joins", modern(group, "n", 0, *names, server_assignor="range"))
-    tell.ask("the first", modern(group, "m", 1))
-    tell.ask("the first has its part", modern(group, "m", 1, owned={one: [0, 1], two: [0]}))
-    tell.ask("the second", modern(group, "n", 2))
-    tell.ask("the second has its part", modern(group, "n", 2, owned={one: [2], two: [1]}))
+    run.send("the first joins", beat(group, "m", 0, *names, server_assignor="range"))
+    run.send("the second joins", beat(group, "n", 0, *names, server_assignor="range"))
+    run.send("the first", beat(group, "m", 1))
+    run.send("the first confirms its part", beat(group, "m", 1, owned={one: [0, 1], two: [0]}))
+    run.send("the second", beat(group, "n", 2))
+    run.send("the second confirms its part", beat(group, "n", 2, owned={one: [2], two: [1]}))
 
 
 @scenario("consumer_group_heartbeat")
-def static_members(tell: Teller) -> None:
-    group, topic = tell.group("g"), known_topic(tell, "a", 2)
-    first = enter(tell, "joins", "m", group, topic.name, instance_id="i").member_id
-    tell.ask("has all", modern(group, first, 1, owned={topic: [0, 1]}, instance_id="i"))
-    if tell.version >= OWN_IDS:
-        tell.ask("another with its name", modern(group, "n", 0, topic.name, instance_id="i"))
-    tell.ask("a wrong name", modern(group, first, 1, instance_id="j"))
-    tell.ask("goes for a while", modern(group, first, -2, instance_id="i"))
-    tell.ask("while it is away", modern(group, first, 1, instance_id="i"))
-    second = enter(tell, "comes back as another", "n", group, topic.name, instance_id="i")
-    again = modern(group, second.member_id, second.member_epoch, instance_id="i")
-    tell.ask("the new one", again)
-    tell.ask("the old one", modern(group, first, 1, instance_id="i"))
-    tell.ask("the old one leaves", modern(group, first, -1, instance_id="i"))
-    tell.ask("leaves for good", modern(group, second.member_id, -1, instance_id="i"))
-    enter(tell, "comes back", "o", group, topic.name, instance_id="i")
+def static_members(run: ScenarioRun) -> None:
+    group, topic = run.group("g"), known_topic(run, "a", 2)
+    first = enter(run, "joins", "m", group, topic.name, instance_id="i").member_id
+    run.send("confirms all", beat(group, first, 1, owned={topic: [0, 1]}, instance_id="i"))
+    if run.version >= OWN_IDS:
+        run.send(
+            "another member with its instance id", beat(group, "n", 0, topic.name, instance_id="i")
+        )
+    run.send("a wrong instance id", beat(group, first, 1, instance_id="j"))
+    run.send("leaves temporarily", beat(group, first, -2, instance_id="i"))
+    run.send("a heartbeat while away", beat(group, first, 1, instance_id="i"))
+    second = enter(run, "rejoins with another member id", "n", group, topic.name, instance_id="i")
+    again = beat(group, second.member_id, second.member_epoch, instance_id="i")
+    run.send("the new member id", again)
+    run.send("the old member id", beat(group, first, 1, instance_id="i"))
+    run.send("the old member id leaves", beat(group, first, -1, instance_id="i"))
+    run.send("leaves permanently", beat(group, second.member_id, -1, instance_id="i"))
+    enter(run, "rejoins", "o", group, topic.name, instance_id="i")
 
 
 @scenario("consumer_group_heartbeat", first=OWN_IDS)
-def subscriptions_by_pattern(tell: Teller) -> None:
-    group, topic = tell.group("g"), known_topic(tell, "pat-a", 2)
-    known_topic(tell, "other")
+def subscriptions_by_pattern(run: ScenarioRun) -> None:
+    group, topic = run.group("g"), known_topic(run, "pat-a", 2)
+    known_topic(run, "other")
     pattern = topic.name[:-1] + ".*"
-    wanted: dict[str, Any] = {"owned": {}, "rebalance_timeout_ms": 60_000}
-    first = tell.call(
-        modern(group, "m", 0, subscribed_topic_regex=pattern, **wanted),
+    more: dict[str, Any] = {"owned": {}, "rebalance_timeout_ms": 60_000}
+    first = run.call(
+        beat(group, "m", 0, subscribed_topic_regex=pattern, **more),
         ConsumerGroupHeartbeatResponse,
         1,
     )
     epoch = first.member_epoch
     if not first.assignment or not first.assignment.topic_partitions:
-        epoch = _until_epoch(tell, group, "m", epoch)
-    tell.ask("has them", modern(group, "m", epoch, owned={topic: [0, 1]}))
+        epoch = _until_epoch(run, group, "m", epoch)
+    run.send("confirms all", beat(group, "m", epoch, owned={topic: [0, 1]}))
     for step, bad in (
         ("looks ahead", "(?=x)"),
         ("looks back", "a(?<=x)"),
@@ -283,97 +279,109 @@ def subscriptions_by_pattern(tell: Teller) -> None:
         ("a boundary", r"\bx\b"),
         ("a quotation", r"\Qx.\E"),
     ):
-        asked = modern(tell.group(step), "n", 0, subscribed_topic_regex=bad, **wanted)
-        tell.ask(f"pattern: {step}", asked)
+        joining = beat(run.group(step), "n", 0, subscribed_topic_regex=bad, **more)
+        run.send(f"pattern: {step}", joining)
     for step, costly in (("a large program", "(?:.?){900}z"), ("many characters", "a" * 5000)):
-        asked = modern(tell.group(step), "n", 0, subscribed_topic_regex=costly, **wanted)
-        tell.ask(f"pattern: {step}", asked)
-    empty = modern(tell.group("empty"), "n", 0, subscribed_topic_regex="", **wanted)
-    tell.ask("an empty pattern", empty)
-    both = modern(tell.group("both"), "n", 0, topic.name, subscribed_topic_regex="")
-    tell.ask("a name and an empty pattern", both)
-    tell.ask("a bad one, later", modern(group, "m", epoch, subscribed_topic_regex="(?=x)"))
+        joining = beat(run.group(step), "n", 0, subscribed_topic_regex=costly, **more)
+        run.send(f"pattern: {step}", joining)
+    empty = beat(run.group("empty"), "n", 0, subscribed_topic_regex="", **more)
+    run.send("an empty pattern", empty)
+    both = beat(run.group("both"), "n", 0, topic.name, subscribed_topic_regex="")
+    run.send("a name and an empty pattern", both)
+    run.send("a bad one, later", beat(group, "m", epoch, subscribed_topic_regex="(?=x)"))
 
 
 @scenario("consumer_group_heartbeat")
-def groups_of_the_other_kind(tell: Teller) -> None:
-    """An empty one is taken over; a live one of consumers too; another is refused."""
-    topic = known_topic(tell, "a", 2)
-    group = tell.group("offsets")
-    committed(tell, group, topic, 5)
-    enter(tell, "a group that only has offsets", "m", group, topic.name)
-    group = tell.group("connect")
-    stable(tell, group, protocol_type="connect")
-    enter(tell, "members that are no consumers", "m", group, topic.name)
-    group = tell.group("unreadable")
-    stable(tell, group)
-    enter(tell, "members that nobody can read", "m", group, topic.name)
-    group = tell.group("live")
-    stable(tell, group, {"range": subscription(topic.name)})
-    tell.ask("somebody without joining", modern(group, "nobody", 1))
-    enter(tell, "an assignment that nobody can read", "m", group, topic.name)
+def conversion_of_classic_groups(run: ScenarioRun) -> None:
+    """Empty groups and live groups of consumers are converted; others are refused."""
+    topic = known_topic(run, "a", 2)
+    group = run.group("offsets")
+    committed(run, group, topic, 5)
+    enter(run, "a group with offsets only", "m", group, topic.name)
+    group = run.group("connect")
+    stable(run, group, protocol_type="connect")
+    enter(run, "another protocol type", "m", group, topic.name)
+    group = run.group("unreadable")
+    stable(run, group)
+    enter(run, "unreadable subscriptions", "m", group, topic.name)
+    group = run.group("live")
+    stable(run, group, {"range": subscription(topic.name)})
+    run.send("an unknown member of a classic group", beat(group, "nobody", 1))
+    enter(run, "an unreadable assignment", "m", group, topic.name)
 
 
 @scenario("consumer_group_heartbeat", first=OWN_IDS)
-def a_live_group_of_consumers(tell: Teller) -> None:
-    """It is taken over by a new member, and goes back to what it was when that one leaves."""
-    group, topic = tell.group("g"), known_topic(tell, "a", 2)
+def an_upgrade_then_downgrade(run: ScenarioRun) -> None:
+    """Converted by its first consumer member, and back when that member leaves."""
+    group, topic = run.group("g"), known_topic(run, "a", 2)
     protocols = {"range": subscription(topic.name)}
-    old = stable(tell, group, protocols, assignment=assignment({topic.name: [0, 1]})).member_id
+    old = stable(run, group, protocols, assignment=assignment({topic.name: [0, 1]})).member_id
     describe = DescribeGroupsRequest(groups=[group])
     also = ConsumerGroupDescribeRequest(group_ids=[group])
-    tell.ask("a new one joins", modern(group, "m", 0, topic.name))
-    tell.ask("what the old way says", describe, 6)
-    tell.ask("what the new way says", also)
-    tell.ask("the old one is told", heartbeat(group, 1, old), HEARTBEAT)
-    tell.ask("the new one waits", modern(group, "m", 2))
-    tell.ask("the old one commits", commit(group, topic, 5, member=(old, 1)), 7)
-    answer = tell.ask("the old one joins again", join(group, old, protocols), JOIN)
-    generation = answer.generation_id
-    tell.ask("with another generation", sync(group, generation + 1, old), SYNC)
-    tell.ask("it gets its part", sync(group, generation, old), SYNC)
-    tell.ask("the new one gets its part", modern(group, "m", 2))
-    tell.ask("a heartbeat of the old one", heartbeat(group, generation, old), HEARTBEAT)
+    run.send("a consumer member joins", beat(group, "m", 0, topic.name))
+    run.send("DescribeGroups", describe, 6)
+    run.send("ConsumerGroupDescribe", also)
+    run.send("the classic member has to rejoin", heartbeat(group, 1, old), HEARTBEAT)
+    run.send("the consumer member waits", beat(group, "m", 2))
+    run.send("the classic member commits", commit(group, topic, 5, member=(old, 1)), 7)
+    response = run.send("the classic member rejoins", join(group, old, protocols), JOIN)
+    generation = response.generation_id
+    run.send("SyncGroup with another generation", sync(group, generation + 1, old), SYNC)
+    run.send("the classic member gets its part", sync(group, generation, old), SYNC)
+    run.send("the consumer member gets its part", beat(group, "m", 2))
+    run.send("a classic heartbeat", heartbeat(group, generation, old), HEARTBEAT)
     protocols = {"range": subscription(topic.name, owned={topic.name: [0]}, version=1)}
-    answer = tell.ask("it says what it has left", join(group, old, protocols), JOIN)
-    generation = answer.generation_id
-    tell.ask("it is told the same", sync(group, generation, old), SYNC)
-    tell.ask("the new one has nothing new", modern(group, "m", 2))
-    tell.ask("it has it", modern(group, "m", 2, owned={topic: [1]}))
-    tell.ask("both are there", also)
-    tell.ask("all is quiet", heartbeat(group, generation, old), HEARTBEAT)
-    tell.ask("the old one commits again", commit(group, topic, 6, member=(old, generation)), 7)
-    tell.ask("the new one leaves", modern(group, "m", -1))
-    tell.ask("what the old way says then", describe, 6)
-    tell.ask("what the new way says then", also)
-    tell.ask("the old one is told again", heartbeat(group, generation, old), HEARTBEAT)
-    tell.ask("it joins", join(group, old, protocols), JOIN)
+    response = run.send(
+        "the classic member rejoins with what it owns", join(group, old, protocols), JOIN
+    )
+    generation = response.generation_id
+    run.send("the classic member gets the same part", sync(group, generation, old), SYNC)
+    run.send("the consumer member's part is unchanged", beat(group, "m", 2))
+    run.send("the consumer member confirms", beat(group, "m", 2, owned={topic: [1]}))
+    run.send("ConsumerGroupDescribe with both", also)
+    run.send(
+        "a classic heartbeat in the stable group", heartbeat(group, generation, old), HEARTBEAT
+    )
+    run.send(
+        "the classic member commits again", commit(group, topic, 6, member=(old, generation)), 7
+    )
+    run.send("the consumer member leaves", beat(group, "m", -1))
+    run.send("DescribeGroups after the downgrade", describe, 6)
+    run.send("ConsumerGroupDescribe after the downgrade", also)
+    run.send("the classic member has to rejoin again", heartbeat(group, generation, old), HEARTBEAT)
+    run.send("the classic member joins", join(group, old, protocols), JOIN)
 
 
 @scenario("consumer_group_heartbeat", first=OWN_IDS)
-def an_old_one_joins_new_ones(tell: Teller) -> None:
-    group, topic = tell.group("g"), known_topic(tell, "a", 2)
-    tell.ask("a new one joins", modern(group, "m", 0, topic.name))
-    tell.ask("has all", modern(group, "m", 1, owned={topic: [0, 1]}))
+def classic_joining_consumers(run: ScenarioRun) -> None:
+    group, topic = run.group("g"), known_topic(run, "a", 2)
+    run.send("a consumer member joins", beat(group, "m", 0, topic.name))
+    run.send("confirms all", beat(group, "m", 1, owned={topic: [0, 1]}))
     protocols = {"range": subscription(topic.name)}
-    tell.ask("no consumer", join(group, protocol_type="connect"), JOIN)
-    tell.ask("one that nobody can read", join(group, protocols={"range": b"one"}), JOIN)
-    asked = tell.ask("an old one asks for an id", join(group, protocols=protocols), JOIN)
-    old = asked.member_id
-    answer = tell.ask("it joins", join(group, old, protocols), JOIN)
-    generation = answer.generation_id
-    tell.ask("it gets nothing yet", sync(group, generation, old), SYNC)
-    tell.ask("the new one is to give up", modern(group, "m", 1))
-    tell.ask("it has", modern(group, "m", 1, owned={topic: [0]}))
-    tell.ask("the old one is told", heartbeat(group, generation, old), HEARTBEAT)
-    answer = tell.ask("it joins again", join(group, old, protocols), JOIN)
-    generation = answer.generation_id
-    tell.ask("it gets its part", sync(group, generation, old), SYNC)
-    tell.ask("the old one leaves", leave_all(group, old), STATIC)
-    tell.ask("the new one gets all", modern(group, "m", 2))
+    run.send(
+        "a classic member of another protocol type", join(group, protocol_type="connect"), JOIN
+    )
+    run.send(
+        "a classic member with an unreadable subscription",
+        join(group, protocols={"range": b"one"}),
+        JOIN,
+    )
+    pending = run.send("a classic member requests an id", join(group, protocols=protocols), JOIN)
+    old = pending.member_id
+    response = run.send("the classic member joins", join(group, old, protocols), JOIN)
+    generation = response.generation_id
+    run.send("the classic member gets nothing yet", sync(group, generation, old), SYNC)
+    run.send("the consumer member has to revoke some", beat(group, "m", 1))
+    run.send("the consumer member revokes", beat(group, "m", 1, owned={topic: [0]}))
+    run.send("the classic member has to rejoin", heartbeat(group, generation, old), HEARTBEAT)
+    response = run.send("the classic member rejoins", join(group, old, protocols), JOIN)
+    generation = response.generation_id
+    run.send("the classic member gets its part", sync(group, generation, old), SYNC)
+    run.send("the old member id leaves", leave_all(group, old), STATIC)
+    run.send("the consumer member gets all", beat(group, "m", 2))
 
 
 @scenario("consumer_group_heartbeat")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "consumer_group_heartbeat", b"")
-    tell.ask_raw("half a body", "consumer_group_heartbeat", b"\x02g")
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "consumer_group_heartbeat", b"")
+    run.send_raw("half a body", "consumer_group_heartbeat", b"\x02g")

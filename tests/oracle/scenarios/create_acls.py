@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interfaces.kafka.wire.messages.create_acls import AclCreation, CreateAclsRequest
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 TOPIC, LITERAL, READ, ALLOW = 2, 3, 3, 3
 
@@ -22,12 +22,12 @@ def creation(name: str) -> AclCreation:
 
 
 @scenario("create_acls")
-def creations(tell: Teller) -> None:
-    tell.ask("one", CreateAclsRequest(creations=[creation("a")]))
-    tell.ask("two", CreateAclsRequest(creations=[creation("a"), creation("b")]))
-    tell.ask("none", CreateAclsRequest())
+def creations(run: ScenarioRun) -> None:
+    run.send("one", CreateAclsRequest(creations=[creation("a")]))
+    run.send("two", CreateAclsRequest(creations=[creation("a"), creation("b")]))
+    run.send("none", CreateAclsRequest())
 
 
 @scenario("create_acls")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "create_acls", b"")
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "create_acls", b"")

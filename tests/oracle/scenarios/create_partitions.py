@@ -5,9 +5,9 @@ from interfaces.kafka.wire.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from tests.oracle.requests import NOBODY
+from tests.oracle.requests import UNKNOWN_TOPIC
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 
 def more(name: str, count: int, *assigned: list[int]) -> CreatePartitionsTopic:
@@ -15,34 +15,34 @@ def more(name: str, count: int, *assigned: list[int]) -> CreatePartitionsTopic:
     return CreatePartitionsTopic(name=name, count=count, assignments=rows or None)
 
 
-def asked(*topics: CreatePartitionsTopic, validate_only: bool = False) -> CreatePartitionsRequest:
+def request(*topics: CreatePartitionsTopic, validate_only: bool = False) -> CreatePartitionsRequest:
     return CreatePartitionsRequest(
         topics=list(topics), timeout_ms=20_000, validate_only=validate_only
     )
 
 
 @scenario("create_partitions")
-def growing(tell: Teller) -> None:
-    one, two = tell.topic("a"), tell.topic("b", 2)
-    tell.ask("only looked at", asked(more(one.name, 2), validate_only=True))
-    tell.ask("one more", asked(more(one.name, 2)))
-    tell.settle(one.name, 2)
-    tell.ask("two topics", asked(more(one.name, 3), more(two.name, 5)))
-    tell.settle(two.name, 5)
-    tell.ask("assigned", asked(more(one.name, 5, [1], [1])))
-    tell.ask("none", asked())
+def more_partitions(run: ScenarioRun) -> None:
+    one, two = run.topic("a"), run.topic("b", 2)
+    run.send("validate only", request(more(one.name, 2), validate_only=True))
+    run.send("one more", request(more(one.name, 2)))
+    run.wait_for_partitions(one.name, 2)
+    run.send("two topics", request(more(one.name, 3), more(two.name, 5)))
+    run.wait_for_partitions(two.name, 5)
+    run.send("assigned", request(more(one.name, 5, [1], [1])))
+    run.send("none", request())
 
 
 @scenario("create_partitions")
-def refusals(tell: Teller) -> None:
-    topic, other = tell.topic("a", 3), tell.topic("b")
+def refusals(run: ScenarioRun) -> None:
+    topic, other = run.topic("a", 3), run.topic("b")
     name = topic.name
     cases: tuple[tuple[str, CreatePartitionsTopic], ...] = (
-        ("as many", more(name, 3)),
+        ("unchanged", more(name, 3)),
         ("fewer", more(name, 2)),
         ("zero", more(name, 0)),
         ("negative", more(name, -1)),
-        ("an unknown topic", more(NOBODY.name, 2)),
+        ("an unknown topic", more(UNKNOWN_TOPIC.name, 2)),
         ("an illegal name", more("a b", 2)),
         ("an empty name", more("", 2)),
         ("an unknown broker", more(name, 4, [9])),
@@ -54,17 +54,17 @@ def refusals(tell: Teller) -> None:
         ("an unknown broker in the second", more(name, 5, [1], [9])),
         ("more than 10,000", more(name, 10_004)),
     )
-    for step, wanted in cases:
-        tell.ask(step, asked(wanted, validate_only=True))
+    for step, row in cases:
+        run.send(step, request(row, validate_only=True))
     no_rows = CreatePartitionsTopic(name=name, count=4, assignments=[])
-    tell.ask("an empty list of them", asked(no_rows, validate_only=True))
-    tell.ask("twice", asked(more(name, 4), more(name, 5), validate_only=True))
-    tell.ask("twice and another", asked(more(name, 4), more(other.name, 2), more(name, 5)))
+    run.send("an empty list of assignments", request(no_rows, validate_only=True))
+    run.send("twice", request(more(name, 4), more(name, 5), validate_only=True))
+    run.send("twice and another", request(more(name, 4), more(other.name, 2), more(name, 5)))
 
 
 @scenario("create_partitions")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "create_partitions", b"")
-    flexible = tell.version >= 2
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "create_partitions", b"")
+    flexible = run.version >= 2
     many = b"\xff\xff\xff\x7f" if flexible else b"\x7f" * 4
-    tell.ask_raw("many topics", "create_partitions", many)
+    run.send_raw("many topics", "create_partitions", many)

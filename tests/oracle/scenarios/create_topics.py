@@ -8,37 +8,37 @@ from interfaces.kafka.wire.messages.create_topics import (
 from tests.fakes.topic_requests import creatable as topic
 from tests.oracle.requests import OFFSETS, SHARES
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 
-def asked(*topics: CreatableTopic, validate_only: bool = False) -> CreateTopicsRequest:
+def request(*topics: CreatableTopic, validate_only: bool = False) -> CreateTopicsRequest:
     return CreateTopicsRequest(topics=list(topics), validate_only=validate_only)
 
 
 @scenario("create_topics")
-def good_topics(tell: Teller) -> None:
-    tell.ask("one", asked(topic(tell.name("a"))))
-    tell.ask("five partitions", asked(topic(tell.name("b"), 5)))
-    tell.ask("two", asked(topic(tell.name("c")), topic(tell.name("d"), 2)))
-    tell.ask("none", asked())
-    tell.ask("defaults", asked(topic(tell.name("e"), -1, -1)))
-    tell.ask("assigned", asked(topic(tell.name("f"), -1, -1, {0: [1], 1: [1]})))
+def good_topics(run: ScenarioRun) -> None:
+    run.send("one", request(topic(run.name("a"))))
+    run.send("five partitions", request(topic(run.name("b"), 5)))
+    run.send("two", request(topic(run.name("c")), topic(run.name("d"), 2)))
+    run.send("none", request())
+    run.send("defaults", request(topic(run.name("e"), -1, -1)))
+    run.send("assigned", request(topic(run.name("f"), -1, -1, {0: [1], 1: [1]})))
     settings: dict[str, str | None] = {"retention.ms": "1000", "cleanup.policy": "compact"}
-    tell.ask("configs", asked(topic(tell.name("g"), configs=settings)))
-    tell.ask("only looked at", asked(topic(tell.name("h")), validate_only=True))
-    tell.ask("and then made", asked(topic(tell.name("h"))))
+    run.send("configs", request(topic(run.name("g"), configs=settings)))
+    run.send("validate only", request(topic(run.name("h")), validate_only=True))
+    run.send("then created", request(topic(run.name("h"))))
 
 
 @scenario("create_topics")
-def names(tell: Teller) -> None:
-    taken = tell.topic("a.b")
-    tell.ask("taken", asked(topic(taken.name)))
-    tell.ask("taken, only looked at", asked(topic(taken.name), validate_only=True))
+def names(run: ScenarioRun) -> None:
+    taken = run.topic("a.b")
+    run.send("taken", request(topic(taken.name)))
+    run.send("taken, validate only", request(topic(taken.name), validate_only=True))
     collides = taken.name.replace(".", "_")
-    tell.placeholders.add_topic(collides, "a_b")
-    tell.ask("colliding", asked(topic(collides)))
-    name = tell.name("twice")
-    tell.ask("twice", asked(topic(name), topic(name, 2), topic(tell.name("once"))))
+    run.placeholders.add_topic(collides, "a_b")
+    run.send("colliding", request(topic(collides)))
+    name = run.name("twice")
+    run.send("twice", request(topic(name), topic(name, 2), topic(run.name("once"))))
     for step, illegal in (
         ("empty", ""),
         ("dot", "."),
@@ -49,30 +49,30 @@ def names(tell: Teller) -> None:
         ("249 characters", "y" * 249),
         ("250 characters", "y" * 250),
     ):
-        tell.ask(step, asked(topic(illegal), validate_only=True))
-    tell.ask("one good, one bad", asked(topic("a b"), topic(tell.name("good"))))
-    tell.ask("internal", asked(topic("__cluster_metadata"), validate_only=True))
+        run.send(step, request(topic(illegal), validate_only=True))
+    run.send("one good, one bad", request(topic("a b"), topic(run.name("good"))))
+    run.send("internal", request(topic("__cluster_metadata"), validate_only=True))
 
 
 @scenario("create_topics")
-def internal_topics(tell: Teller) -> None:
-    tell.ask("not created yet", asked(topic(SHARES), validate_only=True))
-    tell.ask("of committed offsets", asked(topic(OFFSETS), validate_only=True))
+def internal_topics(run: ScenarioRun) -> None:
+    run.send("not created yet", request(topic(SHARES), validate_only=True))
+    run.send("__consumer_offsets", request(topic(OFFSETS), validate_only=True))
 
 
 @scenario("create_topics")
-def numbers(tell: Teller) -> None:
+def numbers(run: ScenarioRun) -> None:
     for partitions, replicas in (
         (0, 1), (-2, 1), (1, 0), (1, -2), (1, 2), (1, 32767), (0, 0), (10_001, 1), (-1, 1), (1, -1),
     ):  # fmt: skip
         step = f"{partitions} partitions, {replicas} replicas"
-        tell.ask(step, asked(topic(tell.name("n"), partitions, replicas), validate_only=True))
-    many = [topic(tell.name(f"m{at}"), 6_000) for at in (1, 2)]
-    tell.ask("more than 10,000 together", asked(*many, validate_only=True))
+        run.send(step, request(topic(run.name("n"), partitions, replicas), validate_only=True))
+    many = [topic(run.name(f"m{at}"), 6_000) for at in (1, 2)]
+    run.send("more than 10,000 together", request(*many, validate_only=True))
 
 
 @scenario("create_topics")
-def assignments(tell: Teller) -> None:
+def assignments(run: ScenarioRun) -> None:
     cases: tuple[tuple[str, CreatableTopic], ...] = (
         ("an unknown broker", topic("x", -1, -1, {0: [7]})),
         ("a broker twice", topic("x", -1, -1, {0: [1, 1]})),
@@ -86,11 +86,11 @@ def assignments(tell: Teller) -> None:
         ("and a number of replicas", topic("x", -1, 1, {0: [1]})),
         ("different lengths", topic("x", -1, -1, {0: [1], 1: [1, 1]})),
     )
-    for step, wanted in cases:
-        tell.ask(step, asked(wanted, validate_only=True))
+    for step, row in cases:
+        run.send(step, request(row, validate_only=True))
     twice = topic("x", -1, -1, {0: [1]})
     twice.assignments *= 2
-    tell.ask("a partition twice", asked(twice, validate_only=True))
+    run.send("a partition twice", request(twice, validate_only=True))
 
 
 CONFIGS: dict[str, dict[str, str | None]] = {
@@ -109,35 +109,35 @@ CONFIGS: dict[str, dict[str, str | None]] = {
     "unknown null": {"no.such.config": None},
     "spaces": {"retention.ms": " 1000 "},
     "ratio": {"min.cleanable.dirty.ratio": "1.5"},
-    "a segment that is too small": {"segment.bytes": "1"},
-    "replicas that there are not": {"min.insync.replicas": "2"},
+    "a segment too small": {"segment.bytes": "1"},
+    "more replicas than brokers": {"min.insync.replicas": "2"},
     "none in sync": {"min.insync.replicas": "0"},
     "throttled": {"leader.replication.throttled.replicas": "0:1"},
     "throttled badly": {"leader.replication.throttled.replicas": "x"},
     "remote storage": {"remote.storage.enable": "true"},
-    "local above the whole": {"local.retention.ms": "2000", "retention.ms": "1000"},
-    "compaction backwards": {"min.compaction.lag.ms": "9", "max.compaction.lag.ms": "3"},
+    "local retention above retention": {"local.retention.ms": "2000", "retention.ms": "1000"},
+    "compaction lags reversed": {"min.compaction.lag.ms": "9", "max.compaction.lag.ms": "3"},
     "gzip 0": {"compression.type": "gzip", "compression.gzip.level": "0"},
     "lz4 99": {"compression.lz4.level": "99"},
     "zstd 99": {"compression.zstd.level": "99"},
     "two wrong": {"retention.ms": "soon", "no.such.config": "1"},
-    "of the broker": {"log.retention.ms": "1000"},
-    "of old versions": {"message.format.version": "3.0"},
+    "a broker config": {"log.retention.ms": "1000"},
+    "a config of older versions": {"message.format.version": "3.0"},
 }
 
 
 @scenario("create_topics")
-def configs(tell: Teller) -> None:
+def configs(run: ScenarioRun) -> None:
     for step, settings in CONFIGS.items():
-        tell.ask(step, asked(topic("x", configs=settings), validate_only=True))
+        run.send(step, request(topic("x", configs=settings), validate_only=True))
     twice = topic("x", configs={"retention.ms": "1000"})
     twice.configs.append(CreatableTopicConfig(name="retention.ms", value="2000"))
-    tell.ask("one twice", asked(twice, validate_only=True))
+    run.send("one twice", request(twice, validate_only=True))
 
 
 @scenario("create_topics")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "create_topics", b"")
-    flexible = tell.version >= 5
-    tell.ask_raw("null topics", "create_topics", b"\0" if flexible else b"\xff" * 4)
-    tell.ask_raw("many topics", "create_topics", b"\xff\xff\xff\x7f" if flexible else b"\x7f" * 4)
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "create_topics", b"")
+    flexible = run.version >= 5
+    run.send_raw("null topics", "create_topics", b"\0" if flexible else b"\xff" * 4)
+    run.send_raw("many topics", "create_topics", b"\xff\xff\xff\x7f" if flexible else b"\x7f" * 4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interfaces.kafka.wire.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 ANY, TOPIC, LITERAL, READ, ALLOW = 1, 2, 3, 3, 3
 
@@ -22,12 +22,12 @@ def one(name: str | None) -> DeleteAclsFilter:
 
 
 @scenario("delete_acls")
-def filters(tell: Teller) -> None:
-    tell.ask("one", DeleteAclsRequest(filters=[one("a")]))
-    tell.ask("two", DeleteAclsRequest(filters=[one("a"), one(None)]))
-    tell.ask("none", DeleteAclsRequest())
+def filters(run: ScenarioRun) -> None:
+    run.send("one", DeleteAclsRequest(filters=[one("a")]))
+    run.send("two", DeleteAclsRequest(filters=[one("a"), one(None)]))
+    run.send("none", DeleteAclsRequest())
 
 
 @scenario("delete_acls")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "delete_acls", b"")
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "delete_acls", b"")

@@ -6,70 +6,70 @@ from interfaces.kafka.wire.messages.leave_group import LeaveGroupResponse
 from interfaces.kafka.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
 from tests.oracle.groups import (
     STATIC,
+    beat,
     committed,
+    consumer_member,
     joined,
     leave_all,
-    modern,
-    modern_member,
     pending,
     stable,
 )
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 
-def asked(*groups: str) -> DeleteGroupsRequest:
+def request(*groups: str) -> DeleteGroupsRequest:
     return DeleteGroupsRequest(groups_names=list(groups))
 
 
 @scenario("delete_groups")
-def an_empty_one(tell: Teller) -> None:
-    group, topic = tell.group("g"), tell.topic("a")
-    committed(tell, group, topic, 5)
-    tell.ask("ask", asked(group))
-    wanted = [OffsetFetchRequestTopic(name=topic.name, partition_indexes=[0])]
-    tell.ask("its offsets", OffsetFetchRequest(group_id=group, topics=wanted), 5)
-    tell.ask("again", asked(group))
-    committed(tell, group, topic, 6)
-    tell.ask("one that came back", asked(group))
+def an_empty_group(run: ScenarioRun) -> None:
+    group, topic = run.group("g"), run.topic("a")
+    committed(run, group, topic, 5)
+    run.send("request", request(group))
+    topics = [OffsetFetchRequestTopic(name=topic.name, partition_indexes=[0])]
+    run.send("its offsets", OffsetFetchRequest(group_id=group, topics=topics), 5)
+    run.send("again", request(group))
+    committed(run, group, topic, 6)
+    run.send("a recreated group", request(group))
 
 
 @scenario("delete_groups")
-def one_with_members(tell: Teller) -> None:
-    group, completing, given = tell.group("g"), tell.group("completing"), tell.group("pending")
-    member = stable(tell, group)
-    joined(tell, completing)
-    pending(tell, given)
-    tell.ask("stable", asked(group))
-    tell.ask("completing", asked(completing))
-    tell.ask("an id was given", asked(given))
-    tell.call(leave_all(group, member.member_id), LeaveGroupResponse, STATIC)
-    tell.ask("the member has left", asked(group))
+def groups_with_members(run: ScenarioRun) -> None:
+    group, completing, unused = run.group("g"), run.group("completing"), run.group("pending")
+    member = stable(run, group)
+    joined(run, completing)
+    pending(run, unused)
+    run.send("stable", request(group))
+    run.send("completing", request(completing))
+    run.send("a pending member", request(unused))
+    run.call(leave_all(group, member.member_id), LeaveGroupResponse, STATIC)
+    run.send("the member has left", request(group))
 
 
 @scenario("delete_groups")
-def one_of_the_other_kind(tell: Teller) -> None:
-    group = tell.group("g")
-    modern_member(tell, group, "m", tell.topic("a").name)
-    tell.ask("with a member", asked(group))
-    tell.call(modern(group, "m", -1), ConsumerGroupHeartbeatResponse, 1)
-    tell.ask("the member has left", asked(group))
-    tell.ask("again", asked(group))
+def a_consumer_group(run: ScenarioRun) -> None:
+    group = run.group("g")
+    consumer_member(run, group, "m", run.topic("a").name)
+    run.send("with a member", request(group))
+    run.call(beat(group, "m", -1), ConsumerGroupHeartbeatResponse, 1)
+    run.send("the member has left", request(group))
+    run.send("again", request(group))
 
 
 @scenario("delete_groups")
-def several(tell: Teller) -> None:
-    group, other, topic = tell.group("g"), tell.group("h"), tell.topic("a")
-    committed(tell, group, topic, 5)
-    stable(tell, other)
-    tell.ask("three", asked(tell.group("none"), other, group))
-    committed(tell, group, topic, 5)
-    tell.ask("the same twice", asked(group, group))
-    tell.ask("none", asked())
-    tell.ask("an empty name", asked(""))
+def several(run: ScenarioRun) -> None:
+    group, other, topic = run.group("g"), run.group("h"), run.topic("a")
+    committed(run, group, topic, 5)
+    stable(run, other)
+    run.send("three", request(run.group("none"), other, group))
+    committed(run, group, topic, 5)
+    run.send("the same twice", request(group, group))
+    run.send("none", request())
+    run.send("an empty name", request(""))
 
 
 @scenario("delete_groups")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "delete_groups", b"")
-    tell.ask_raw("half a body", "delete_groups", b"\0\0\0" if tell.version < 2 else b"\x02\x09a")
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "delete_groups", b"")
+    run.send_raw("half a body", "delete_groups", b"\0\0\0" if run.version < 2 else b"\x02\x09a")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from interfaces.kafka.wire.messages.describe_acls import DescribeAclsRequest
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 ANY, TOPIC, LITERAL, READ, ALLOW = 1, 2, 3, 3, 3
 
 
 @scenario("describe_acls")
-def filters(tell: Teller) -> None:
+def filters(run: ScenarioRun) -> None:
     anything = DescribeAclsRequest(
         resource_type_filter=ANY,
         resource_name_filter=None,
@@ -20,7 +20,7 @@ def filters(tell: Teller) -> None:
         operation=ANY,
         permission_type=ANY,
     )
-    tell.ask("all of them", anything)
+    run.send("all of them", anything)
     one = DescribeAclsRequest(
         resource_type_filter=TOPIC,
         resource_name_filter="t",
@@ -30,9 +30,9 @@ def filters(tell: Teller) -> None:
         operation=READ,
         permission_type=ALLOW,
     )
-    tell.ask("one of them", one)
+    run.send("one of them", one)
 
 
 @scenario("describe_acls")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "describe_acls", b"")
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "describe_acls", b"")

@@ -7,7 +7,7 @@ from interfaces.kafka.wire.messages.describe_client_quotas import (
     DescribeClientQuotasRequest,
 )
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 EXACT, DEFAULT, SPECIFIED = 0, 1, 2
 USER, CLIENT, IP = "user", "client-id", "ip"
@@ -17,37 +17,37 @@ def part(kind: str, match_type: int = SPECIFIED, match: str | None = None) -> Co
     return ComponentData(entity_type=kind, match_type=match_type, match=match)
 
 
-def asked(*components: ComponentData, strict: bool = False) -> DescribeClientQuotasRequest:
+def request(*components: ComponentData, strict: bool = False) -> DescribeClientQuotasRequest:
     return DescribeClientQuotasRequest(components=list(components), strict=strict)
 
 
 @scenario("describe_client_quotas")
-def filters(tell: Teller) -> None:
-    tell.ask("all of them", asked())
-    tell.ask("all of them, strictly", asked(strict=True))
+def filters(run: ScenarioRun) -> None:
+    run.send("all of them", request())
+    run.send("all of them, strictly", request(strict=True))
     for kind in (USER, CLIENT, IP):
-        tell.ask(f"any {kind}", asked(part(kind)))
-        tell.ask(f"the default {kind}", asked(part(kind, DEFAULT)))
-        tell.ask(f"one {kind}", asked(part(kind, EXACT, "127.0.0.1")))
-    tell.ask("user and client", asked(part(USER, EXACT, "a"), part(CLIENT), strict=True))
+        run.send(f"any {kind}", request(part(kind)))
+        run.send(f"the default {kind}", request(part(kind, DEFAULT)))
+        run.send(f"one {kind}", request(part(kind, EXACT, "127.0.0.1")))
+    run.send("user and client", request(part(USER, EXACT, "a"), part(CLIENT), strict=True))
 
 
 @scenario("describe_client_quotas")
-def refusals(tell: Teller) -> None:
-    tell.ask("an empty type", asked(part("")))
-    tell.ask("an unknown type", asked(part("planet")))
-    tell.ask("a type twice", asked(part(USER), part(USER, EXACT, "a")))
-    tell.ask("an unknown type twice", asked(part("planet"), part("planet")))
-    tell.ask("an unknown match", asked(part(USER, 3)))
-    tell.ask("a negative match", asked(part(USER, -1)))
-    tell.ask("one without a name", asked(part(USER, EXACT)))
-    tell.ask("the default with a name", asked(part(USER, DEFAULT, "a")))
-    tell.ask("any with a name", asked(part(USER, SPECIFIED, "a")))
-    tell.ask("ip and user", asked(part(IP), part(USER)))
-    tell.ask("ip and client", asked(part(IP), part(CLIENT)))
-    tell.ask("two mistakes", asked(part(USER, 3), part("planet")))
+def refusals(run: ScenarioRun) -> None:
+    run.send("an empty type", request(part("")))
+    run.send("an unknown type", request(part("planet")))
+    run.send("a type twice", request(part(USER), part(USER, EXACT, "a")))
+    run.send("an unknown type twice", request(part("planet"), part("planet")))
+    run.send("an unknown match", request(part(USER, 3)))
+    run.send("a negative match", request(part(USER, -1)))
+    run.send("one without a name", request(part(USER, EXACT)))
+    run.send("the default with a name", request(part(USER, DEFAULT, "a")))
+    run.send("any with a name", request(part(USER, SPECIFIED, "a")))
+    run.send("ip and user", request(part(IP), part(USER)))
+    run.send("ip and client", request(part(IP), part(CLIENT)))
+    run.send("two mistakes", request(part(USER, 3), part("planet")))
 
 
 @scenario("describe_client_quotas")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "describe_client_quotas", b"")
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "describe_client_quotas", b"")

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from tests.fakes.config_requests import BROKER, GROUP, LOGGER, METRICS, TOPIC, described
-from tests.oracle.configs import is_set, is_taken_back
+from tests.oracle.configs import reset_config, set_config
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 SESSION, HEARTBEAT = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
 RETENTION = ["log.retention.ms", "log.retention.minutes", "log.retention.hours"]
@@ -36,79 +36,79 @@ SETTINGS = [
 
 
 @scenario("describe_configs")
-def topics(tell: Teller) -> None:
-    plain = tell.topic("a")
-    own = tell.topic("b", retention_ms="1000", cleanup_policy="compact,delete", segment_ms="7")
-    tell.ask("all", described((TOPIC, plain.name)))
-    tell.ask("all, without synonyms", described((TOPIC, plain.name), synonyms=False))
-    tell.ask("some of its own", described((TOPIC, own.name)))
+def topics(run: ScenarioRun) -> None:
+    plain = run.topic("a")
+    own = run.topic("b", retention_ms="1000", cleanup_policy="compact,delete", segment_ms="7")
+    run.send("all", described((TOPIC, plain.name)))
+    run.send("all, without synonyms", described((TOPIC, plain.name), synonyms=False))
+    run.send("topic configs", described((TOPIC, own.name)))
     keys = ["retention.ms", "no.such.config", "cleanup.policy", "retention.ms"]
-    tell.ask("named ones", described((TOPIC, own.name), keys=keys))
-    tell.ask("an empty list of names", described((TOPIC, own.name), keys=[]))
-    tell.ask("none that there is", described((TOPIC, own.name), keys=["no.such.config"]))
+    run.send("named configs", described((TOPIC, own.name), keys=keys))
+    run.send("an empty list of names", described((TOPIC, own.name), keys=[]))
+    run.send("an unknown name only", described((TOPIC, own.name), keys=["no.such.config"]))
     twice = [(TOPIC, own.name), (TOPIC, plain.name), (TOPIC, own.name)]
-    tell.ask("one twice", described(*twice, keys=["retention.ms"]))
+    run.send("one twice", described(*twice, keys=["retention.ms"]))
 
 
 @scenario("describe_configs")
-def brokers(tell: Teller) -> None:
-    tell.ask("this one", described((BROKER, "1"), keys=SETTINGS))
-    tell.ask("as Java reads numbers", described((BROKER, "+01"), keys=["message.max.bytes"]))
-    tell.ask("all brokers", described((BROKER, "")))
+def brokers(run: ScenarioRun) -> None:
+    run.send("this one", described((BROKER, "1"), keys=SETTINGS))
+    run.send("as Java reads numbers", described((BROKER, "+01"), keys=["message.max.bytes"]))
+    run.send("all brokers", described((BROKER, "")))
 
 
 @scenario("describe_configs", first=3)
-def documentation(tell: Teller) -> None:
-    resources = [(TOPIC, tell.topic("a").name), (BROKER, "1"), (GROUP, tell.group("g"))]
+def documentation(run: ScenarioRun) -> None:
+    resources = [(TOPIC, run.topic("a").name), (BROKER, "1"), (GROUP, run.group("g"))]
     keys = ["preallocate", "message.max.bytes", SESSION]
-    tell.ask("when asked for", described(*resources, keys=keys, documentation=True))
-    tell.ask("when not", described(*resources, keys=keys))
+    run.send("requested", described(*resources, keys=keys, documentation=True))
+    run.send("not requested", described(*resources, keys=keys))
 
 
 @scenario("describe_configs")
-def where_values_are_set(tell: Teller) -> None:
-    topic = tell.topic("a")
+def config_sources(run: ScenarioRun) -> None:
+    topic = run.topic("a")
     default = "604800000"
     both = [(BROKER, ""), (BROKER, "1")]
-    is_set(tell, BROKER, "", RETENTION[0], "2000")
-    tell.ask("for all brokers", described(*both, keys=RETENTION))
+    set_config(run, BROKER, "", RETENTION[0], "2000")
+    run.send("for all brokers", described(*both, keys=RETENTION))
     of_topic = described((TOPIC, topic.name), keys=["retention.ms"])
-    tell.ask("for all brokers, a topic", of_topic)
-    is_set(tell, BROKER, "1", RETENTION[0], "1000")
-    tell.ask("for this broker", described(*both, keys=RETENTION))
-    tell.ask("for this broker, a topic", of_topic)
-    is_set(tell, TOPIC, topic.name, "retention.ms", "500")
-    tell.ask("for the topic", of_topic)
-    is_taken_back(tell, BROKER, "", RETENTION[0], None)
-    tell.ask("not for all brokers", described(*both, keys=RETENTION))
-    is_taken_back(tell, BROKER, "1", RETENTION[0], None)
-    is_taken_back(tell, TOPIC, topic.name, "retention.ms", default)
-    tell.ask("nowhere", of_topic)
+    run.send("for all brokers, a topic", of_topic)
+    set_config(run, BROKER, "1", RETENTION[0], "1000")
+    run.send("for this broker", described(*both, keys=RETENTION))
+    run.send("for this broker, a topic", of_topic)
+    set_config(run, TOPIC, topic.name, "retention.ms", "500")
+    run.send("for the topic", of_topic)
+    reset_config(run, BROKER, "", RETENTION[0], None)
+    run.send("no longer for all brokers", described(*both, keys=RETENTION))
+    reset_config(run, BROKER, "1", RETENTION[0], None)
+    reset_config(run, TOPIC, topic.name, "retention.ms", default)
+    run.send("no value set", of_topic)
 
 
 @scenario("describe_configs")
-def groups(tell: Teller) -> None:
-    group = tell.group("g")
-    tell.ask("one that there is not", described((GROUP, group)))
-    is_set(tell, GROUP, group, SESSION, "50000")
-    tell.ask("its own", described((GROUP, group), keys=[SESSION, HEARTBEAT]))
-    is_taken_back(tell, GROUP, group, SESSION, "45000")
-    tell.ask("not any more", described((GROUP, group), keys=[SESSION, HEARTBEAT]))
+def groups(run: ScenarioRun) -> None:
+    group = run.group("g")
+    run.send("no config set", described((GROUP, group)))
+    set_config(run, GROUP, group, SESSION, "50000")
+    run.send("group configs", described((GROUP, group), keys=[SESSION, HEARTBEAT]))
+    reset_config(run, GROUP, group, SESSION, "45000")
+    run.send("no longer set", described((GROUP, group), keys=[SESSION, HEARTBEAT]))
 
 
 @scenario("describe_configs")
-def refusals(tell: Teller) -> None:
+def refusals(run: ScenarioRun) -> None:
     for step, kind, name in (
         ("an unknown topic", TOPIC, "no-such-topic"),
         ("an illegal topic", TOPIC, "a b"),
         ("a topic without a name", TOPIC, ""),
         ("another broker", BROKER, "7"),
-        ("a broker that is no number", BROKER, "x"),
-        ("a broker with too large a number", BROKER, "99999999999"),
+        ("a broker id that is no number", BROKER, "x"),
+        ("a broker id too large", BROKER, "99999999999"),
         ("a group without a name", GROUP, ""),
         ("loggers without a broker", LOGGER, ""),
         ("loggers of another broker", LOGGER, "7"),
-        ("loggers of no number", LOGGER, "x"),
+        ("loggers, a broker id that is no number", LOGGER, "x"),
         ("metrics of clients", METRICS, "m"),
         ("metrics without a name", METRICS, ""),
         ("type 0", 0, "x"),
@@ -116,18 +116,18 @@ def refusals(tell: Teller) -> None:
         ("type 3", 3, "x"),
         ("type -1", -1, "x"),
     ):
-        tell.ask(step, described((kind, name)))
-    topic = tell.topic("a")
+        run.send(step, described((kind, name)))
+    topic = run.topic("a")
     keys = ["retention.ms", "message.max.bytes"]
     mixed = [(TOPIC, topic.name), (TOPIC, "no-such-topic"), (BROKER, "1"), (BROKER, "7")]
-    tell.ask("good ones and bad ones", described(*mixed, keys=keys))
-    tell.ask("an unknown type beside", described(*mixed, (99, "x"), keys=keys))
-    tell.ask("nothing", described())
+    run.send("valid and invalid ones", described(*mixed, keys=keys))
+    run.send("with an unknown type", described(*mixed, (99, "x"), keys=keys))
+    run.send("nothing", described())
 
 
 @scenario("describe_configs")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "describe_configs", b"")
-    flexible = tell.version >= 4
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "describe_configs", b"")
+    flexible = run.version >= 4
     null = b"\0" if flexible else b"\xff" * 4
-    tell.ask_raw("null resources", "describe_configs", null + b"\0" * 3)
+    run.send_raw("null resources", "describe_configs", null + b"\0" * 3)

@@ -9,72 +9,72 @@ from tests.oracle.groups import (
     JOIN,
     STATIC,
     committed,
+    consumer_member,
     join,
     joined,
     leave_all,
-    modern_member,
     pending,
     stable,
 )
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 
-def asked(*groups: str) -> DescribeGroupsRequest:
+def request(*groups: str) -> DescribeGroupsRequest:
     return DescribeGroupsRequest(groups=list(groups))
 
 
 @scenario("describe_groups")
-def every_state(tell: Teller) -> None:
-    group = tell.group("g")
-    tell.ask("one that is not there", asked(group))
-    pending(tell, tell.group("pending"))
-    tell.ask("an id was given", asked(tell.group("pending")))
+def every_state(run: ScenarioRun) -> None:
+    group = run.group("g")
+    run.send("an unknown group", request(group))
+    pending(run, run.group("pending"))
+    run.send("a pending member", request(run.group("pending")))
     protocols = {"range": subscription("t"), "sticky": b"x"}
-    first = stable(tell, group, protocols=protocols)
-    tell.ask("stable", asked(group))
-    second = pending(tell, group)
-    waiting = tell.begin(join(group, second), "second", JOIN)
-    tell.group_becomes(group, "PreparingRebalance", 2)
-    tell.ask("preparing", asked(group))
-    tell.call(join(group, first.member_id, protocols), JoinGroupResponse, JOIN)
-    tell.end("the second joins", waiting)
-    tell.ask("completing", asked(group))
+    first = stable(run, group, protocols=protocols)
+    run.send("stable", request(group))
+    second = pending(run, group)
+    waiting = run.begin(join(group, second), "second", JOIN)
+    run.wait_for_group(group, "PreparingRebalance", 2)
+    run.send("preparing", request(group))
+    run.call(join(group, first.member_id, protocols), JoinGroupResponse, JOIN)
+    run.end("the second joins", waiting)
+    run.send("completing", request(group))
     both = leave_all(group, first.member_id, second)
-    tell.call(both, LeaveGroupResponse, STATIC)
-    tell.ask("empty", asked(group))
-    tell.call(DeleteGroupsRequest(groups_names=[group]), DeleteGroupsResponse, 1)
-    tell.ask("deleted", asked(group))
+    run.call(both, LeaveGroupResponse, STATIC)
+    run.send("empty", request(group))
+    run.call(DeleteGroupsRequest(groups_names=[group]), DeleteGroupsResponse, 1)
+    run.send("deleted", request(group))
 
 
 @scenario("describe_groups")
-def several(tell: Teller) -> None:
-    group, other = tell.group("g"), tell.group("h")
-    joined(tell, group, group_instance_id="i")
-    committed(tell, other, tell.topic("a"), 1)
-    tell.ask("three", asked(other, group, tell.group("none")))
-    tell.ask("the same twice", asked(group, group))
-    tell.ask("none", asked())
-    tell.ask("an empty name", asked(""))
+def several(run: ScenarioRun) -> None:
+    group, other = run.group("g"), run.group("h")
+    joined(run, group, group_instance_id="i")
+    committed(run, other, run.topic("a"), 1)
+    run.send("three", request(other, group, run.group("none")))
+    run.send("the same twice", request(group, group))
+    run.send("none", request())
+    run.send("an empty name", request(""))
 
 
 @scenario("describe_groups")
-def one_of_the_other_kind(tell: Teller) -> None:
-    group = tell.group("g")
-    modern_member(tell, group, "m", tell.topic("a").name)
-    tell.ask("ask", asked(group))
+def a_consumer_group(run: ScenarioRun) -> None:
+    group = run.group("g")
+    consumer_member(run, group, "m", run.topic("a").name)
+    run.send("request", request(group))
 
 
 @scenario("describe_groups", first=3)
-def authorized_operations(tell: Teller) -> None:
-    group = tell.group("g")
-    stable(tell, group)
-    names = [group, tell.group("none")]
+def authorized_operations(run: ScenarioRun) -> None:
+    group = run.group("g")
+    stable(run, group)
+    names = [group, run.group("none")]
     request = DescribeGroupsRequest(groups=names, include_authorized_operations=True)
-    tell.ask("ask", request)
+    run.send("request", request)
 
 
 @scenario("describe_groups")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "describe_groups", b"")
-    tell.ask_raw("half a body", "describe_groups", b"\0\0\0" if tell.version < 5 else b"\x02\x09a")
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "describe_groups", b"")
+    run.send_raw("half a body", "describe_groups", b"\0\0\0" if run.version < 5 else b"\x02\x09a")

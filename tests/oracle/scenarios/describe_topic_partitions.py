@@ -5,12 +5,12 @@ from interfaces.kafka.wire.messages.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
     TopicRequest,
 )
-from tests.oracle.requests import NOBODY, SHARES
+from tests.oracle.requests import SHARES, UNKNOWN_TOPIC
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 
-def asked(
+def request(
     *names: str, limit: int = 2000, cursor: tuple[str, int] | None = None
 ) -> DescribeTopicPartitionsRequest:
     return DescribeTopicPartitionsRequest(
@@ -21,41 +21,41 @@ def asked(
 
 
 @scenario("describe_topic_partitions")
-def topics(tell: Teller) -> None:
-    one, two = tell.topic("a"), tell.topic("b", 3)
-    tell.ask("one", asked(one.name))
-    tell.ask("not in their order", asked(two.name, one.name))
-    tell.ask("twice", asked(one.name, one.name))
-    tell.ask("unknown", asked(NOBODY.name))
-    tell.ask("known and unknown", asked(NOBODY.name, two.name, one.name))
-    tell.ask("an illegal name", asked("a b"))
-    tell.ask("an empty name", asked(""))
+def topics(run: ScenarioRun) -> None:
+    one, two = run.topic("a"), run.topic("b", 3)
+    run.send("one", request(one.name))
+    run.send("unsorted", request(two.name, one.name))
+    run.send("twice", request(one.name, one.name))
+    run.send("unknown", request(UNKNOWN_TOPIC.name))
+    run.send("known and unknown", request(UNKNOWN_TOPIC.name, two.name, one.name))
+    run.send("an illegal name", request("a b"))
+    run.send("an empty name", request(""))
 
 
 @scenario("describe_topic_partitions")
-def an_internal_topic(tell: Teller) -> None:
-    tell.ask("not created yet", asked(SHARES))
+def an_internal_topic(run: ScenarioRun) -> None:
+    run.send("not created yet", request(SHARES))
 
 
 @scenario("describe_topic_partitions")
-def pages(tell: Teller) -> None:
-    one, two = tell.topic("a", 2), tell.topic("b", 3)
+def pages(run: ScenarioRun) -> None:
+    one, two = run.topic("a", 2), run.topic("b", 3)
     both = one.name, two.name
     for limit in (1, 2, 3, 5, 0, -1, 100_000):
-        tell.ask(f"at most {limit}", asked(*both, limit=limit))
-    tell.ask("an unknown one where the page ends", asked(*both, "zz-nobody", limit=5))
+        run.send(f"at most {limit}", request(*both, limit=limit))
+    run.send("an unknown topic at the end of the page", request(*both, "zz-nobody", limit=5))
     for place in ((one.name, 0), (one.name, 1), (two.name, 0), (two.name, 2)):
         short = "a" if place[0] == one.name else "b"
-        tell.ask(f"from {short} {place[1]}", asked(*both, cursor=place))
-    tell.ask("from a partition that there is not", asked(*both, cursor=(one.name, 9)))
-    tell.ask("from a negative partition", asked(*both, cursor=(one.name, -1)))
-    tell.ask("from a topic that is not asked for", asked(two.name, cursor=(one.name, 0)))
-    tell.ask("from one that is not asked for, later", asked(one.name, cursor=(two.name, 0)))
-    tell.ask("from one that there is not", asked(*both, cursor=(NOBODY.name, 0)))
-    tell.ask("a page within a topic", asked(*both, limit=1, cursor=(two.name, 1)))
+        run.send(f"from {short} {place[1]}", request(*both, cursor=place))
+    run.send("from an unknown partition", request(*both, cursor=(one.name, 9)))
+    run.send("from a negative partition", request(*both, cursor=(one.name, -1)))
+    run.send("from a topic that is not requested", request(two.name, cursor=(one.name, 0)))
+    run.send("from a later topic that is not requested", request(one.name, cursor=(two.name, 0)))
+    run.send("from an unknown topic", request(*both, cursor=(UNKNOWN_TOPIC.name, 0)))
+    run.send("a page within a topic", request(*both, limit=1, cursor=(two.name, 1)))
 
 
 @scenario("describe_topic_partitions")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "describe_topic_partitions", b"")
-    tell.ask_raw("a cursor that is cut off", "describe_topic_partitions", b"\x01\0\0\0\x05\x01")
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "describe_topic_partitions", b"")
+    run.send_raw("a cursor that is cut off", "describe_topic_partitions", b"\x01\0\0\0\x05\x01")

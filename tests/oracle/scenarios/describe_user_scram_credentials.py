@@ -7,24 +7,24 @@ from interfaces.kafka.wire.messages.describe_user_scram_credentials import (
     UserName,
 )
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 
-def asked(*names: str) -> DescribeUserScramCredentialsRequest:
+def request(*names: str) -> DescribeUserScramCredentialsRequest:
     return DescribeUserScramCredentialsRequest(users=[UserName(name=name) for name in names])
 
 
 @scenario("describe_user_scram_credentials")
-def users(tell: Teller) -> None:
-    tell.ask("all of them", DescribeUserScramCredentialsRequest(users=None))
-    tell.ask("none", asked())
-    tell.ask("one", asked("alice"))
-    tell.ask("two", asked("bob", "alice"))
-    tell.ask("an empty name", asked(""))
-    tell.ask("one twice", asked("alice", "bob", "alice"))
-    tell.ask("one three times", asked("alice", "alice", "alice"))
+def users(run: ScenarioRun) -> None:
+    run.send("all of them", DescribeUserScramCredentialsRequest(users=None))
+    run.send("none", request())
+    run.send("one", request("alice"))
+    run.send("two", request("bob", "alice"))
+    run.send("an empty name", request(""))
+    run.send("one twice", request("alice", "bob", "alice"))
+    run.send("one three times", request("alice", "alice", "alice"))
 
 
 @scenario("describe_user_scram_credentials")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "describe_user_scram_credentials", b"")
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "describe_user_scram_credentials", b"")

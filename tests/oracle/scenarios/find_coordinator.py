@@ -2,44 +2,44 @@ from __future__ import annotations
 
 from interfaces.kafka.wire.messages.find_coordinator import FindCoordinatorRequest
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 SEVERAL, SHARES = 4, 6
 GROUP, TRANSACTION, SHARE = 0, 1, 2
 
 
-def asked(tell: Teller, *keys: str, kind: int = GROUP) -> FindCoordinatorRequest:
-    if tell.version >= SEVERAL:
+def request(run: ScenarioRun, *keys: str, kind: int = GROUP) -> FindCoordinatorRequest:
+    if run.version >= SEVERAL:
         return FindCoordinatorRequest(coordinator_keys=list(keys), key_type=kind)
     return FindCoordinatorRequest(key=keys[0], key_type=kind)
 
 
 @scenario("find_coordinator")
-def of_a_group(tell: Teller) -> None:
-    tell.ask("one", asked(tell, "group"))
-    tell.ask("an empty name", asked(tell, ""))
-    tell.ask("a long name", asked(tell, "x" * 1_000))
-    if tell.version >= SEVERAL:
-        tell.ask("several", asked(tell, "b", "a", ""))
-        tell.ask("the same twice", asked(tell, "a", "a"))
-        tell.ask("none", asked(tell))
+def of_a_group(run: ScenarioRun) -> None:
+    run.send("one", request(run, "group"))
+    run.send("an empty name", request(run, ""))
+    run.send("a long name", request(run, "x" * 1_000))
+    if run.version >= SEVERAL:
+        run.send("several", request(run, "b", "a", ""))
+        run.send("the same twice", request(run, "a", "a"))
+        run.send("none", request(run))
 
 
 @scenario("find_coordinator", first=1)
-def of_other_kinds(tell: Teller) -> None:
-    tell.ask("a transactional id", asked(tell, "mine", kind=TRANSACTION))
-    tell.ask("an empty transactional id", asked(tell, "", kind=TRANSACTION))
-    tell.ask("an unknown kind", asked(tell, "mine", kind=3))
-    tell.ask("a negative kind", asked(tell, "mine", kind=-1))
-    if tell.version >= SHARES:
-        tell.ask("a share group's key that is none", asked(tell, "mine", kind=SHARE))
+def of_other_kinds(run: ScenarioRun) -> None:
+    run.send("a transactional id", request(run, "mine", kind=TRANSACTION))
+    run.send("an empty transactional id", request(run, "", kind=TRANSACTION))
+    run.send("an unknown kind", request(run, "mine", kind=3))
+    run.send("a negative kind", request(run, "mine", kind=-1))
+    if run.version >= SHARES:
+        run.send("an invalid share group key", request(run, "mine", kind=SHARE))
         bad = "group:topic:0"
-        tell.ask("a share group's key without a topic id", asked(tell, bad, kind=SHARE))
+        run.send("a share group key without a topic id", request(run, bad, kind=SHARE))
     else:
-        tell.ask("a share group before its time", asked(tell, "mine", kind=SHARE))
+        run.send("a share group before version 6", request(run, "mine", kind=SHARE))
 
 
 @scenario("find_coordinator")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "find_coordinator", b"")
-    tell.ask_raw("half a body", "find_coordinator", b"\0" if tell.version < 3 else b"\x05a")
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "find_coordinator", b"")
+    run.send_raw("half a body", "find_coordinator", b"\0" if run.version < 3 else b"\x05a")

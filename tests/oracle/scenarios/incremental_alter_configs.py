@@ -14,36 +14,36 @@ from tests.fakes.config_requests import (
     changed,
     described,
 )
-from tests.oracle.configs import DESCRIBE, becomes, is_taken_back
+from tests.oracle.configs import DESCRIBE, reset_config, wait_for_config
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 SESSION, HEARTBEAT = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
 POLICY = "cleanup.policy"
 
 
 @scenario("incremental_alter_configs")
-def values_of_topics(tell: Teller) -> None:
-    topic = tell.topic("a", retention_ms="1000")
+def values_of_topics(run: ScenarioRun) -> None:
+    topic = run.topic("a", retention_ms="1000")
     operations: list[Operation] = [
         ("max.message.bytes", SET, " 5000 "),
         ("retention.ms", DELETE, None),
         ("segment.ms", DELETE, "any"),
     ]
-    tell.ask("set and deleted", changed((TOPIC, topic.name, operations)))
-    becomes(tell, TOPIC, topic.name, "max.message.bytes", "5000")
+    run.send("set and deleted", changed((TOPIC, topic.name, operations)))
+    wait_for_config(run, TOPIC, topic.name, "max.message.bytes", "5000")
     then = described((TOPIC, topic.name), keys=[one[0] for one in operations])
-    tell.ask("what is then", then, DESCRIBE)
+    run.send("described", then, DESCRIBE)
     only = changed((TOPIC, topic.name, [("max.message.bytes", SET, "1")]), only=True)
-    tell.ask("only looked at", only)
-    tell.ask("nothing", changed((TOPIC, topic.name, [])))
-    tell.ask("what is still", then, DESCRIBE)
-    tell.ask("no resources", changed())
+    run.send("validate only", only)
+    run.send("nothing", changed((TOPIC, topic.name, [])))
+    run.send("described again", then, DESCRIBE)
+    run.send("no resources", changed())
 
 
 @scenario("incremental_alter_configs")
-def lists(tell: Teller) -> None:
-    topic = tell.topic("a")
+def lists(run: ScenarioRun) -> None:
+    topic = run.topic("a")
     for step, operation, text, then in (
         ("appended", APPEND, "compact", "delete,compact"),
         ("appended again", APPEND, "compact,delete", "delete,compact"),
@@ -57,14 +57,14 @@ def lists(tell: Teller) -> None:
         ("set to nothing", SET, "", ""),
         ("deleted", DELETE, "delete", "delete"),
     ):
-        tell.ask(step, changed((TOPIC, topic.name, [(POLICY, operation, text)])))
+        run.send(step, changed((TOPIC, topic.name, [(POLICY, operation, text)])))
         shown = ",".join(dict.fromkeys(one.strip() for one in then.split(",")))
-        becomes(tell, TOPIC, topic.name, POLICY, shown)
+        wait_for_config(run, TOPIC, topic.name, POLICY, shown)
     for step, operation, text in (
         ("appended nothing", APPEND, ""),
-        ("appended what may not be", APPEND, "nope"),
+        ("appended an invalid item", APPEND, "nope"),
     ):
-        tell.ask(step, changed((TOPIC, topic.name, [(POLICY, operation, text)])))
+        run.send(step, changed((TOPIC, topic.name, [(POLICY, operation, text)])))
 
 
 REFUSED: dict[str, list[Operation]] = {
@@ -79,8 +79,8 @@ REFUSED: dict[str, list[Operation]] = {
     "not a policy": [(POLICY, SET, "keep")],
     "appended to a number": [("retention.ms", APPEND, "1")],
     "subtracted from a number": [("retention.ms", SUBTRACT, "1")],
-    "one good, one bad": [("retention.ms", SET, "1"), ("max.message.bytes", SET, "x")],
-    "compaction backwards": [
+    "one valid, one invalid": [("retention.ms", SET, "1"), ("max.message.bytes", SET, "x")],
+    "compaction lags reversed": [
         ("min.compaction.lag.ms", SET, "9"),
         ("max.compaction.lag.ms", SET, "3"),
     ],
@@ -91,43 +91,42 @@ REFUSED: dict[str, list[Operation]] = {
 
 
 @scenario("incremental_alter_configs")
-def refusals_of_topics(tell: Teller) -> None:
-    topic = tell.topic("a")
+def refusals_of_topics(run: ScenarioRun) -> None:
+    topic = run.topic("a")
     for step, operations in REFUSED.items():
-        tell.ask(step, changed((TOPIC, topic.name, operations), only=True))
+        run.send(step, changed((TOPIC, topic.name, operations), only=True))
     good: list[Operation] = [("retention.ms", SET, "1")]
     for step, name in (("unknown topic", "no-such-topic"), ("illegal", "a b"), ("no name", "")):
-        tell.ask(step, changed((TOPIC, name, good)))
-    tell.ask("unknown topic and config", changed((TOPIC, "nope", [("no.such", SET, "1")])))
-    tell.ask("unknown topic, nothing", changed((TOPIC, "no-such-topic", [])))
-    tell.ask(
+        run.send(step, changed((TOPIC, name, good)))
+    run.send("unknown topic and config", changed((TOPIC, "nope", [("no.such", SET, "1")])))
+    run.send("unknown topic, nothing", changed((TOPIC, "no-such-topic", [])))
+    run.send(
         "one topic twice",
         changed((TOPIC, topic.name, good), (TOPIC, "nope", good), (TOPIC, topic.name, good)),
     )
-    tell.ask(
-        "good and bad ones",
+    run.send(
+        "valid and invalid ones",
         changed((TOPIC, "nope", good), (TOPIC, topic.name, good), (99, "x", good), only=True),
     )
     keys = ["retention.ms", "max.message.bytes"]
-    tell.ask("nothing has changed", described((TOPIC, topic.name), keys=keys), DESCRIBE)
+    run.send("unchanged", described((TOPIC, topic.name), keys=keys), DESCRIBE)
 
 
 @scenario("incremental_alter_configs")
-def brokers(tell: Teller) -> None:
+def brokers(run: ScenarioRun) -> None:
     name = "log.cleanup.policy"
     keys = [name, "log.retention.ms"]
     for step, broker, then in (("all", "", None), ("this one", "1", "delete")):
-        asked = changed((BROKER, broker, [(name, APPEND, "compact")]))
-        tell.ask(f"{step}: appended", asked)
-        becomes(tell, BROKER, broker, name, "delete,compact")
-        tell.ask(f"{step}: what is then", described((BROKER, broker), keys=keys), DESCRIBE)
-        is_taken_back(tell, BROKER, broker, name, then)
+        run.send(f"{step}: appended", changed((BROKER, broker, [(name, APPEND, "compact")])))
+        wait_for_config(run, BROKER, broker, name, "delete,compact")
+        run.send(f"{step}: described", described((BROKER, broker), keys=keys), DESCRIBE)
+        reset_config(run, BROKER, broker, name, then)
     for step, operations in BROKER_CASES.items():
         for broker in ("", "1"):
-            tell.ask(f"{step}, {broker!r}", changed((BROKER, broker, operations), only=True))
+            run.send(f"{step}, {broker!r}", changed((BROKER, broker, operations), only=True))
     good: list[Operation] = [("log.retention.ms", SET, "1")]
     for broker in ("7", "x", "-1"):
-        tell.ask(f"broker {broker}", changed((BROKER, broker, good)))
+        run.send(f"broker {broker}", changed((BROKER, broker, good)))
 
 
 BROKER_CASES: dict[str, list[Operation]] = {
@@ -150,14 +149,14 @@ BROKER_CASES: dict[str, list[Operation]] = {
 
 
 @scenario("incremental_alter_configs")
-def groups(tell: Teller) -> None:
-    group = tell.group("g")
-    tell.ask("set", changed((GROUP, group, [(SESSION, SET, "50000"), (HEARTBEAT, SET, "15000")])))
-    becomes(tell, GROUP, group, SESSION, "50000")
+def groups(run: ScenarioRun) -> None:
+    group = run.group("g")
+    run.send("set", changed((GROUP, group, [(SESSION, SET, "50000"), (HEARTBEAT, SET, "15000")])))
+    wait_for_config(run, GROUP, group, SESSION, "50000")
     keys = [SESSION, HEARTBEAT]
-    tell.ask("what is then", described((GROUP, group), keys=keys), DESCRIBE)
-    tell.ask("deleted", changed((GROUP, group, [(SESSION, DELETE, ""), (HEARTBEAT, DELETE, "")])))
-    becomes(tell, GROUP, group, SESSION, "45000")
+    run.send("described", described((GROUP, group), keys=keys), DESCRIBE)
+    run.send("deleted", changed((GROUP, group, [(SESSION, DELETE, ""), (HEARTBEAT, DELETE, "")])))
+    wait_for_config(run, GROUP, group, SESSION, "45000")
     cases: dict[str, list[Operation]] = {
         "session too short": [(SESSION, SET, "44999")],
         "session too long": [(SESSION, SET, "60001")],
@@ -174,16 +173,16 @@ def groups(tell: Teller) -> None:
         "of share groups": [("share.session.timeout.ms", SET, "46000")],
     }
     for step, operations in cases.items():
-        tell.ask(step, changed((GROUP, group, operations), only=True))
-    tell.ask("without a name", changed((GROUP, "", [(SESSION, SET, "45000")])))
+        run.send(step, changed((GROUP, group, operations), only=True))
+    run.send("without a name", changed((GROUP, "", [(SESSION, SET, "45000")])))
 
 
 @scenario("incremental_alter_configs")
-def other_resources(tell: Teller) -> None:
+def other_resources(run: ScenarioRun) -> None:
     for step, kind, name, operations in (
-        ("a logger that there is not", LOGGER, "1", [("no.such.logger", SET, "INFO")]),
+        ("an unknown logger", LOGGER, "1", [("no.such.logger", SET, "INFO")]),
         ("appended to a logger", LOGGER, "1", [("no.such.logger", APPEND, "INFO")]),
-        ("a level that there is not", LOGGER, "1", [("no.such.logger", SET, "LOUD")]),
+        ("an unknown level", LOGGER, "1", [("no.such.logger", SET, "LOUD")]),
         ("no logger", LOGGER, "1", []),
         ("a logger of another broker", LOGGER, "7", [("no.such.logger", SET, "INFO")]),
         ("a logger of no broker", LOGGER, "", [("no.such.logger", SET, "INFO")]),
@@ -192,11 +191,11 @@ def other_resources(tell: Teller) -> None:
         ("type 1", 1, "x", []),
         ("type 99", 99, "x", [("retention.ms", SET, "1")]),
     ):
-        tell.ask(step, changed((kind, name, list(operations)), only=True))
+        run.send(step, changed((kind, name, list(operations)), only=True))
 
 
 @scenario("incremental_alter_configs")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "incremental_alter_configs", b"")
-    null = b"\0" if tell.version >= 1 else b"\xff" * 4
-    tell.ask_raw("null resources", "incremental_alter_configs", null + b"\0" * 2)
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "incremental_alter_configs", b"")
+    null = b"\0" if run.version >= 1 else b"\xff" * 4
+    run.send_raw("null resources", "incremental_alter_configs", null + b"\0" * 2)

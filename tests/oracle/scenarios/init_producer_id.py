@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from interfaces.kafka.wire.messages.init_producer_id import InitProducerIdRequest
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 
-def asked(
+def request(
     transactional_id: str | None = None,
     producer_id: int = -1,
     producer_epoch: int = -1,
@@ -20,34 +20,34 @@ def asked(
 
 
 @scenario("init_producer_id")
-def ids_of_idempotent_producers(tell: Teller) -> None:
-    tell.ask("the first", asked())
-    tell.ask("the second", asked())
-    tell.ask("a timeout of zero", asked(timeout_ms=0))
-    tell.ask("a negative timeout", asked(timeout_ms=-1))
+def idempotent_producer_ids(run: ScenarioRun) -> None:
+    run.send("the first", request())
+    run.send("the second", request())
+    run.send("a timeout of zero", request(timeout_ms=0))
+    run.send("a negative timeout", request(timeout_ms=-1))
 
 
 @scenario("init_producer_id")
-def an_empty_transactional_id(tell: Teller) -> None:
-    tell.ask("ask", asked(""))
+def an_empty_transactional_id(run: ScenarioRun) -> None:
+    run.send("request", request(""))
 
 
 @scenario("init_producer_id")
-def a_transactional_id(tell: Teller) -> None:
-    name = f"oracle-{tell.version}"
-    tell.ask("ask", asked(name))
-    tell.ask("a timeout of zero", asked(name, timeout_ms=0))
+def a_transactional_id(run: ScenarioRun) -> None:
+    name = f"oracle-{run.version}"
+    run.send("request", request(name))
+    run.send("a timeout of zero", request(name, timeout_ms=0))
 
 
 @scenario("init_producer_id", first=3)
-def an_id_that_the_producer_has(tell: Teller) -> None:
-    tell.ask("id and epoch", asked(producer_id=4_000_000, producer_epoch=3))
-    tell.ask("an id alone", asked(producer_id=4_000_000))
-    tell.ask("an epoch alone", asked(producer_epoch=3))
-    tell.ask("negative ones", asked(producer_id=-2, producer_epoch=-2))
+def an_existing_producer_id(run: ScenarioRun) -> None:
+    run.send("id and epoch", request(producer_id=4_000_000, producer_epoch=3))
+    run.send("an id alone", request(producer_id=4_000_000))
+    run.send("an epoch alone", request(producer_epoch=3))
+    run.send("negative values", request(producer_id=-2, producer_epoch=-2))
 
 
 @scenario("init_producer_id")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "init_producer_id", b"")
-    tell.ask_raw("half a body", "init_producer_id", b"\xff\xff\0" if tell.version < 2 else b"\0\0")
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "init_producer_id", b"")
+    run.send_raw("half a body", "init_producer_id", b"\xff\xff\0" if run.version < 2 else b"\0\0")

@@ -4,40 +4,40 @@ from __future__ import annotations
 
 from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from interfaces.kafka.wire.messages.list_groups import ListGroupsRequest
-from tests.oracle.groups import JOIN, committed, join, joined, modern_member, pending, stable
+from tests.oracle.groups import JOIN, committed, consumer_member, join, joined, pending, stable
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller
+from tests.oracle.scenario_run import ScenarioRun
 
 BY_STATE, BY_TYPE = 4, 5
 
 
-def make_groups(tell: Teller) -> None:
+def make_groups(run: ScenarioRun) -> None:
     """One in each state, and one of the other kind with and without a member."""
-    topic = tell.topic("a")
-    committed(tell, tell.group("empty"), topic, 1)
-    pending(tell, tell.group("pending"))
-    joined(tell, tell.group("completing"))
-    stable(tell, tell.group("stable"), protocol_type="connect")
-    preparing = tell.group("preparing")
-    stable(tell, preparing)
-    tell.begin(join(preparing, pending(tell, preparing)), "second", JOIN)
-    tell.group_becomes(preparing, "PreparingRebalance", 2)
-    modern_member(tell, tell.group("modern"), "m", topic.name)
+    topic = run.topic("a")
+    committed(run, run.group("empty"), topic, 1)
+    pending(run, run.group("pending"))
+    joined(run, run.group("completing"))
+    stable(run, run.group("stable"), protocol_type="connect")
+    preparing = run.group("preparing")
+    stable(run, preparing)
+    run.begin(join(preparing, pending(run, preparing)), "second", JOIN)
+    run.wait_for_group(preparing, "PreparingRebalance", 2)
+    consumer_member(run, run.group("modern"), "m", topic.name)
 
 
 @scenario("list_groups")
-def all_of_them(tell: Teller) -> None:
-    tell.ask("none are there", ListGroupsRequest())
-    make_groups(tell)
-    tell.ask("ask", ListGroupsRequest())
-    gone = DeleteGroupsRequest(groups_names=[tell.group("empty")])
-    tell.call(gone, DeleteGroupsResponse, 1)
-    tell.ask("one is deleted", ListGroupsRequest())
+def all_groups(run: ScenarioRun) -> None:
+    run.send("no groups", ListGroupsRequest())
+    make_groups(run)
+    run.send("request", ListGroupsRequest())
+    gone = DeleteGroupsRequest(groups_names=[run.group("empty")])
+    run.call(gone, DeleteGroupsResponse, 1)
+    run.send("after a deletion", ListGroupsRequest())
 
 
 @scenario("list_groups", first=BY_STATE)
-def by_state(tell: Teller) -> None:
-    make_groups(tell)
+def by_state(run: ScenarioRun) -> None:
+    make_groups(run)
     for states in (
         ["Stable"],
         ["Empty"],
@@ -51,12 +51,12 @@ def by_state(tell: Teller) -> None:
         ["nonsense", "Stable"],
         [""],
     ):
-        tell.ask(" and ".join(states) or "nothing", ListGroupsRequest(states_filter=states))
+        run.send(" and ".join(states) or "nothing", ListGroupsRequest(states_filter=states))
 
 
 @scenario("list_groups", first=BY_TYPE)
-def by_type(tell: Teller) -> None:
-    make_groups(tell)
+def by_type(run: ScenarioRun) -> None:
+    make_groups(run)
     for types in (
         ["classic"],
         ["consumer"],
@@ -69,12 +69,12 @@ def by_type(tell: Teller) -> None:
         ["nonsense"],
         [""],
     ):
-        tell.ask(" and ".join(types) or "nothing", ListGroupsRequest(types_filter=types))
+        run.send(" and ".join(types) or "nothing", ListGroupsRequest(types_filter=types))
     both = ListGroupsRequest(states_filter=["Stable"], types_filter=["consumer"])
-    tell.ask("by both", both)
+    run.send("by state and type", both)
 
 
 @scenario("list_groups", first=BY_STATE)
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "list_groups", b"")
-    tell.ask_raw("half a body", "list_groups", b"\x02\x09a")
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "list_groups", b"")
+    run.send_raw("half a body", "list_groups", b"\x02\x09a")

@@ -3,12 +3,12 @@ from __future__ import annotations
 from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.oracle.requests import OFFSETS, SHARES, UNKNOWN_ID
 from tests.oracle.scenario import scenario
-from tests.oracle.teller import Teller, Topic
+from tests.oracle.scenario_run import ScenarioRun, Topic
 
 BY_ID = 12
 
 
-def asked(
+def request(
     *names: str | None, ids: tuple[bytes, ...] = (), create: bool = False, all_of_it: bool = False
 ) -> MetadataRequest:
     return MetadataRequest(
@@ -22,29 +22,29 @@ def asked(
 
 
 @scenario("metadata", first=4)
-def topics_by_name(tell: Teller) -> None:
-    one, two = tell.topic("a"), tell.topic("b", 3)
-    tell.ask("one", asked(one.name))
-    tell.ask("three partitions", asked(two.name))
-    tell.ask("both", asked(two.name, one.name))
-    tell.ask("twice", asked(one.name, one.name))
-    tell.ask("none", asked())
+def topics_by_name(run: ScenarioRun) -> None:
+    one, two = run.topic("a"), run.topic("b", 3)
+    run.send("one", request(one.name))
+    run.send("three partitions", request(two.name))
+    run.send("both", request(two.name, one.name))
+    run.send("twice", request(one.name, one.name))
+    run.send("none", request())
 
 
 @scenario("metadata", first=8)
-def authorized_operations(tell: Teller) -> None:
-    topic = tell.topic("a")
-    tell.ask("of a topic", asked(topic.name, all_of_it=True))
-    if tell.version <= 10:
-        request = MetadataRequest(topics=[], include_cluster_authorized_operations=True)
-        tell.ask("of the cluster", request)
+def authorized_operations(run: ScenarioRun) -> None:
+    topic = run.topic("a")
+    run.send("of a topic", request(topic.name, all_of_it=True))
+    if run.version <= 10:
+        of_cluster = MetadataRequest(topics=[], include_cluster_authorized_operations=True)
+        run.send("of the cluster", of_cluster)
 
 
 @scenario("metadata", first=4)
-def names_that_no_topic_has(tell: Teller) -> None:
-    topic = tell.topic("a")
-    tell.ask("unknown", asked(tell.name("missing")))
-    tell.ask("unknown and known", asked(tell.name("missing"), topic.name))
+def unknown_and_illegal_names(run: ScenarioRun) -> None:
+    topic = run.topic("a")
+    run.send("unknown", request(run.name("missing")))
+    run.send("unknown and known", request(run.name("missing"), topic.name))
     for step, name in (
         ("empty", ""),
         ("dot", "."),
@@ -54,63 +54,63 @@ def names_that_no_topic_has(tell: Teller) -> None:
         ("249 characters", "x" * 249),
         ("250 characters", "x" * 250),
     ):
-        tell.ask(f"illegal: {step}", asked(name))
-        tell.ask(f"illegal, may be created: {step}", asked(name, create=len(name) != 249))
+        run.send(f"illegal: {step}", request(name))
+        run.send(f"illegal, may be created: {step}", request(name, create=len(name) != 249))
 
 
 @scenario("metadata", first=10)
-def topics_by_id(tell: Teller) -> None:
-    topic = tell.topic("a")
+def topics_by_id(run: ScenarioRun) -> None:
+    topic = run.topic("a")
     by_id = (topic.topic_id,)
-    if tell.version >= BY_ID:
-        tell.ask("known", asked(ids=by_id))
-        tell.ask("twice", asked(ids=by_id * 2))
-        tell.ask("unknown", asked(ids=(UNKNOWN_ID,)))
-        tell.ask("known and unknown", asked(ids=(*by_id, UNKNOWN_ID)))
-        tell.ask("a name and an id", asked(topic.name, ids=(UNKNOWN_ID,)))
-        tell.ask("an unknown name and an id", asked(tell.name("missing"), ids=by_id))
+    if run.version >= BY_ID:
+        run.send("known", request(ids=by_id))
+        run.send("twice", request(ids=by_id * 2))
+        run.send("unknown", request(ids=(UNKNOWN_ID,)))
+        run.send("known and unknown", request(ids=(*by_id, UNKNOWN_ID)))
+        run.send("a name and an id", request(topic.name, ids=(UNKNOWN_ID,)))
+        run.send("an unknown name and an id", request(run.name("missing"), ids=by_id))
     else:
-        tell.ask("before its time", asked(ids=by_id))
-    tell.ask("zero and no name", asked(ids=(bytes(16),)))
+        run.send("an id before version 12", request(ids=by_id))
+    run.send("zero and no name", request(ids=(bytes(16),)))
     both = MetadataRequestTopic(name=topic.name, topic_id=topic.topic_id)
-    tell.ask("name and id of one topic", MetadataRequest(topics=[both]))
+    run.send("name and id of one topic", MetadataRequest(topics=[both]))
     wrong = MetadataRequestTopic(name=topic.name, topic_id=UNKNOWN_ID)
-    tell.ask("name and id of two", MetadataRequest(topics=[wrong]))
+    run.send("name and id of two topics", MetadataRequest(topics=[wrong]))
 
 
 @scenario("metadata")
-def topics_that_are_created_on_the_way(tell: Teller) -> None:
-    name = tell.name("new")
-    tell.ask("the first time", asked(name, create=True))
-    tell.settle(name, 1)
-    tell.ask("when it is there", asked(name, create=True))
-    other = Topic(tell.name("b-new"), UNKNOWN_ID)
-    tell.ask("one that is there and one that is not", asked(name, other.name, create=True))
-    tell.settle(other.name, 1)
+def auto_created_topics(run: ScenarioRun) -> None:
+    name = run.name("new")
+    run.send("the first time", request(name, create=True))
+    run.wait_for_partitions(name, 1)
+    run.send("again, after its creation", request(name, create=True))
+    other = Topic(run.name("b-new"), UNKNOWN_ID)
+    run.send("one known and one new", request(name, other.name, create=True))
+    run.wait_for_partitions(other.name, 1)
 
 
 @scenario("metadata", first=4)
-def a_name_that_collides(tell: Teller) -> None:
-    topic = tell.topic("a.b")
+def a_colliding_name(run: ScenarioRun) -> None:
+    topic = run.topic("a.b")
     other = topic.name.replace(".", "_")
-    tell.placeholders.add_topic(other, "a_b")
-    tell.ask("may be created", asked(other, create=True))
-    tell.ask("still not there", asked(other))
+    run.placeholders.add_topic(other, "a_b")
+    run.send("may be created", request(other, create=True))
+    run.send("still unknown", request(other))
 
 
 @scenario("metadata", first=4)
-def internal_topics(tell: Teller) -> None:
-    tell.ask("not created yet", asked(SHARES))
-    tell.ask("of committed offsets", asked(OFFSETS, create=True))
+def internal_topics(run: ScenarioRun) -> None:
+    run.send("not created yet", request(SHARES))
+    run.send("__consumer_offsets", request(OFFSETS, create=True))
 
 
 @scenario("metadata")
-def broken_requests(tell: Teller) -> None:
-    tell.ask_raw("no body", "metadata", b"")
-    if tell.version == 0:
-        tell.ask_raw("null topics", "metadata", b"\xff\xff\xff\xff")
-    if tell.version < 9:
-        tell.ask_raw("a count without topics", "metadata", b"\x7f\xff\xff\xff")
-        tell.ask_raw("a name of null", "metadata", b"\0\0\0\x01\xff\xff\0\0\0")
+def broken_requests(run: ScenarioRun) -> None:
+    run.send_raw("no body", "metadata", b"")
+    if run.version == 0:
+        run.send_raw("null topics", "metadata", b"\xff\xff\xff\xff")
+    if run.version < 9:
+        run.send_raw("a count without topics", "metadata", b"\x7f\xff\xff\xff")
+        run.send_raw("a name of null", "metadata", b"\0\0\0\x01\xff\xff\0\0\0")
     else:
-        tell.ask_raw("a count without topics", "metadata", b"\xff\xff\xff\xff\x07")
+        run.send_raw("a count without topics", "metadata", b"\xff\xff\xff\xff\x07")

@@ -1,4 +1,4 @@
-"""A member of a classic group: eager or cooperative, static or not, sometimes its leader."""
+"""A member of a classic group: eager or cooperative, dynamic or static, maybe the leader."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.fakes.consumer_protocol import (
     owned_in,
     subscription,
 )
-from tests.simulation.actors.client import Asked, Client
+from tests.simulation.actors.client import Call, Client
 from tests.simulation.actors.member import (
     FENCED,
     ID_REQUIRED,
@@ -33,14 +33,14 @@ from tests.simulation.actors.member import (
 )
 from tests.simulation.membership import Membership
 from tests.simulation.model import Violation
-from tests.simulation.stories import Story
+from tests.simulation.situations import Situation
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
 EAGER, COOPERATIVE = "range", "cooperative-sticky"
-#: The version in which a leader may be told not to assign.
-SKIPS = 9
+#: The first version with `skip_assignment`.
+SKIP_ASSIGNMENT = 9
 
 
 class ClassicMember(Member):
@@ -57,41 +57,41 @@ class ClassicMember(Member):
         self._members: dict[str, bytes] = {}
         self._synced = False
         self._joined = False
-        #: What there was when it last assigned, as its leader.
+        #: The partitions of its last assignment as leader.
         self._assigned_of: set[tuple[str, int]] | None = set()
         self._known: set[tuple[str, int]] = set()
         self._decided: dict[str, bytes] = {}
         self._decided_in = 0
-        self._look = True
+        self._topics_due = True
         self._lives = 0
         self._floor = 0
         self._old_id = ""
-        #: Of its subscription: a member that says something new makes the others join again.
+        #: Of its subscription: changed metadata starts a rebalance.
         self._metadata_version = 1
-        self._patrol()
+        self._refresh()
 
     @classmethod
-    def arrive(cls, world: World) -> list[Client]:
+    def create_all(cls, world: World) -> list[Client]:
         members: list[Client] = []
-        for group in world.groups_of(modern=False):
+        for group in world.groups_of(consumer=False):
             protocol = world.group_random.choice((EAGER, EAGER, COOPERATIVE))
             for number in range(world.group_random.choice((1, 2, 2, 3))):
                 members.append(cls(world, f"{group.group_id}{number}", group, protocol))
         return members
 
-    def _patrol(self) -> None:
+    def _refresh(self) -> None:
         if not self.finished:
-            self._look = True
+            self._topics_due = True
             self.wake()
-            self.world.timeline.after(self.random.choice((150, 400)), self._patrol)
+            self.world.timeline.after(self.random.choice((150, 400)), self._refresh)
 
-    # ---- what to do next
+    # ---- next request
 
-    def go_on(self) -> None:
-        if self._asking or self.is_silent:
+    def send_next(self) -> None:
+        if self._waiting or self.is_paused:
             return
-        if self._look:
-            self._look_at_topics()
+        if self._topics_due:
+            self._request_topics()
         elif self._synced and self.has_to_commit():
             self.commit()
         elif not self._joined:
@@ -101,46 +101,46 @@ class ClassicMember(Member):
         elif self._leads and self._known != self._assigned_of:
             self._joined = False
             self._join()
-        elif self.world.timeline.now >= self._next_beat_ms:
-            self.beat()
+        elif self.world.timeline.now >= self._next_heartbeat_ms:
+            self.send_heartbeat()
         elif self.may_commit():
             self.commit()
         elif self.owned and self.random.random() < 0.1:
             self.read_back()
-        elif self.world.turmoil and self.random.random() < 0.03:
+        elif self.world.has_faults and self.random.random() < 0.03:
             self.leave()
-        elif self.world.turmoil and self.instance_id and self.random.random() < 0.1:
-            self._come_back_as_another()
+        elif self.world.has_faults and self.instance_id and self.random.random() < 0.1:
+            self._rejoin_with_a_new_id()
         else:
-            self.later(self._next_beat_ms - self.world.timeline.now)
+            self.later(self._next_heartbeat_ms - self.world.timeline.now)
 
-    def forget(self) -> None:
+    def reset_membership(self) -> None:
         self.member_id = ""
-        self.surely_member_until_ms = -1
-        self._no_generation()
+        self.member_until_ms = -1
+        self._reset_generation()
 
-    def _no_generation(self) -> None:
+    def _reset_generation(self) -> None:
         self._joined = self._synced = self.settled = False
         if self.protocol == EAGER or not self.member_id:
             self.owned = set()
 
     # ---- topics
 
-    def _look_at_topics(self) -> None:
-        self._asking = True
-        wanted = [MetadataRequestTopic(name=name) for name in sorted(self.topics)]
-        self.ask(MetadataRequest(topics=wanted, allow_auto_topic_creation=False), 12, self._listed)
+    def _request_topics(self) -> None:
+        self._waiting = True
+        topics = [MetadataRequestTopic(name=name) for name in sorted(self.topics)]
+        self.send(MetadataRequest(topics=topics, allow_auto_topic_creation=False), 12, self._listed)
 
-    def _listed(self, asked: Asked, answer: Any) -> None:
-        self._look = False
-        topics = self.world.known_topics(asked, answer)
+    def _listed(self, call: Call, response: Any) -> None:
+        self._topics_due = False
+        topics = self.world.known_topics(call, response)
         self._known = {(name, i) for name, (_, count) in topics.items() for i in range(count)}
         self.again(0)
 
     # ---- joining
 
     def _join(self) -> None:
-        self._asking = True
+        self._waiting = True
         self._synced = self.settled = False
         self._lives, self._floor = self.group.lives, self.group.floor
         owned = by_topic(self.owned)
@@ -155,53 +155,53 @@ class ClassicMember(Member):
             protocol_type="consumer",
             protocols=[JoinGroupRequestProtocol(name=self.protocol, metadata=metadata)],
         )
-        self.ask(request, self.version, self._told_of_join)
+        self.send(request, self.version, self._join_response)
 
-    def _told_of_join(self, asked: Asked, answer: Any) -> None:
-        code = answer.error_code
+    def _join_response(self, call: Call, response: Any) -> None:
+        code = response.error_code
         if code == 0:
-            self._in_generation(asked, answer)
+            self._in_generation(call, response)
         elif code == ID_REQUIRED:
-            self.member_id = answer.member_id
+            self.member_id = response.member_id
             self._joined = False
         elif code in (UNKNOWN_MEMBER, FENCED):
             self._dropped(code, "JoinGroup")
         elif code not in (*LATER, REBALANCES):
-            raise Violation(f"{self.name}: JoinGroup was answered with {code}")
+            raise Violation(f"{self.name}: JoinGroup failed with {code}")
         self.again(20 if code in LATER else 0)
 
-    def _in_generation(self, asked: Asked, answer: Any) -> None:
-        number = answer.generation_id
-        self.group.rises_to(number, self._floor, self._lives, self.name)
-        if asked.message.member_id and asked.message.member_id in self.group.fenced:
-            raise Violation(f"{asked.message.member_id} was fenced, and joins")
-        if self.instance_id and self._old_id and answer.member_id != self._old_id:
+    def _in_generation(self, call: Call, response: Any) -> None:
+        number = response.generation_id
+        self.group.check_rises(number, self._floor, self._lives, self.name)
+        if call.message.member_id and call.message.member_id in self.group.fenced:
+            raise Violation(f"{call.message.member_id} is fenced, and joins")
+        if self.instance_id and self._old_id and response.member_id != self._old_id:
             self.group.fenced.add(self._old_id)
-            self.world.tell(Story.STATIC_RETURN)
+            self.world.count(Situation.STATIC_RETURN)
         if 0 < self.number < number and self.random.random() < 0.3:
-            self._commit_for_the_last(answer.member_id, self.number)
+            self._commit_late(response.member_id, self.number)
         if number != self.number or self.member_id not in self._decided:
             self._decided_in = 0
-        self.member_id, self.number = answer.member_id, number
-        # Then nobody leads who knows of it: somebody has to see to it that topics are looked after.
-        led_before = bool(self._old_id) and answer.leader == self._old_id != answer.member_id
-        self._old_id = answer.member_id
-        self._leads = answer.leader == self.member_id
-        self.group.joined(number, answer.leader, self.member_id, self._lives)
-        self._members = {one.member_id: one.metadata for one in answer.members}
+        self.member_id, self.number = response.member_id, number
+        # Its old id leads, so no leader watches the topics: changed metadata starts a rebalance.
+        led_before = bool(self._old_id) and response.leader == self._old_id != response.member_id
+        self._old_id = response.member_id
+        self._leads = response.leader == self.member_id
+        self.group.joined(number, response.leader, self.member_id, self._lives)
+        self._members = {one.member_id: one.metadata for one in response.members}
         if self._leads and self.member_id not in self._members:
-            raise Violation(f"{self.name} leads, and is not among {list(self._members)}")
-        self._skips = answer.skip_assignment
+            raise Violation(f"{self.name} leads, but is not among {list(self._members)}")
+        self._skips = response.skip_assignment
         if self._skips:
             self._assigned_of = None  # unknown, so it joins and assigns once more
         if len(self._members) > 1:
-            self.world.tell(Story.REBALANCED)
+            self.world.count(Situation.REBALANCED)
         self._joined = not led_before
         if led_before:
             self._metadata_version ^= 3
 
-    def _commit_for_the_last(self, member_id: str, number: int) -> None:
-        """What comes late of a generation that is over."""
+    def _commit_late(self, member_id: str, number: int) -> None:
+        """Sends a late commit of the previous generation."""
         key = self.group.group_id, min(self.topics), 0
         offset, metadata = self.world.model.committed.attempt(key)
         partition = OffsetCommitRequestPartition(
@@ -214,26 +214,26 @@ class ClassicMember(Member):
             group_instance_id=self.instance_id,
             topics=[OffsetCommitRequestTopic(name=key[1], partitions=[partition])],
         )
-        self.ask(request, 9, self._told_that_it_is_late)
+        self.send(request, 9, self._late_commit_response)
 
-    def _told_that_it_is_late(self, asked: Asked, answer: Any) -> None:
-        if answer.topics[0].partitions[0].error_code == 0:
-            raise Violation(f"{self.name} commits for a generation that is over")
+    def _late_commit_response(self, call: Call, response: Any) -> None:
+        if response.topics[0].partitions[0].error_code == 0:
+            raise Violation(f"{self.name} commits for a previous generation")
 
     def _dropped(self, code: int, what: str) -> None:
         if code == UNKNOWN_MEMBER:
             if self.instance_id is None:
-                self.forgotten_too_soon(what)
-            self.forget()
+                self.check_expired(what)
+            self.reset_membership()
         elif code == FENCED:
-            self.forget()
+            self.reset_membership()
         else:
-            self._no_generation()
+            self._reset_generation()
 
     # ---- assigning
 
     def _sync(self) -> None:
-        self._asking = True
+        self._waiting = True
         shares = self._assigned() if self._leads and not self._skips else {}
         request = SyncGroupRequest(
             group_id=self.group.group_id,
@@ -247,10 +247,10 @@ class ClassicMember(Member):
                 for one, data in shares.items()
             ],
         )
-        self.ask(request, 5 if self.version >= 7 else 3, self._told_of_sync)
+        self.send(request, 5 if self.version >= 7 else 3, self._sync_response)
 
     def _assigned(self) -> dict[str, bytes]:
-        """Who gets what: decided once in a generation, however often it has to be said."""
+        """Returns the assignment, computed once per generation."""
         if self._decided_in != self.number:
             self._decided_in, self._decided = self.number, self._shares()
             self._assigned_of = set(self._known)
@@ -259,41 +259,41 @@ class ClassicMember(Member):
 
     def _shares(self) -> dict[str, bytes]:
         ids = sorted(self._members)
-        wanted: dict[str, set[tuple[str, int]]] = {one: set() for one in ids}
+        shares: dict[str, set[tuple[str, int]]] = {one: set() for one in ids}
         for place, partition in enumerate(sorted(self._known)):
-            wanted[ids[place % len(ids)]].add(partition)
+            shares[ids[place % len(ids)]].add(partition)
         if self.protocol == COOPERATIVE:
             owners = {p: one for one in ids for p in owned_in(self._members[one])}
             for one in ids:
-                wanted[one] = {p for p in wanted[one] if owners.get(p, one) == one}
-        return {one: assignment(by_topic(wanted[one])) for one in ids}
+                shares[one] = {p for p in shares[one] if owners.get(p, one) == one}
+        return {one: assignment(by_topic(shares[one])) for one in ids}
 
-    def _told_of_sync(self, asked: Asked, answer: Any) -> None:
-        code = answer.error_code
+    def _sync_response(self, call: Call, response: Any) -> None:
+        code = response.error_code
         if code == 0:
-            owned = assigned_in(answer.assignment)
+            owned = assigned_in(response.assignment)
             self.group.assigned(
-                asked.message.generation_id, self.member_id, self.instance_id,
-                answer.assignment, owned,
+                call.message.generation_id, self.member_id, self.instance_id,
+                response.assignment, owned,
             )  # fmt: skip
             self._synced = True
-            gave_up = self.protocol == COOPERATIVE and bool(self.owned - owned)
+            revoked = self.protocol == COOPERATIVE and bool(self.owned - owned)
             self.owned = owned
-            self.settled = not gave_up
-            self._next_beat_ms = self.world.timeline.now + self.session_timeout_ms // 5
-            if gave_up:
-                self.world.tell(Story.GAVE_UP)
+            self.settled = not revoked
+            self._next_heartbeat_ms = self.world.timeline.now + self.session_timeout_ms // 5
+            if revoked:
+                self.world.count(Situation.REVOKED_COOPERATIVELY)
                 self._joined = False
         elif code in (UNKNOWN_MEMBER, FENCED, ILLEGAL_GENERATION, REBALANCES):
             self._dropped(code, "SyncGroup")
         elif code not in LATER:
-            raise Violation(f"{self.name}: SyncGroup was answered with {code}")
+            raise Violation(f"{self.name}: SyncGroup failed with {code}")
         self.again(20 if code in LATER else 0)
 
-    # ---- staying and going
+    # ---- heartbeats and leaving
 
-    def beat(self) -> None:
-        self._asking = True
+    def send_heartbeat(self) -> None:
+        self._waiting = True
         is_over = self.group.is_over(self.number)
         is_fenced = self.member_id in self.group.fenced
         request = HeartbeatRequest(
@@ -302,64 +302,74 @@ class ClassicMember(Member):
             member_id=self.member_id,
             group_instance_id=self.instance_id,
         )
-        self.ask(request, 4, lambda asked, answer: self._beaten(asked, answer, is_over, is_fenced))
+        self.send(
+            request,
+            4,
+            lambda call, response: self._heartbeat_response(call, response, is_over, is_fenced),
+        )
 
-    def _beaten(self, asked: Asked, answer: Any, is_over: bool, is_fenced: bool) -> None:
-        code = answer.error_code
+    def _heartbeat_response(
+        self, call: Call, response: Any, is_over: bool, is_fenced: bool
+    ) -> None:
+        code = response.error_code
         if code == 0:
             if is_over or is_fenced:
-                raise Violation(f"{self.name} is told that all is well, and its time is over")
-            self.heard(asked, min(self.session_timeout_ms, self.rebalance_timeout_ms))
-            self._next_beat_ms = self.world.timeline.now + self.session_timeout_ms // 5
+                raise Violation(
+                    f"{self.name} gets a heartbeat response without error in a previous generation"
+                )
+            self.accepted(call, min(self.session_timeout_ms, self.rebalance_timeout_ms))
+            self._next_heartbeat_ms = self.world.timeline.now + self.session_timeout_ms // 5
         elif code in (UNKNOWN_MEMBER, FENCED, ILLEGAL_GENERATION, REBALANCES):
             self._dropped(code, "Heartbeat")
         elif code not in LATER:
-            raise Violation(f"{self.name}: Heartbeat was answered with {code}")
+            raise Violation(f"{self.name}: Heartbeat failed with {code}")
         self.again(20 if code in LATER else 0)
 
     def not_a_member(self, code: int) -> None:
         if code not in (UNKNOWN_MEMBER, FENCED, ILLEGAL_GENERATION, REBALANCES):
-            raise Violation(f"{self.name}: OffsetCommit was answered with {code}")
+            raise Violation(f"{self.name}: OffsetCommit failed with {code}")
         self._dropped(code, "OffsetCommit")
 
     def leave(self) -> None:
-        self._asking = True
+        self._waiting = True
         identity = MemberIdentity(member_id=self.member_id, group_instance_id=self.instance_id)
-        self.surely_member_until_ms = -1
+        self.member_until_ms = -1
         self.settled = False
         request = LeaveGroupRequest(group_id=self.group.group_id, members=[identity])
-        self.ask(request, 4, self._left)
+        self.send(request, 4, self._left)
 
-    def _left(self, asked: Asked, answer: Any) -> None:
-        if answer.error_code == 0 and answer.members[0].error_code == 0:
-            self.world.tell(Story.LEFT)
-        self.forget()
+    def _left(self, call: Call, response: Any) -> None:
+        if response.error_code == 0 and response.members[0].error_code == 0:
+            self.world.count(Situation.LEFT)
+        self.reset_membership()
         self.again(self.random.choice((0, 100)))
 
-    def _come_back_as_another(self) -> None:
-        """Its process was started anew, and does not know its id; the old one is to be fenced."""
+    def _rejoin_with_a_new_id(self) -> None:
+        """Rejoins as a new process without a member id, which fences the old one."""
         old = self.member_id
-        self.forget()
+        self.reset_membership()
         self._join()
-        self._asked[-1].answered = lambda asked, answer: self._came_back(asked, answer, old)
+        self._calls[-1].on_response = lambda call, response: self._rejoined(call, response, old)
 
-    def _came_back(self, asked: Asked, answer: Any, old: str) -> None:
-        if answer.error_code == 0 and old and answer.member_id != old:
+    def _rejoined(self, call: Call, response: Any, old: str) -> None:
+        if response.error_code == 0 and old and response.member_id != old:
             self.group.fenced.add(old)
-            self._try_the_old_one(old, answer.generation_id)
-        self._told_of_join(asked, answer)
+            self._use_the_old_id(old, response.generation_id)
+        self._join_response(call, response)
 
-    def _try_the_old_one(self, old: str, number: int) -> None:
+    def _use_the_old_id(self, old: str, number: int) -> None:
         request = HeartbeatRequest(
             group_id=self.group.group_id,
             generation_id=number,
             member_id=old,
             group_instance_id=self.instance_id,
         )
-        self.ask(request, 4, self._tried)
+        self.send(request, 4, self._old_id_response)
 
-    def _tried(self, asked: Asked, answer: Any) -> None:
-        if answer.error_code == 0:
-            raise Violation(f"{asked.message.member_id} was fenced, and is a member")
-        if answer.error_code == FENCED:
-            self.world.tell(Story.FENCED)
+    def _old_id_response(self, call: Call, response: Any) -> None:
+        if response.error_code == 0:
+            raise Violation(
+                f"{call.message.member_id} is fenced, and gets a heartbeat response without error"
+            )
+        if response.error_code == FENCED:
+            self.world.count(Situation.FENCED)

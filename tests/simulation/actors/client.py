@@ -1,4 +1,4 @@
-"""A client: one connection, requests in a pipeline, answers in order, and patience that ends."""
+"""A client: one connection, pipelined requests, responses in order, and timeouts."""
 
 from __future__ import annotations
 
@@ -17,49 +17,49 @@ from tests.simulation.timeline import Event
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
-#: So long a request may take on a connection that works.
+#: Timeout of a request on a working connection.
 PATIENCE_MS = 5000
 
 _LENGTH = Struct(">i")
 _HEADER = Struct(">hhihi")
-_ANSWERS: dict[tuple[type[Request], int], Any] = {}
+_RESPONSES: dict[tuple[type[Request], int], Any] = {}
 
-Answered = Callable[["Asked", Any], object]
+OnResponse = Callable[["Call", Any], object]
 
 
-class Asked:
-    """A request on its way."""
+class Call:
+    """A request in flight."""
 
     __slots__ = (
-        "answered", "asked", "correlation_id", "line", "message", "sent_ms", "timer", "told",
-        "version",
+        "correlation_id", "line", "message", "on_response", "requested", "responded", "sent_ms",
+        "timer", "version",
     )  # fmt: skip
 
     def __init__(
         self, message: Any, version: int, correlation_id: int, line: Line, commits: int,
-        answered: Answered,
+        on_response: OnResponse,
     ) -> None:  # fmt: skip
         self.message = message
         self.version = version
         self.correlation_id = correlation_id
         self.line = line
-        self.answered = answered
-        #: How many commits there were when it was sent, and when its answer was written.
-        self.asked = commits
-        self.told = commits
+        self.on_response = on_response
+        #: The number of commits when it was sent, and when its response was written.
+        self.requested = commits
+        self.responded = commits
         self.timer: Event | None = None
         self.sent_ms = 0
 
 
 class Client:
-    #: Whether the world waits for it.
+    #: True if the world waits for its end.
     has_to_finish = True
-    #: Whether there may be topics yet as long as it is not finished.
-    makes_topics = False
+    #: True if it may create topics until it is finished.
+    creates_topics = False
 
     @classmethod
-    def arrive(cls, world: World) -> list[Client]:
-        """Those that a world has of this kind."""
+    def create_all(cls, world: World) -> list[Client]:
+        """Creates the clients of this kind for a world."""
         raise NotImplementedError
 
     def __init__(self, world: World, name: str) -> None:
@@ -68,28 +68,28 @@ class Client:
         self.random = Random(world.random.random())
         self.line: Line | None = None
         self.finished = False
-        self._asked: deque[Asked] = deque()
+        self._calls: deque[Call] = deque()
         self._next_correlation_id = 0
         self._received = bytearray()
         self._dialling = False
-        #: Now and then it gives a request up early; the seed says how often.
+        #: Probability of abandoning a request early.
         self.impatience = self.random.choice((0.0, 0.0, 0.1, 0.3))
 
-    # ---- what an actor adds
+    # ---- to implement
 
-    def go_on(self) -> None:
-        """There is a connection; called when it comes to be, and whenever the actor asks for it."""
+    def send_next(self) -> None:
+        """Sends requests; called when a connection is open, and after `later`."""
         raise NotImplementedError
 
-    def lost(self, asked: list[Asked]) -> None:
-        """The connection is gone, and these requests have no answer."""
+    def lost(self, calls: list[Call]) -> None:
+        """The connection is lost, and these requests have no response."""
 
-    def is_content(self) -> bool:
-        """Whether, at the end, it has all that it came for."""
+    def is_done(self) -> bool:
+        """Returns True if the world may end."""
         return self.finished or not self.has_to_finish
 
     def has_load_on(self, topic: str) -> bool:
-        """Whether something for this topic is on its way."""
+        """Returns True if a batch for this topic is in flight."""
         return False
 
     # ---- connection
@@ -97,8 +97,8 @@ class Client:
     def start(self) -> None:
         self.later(self.random.randrange(20))
 
-    def say(self, words: str) -> None:
-        self.world.say(self.name, words)
+    def log(self, text: str) -> None:
+        self.world.log(self.name, text)
 
     def later(self, delay_ms: int) -> None:
         self.world.timeline.after(delay_ms, self.wake)
@@ -107,7 +107,7 @@ class Client:
         if self.finished:
             return
         if self.line is not None:
-            self.go_on()
+            self.send_next()
         elif not self._dialling:
             self._dialling = True
             self.world.timeline.after(self.random.choice((0, 1, 2)), self._dial)
@@ -121,61 +121,61 @@ class Client:
             self.later(20)
             return
         self._received.clear()
-        self.go_on()
+        self.send_next()
 
     def closed(self) -> None:
         self.line = None
-        asked = list(self._asked)
-        self._asked.clear()
-        for one in asked:
+        calls = list(self._calls)
+        self._calls.clear()
+        for one in calls:
             if one.timer is not None:
                 one.timer.cancel()
-        if asked:
-            self.say(f"lost its connection with {len(asked)} requests")
-        self.lost(asked)
+        if calls:
+            self.log(f"lost its connection with {len(calls)} requests")
+        self.lost(calls)
         if not self.finished:
             self.later(self.random.choice((1, 5, 20)))
 
-    def hang_up(self) -> None:
+    def disconnect(self) -> None:
         if self.line is not None:
-            self.line.hang_up()
+            self.line.disconnect()
             self.closed()
 
     def finish(self) -> None:
         self.finished = True
-        self.hang_up()
+        self.disconnect()
 
     # ---- requests
 
     @property
     def in_flight(self) -> int:
-        return len(self._asked)
+        return len(self._calls)
 
     @property
-    def oldest(self) -> Asked | None:
-        return self._asked[0] if self._asked else None
+    def oldest(self) -> Call | None:
+        return self._calls[0] if self._calls else None
 
-    def ask(
-        self, message: Request, version: int, answered: Answered,
+    def send(
+        self, message: Request, version: int, on_response: OnResponse,
         arriving: Callable[[], None] | None = None,
-    ) -> Asked:  # fmt: skip
+    ) -> Call:  # fmt: skip
         line = self.line
         assert line is not None
         self._next_correlation_id += 1
-        asked = Asked(
-            message, version, self._next_correlation_id, line, self.world.disk.commits, answered
+        call = Call(
+            message, version, self._next_correlation_id, line, self.world.disk.commits, on_response
         )
-        asked.sent_ms = self.world.timeline.now
-        self._asked.append(asked)
-        asked.timer = self.world.timeline.after(PATIENCE_MS, lambda: self._too_late(asked))
-        if self.random.random() < self.impatience and self.world.turmoil:
+        call.sent_ms = self.world.timeline.now
+        self._calls.append(call)
+        call.timer = self.world.timeline.after(PATIENCE_MS, lambda: self._too_late(call))
+        if self.random.random() < self.impatience and self.world.has_faults:
             early_ms = self.random.choice((10, 40, 150))
-            self.world.timeline.after(early_ms, lambda: self._impatient(asked))
-        line.send(self._frame(message, version, asked.correlation_id), arriving)
-        return asked
+            self.world.timeline.after(early_ms, lambda: self._impatient(call))
+        line.send(self._frame(message, version, call.correlation_id), arriving)
+        return call
 
-    def tell(self, message: Request, version: int) -> None:
-        """A request that is not answered."""
+    def send_without_response(self, message: Request, version: int) -> None:
+        """Sends a request that has no response (acks=0)."""
         assert self.line is not None
         self._next_correlation_id += 1
         self.line.send(self._frame(message, version, self._next_correlation_id))
@@ -189,37 +189,39 @@ class Client:
             head += b"\0"
         return _LENGTH.pack(len(head) + len(body) - 4) + head[4:] + body
 
-    def is_open(self, asked: Asked) -> bool:
-        return asked in self._asked
+    def is_open(self, call: Call) -> bool:
+        return call in self._calls
 
-    def _impatient(self, asked: Asked) -> None:
-        if self.is_open(asked):
-            self.say(f"gives {type(asked.message).__name__} up")
-            self.hang_up()
+    def _impatient(self, call: Call) -> None:
+        if self.is_open(call):
+            self.log(f"abandons {type(call.message).__name__}")
+            self.disconnect()
 
-    def _too_late(self, asked: Asked) -> None:
-        if not self.is_open(asked):
+    def _too_late(self, call: Call) -> None:
+        if not self.is_open(call):
             return
-        if asked.line.healthy:
-            if self.may_wait(asked):
-                asked.timer = self.world.timeline.after(PATIENCE_MS, lambda: self._too_late(asked))
+        if call.line.healthy:
+            if self.may_wait(call):
+                call.timer = self.world.timeline.after(PATIENCE_MS, lambda: self._too_late(call))
                 return
             raise Violation(
-                f"{self.name}: {type(asked.message).__name__} was not answered in {PATIENCE_MS} ms"
+                f"{self.name}: {type(call.message).__name__} has no response after {PATIENCE_MS} ms"
             )
-        self.hang_up()
+        self.disconnect()
 
-    def could_not_be_read(self, topic: str | bytes, index: int, asked: Asked) -> None:
-        """It was told so; a commit that fails is no reason for that."""
+    def check_unreadable(self, topic: str | bytes, index: int, call: Call) -> None:
+        """Checks that a read has failed; a failed commit does not make a partition unreadable."""
         ids = self.world.model._candidates(topic, index)
-        if not self.world.mishaps.failed_to_read(ids, asked.sent_ms):
-            raise Violation(f"{self.name}: {topic!r}-{index} is said to be unreadable, and is not")
+        if not self.world.mishaps.failed_to_read(ids, call.sent_ms):
+            raise Violation(
+                f"{self.name}: {topic!r}-{index} is refused as unreadable, and is readable"
+            )
 
-    def may_wait(self, asked: Asked) -> bool:
-        """Whether the broker is right not to have answered yet."""
+    def may_wait(self, call: Call) -> bool:
+        """Returns True if the request may still wait."""
         return False
 
-    # ---- answers
+    # ---- responses
 
     def received(self, data: bytes, commits: int) -> None:
         received = self._received
@@ -230,26 +232,26 @@ class Client:
                 return
             frame = bytes(received[4 : 4 + size])
             del received[: 4 + size]
-            self._answer(frame, commits)
+            self._receive(frame, commits)
             if self.line is None:
                 return
 
-    def _answer(self, frame: bytes, commits: int) -> None:
+    def _receive(self, frame: bytes, commits: int) -> None:
         (correlation_id,) = _LENGTH.unpack_from(frame)
-        if not self._asked or self._asked[0].correlation_id != correlation_id:
-            expected = self._asked[0].correlation_id if self._asked else None
-            raise Violation(f"{self.name}: answer {correlation_id} came instead of {expected}")
-        asked = self._asked.popleft()
-        if asked.timer is not None:
-            asked.timer.cancel()
-        asked.told = commits
-        cls = type(asked.message)
-        decode = _ANSWERS.get((cls, asked.version))
+        if not self._calls or self._calls[0].correlation_id != correlation_id:
+            expected = self._calls[0].correlation_id if self._calls else None
+            raise Violation(f"{self.name}: got response {correlation_id} instead of {expected}")
+        call = self._calls.popleft()
+        if call.timer is not None:
+            call.timer.cancel()
+        call.responded = commits
+        cls = type(call.message)
+        decode = _RESPONSES.get((cls, call.version))
         if decode is None:
             messages = import_module(cls.__module__)
-            answer = getattr(messages, cls.__name__.replace("Request", "Response"))
-            decode = _ANSWERS[cls, asked.version] = decoder(answer, asked.version)
-        message, end = decode(frame, 5 if cls.is_flexible(asked.version) else 4)
+            response = getattr(messages, cls.__name__.replace("Request", "Response"))
+            decode = _RESPONSES[cls, call.version] = decoder(response, call.version)
+        message, end = decode(frame, 5 if cls.is_flexible(call.version) else 4)
         if end != len(frame):
             raise Violation(f"{self.name}: bytes after {type(message).__name__}")
-        asked.answered(asked, message)
+        call.on_response(call, message)

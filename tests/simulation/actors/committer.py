@@ -1,4 +1,4 @@
-"""A committer: keeps offsets in a group without members, reads them back, and takes them away."""
+"""A committer: commits, fetches and deletes offsets of a group without members."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from interfaces.kafka.wire.messages.offset_delete import (
     OffsetDeleteRequestTopic,
 )
 from interfaces.kafka.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
-from tests.simulation.actors.client import Asked, Client
-from tests.simulation.actors.member import LATER, NO_GROUP, UNKNOWN_TOPIC, judge_offsets
+from tests.simulation.actors.client import Call, Client
+from tests.simulation.actors.member import LATER, NO_GROUP, UNKNOWN_TOPIC, check_offsets
 from tests.simulation.committed import Key
 from tests.simulation.model import Violation
-from tests.simulation.stories import Story
+from tests.simulation.situations import Situation
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -33,20 +33,20 @@ class Committer(Client):
         super().__init__(world, name)
         self.group_id = group_id
         self.left = self.random.choice((4, 10, 25))
-        #: How many commits may be on their way at once.
+        #: Commits in flight.
         self._pipeline = self.random.choice((1, 1, 3))
-        #: Of all committers but the first one: they would take away what others have just kept.
+        #: Probability of a deletion.
         self._deletes = self.random.choice((0.0, 0.1, 0.2))
 
     @classmethod
-    def arrive(cls, world: World) -> list[Client]:
+    def create_all(cls, world: World) -> list[Client]:
         if not world.has_groups:
             return []
         count = world.group_random.choice((1, 2, 3))
         ids = [world.group_random.choice(("simple", "plain")) for _ in range(count)]
         return [cls(world, f"o{number}", group_id) for number, group_id in enumerate(ids)]
 
-    def go_on(self) -> None:
+    def send_next(self) -> None:
         while self.line is not None and self.in_flight < self._pipeline:
             if not self.left:
                 if not self.in_flight:
@@ -55,19 +55,19 @@ class Committer(Client):
             self.left -= 1
             dice = self.random.random()
             if dice < self._deletes:
-                self._take_away()
+                self._delete()
             elif dice < 0.4:
                 self._read()
             else:
                 self._commit()
 
-    def lost(self, asked: list[Asked]) -> None:
-        self.left += len(asked)
+    def lost(self, calls: list[Call]) -> None:
+        self.left += len(calls)
 
     def _later(self) -> None:
         self.later(self.random.choice((0, 1, 20, 60)))
 
-    # ---- keeping
+    # ---- commits
 
     def _topics(self) -> list[tuple[str, int]]:
         live = [(one.name, i) for one in self.world.model.live() for i in range(len(one.since))]
@@ -82,110 +82,112 @@ class Committer(Client):
             committed_offset=offset,
             committed_metadata=metadata,
         )
-        wanted = OffsetCommitRequestTopic(name=topic, partitions=[partition])
+        partitions = OffsetCommitRequestTopic(name=topic, partitions=[partition])
         version = self.random.choice((2, 6, 8, 9))
-        self.ask(
-            OffsetCommitRequest(group_id=self.group_id, topics=[wanted]),
+        self.send(
+            OffsetCommitRequest(group_id=self.group_id, topics=[partitions]),
             version,
-            lambda asked, answer: self._committed(asked, answer, key, offset),
+            lambda call, response: self._committed(call, response, key, offset),
         )
 
-    def _committed(self, asked: Asked, answer: Any, key: Key, offset: int) -> None:
-        code = answer.topics[0].partitions[0].error_code
+    def _committed(self, call: Call, response: Any, key: Key, offset: int) -> None:
+        code = response.topics[0].partitions[0].error_code
         if code == 0:
-            self.world.model.committed.acked(key, offset, asked.told)
-            self.world.tell(Story.OFFSET_KEPT)
+            self.world.model.committed.acked(key, offset, call.responded)
+            self.world.count(Situation.OFFSET_COMMITTED)
         elif code == UNKNOWN_TOPIC:
-            self.world.model.refused_as_unknown(key[1], key[2], asked.asked, asked.told)
+            self.world.model.refused_as_unknown(key[1], key[2], call.requested, call.responded)
         elif code in LATER:
-            self.world.tell(Story.OFFSET_REFUSED)
+            self.world.count(Situation.OFFSET_REFUSED)
             self.left += 1
         else:
-            raise Violation(f"{self.name}: OffsetCommit was answered with {code}")
+            raise Violation(f"{self.name}: OffsetCommit failed with {code}")
         self._later()
 
-    # ---- reading
+    # ---- fetches
 
     def _read(self) -> None:
         group = OffsetFetchRequestGroup(group_id=self.group_id, topics=None)
-        self.ask(OffsetFetchRequest(groups=[group]), 8, self._told)
+        self.send(OffsetFetchRequest(groups=[group]), 8, self._offsets_response)
 
-    def _told(self, asked: Asked, answer: Any) -> None:
-        judge_offsets(self, asked, answer)
-        judge_all_offsets(self, asked, answer)
+    def _offsets_response(self, call: Call, response: Any) -> None:
+        check_offsets(self, call, response)
+        check_all_offsets(self, call, response)
         self._later()
 
-    # ---- taking away
+    # ---- deletions
 
-    def _take_away(self) -> None:
+    def _delete(self) -> None:
         committed = self.world.model.committed
         if self.random.random() < 0.5:
-            committed.unwanted(self.group_id)
-            self.ask(DeleteGroupsRequest(groups_names=[self.group_id]), 2, self._deleted)
+            committed.deletion_requested(self.group_id)
+            self.send(DeleteGroupsRequest(groups_names=[self.group_id]), 2, self._deleted)
             return
         topic, index = self.random.choice(self._topics())
-        committed.unwanted((self.group_id, topic, index))
+        committed.deletion_requested((self.group_id, topic, index))
         partition = OffsetDeleteRequestPartition(partition_index=index)
-        wanted = OffsetDeleteRequestTopic(name=topic, partitions=[partition])
-        request = OffsetDeleteRequest(group_id=self.group_id, topics=[wanted])
-        self.ask(request, 0, self._removed)
+        partitions = OffsetDeleteRequestTopic(name=topic, partitions=[partition])
+        request = OffsetDeleteRequest(group_id=self.group_id, topics=[partitions])
+        self.send(request, 0, self._removed)
 
-    def _deleted(self, asked: Asked, answer: Any) -> None:
-        code = answer.results[0].error_code
+    def _deleted(self, call: Call, response: Any) -> None:
+        code = response.results[0].error_code
         if code == 0:
-            self.world.model.committed.deleted(self.group_id, asked.asked, asked.told)
-            self.world.tell(Story.GROUP_DELETED)
+            self.world.model.committed.deleted(self.group_id, call.requested, call.responded)
+            self.world.count(Situation.GROUP_DELETED)
         elif code not in (*LATER, NO_GROUP):
-            raise Violation(f"{self.name}: DeleteGroups was answered with {code}")
+            raise Violation(f"{self.name}: DeleteGroups failed with {code}")
         self._later()
 
-    def _removed(self, asked: Asked, answer: Any) -> None:
-        if answer.error_code not in (0, NO_GROUP, *LATER):
-            raise Violation(f"{self.name}: OffsetDelete was answered with {answer.error_code}")
-        for topic in answer.topics:
+    def _removed(self, call: Call, response: Any) -> None:
+        if response.error_code not in (0, NO_GROUP, *LATER):
+            raise Violation(f"{self.name}: OffsetDelete failed with {response.error_code}")
+        for topic in response.topics:
             for one in topic.partitions:
                 key = self.group_id, topic.name, one.partition_index
                 if one.error_code == 0:
-                    self.world.model.committed.removed(key, asked.asked, asked.told)
+                    self.world.model.committed.removed(key, call.requested, call.responded)
                 elif one.error_code == UNKNOWN_TOPIC:
-                    self.world.model.refused_as_unknown(key[1], key[2], asked.asked, asked.told)
+                    self.world.model.refused_as_unknown(
+                        key[1], key[2], call.requested, call.responded
+                    )
         self._later()
 
 
-def judge_all_offsets(who: Client, asked: Asked, answer: Any) -> None:
-    """Somebody asked for all there is: what is not told has to be nothing."""
-    committed = who.world.model.committed
-    for group in answer.groups:
+def check_all_offsets(client: Client, call: Call, response: Any) -> None:
+    """Checks a response with all offsets: partitions that it lacks have none."""
+    committed = client.world.model.committed
+    for group in response.groups:
         if group.error_code:
             continue
-        told = {(t.name, one.partition_index) for t in group.topics for one in t.partitions}
+        found = {(t.name, one.partition_index) for t in group.topics for one in t.partitions}
         for key in committed.keys(group.group_id):
-            if key[1:] not in told:
-                committed.told(key, -1, "", asked.asked, asked.told)
+            if key[1:] not in found:
+                committed.check(key, -1, "", call.requested, call.responded)
 
 
 class OffsetAuditor(Client):
-    """After the last restart: everything that was committed is there."""
+    """Checks all committed offsets after the last restart."""
 
     def __init__(self, world: World, group_ids: list[str]) -> None:
         super().__init__(world, "books")
         self._group_ids = group_ids
-        self._asking = False
+        self._waiting = False
 
-    def go_on(self) -> None:
-        if not self._asking:
-            self._asking = True
+    def send_next(self) -> None:
+        if not self._waiting:
+            self._waiting = True
             groups = [OffsetFetchRequestGroup(group_id=one, topics=None) for one in self._group_ids]
-            self.ask(OffsetFetchRequest(groups=groups), 8, self._told)
+            self.send(OffsetFetchRequest(groups=groups), 8, self._offsets_response)
 
-    def lost(self, asked: list[Asked]) -> None:
-        self._asking = False
+    def lost(self, calls: list[Call]) -> None:
+        self._waiting = False
 
-    def _told(self, asked: Asked, answer: Any) -> None:
-        self._asking = False
-        if any(one.error_code in LATER for one in answer.groups):
+    def _offsets_response(self, call: Call, response: Any) -> None:
+        self._waiting = False
+        if any(one.error_code in LATER for one in response.groups):
             self.later(20)
             return
-        judge_offsets(self, asked, answer)
-        judge_all_offsets(self, asked, answer)
+        check_offsets(self, call, response)
+        check_all_offsets(self, call, response)
         self.finished = True

@@ -1,4 +1,4 @@
-"""A consumer of all there is: long polls, with and without a fetch session, by name and by id."""
+"""A consumer of all topics: long polls, with and without fetch sessions, by name and by id."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from interfaces.kafka.wire.messages.metadata import (
     MetadataRequestTopic,
     MetadataResponse,
 )
-from tests.simulation.actors.client import PATIENCE_MS, Asked, Client
+from tests.simulation.actors.client import PATIENCE_MS, Call, Client
 from tests.simulation.model import Entry, Violation
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ LATEST, EARLIEST = -1, -2
 
 
 class Followed:
-    """A partition and where the consumer stands in it."""
+    """A partition and the position of the consumer."""
 
     __slots__ = ("index", "name", "position", "topic_id")
 
@@ -63,32 +63,32 @@ class Consumer(Client):
         self.min_bytes = random.choice((1, 1, 1, 300)) if self.max_wait_ms <= 100 else 1
         self.max_bytes = random.choice((1, 600, 1 << 20))
         self.partition_max_bytes = random.choice((1, 300, 1 << 20))
-        #: How often it asks for something else on the connection on which a fetch waits.
+        #: Probability of pipelining another request behind a fetch.
         self.pipelines = random.choice((0.0, 0.0, 0.3))
         self.seen: dict[Key, list[Entry]] = {}
         self._followed: dict[Key, Followed] = {}
-        self._asking = False
+        self._waiting = False
         self._refresh = True
-        #: Where it stood below the start of the log.
+        #: Partitions where its position is below the log start offset.
         self._to_reset: set[Key] = set()
         self._session_id = 0
         self._session_epoch = 0
-        #: What the broker's session knows: the position of each partition it was told.
-        self._told: dict[Key, int] = {}
-        self._patrol()
+        #: The positions in the broker's fetch session.
+        self._session_positions: dict[Key, int] = {}
+        self._age()
 
     @classmethod
-    def arrive(cls, world: World) -> list[Client]:
+    def create_all(cls, world: World) -> list[Client]:
         count = 3 if world.crowded else world.random.choice((1, 1, 2))
         return [cls(world, f"c{number}") for number in range(count)]
 
-    def _patrol(self) -> None:
-        """New partitions are found now and then, as with `metadata.max.age.ms`."""
+    def _age(self) -> None:
+        """Refreshes metadata regularly, as with `metadata.max.age.ms`."""
         if not self.finished:
             self._refresh = True
             if self.max_wait_ms > PATIENCE_MS and not self._follows_all():
-                self.hang_up()
-            self.world.timeline.after(self.random.choice((100, 300)), self._patrol)
+                self.disconnect()
+            self.world.timeline.after(self.random.choice((100, 300)), self._age)
 
     def _follows_all(self) -> bool:
         return all(
@@ -97,37 +97,37 @@ class Consumer(Client):
             for index in range(len(topic.partition_ids))
         )
 
-    # ---- what to do next
+    # ---- next request
 
-    def go_on(self) -> None:
-        if self._asking:
+    def send_next(self) -> None:
+        if self._waiting:
             return
         if self._refresh:
-            self._ask_for_topics()
+            self._request_topics()
         elif not self._followed:
             self._refresh = True
             self.later(30)
         elif self._to_reset:
-            self._ask_for_start(self._to_reset.pop())
+            self._request_start(self._to_reset.pop())
         elif self.random.random() < 0.1:
-            self._ask_for_end()
+            self._request_end()
         else:
             self._fetch()
 
-    def lost(self, asked: list[Asked]) -> None:
-        self._asking = False
+    def lost(self, calls: list[Call]) -> None:
+        self._waiting = False
         self._session_epoch = 0
-        self._told.clear()
+        self._session_positions.clear()
 
-    def _ask_for_topics(self) -> None:
-        self._asking = True
-        wanted = [MetadataRequestTopic(name=name) for name in self.world.topic_names]
-        self.ask(MetadataRequest(topics=wanted, allow_auto_topic_creation=False), 12, self._listed)
+    def _request_topics(self) -> None:
+        self._waiting = True
+        topics = [MetadataRequestTopic(name=name) for name in self.world.topic_names]
+        self.send(MetadataRequest(topics=topics, allow_auto_topic_creation=False), 12, self._listed)
 
-    def _listed(self, asked: Asked, answer: MetadataResponse) -> None:
-        self._asking = self._refresh = False
-        topics = self.world.known_topics(asked, answer)
-        wanted: dict[Key, Followed] = {}
+    def _listed(self, call: Call, response: MetadataResponse) -> None:
+        self._waiting = self._refresh = False
+        topics = self.world.known_topics(call, response)
+        followed: dict[Key, Followed] = {}
         for name, (topic_id, count) in topics.items():
             for index in range(count):
                 key: Key = (topic_id if self.version >= BY_ID else name, index)
@@ -135,104 +135,112 @@ class Consumer(Client):
                 if known is None or known.topic_id != topic_id:
                     known = Followed(name, topic_id, index)
                     self.seen[key] = []
-                wanted[key] = known
-        self._followed = wanted
-        self.go_on()
+                followed[key] = known
+        self._followed = followed
+        self.send_next()
 
-    def _ask_for_end(self) -> None:
+    def _request_end(self) -> None:
         key = self.random.choice(list(self._followed))
         one = self._followed[key]
-        self._asking = True
+        self._waiting = True
         partition = ListOffsetsPartition(partition_index=one.index, timestamp=LATEST)
         topics = [ListOffsetsTopic(name=one.name, partitions=[partition])]
-        self.ask(ListOffsetsRequest(replica_id=-1, topics=topics), 5, self._end_told)
+        self.send(ListOffsetsRequest(replica_id=-1, topics=topics), 5, self._end_response)
 
-    def _end_told(self, asked: Asked, answer: ListOffsetsResponse) -> None:
-        self._asking = False
-        topic = answer.topics[0]
+    def _end_response(self, call: Call, response: ListOffsetsResponse) -> None:
+        self._waiting = False
+        topic = response.topics[0]
         one = topic.partitions[0]
         if one.error_code == 0:
-            self.world.model.end_told(
-                topic.name, one.partition_index, one.offset, asked.asked, asked.told
+            self.world.model.check_end(
+                topic.name, one.partition_index, one.offset, call.requested, call.responded
             )
         elif one.error_code == UNKNOWN:
-            self._unknown(topic.name, one.partition_index, asked)
+            self._unknown(topic.name, one.partition_index, call)
         elif one.error_code == STORAGE:
-            self.could_not_be_read(topic.name, one.partition_index, asked)
+            self.check_unreadable(topic.name, one.partition_index, call)
         else:
-            raise Violation(f"ListOffsets was answered with {one.error_code}")
-        self.go_on()
+            raise Violation(f"ListOffsets failed with {one.error_code}")
+        self.send_next()
 
-    def _ask_for_start(self, key: Key) -> None:
-        """What `auto.offset.reset=earliest` does."""
+    def _request_start(self, key: Key) -> None:
+        """Resets the offset, as with `auto.offset.reset=earliest`."""
         one = self._followed.get(key)
         if one is None:
             self.later(1)
             return
-        self._asking = True
+        self._waiting = True
         partition = ListOffsetsPartition(partition_index=one.index, timestamp=EARLIEST)
         topics = [ListOffsetsTopic(name=one.name, partitions=[partition])]
-        self.ask(
+        self.send(
             ListOffsetsRequest(replica_id=-1, topics=topics),
             5,
-            lambda asked, answer: self._start_told(asked, answer, key, one),
+            lambda call, response: self._start_response(call, response, key, one),
         )
 
-    def _start_told(
-        self, asked: Asked, answer: ListOffsetsResponse, key: Key, one: Followed
+    def _start_response(
+        self, call: Call, response: ListOffsetsResponse, key: Key, one: Followed
     ) -> None:
-        self._asking = False
-        topic = answer.topics[0]
-        told = topic.partitions[0]
+        self._waiting = False
+        topic = response.topics[0]
+        partition = topic.partitions[0]
         starts = self.world.model.starts
-        if told.error_code == 0:
-            starts.start_told(topic.name, one.index, told.offset, asked.asked, asked.told)
-            if starts.is_possible(key[0], one.index, told.offset, asked.asked, asked.told):
-                one.position = max(one.position, told.offset)
+        if partition.error_code == 0:
+            starts.check_start(
+                topic.name, one.index, partition.offset, call.requested, call.responded
+            )
+            if starts.is_possible(
+                key[0], one.index, partition.offset, call.requested, call.responded
+            ):
+                one.position = max(one.position, partition.offset)
             else:
                 self._refresh = True
-        elif told.error_code == UNKNOWN:
-            self._unknown(topic.name, one.index, asked)
-        elif told.error_code == STORAGE:
-            self.could_not_be_read(topic.name, one.index, asked)
+        elif partition.error_code == UNKNOWN:
+            self._unknown(topic.name, one.index, call)
+        elif partition.error_code == STORAGE:
+            self.check_unreadable(topic.name, one.index, call)
         else:
-            raise Violation(f"ListOffsets was answered with {told.error_code}")
+            raise Violation(f"ListOffsets failed with {partition.error_code}")
         self.later(self.random.choice((1, 20)))
 
     # ---- fetching
 
     def _fetch(self) -> None:
-        self._asking = True
+        self._waiting = True
         continues = self.uses_session and self._session_epoch > 0
         changed = [
             (key, one)
             for key, one in self._followed.items()
-            if not continues or self._told.get(key) != one.position
+            if not continues or self._session_positions.get(key) != one.position
         ]
-        forgotten = [key for key in self._told if key not in self._followed] if continues else []
+        forgotten = (
+            [key for key in self._session_positions if key not in self._followed]
+            if continues
+            else []
+        )
         if not continues:
-            self._told.clear()
+            self._session_positions.clear()
         for key in forgotten:
-            del self._told[key]
+            del self._session_positions[key]
         for key, one in changed:
-            self._told[key] = one.position
+            self._session_positions[key] = one.position
         request = FetchRequest(
             max_wait_ms=self.max_wait_ms,
             min_bytes=self.min_bytes,
             max_bytes=self.max_bytes,
             session_id=self._session_id,
             session_epoch=self._session_epoch if self.uses_session else -1,
-            topics=[self._wanted(one) for _, one in changed],
+            topics=[self._fetch_topic(one) for _, one in changed],
             forgotten_topics_data=[self._forgotten(key) for key in forgotten],
         )
         positions = {key: one.position for key, one in self._followed.items()}
-        self.ask(request, self.version, lambda asked, got: self._fetched(asked, got, positions))
+        self.send(request, self.version, lambda call, got: self._fetched(call, got, positions))
         while self.random.random() < self.pipelines:
-            self.ask(MetadataRequest(topics=None), 12, self.world.known_topics)
+            self.send(MetadataRequest(topics=None), 12, self.world.known_topics)
 
-    def _wanted(self, one: Followed) -> FetchTopic:
+    def _fetch_topic(self, one: Followed) -> FetchTopic:
         by_id = self.version >= BY_ID
-        wanted = FetchPartition(
+        partition = FetchPartition(
             partition=one.index,
             fetch_offset=one.position,
             partition_max_bytes=self.partition_max_bytes,
@@ -240,7 +248,7 @@ class Consumer(Client):
         return FetchTopic(
             topic="" if by_id else one.name,
             topic_id=one.topic_id if by_id else NO_ID,
-            partitions=[wanted],
+            partitions=[partition],
         )
 
     def _forgotten(self, key: Key) -> ForgottenTopic:
@@ -249,93 +257,93 @@ class Consumer(Client):
             return ForgottenTopic(topic_id=topic, partitions=[index])
         return ForgottenTopic(topic=topic, partitions=[index])
 
-    def _fetched(self, asked: Asked, answer: FetchResponse, positions: dict[Key, int]) -> None:
-        self._asking = False
-        if answer.error_code:
-            raise Violation(f"{self.name}: Fetch was answered with {answer.error_code}")
+    def _fetched(self, call: Call, response: FetchResponse, positions: dict[Key, int]) -> None:
+        self._waiting = False
+        if response.error_code:
+            raise Violation(f"{self.name}: Fetch failed with {response.error_code}")
         if self.uses_session:
-            self._session_id = answer.session_id
-            if answer.session_id == 0:
+            self._session_id = response.session_id
+            if response.session_id == 0:
                 self._session_epoch = 0
             else:
                 self._session_epoch += 1
-        behind = [key for key, at in positions.items() if self._was_behind(key, at, asked)]
+        behind = [key for key, at in positions.items() if self._was_behind(key, at, call)]
         failed = got_records = False
-        for topic in answer.responses:
+        for topic in response.responses:
             named = topic.topic_id if self.version >= BY_ID else topic.topic
             for one in topic.partitions:
                 key: Key = (named, one.partition_index)
                 if key not in positions:
-                    raise Violation(f"{self.name} was told of {key}, which it does not follow")
+                    raise Violation(f"{self.name} got {key}, which it does not fetch")
                 failed = failed or one.error_code != 0
                 got_records = got_records or bool(one.records)
-                self._partition(key, positions[key], one, asked)
+                self._partition(key, positions[key], one, call)
         # A broker that stops does not wait for records to be loaded.
-        if behind and not got_records and not failed and not asked.line.is_closing():
-            raise Violation(f"{self.name} got nothing, and there was something in {behind}")
+        if behind and not got_records and not failed and not call.line.is_closing():
+            raise Violation(f"{self.name} got no records, although {behind} had some")
         if failed or (not got_records and self.max_wait_ms < 100):
             self.later(self.random.choice((5, 20)))
         else:
-            self.go_on()
+            self.send_next()
 
-    def _was_behind(self, key: Key, position: int, asked: Asked) -> bool:
-        """There was surely something to read when it asked."""
-        return self.world.model.had_more(key[0], key[1], position, asked.asked)
+    def _was_behind(self, key: Key, position: int, call: Call) -> bool:
+        """Returns True if there were records when the request was sent."""
+        return self.world.model.had_more(key[0], key[1], position, call.requested)
 
-    def _partition(self, key: Key, position: int, one: PartitionData, asked: Asked) -> None:
+    def _partition(self, key: Key, position: int, one: PartitionData, call: Call) -> None:
         model = self.world.model
         topic, index = key
         if one.error_code == 0:
             model.starts.fetched(
-                topic, index, position, one.log_start_offset, asked.asked, asked.told
+                topic, index, position, one.log_start_offset, call.requested, call.responded
             )
             entries = model.fetched(
                 topic, index, position, one.high_watermark, bytes(one.records or b""),
-                asked.asked, asked.told,
+                call.requested, call.responded,
             )  # fmt: skip
             followed = self._followed.get(key)
             if entries and followed is not None and followed.position == position:
                 followed.position = entries[-1].last + 1
                 self.seen[key] += entries
         elif one.error_code in (UNKNOWN, UNKNOWN_ID):
-            self._unknown(topic, index, asked)
+            self._unknown(topic, index, call)
         elif one.error_code == OUT_OF_RANGE:
-            self._out_of_range(key, position, asked)
+            self._out_of_range(key, position, call)
         elif one.error_code == STORAGE:
-            self.could_not_be_read(topic, index, asked)
+            self.check_unreadable(topic, index, call)
         else:
-            raise Violation(f"{self.name}: {key} was answered with {one.error_code}")
+            raise Violation(f"{self.name}: {key} failed with {one.error_code}")
 
-    def _unknown(self, topic: str | bytes, index: int, asked: Asked) -> None:
-        self.world.model.refused_as_unknown(topic, index, asked.asked, asked.told)
+    def _unknown(self, topic: str | bytes, index: int, call: Call) -> None:
+        self.world.model.refused_as_unknown(topic, index, call.requested, call.responded)
         self._refresh = True
 
-    def _out_of_range(self, key: Key, position: int, asked: Asked) -> None:
-        """Right where records were deleted, or for a name that was given to another topic."""
+    def _out_of_range(self, key: Key, position: int, call: Call) -> None:
+        """Valid after DeleteRecords, or for a recreated topic."""
         topic, index = key
-        if self.world.model.starts.is_deleted(topic, index, position, asked.told):
+        if self.world.model.starts.is_deleted(topic, index, position, call.responded):
             self._to_reset.add(key)
             return
         if isinstance(topic, bytes) or len(self.world.model.incarnations[topic]) < 2:
-            raise Violation(f"{self.name}: {key} is said to have lost what it had at {position}")
+            raise Violation(f"{self.name}: {key} is out of range at {position}")
         self._followed.pop(key, None)
         self._refresh = True
 
-    # ---- patience
+    # ---- waiting
 
-    def may_wait(self, asked: Asked) -> bool:
+    def may_wait(self, call: Call) -> bool:
         first = self.oldest
-        if first is not asked:
+        if first is not call:
             return first is not None and self.may_wait(first)
-        if not isinstance(asked.message, FetchRequest) or self.max_wait_ms < PATIENCE_MS:
+        if not isinstance(call.message, FetchRequest) or self.max_wait_ms < PATIENCE_MS:
             return False
         before_ms = self.world.timeline.now - PATIENCE_MS
         model = self.world.model
-        for (topic, index), at in self._told.items():
+        for (topic, index), at in self._session_positions.items():
             if model.overdue(topic, index, at, before_ms):
                 raise Violation(f"{self.name} waits for {topic!r}-{index}, which has more at {at}")
         return True
 
-    def is_content(self) -> bool:
-        """Whether it has read all there is, and of nothing that is no more."""
+    def is_done(self) -> bool:
+        """Returns True if it has read all records of live topics."""
         return self.world.model.is_read({k: one.position for k, one in self._followed.items()})

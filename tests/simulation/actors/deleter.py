@@ -1,4 +1,4 @@
-"""A deleter of records: moves the start of logs, while they are written, read and deleted."""
+"""A deleter: moves log start offsets while logs are written, read and deleted."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from interfaces.kafka.wire.messages.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopic,
 )
-from tests.simulation.actors.client import Asked, Client
+from tests.simulation.actors.client import Call, Client
 from tests.simulation.model import Violation
-from tests.simulation.stories import Story
+from tests.simulation.situations import Situation
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
 OUT_OF_RANGE, UNKNOWN, STORAGE = 1, 3, 56
-#: In so many worlds there is one.
+#: Share of the worlds with a deleter.
 PRESENCE = 0.35
 
 
@@ -29,16 +29,16 @@ class Deleter(Client):
         super().__init__(world, name)
         self.version = self.random.choice((0, 1, 2))
         self.left = self.random.choice((2, 5, 15))
-        self._asking = False
+        self._waiting = False
 
     @classmethod
-    def arrive(cls, world: World) -> list[Client]:
-        # By numbers of its own: so that worlds without one are what they were.
+    def create_all(cls, world: World) -> list[Client]:
+        # Separate random numbers, so that a deleter does not change other worlds.
         there = Random(f"deletions of {world.seed}").random() < PRESENCE
         return [cls(world, "del")] if there else []
 
-    def go_on(self) -> None:
-        if self._asking:
+    def send_next(self) -> None:
+        if self._waiting:
             return
         if not self.left:
             self.finish()
@@ -46,14 +46,14 @@ class Deleter(Client):
         self.left -= 1
         topic, index = self.random.choice(self._places())
         offset = self._offset(topic, index)
-        self._asking = True
-        self.world.model.starts.wanted(topic, index, offset)
-        wanted = DeleteRecordsPartition(partition_index=index, offset=offset)
-        topics = [DeleteRecordsTopic(name=topic, partitions=[wanted])]
-        self.ask(
+        self._waiting = True
+        self.world.model.starts.requested(topic, index, offset)
+        partition = DeleteRecordsPartition(partition_index=index, offset=offset)
+        topics = [DeleteRecordsTopic(name=topic, partitions=[partition])]
+        self.send(
             DeleteRecordsRequest(topics=topics, timeout_ms=1000),
             self.version,
-            lambda asked, answer: self._answered(asked, answer, offset),
+            lambda call, response: self._deleted(call, response, offset),
         )
 
     def _places(self) -> list[tuple[str, int]]:
@@ -70,24 +70,26 @@ class Deleter(Client):
             return self.random.choice((-2, end + 1, end + 1000))
         return self.random.randint(0, end)
 
-    def lost(self, asked: list[Asked]) -> None:
-        self._asking = False
+    def lost(self, calls: list[Call]) -> None:
+        self._waiting = False
 
-    def _answered(self, asked: Asked, answer: DeleteRecordsResponse, offset: int) -> None:
-        self._asking = False
-        [topic] = answer.topics
+    def _deleted(self, call: Call, response: DeleteRecordsResponse, offset: int) -> None:
+        self._waiting = False
+        [topic] = response.topics
         [one] = topic.partitions
         index, code = one.partition_index, one.error_code
         starts = self.world.model.starts
-        self.say(f"deletes {topic.name}-{index} up to {offset}: {code}, {one.low_watermark}")
+        self.log(f"deletes {topic.name}-{index} up to {offset}: {code}, {one.low_watermark}")
         if code == 0:
-            starts.low_told(topic.name, index, offset, one.low_watermark, asked.asked, asked.told)
+            starts.check_low_watermark(
+                topic.name, index, offset, one.low_watermark, call.requested, call.responded
+            )
             if one.low_watermark > 0:
-                self.world.tell(Story.RECORDS_DELETED)
+                self.world.count(Situation.RECORDS_DELETED)
         elif code == OUT_OF_RANGE:
-            starts.beyond(topic.name, index, offset, asked.asked)
+            starts.beyond(topic.name, index, offset, call.requested)
         elif code == UNKNOWN:
-            self.world.model.refused_as_unknown(topic.name, index, asked.asked, asked.told)
+            self.world.model.refused_as_unknown(topic.name, index, call.requested, call.responded)
         elif code != STORAGE:
-            raise Violation(f"DeleteRecords was answered with {code}")
+            raise Violation(f"DeleteRecords failed with {code}")
         self.later(self.random.choice((1, 30, 100, 200)))

@@ -1,4 +1,4 @@
-"""What a producer has to send: batches, in order for each partition."""
+"""The batches of a producer, in order for each partition."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from random import Random
 
 from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, ZSTD, record_batch
 
-#: How far ahead of its records a false header may be.
+#: Largest difference between a wrong header and its records.
 LATEST_CLAIM_MS = 300_000
 
 
@@ -16,55 +16,55 @@ class Batch:
         self.values = values
         self.sequence = sequence
         self.data = b""
-        self.tries = 0
+        self.attempts = 0
         self.in_flight = False
-        #: A try of it was committed before the latest try arrived.
+        #: An earlier attempt was committed before the latest one arrived.
         self.was_stored = False
-        #: Its latest try did not arrive as it was sent.
-        self.spoiled = False
+        #: Its latest attempt was corrupted in flight.
+        self.corrupted = False
 
 
 class Lane:
-    """What is to go to one partition, in order."""
+    """The batches for one partition, in order."""
 
     def __init__(self, topic: str, index: int) -> None:
         self.topic = topic
         self.index = index
         self.sequence = 0
         self.unacked: list[Batch] = []
-        #: After a failure nothing is sent until all that was in flight has come back.
+        #: After a failure nothing is sent until all requests in flight have a response.
         self.recovering = False
-        #: Something of this producer is in the log.
+        #: The log has batches of this producer.
         self.stored = False
-        #: How often the topic had been deleted when the producer last looked before it began.
+        #: The number of deletions of the topic when the producer id was new.
         self.deletions: int | None = None
 
 
 class Writing:
-    """How a producer makes its batches: compressed, large, false about their time, or nonsense."""
+    """How a producer builds batches: compressed, large, with wrong timestamps, or invalid."""
 
     def __init__(self, random: Random) -> None:
         self._random = random
         self.codec = random.choice((NONE, NONE, GZIP, SNAPPY, LZ4, ZSTD))
-        #: Requests over the read buffer's size have to ask for their memory.
+        #: Requests above the read buffer's size need the byte budget.
         self._large = random.choice((0.0,) * 4 + (0.3,))
-        self._lies = random.choice((0.0, 0.0, 0.3))
-        self._nonsense = random.choice((0.0, 0.0, 0.0, 0.2))
+        self._wrong_times = random.choice((0.0, 0.0, 0.3))
+        self._invalid = random.choice((0.0, 0.0, 0.0, 0.2))
 
     def batch(
         self, values: tuple[str, ...], now_ms: int, *, producer_id: int, epoch: int, sequence: int
     ) -> tuple[bytes, tuple[int, ...]]:
-        """Its bytes, and the times of its records where it has any."""
+        """Returns its bytes, and the timestamps of its records, if they are valid."""
         random = self._random
         padding = "." * random.choice((0, 0, 50, 400))
         if random.random() < self._large:
             padding = "." * 140_000
         times = tuple(now_ms + random.choice((0, 0, 0, 2, -7, -900)) for _ in values)
         claimed = max(times)
-        if random.random() < self._lies:
+        if random.random() < self._wrong_times:
             claimed += random.choice((1, 100, LATEST_CLAIM_MS))
         payload = None
-        if random.random() < self._nonsense:
+        if random.random() < self._invalid:
             payload = b"\x01" + random.randbytes(random.choice((9, 40)))
         data = record_batch(
             [(None, value + padding, (), at) for value, at in zip(values, times, strict=True)],

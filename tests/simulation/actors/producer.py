@@ -21,10 +21,10 @@ from interfaces.kafka.wire.messages.produce import (
     TopicProduceData,
 )
 from tests.fakes.batches import ZSTD
-from tests.simulation.actors.client import Asked, Client
+from tests.simulation.actors.client import Call, Client
 from tests.simulation.actors.lanes import Batch, Lane, Writing
 from tests.simulation.model import Violation
-from tests.simulation.stories import Story
+from tests.simulation.situations import Situation
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -43,27 +43,27 @@ class Producer(Client):
         self.acks = -1 if idempotent else random.choice((-1, -1, 1, 0))
         self.max_in_flight = 5 if idempotent else random.choice((1, 2, 5))
         self.version = random.choice((3, 7, 9, 12, 13, 13))
-        #: librdkafka sends all of a partition again at once, Java one by one.
+        #: librdkafka retries all batches of a partition at once, Java one by one.
         self.resends_all = random.random() < 0.5
-        #: How often several partitions share a request.
+        #: Probability that partitions share a request.
         self.packs = random.choice((0.0, 0.5))
         self.writing = Writing(random)
         if self.writing.codec == ZSTD:
             self.version = max(self.version, FIRST_WITH_ZSTD)
-        #: How often a batch is spoiled on its way.
-        self.spoils = random.choice((0.0, 0.0, 0.2)) if self.acks else 0.0
+        #: Probability that a batch is corrupted in flight.
+        self.corrupts = random.choice((0.0, 0.0, 0.2)) if self.acks else 0.0
         self.left = random.randrange(4, 16)
         self.producer_id = -1
         self._made = 0
-        self._asking = False
+        self._waiting = False
         self._lanes: dict[tuple[str, int], Lane] = {}
         self._topics: dict[str, tuple[bytes, int]] = {}
         self._deletions: dict[str, int] = {}
-        #: How often a partition may be unknown before its batches are given up.
+        #: How often a partition may be unknown before its batches are dropped.
         self._unknown = 0
 
     @classmethod
-    def arrive(cls, world: World) -> list[Client]:
+    def create_all(cls, world: World) -> list[Client]:
         random = world.random
         idempotent = 5 if world.crowded else random.choice((1, 1, 2))
         plain = 2 if world.crowded else random.choice((0, 1, 1))
@@ -78,81 +78,85 @@ class Producer(Client):
             for lane in self._lanes.values()
         )
 
-    # ---- what to do next
+    # ---- next request
 
-    def go_on(self) -> None:
-        if self._asking:
+    def send_next(self) -> None:
+        if self._waiting:
             return
         if self.idempotent and self.producer_id < 0:
             if not self.in_flight:
-                self._ask_for_id()
+                self._request_id()
         elif not self._topics:
-            self._ask_for_topics()
+            self._request_topics()
         else:
             self._make()
             self._pump()
             if not self.left and not any(lane.unacked for lane in self._lanes.values()):
-                self.say("is done")
+                self.log("is done")
                 self.finish()
             elif not self.in_flight:
                 self.later(20)
 
-    def lost(self, asked: list[Asked]) -> None:
-        self._asking = False
+    def lost(self, calls: list[Call]) -> None:
+        self._waiting = False
         if self.acks == 0:
-            self._topics = {}  # what else would tell it that a topic is gone
+            self._topics = {}  # without responses it would not notice a deleted topic
         for lane in self._lanes.values():
             for batch in lane.unacked:
                 if batch.in_flight:
                     batch.in_flight = False
                     lane.recovering = True
 
-    def _ask_for_id(self) -> None:
-        self._asking = True
-        self.ask(InitProducerIdRequest(transactional_id=None), 4, self._given)
+    def _request_id(self) -> None:
+        self._waiting = True
+        self.send(InitProducerIdRequest(transactional_id=None), 4, self._producer_id_response)
 
-    def _given(self, asked: Asked, answer: InitProducerIdResponse) -> None:
-        self._asking = False
-        if answer.error_code == STORAGE:
+    def _producer_id_response(self, call: Call, response: InitProducerIdResponse) -> None:
+        self._waiting = False
+        if response.error_code == STORAGE:
             self.later(20)
             return
-        if answer.error_code:
-            raise Violation(f"InitProducerId was answered with {answer.error_code}")
-        self.world.model.producer_id_given(answer.producer_id)
-        self.producer_id = answer.producer_id
+        if response.error_code:
+            raise Violation(f"InitProducerId failed with {response.error_code}")
+        self.world.model.check_producer_id(response.producer_id)
+        self.producer_id = response.producer_id
         for lane in self._lanes.values():
             lane.sequence = 0
             lane.recovering = False
             for batch in lane.unacked:
                 self._number(batch)
-        self.go_on()
+        self.send_next()
 
-    def _ask_for_topics(self) -> None:
-        self._asking = True
-        wanted = [MetadataRequestTopic(name=name) for name in self.world.topic_names]
-        self.ask(MetadataRequest(topics=wanted, allow_auto_topic_creation=False), 12, self._told)
+    def _request_topics(self) -> None:
+        self._waiting = True
+        topics = [MetadataRequestTopic(name=name) for name in self.world.topic_names]
+        self.send(
+            MetadataRequest(topics=topics, allow_auto_topic_creation=False),
+            12,
+            self._metadata_response,
+        )
 
-    def _told(self, asked: Asked, answer: MetadataResponse) -> None:
-        self._asking = False
-        self._topics = self.world.known_topics(asked, answer)
+    def _metadata_response(self, call: Call, response: MetadataResponse) -> None:
+        self._waiting = False
+        self._topics = self.world.known_topics(call, response)
         for name in self._topics:
-            self._deletions[name] = self.world.model.times_deleted(name, asked.asked)
+            self._deletions[name] = self.world.model.times_deleted(name, call.requested)
         for lane in self._lanes.values():
             if lane.deletions is None:
                 lane.deletions = self._deletions.get(lane.topic)
-        if not self._topics and self.world.no_topic_will_come():
-            self.say("has nowhere to send to")
+        if not self._topics and self.world.has_no_topics_left():
+            self.log("has no topics left")
             self.finish()
         elif not self._topics:
             self.later(30)
         if not self._topics:
             return
-        self.go_on()
+        self.send_next()
 
     # ---- batches
 
     def _make(self) -> None:
-        """A few new batches, while there is room for them in flight."""
+        """Creates new batches, up to the limit in flight."""
         random = self.random
         waiting = sum(len(lane.unacked) for lane in self._lanes.values())
         for _ in range(random.choice((1, 3, 5))):
@@ -184,7 +188,7 @@ class Producer(Client):
         lane = batch.lane
         batch.sequence = lane.sequence
         lane.sequence += len(batch.values)
-        batch.tries = 0
+        batch.attempts = 0
         batch.data, times = self.writing.batch(
             batch.values,
             self.world.timeline.now_ms(),
@@ -204,24 +208,24 @@ class Producer(Client):
                     self._gone(lane)
                 continue
             sendable.append(self._next_of(lane))
-        if self._topics:  # it has not just begun to start again
+        if self._topics:  # not after a restart
             self._send_all([batch for batches in sendable for batch in batches])
 
     def _next_of(self, lane: Lane) -> list[Batch]:
-        """The batches of a partition that may go now, in order."""
+        """The batches of a partition that may be sent now, in order."""
         found: list[Batch] = []
         for batch in lane.unacked:
             if lane.recovering:
                 break
             if batch.in_flight:
                 continue
-            if batch.tries and not self.resends_all and batch is not lane.unacked[0]:
+            if batch.attempts and not self.resends_all and batch is not lane.unacked[0]:
                 break
             found.append(batch)
         return found
 
     def _send_all(self, batches: list[Batch]) -> None:
-        """A request holds one batch, or several of different partitions."""
+        """A request has one batch, or batches of several partitions."""
         while batches and self.in_flight < self.max_in_flight and self.line is not None:
             together = [batches.pop(0)]
             while batches and self.random.random() < self.packs:
@@ -238,7 +242,7 @@ class Producer(Client):
             acks=self.acks, timeout_ms=30_000, topic_data=[self._data(one) for one in batches]
         )
         for batch in batches:
-            batch.tries += 1
+            batch.attempts += 1
             if self.acks == 0:
                 batch.lane.unacked.remove(batch)
             else:
@@ -246,97 +250,97 @@ class Producer(Client):
         if self.acks == 0:
             assert self.line is not None
             self.world.unanswered[batches[0].data[61:]] = self.line
-            self.tell(request, self.version)
+            self.send_without_response(request, self.version)
             return
         sequences = [batch.sequence for batch in batches]
-        self.ask(
+        self.send(
             request,
             self.version,
-            lambda asked, answer: self._produced(asked, answer, batches, sequences),
+            lambda call, response: self._produced(call, response, batches, sequences),
             lambda: self._arriving(batches),
         )
 
     def _data(self, batch: Batch) -> TopicProduceData:
         by_id = self.version >= BY_ID
         name = batch.lane.topic
-        data = PartitionProduceData(index=batch.lane.index, records=self._on_the_way(batch))
+        data = PartitionProduceData(index=batch.lane.index, records=self._sent_bytes(batch))
         return TopicProduceData(
             name="" if by_id else name,
             topic_id=self._topics[name][0] if by_id else NO_ID,
             partition_data=[data],
         )
 
-    def _on_the_way(self, batch: Batch) -> memoryview:
-        """Spoiled is a first try only, and of a producer that is known there: else what follows it
-        would be taken, or it would be no duplicate any more, as with Kafka.
+    def _sent_bytes(self, batch: Batch) -> memoryview:
+        """Corrupts first attempts only, of producers that the partition knows: otherwise the next
+        batch would be accepted, or the batch would no longer be a duplicate, as with Kafka.
         """
-        batch.spoiled = False
+        batch.corrupted = False
         is_known = batch.lane.stored or not self.idempotent
         if (
-            batch.tries
+            batch.attempts
             or not is_known
-            or not self.world.turmoil
-            or self.random.random() >= self.spoils
+            or not self.world.has_faults
+            or self.random.random() >= self.corrupts
         ):
             return memoryview(batch.data)
-        batch.spoiled = True
-        spoiled = bytearray(batch.data)
-        spoiled[self.random.randrange(23, len(spoiled))] ^= 0x10
-        return memoryview(spoiled)
+        batch.corrupted = True
+        corrupted = bytearray(batch.data)
+        corrupted[self.random.randrange(23, len(corrupted))] ^= 0x10
+        return memoryview(corrupted)
 
     def _arriving(self, batches: list[Batch]) -> None:
         for batch in batches:
-            batch.was_stored = batch.tries > 1 and self.world.model.is_stored(batch.values)
-            if self.idempotent and batch.tries > 1 and self.world.is_staged(batch.data[61:]):
-                self.world.tell(Story.DUPLICATE_NOT_DURABLE)
+            batch.was_stored = batch.attempts > 1 and self.world.model.is_stored(batch.values)
+            if self.idempotent and batch.attempts > 1 and self.world.is_staged(batch.data[61:]):
+                self.world.count(Situation.DUPLICATE_NOT_DURABLE)
 
-    # ---- answers
+    # ---- responses
 
     def _produced(
-        self, asked: Asked, answer: ProduceResponse, batches: list[Batch], sequences: list[int]
+        self, call: Call, response: ProduceResponse, batches: list[Batch], sequences: list[int]
     ) -> None:
         for batch in batches:
             batch.in_flight = False
-        if len(answer.responses) != len(batches):
-            raise Violation(f"{len(batches)} batches were answered with {answer.responses}")
+        if len(response.responses) != len(batches):
+            raise Violation(f"{len(batches)} batches got the response {response.responses}")
         well = True
         for batch, sequence, sent, topic in zip(
-            batches, sequences, asked.message.topic_data, answer.responses, strict=True
+            batches, sequences, call.message.topic_data, response.responses, strict=True
         ):
-            named = sent.topic_id if asked.version >= BY_ID else sent.name
+            named = sent.topic_id if call.version >= BY_ID else sent.name
             (one,) = topic.partition_responses
-            well = self._settle(batch, sequence, named, one, asked) and well
+            well = self._settle(batch, sequence, named, one, call) and well
         if well:
-            self.go_on()
+            self.send_next()
         else:
             self.later(self.random.choice((1, 10, 30)))
 
     def _settle(
         self, batch: Batch, sequence: int, topic: str | bytes, one: PartitionProduceResponse,
-        asked: Asked,
+        call: Call,
     ) -> bool:  # fmt: skip
-        """What became of one batch; False when there is something to wait for."""
+        """Checks the result of a batch; returns False if the producer has to wait."""
         lane = batch.lane
         if one.error_code == 0:
-            if batch.spoiled:
-                raise Violation(f"{batch.values} was spoiled on its way, and is acknowledged")
+            if batch.corrupted:
+                raise Violation(f"{batch.values} was corrupted, and is acknowledged")
             lane.stored = True
             if batch.data[22] & 7:
-                self.world.tell(Story.COMPRESSED)
-            self.world.model.acked(topic, one.index, one.base_offset, batch.values, asked.told)
+                self.world.count(Situation.COMPRESSED)
+            self.world.model.acked(topic, one.index, one.base_offset, batch.values, call.responded)
             if batch.was_stored and self.idempotent:
-                self.world.tell(Story.RETRY_AFTER_LOST_REPLY)
+                self.world.count(Situation.RETRY_AFTER_LOST_REPLY)
             if batch in lane.unacked and batch.sequence == sequence:
                 lane.unacked.remove(batch)
             return True
-        self.say(f"{batch.values[0]} at {lane.topic}-{one.index}: error {one.error_code}")
+        self.log(f"{batch.values[0]} at {lane.topic}-{one.index}: error {one.error_code}")
         if self.idempotent or self.max_in_flight == 1:
             lane.recovering = True
         if one.error_code in (UNKNOWN, UNKNOWN_ID):
-            self.world.model.refused_as_unknown(topic, one.index, asked.asked, asked.told)
+            self.world.model.refused_as_unknown(topic, one.index, call.requested, call.responded)
             self._topics = {}
-        elif one.error_code == CORRUPT and batch.spoiled:
-            self.world.tell(Story.SPOILED)
+        elif one.error_code == CORRUPT and batch.corrupted:
+            self.world.count(Situation.CORRUPTED)
         elif one.error_code == OUT_OF_ORDER and self.idempotent:
             self._out_of_order(batch)
         elif one.error_code != STORAGE:
@@ -344,33 +348,33 @@ class Producer(Client):
         return False
 
     def _out_of_order(self, batch: Batch) -> None:
-        """Right for what followed a batch that failed, and for a topic that is another one now."""
+        """Valid behind a failed batch, and for a recreated topic."""
         lane = batch.lane
-        if self.producer_id < 0:  # it starts again already; this is what was still in flight
+        if self.producer_id < 0:  # it has restarted; the request was still in flight
             return
         if not lane.unacked or batch is not lane.unacked[0]:
             return
         now = self.world.disk.commits
         other_topic = self.world.model.times_deleted(lane.topic, now) != lane.deletions
-        # The first batch may have met an unreadable partition, and the second one no more.
+        # The partition may have been unreadable for the first batch only.
         if not other_topic and not self.world.mishaps.was_unreadable:
             raise Violation(
                 f"{batch.values} with sequence {batch.sequence} of producer {self.producer_id} is "
-                "the next of its partition, and was refused as out of order"
+                "the next of its partition, and is refused as out of order"
             )
-        self._start_again()
+        self._restart()
 
     def _gone(self, lane: Lane) -> None:
-        """Its topic is deleted: what was not acknowledged is given up."""
+        """Drops unacknowledged batches of a deleted topic."""
         lane.unacked.clear()
         if self.idempotent:
-            self._start_again()
+            self._restart()
         if not self.world.model.live():
             self.left = 0
 
-    def _start_again(self) -> None:
-        """A new producer id, since what became of the batches is not known."""
-        self.say("starts again with a new producer id")
+    def _restart(self) -> None:
+        """Requests a new producer id, as results of batches are unknown."""
+        self.log("requests a new producer id")
         self.producer_id = -1
         self._topics = {}
         for lane in self._lanes.values():

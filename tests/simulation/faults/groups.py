@@ -1,4 +1,4 @@
-"""Faults of groups: told too early, not kept, given twice, forgotten, never forgotten."""
+"""Faults of groups: early responses, lost state, two owners, wrong expiry."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def offset_is_acknowledged_before_its_commit(patch: Patch) -> None:
     patch.setattr(Offsets, "persist", hasty)
 
 
-def offset_is_told_before_its_commit(patch: Patch) -> None:
+def offset_is_visible_before_its_commit(patch: Patch) -> None:
     persist = Offsets.persist
 
     def hasty(self: Offsets, group_id: str, writes: Any, then: Any) -> None:
@@ -49,12 +49,12 @@ def offset_is_told_before_its_commit(patch: Patch) -> None:
     patch.setattr(Offsets, "persist", hasty)
 
 
-def offset_is_kept_and_not_told(patch: Patch) -> None:
+def persisted_offset_is_not_visible(patch: Patch) -> None:
     patch.setattr(Offsets, "_put", lambda self, group_id, topic, partition, committed: None)
 
 
-def deleted_groups_offsets_come_back(patch: Patch) -> None:
-    """They leave memory, and not the store."""
+def offsets_of_a_deleted_group_come_back(patch: Patch) -> None:
+    """Removed from memory, but not from the store."""
 
     def remove(self: DeleteGroupsService, group: Any, reason: str) -> None:
         group_id = group.group_id
@@ -74,7 +74,7 @@ def offsets_of_a_live_group_expire(patch: Patch) -> None:
         patch.setattr(kind, "offsets_expire_from", lambda self, topic, committed_ms: committed_ms)
 
 
-# ---- what is kept of groups
+# ---- persisted state of groups
 
 
 def _without_saving(patch: Patch, *kinds: type) -> None:
@@ -87,44 +87,44 @@ def _without_saving(patch: Patch, *kinds: type) -> None:
     patch.setattr(StoredGroupRepository, "save", forgetful)
 
 
-def generation_is_not_kept(patch: Patch) -> None:
+def generation_is_not_persisted(patch: Patch) -> None:
     _without_saving(patch, GroupMetadataChanged)
 
 
-def epoch_is_not_kept(patch: Patch) -> None:
+def epoch_is_not_persisted(patch: Patch) -> None:
     _without_saving(patch, EpochChanged, TargetEpochChanged, AssignmentChanged)
 
 
-def generation_is_told_before_it_is_kept(patch: Patch) -> None:
+def join_response_before_its_commit(patch: Patch) -> None:
     def hasty(self: Decisions, group_id: str, responses: Any) -> None:
         self._resolve(group_id, responses)
 
     patch.setattr(Decisions, "respond", hasty)
 
 
-def assignment_is_told_before_it_is_kept(patch: Patch) -> None:
+def assignment_response_before_its_commit(patch: Patch) -> None:
     def hasty(self: Decisions, group_id: str, value: Any, member_id: str = "") -> Any:
         return resolved(value)
 
     patch.setattr(Decisions, "response", hasty)
 
 
-def group_that_was_not_kept_goes_on(patch: Patch) -> None:
+def group_is_not_reloaded_after_a_failed_commit(patch: Patch) -> None:
     patch.setattr(Groups, "lost", lambda self, group_id, changes, first: None)
 
 
-def who_waits_hears_nothing_of_a_failure(patch: Patch) -> None:
+def pending_requests_do_not_fail(patch: Patch) -> None:
     patch.setattr(Decisions, "fail", lambda self, group_id, error: None)
 
 
 # ---- members
 
 
-def nobody_is_ever_too_late(patch: Patch) -> None:
+def timeouts_never_expire(patch: Patch) -> None:
     patch.setattr(Deadlines, "_fire", lambda self, group_id, timer: None)
 
 
-def restart_takes_everybody_out(patch: Patch) -> None:
+def restart_removes_all_members(patch: Patch) -> None:
     restored = ClassicProtocol.restored
 
     def careless(self: ClassicProtocol, group: ClassicGroup) -> None:
@@ -135,7 +135,7 @@ def restart_takes_everybody_out(patch: Patch) -> None:
     patch.setattr(ClassicProtocol, "restored", careless)
 
 
-def fenced_member_is_believed(patch: Patch) -> None:
+def fenced_member_is_accepted(patch: Patch) -> None:
     heartbeat = ClassicProtocol.heartbeat
 
     def trusting(self: ClassicProtocol, *what: Any) -> Any:
@@ -147,7 +147,7 @@ def fenced_member_is_believed(patch: Patch) -> None:
     patch.setattr(ClassicProtocol, "heartbeat", trusting)
 
 
-def commit_of_an_old_generation_is_taken(patch: Patch) -> None:
+def commit_of_an_old_generation_is_accepted(patch: Patch) -> None:
     patch.setattr(ClassicGroup, "check_commit", lambda self, *who: None)
 
 
@@ -160,19 +160,19 @@ def generation_has_two_leaders(patch: Patch) -> None:
     patch.setattr(rebalance, "members_for_leader", everybody)
 
 
-def partition_is_given_before_it_is_free(patch: Patch) -> None:
+def partition_is_assigned_before_it_is_free(patch: Patch) -> None:
     patch.setattr(ConsumerGroup, "owner", lambda self, topic_id, partition: None)
 
 
-def revocation_is_not_told(patch: Patch) -> None:
+def revocation_is_not_requested(patch: Patch) -> None:
     beat = heartbeat.beat
 
     def silent(draft: Any, heartbeat: Any, context: Any) -> Any:
         decision = beat(draft, heartbeat, context)
-        answer = decision.response
-        gives_up = bool(draft.current(answer.member_id).revoking)
+        response = decision.response
+        gives_up = bool(draft.current(response.member_id).revoking)
         return (
-            decision._replace(response=answer._replace(assignment=None)) if gives_up else decision
+            decision._replace(response=response._replace(assignment=None)) if gives_up else decision
         )
 
     patch.setattr("application.groups.consumer_protocol.beat", silent)
@@ -180,22 +180,22 @@ def revocation_is_not_told(patch: Patch) -> None:
 
 GROUPS: list[Callable[[Patch], None]] = [
     offset_is_acknowledged_before_its_commit,
-    offset_is_told_before_its_commit,
-    offset_is_kept_and_not_told,
-    deleted_groups_offsets_come_back,
+    offset_is_visible_before_its_commit,
+    persisted_offset_is_not_visible,
+    offsets_of_a_deleted_group_come_back,
     offsets_of_a_topic_outlive_it,
     offsets_of_a_live_group_expire,
-    generation_is_not_kept,
-    epoch_is_not_kept,
-    generation_is_told_before_it_is_kept,
-    assignment_is_told_before_it_is_kept,
-    group_that_was_not_kept_goes_on,
-    who_waits_hears_nothing_of_a_failure,
-    nobody_is_ever_too_late,
-    restart_takes_everybody_out,
-    fenced_member_is_believed,
-    commit_of_an_old_generation_is_taken,
+    generation_is_not_persisted,
+    epoch_is_not_persisted,
+    join_response_before_its_commit,
+    assignment_response_before_its_commit,
+    group_is_not_reloaded_after_a_failed_commit,
+    pending_requests_do_not_fail,
+    timeouts_never_expire,
+    restart_removes_all_members,
+    fenced_member_is_accepted,
+    commit_of_an_old_generation_is_accepted,
     generation_has_two_leaders,
-    partition_is_given_before_it_is_free,
-    revocation_is_not_told,
+    partition_is_assigned_before_it_is_free,
+    revocation_is_not_requested,
 ]

@@ -1,4 +1,4 @@
-"""Faults of the log: what is stored, found by time, remembered of producers, and read badly."""
+"""Faults of the log: storage, search by timestamp, producers, failed reads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.simulation.timeline import Callback, Event, ProcessLoop
 
 Patch = pytest.MonkeyPatch
 
-# ---- what is stored
+# ---- storage
 
 
 def checksum_is_not_checked(patch: Patch) -> None:
@@ -35,7 +35,7 @@ def checksum_is_not_checked(patch: Patch) -> None:
     patch.setattr(Partition, "append", trusting)
 
 
-def stamped_batch_forgets_its_codec(patch: Patch) -> None:
+def log_append_time_drops_the_codec(patch: Patch) -> None:
     stamp = RecordBatch.stamp
 
     def careless(self: RecordBatch, time_ms: int, checksum: Any) -> None:
@@ -45,7 +45,7 @@ def stamped_batch_forgets_its_codec(patch: Patch) -> None:
     patch.setattr(RecordBatch, "stamp", careless)
 
 
-def log_append_time_follows_the_clock_back(patch: Patch) -> None:
+def log_append_time_decreases_with_the_clock(patch: Patch) -> None:
     append = Partition.append
 
     def following(self: Partition, batch: RecordBatch, now_ms: int, checksum: Any) -> Appended:
@@ -58,8 +58,8 @@ def log_append_time_follows_the_clock_back(patch: Patch) -> None:
     patch.setattr(Partition, "append", following)
 
 
-def waiting_is_measured_with_the_wall_clock(patch: Patch) -> None:
-    """Where the clock is set back, whoever waits waits so much longer."""
+def timers_use_the_wall_clock(patch: Patch) -> None:
+    """When the clock is set back, timers are late."""
 
     def by_the_wall(self: ProcessLoop, delay_ms: int, callback: Callback) -> Event:
         timeline = self._timeline
@@ -80,16 +80,16 @@ def waiting_is_measured_with_the_wall_clock(patch: Patch) -> None:
     patch.setattr(ProcessLoop, "after_ms", by_the_wall)
 
 
-# ---- found by time
+# ---- search by timestamp
 
 
-def header_is_believed(patch: Patch) -> None:
+def search_does_not_open_batches(patch: Patch) -> None:
     patch.setattr(
         list_offsets, "_first_in", lambda batch, *_: (list_offsets._at_start_of(batch), 1)
     )
 
 
-def index_has_a_batchs_own_time(patch: Patch) -> None:
+def index_has_the_timestamp_of_the_batch(patch: Patch) -> None:
     advance = Partition._advance
 
     def own(self: Partition, batch: RecordBatch, *time: int) -> Appended:
@@ -101,7 +101,7 @@ def index_has_a_batchs_own_time(patch: Patch) -> None:
     patch.setattr(Partition, "_advance", own)
 
 
-def long_search_is_given_up(patch: Patch) -> None:
+def long_search_is_abandoned(patch: Patch) -> None:
     complete = ListOffsetsService.complete
 
     def lazy(self: ListOffsetsService, searches: Any) -> None:
@@ -112,11 +112,11 @@ def long_search_is_given_up(patch: Patch) -> None:
     patch.setattr(ListOffsetsService, "complete", lazy)
 
 
-def long_search_never_goes_on(patch: Patch) -> None:
+def background_jobs_do_not_continue(patch: Patch) -> None:
     patch.setattr(Runner, "_turn", lambda self: None)
 
 
-# ---- remembered of producers
+# ---- producers
 
 
 def changed_producer_is_not_in_the_snapshot(patch: Patch) -> None:
@@ -135,18 +135,18 @@ def expired_producers_stay_in_memory(patch: Patch) -> None:
     patch.setattr(Producers, "expire", lambda self, before: 0)
 
 
-def expired_producers_stay_on_the_disk(patch: Patch) -> None:
+def expired_producers_stay_in_the_store(patch: Patch) -> None:
     patch.setattr(StoredPartitionRepository, "forget_silent", lambda *_: None)
 
 
-# ---- read badly
+# ---- failed reads
 
 
-def unreadable_is_taken_for_empty(patch: Patch) -> None:
+def unreadable_partition_is_returned_as_empty(patch: Patch) -> None:
     read = FetchService._read_partition
 
-    def blind(self: FetchService, *wanted: Any) -> FetchedPartition:
-        one = read(self, *wanted)
+    def blind(self: FetchService, *args: Any) -> FetchedPartition:
+        one = read(self, *args)
         known = one.item.partition
         if isinstance(one.error, StorageFailed) and known is not None:
             end = known.high_watermark
@@ -156,7 +156,7 @@ def unreadable_is_taken_for_empty(patch: Patch) -> None:
     patch.setattr(FetchService, "_read_partition", blind)
 
 
-def unreadable_partition_begins_anew(patch: Patch) -> None:
+def unreadable_partition_is_reset(patch: Patch) -> None:
     recover = StoredPartitionRepository.recover
 
     def hopeful(self: StoredPartitionRepository, partition: Partition, waits: bool = True) -> None:
@@ -168,19 +168,19 @@ def unreadable_partition_begins_anew(patch: Patch) -> None:
     patch.setattr(StoredPartitionRepository, "recover", hopeful)
 
 
-def unreadable_partition_ends_the_request(patch: Patch) -> None:
+def unreadable_partition_raises_another_exception(patch: Patch) -> None:
     recover = Catalog._recover
 
     def careless(self: Catalog, partition: Partition, waits: bool) -> None:
         try:
             recover(self, partition, waits)
         except StorageFailed as failure:
-            raise RuntimeError("nobody foresaw this") from failure
+            raise RuntimeError("unexpected") from failure
 
     patch.setattr(Catalog, "_recover", careless)
 
 
-# ---- kept slowly
+# ---- commits
 
 
 def commits_overlap(patch: Patch) -> None:
@@ -194,7 +194,7 @@ def commits_overlap(patch: Patch) -> None:
     patch.setattr(Commits, "_schedule", eager)
 
 
-def what_gathers_is_answered_with_the_commit_before_it(patch: Patch) -> None:
+def response_with_an_earlier_commit(patch: Patch) -> None:
     done = Commits._done
 
     def hasty(self: Commits, failure: StorageFailed | None) -> None:
@@ -207,20 +207,20 @@ def what_gathers_is_answered_with_the_commit_before_it(patch: Patch) -> None:
 
 LOG: list[Callable[[Patch], None]] = [
     checksum_is_not_checked,
-    stamped_batch_forgets_its_codec,
-    log_append_time_follows_the_clock_back,
-    waiting_is_measured_with_the_wall_clock,
-    header_is_believed,
-    index_has_a_batchs_own_time,
-    long_search_is_given_up,
-    long_search_never_goes_on,
+    log_append_time_drops_the_codec,
+    log_append_time_decreases_with_the_clock,
+    timers_use_the_wall_clock,
+    search_does_not_open_batches,
+    index_has_the_timestamp_of_the_batch,
+    long_search_is_abandoned,
+    background_jobs_do_not_continue,
     changed_producer_is_not_in_the_snapshot,
     producers_are_not_looked_up,
     expired_producers_stay_in_memory,
-    expired_producers_stay_on_the_disk,
-    unreadable_is_taken_for_empty,
-    unreadable_partition_begins_anew,
-    unreadable_partition_ends_the_request,
+    expired_producers_stay_in_the_store,
+    unreadable_partition_is_returned_as_empty,
+    unreadable_partition_is_reset,
+    unreadable_partition_raises_another_exception,
     commits_overlap,
-    what_gathers_is_answered_with_the_commit_before_it,
+    response_with_an_earlier_commit,
 ]

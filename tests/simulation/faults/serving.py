@@ -1,4 +1,4 @@
-"""Faults on the way of a request: commits, duplicates, answers, waiting."""
+"""Faults of requests: commits, duplicates, responses, waiting."""
 
 from __future__ import annotations
 
@@ -58,20 +58,20 @@ def watermark_never_rises_again_after_a_failure(patch: Patch) -> None:
     patch.setattr(Commits, "_done", stuck)
 
 
-def answer_before_the_commit(patch: Patch) -> None:
+def response_before_the_commit(patch: Patch) -> None:
     patch.setattr(Commits, "wait", lambda self, then: then(None))
 
 
-def duplicate_is_answered_before_it_is_durable(patch: Patch) -> None:
+def duplicate_response_before_it_is_durable(patch: Patch) -> None:
     append = produce._append
 
     def hasty(topic: Any, data: Any, call: Any, durable: Any) -> Any:
         partition = call.broker.catalog.partition(topic, data.index)
         before = None if partition is None else partition.end.next_offset
-        answer = append(topic, data, call, durable)
-        if answer in durable.staged and partition.end.next_offset == before:
-            durable.staged.remove(answer)
-        return answer
+        response = append(topic, data, call, durable)
+        if response in durable.staged and partition.end.next_offset == before:
+            durable.staged.remove(response)
+        return response
 
     patch.setattr(produce, "_append", hasty)
 
@@ -90,11 +90,11 @@ def sequences_are_not_checked(patch: Patch) -> None:
     patch.setattr(Producers, "find_duplicate", lambda self, batch: None)
 
 
-def lost_first_batch_is_overtaken(patch: Patch) -> None:
+def batch_overtakes_a_lost_first_batch(patch: Patch) -> None:
     patch.setattr(Producers, "_check_awaited", lambda self, batch: None)
 
 
-def producers_are_lost_when_a_partition_is_recovered(patch: Patch) -> None:
+def recovery_loses_producers(patch: Patch) -> None:
     recover = StoredPartitionRepository.recover
 
     def lossy(self: StoredPartitionRepository, partition: Partition, waits: bool = True) -> None:
@@ -112,7 +112,7 @@ def producers_are_not_in_the_snapshot(patch: Patch) -> None:
     patch.setattr(Partition, "snapshot", snapshot)
 
 
-def rebuilt_partition_keeps_its_old_end(patch: Patch) -> None:
+def reloaded_partition_keeps_its_old_end(patch: Patch) -> None:
     recover = StoredPartitionRepository.recover
 
     def stubborn(self: StoredPartitionRepository, partition: Partition, waits: bool = True) -> None:
@@ -123,7 +123,7 @@ def rebuilt_partition_keeps_its_old_end(patch: Patch) -> None:
     patch.setattr(StoredPartitionRepository, "recover", stubborn)
 
 
-def nothing_is_rebuilt_after_a_failure(patch: Patch) -> None:
+def partition_is_not_reloaded_after_a_failure(patch: Patch) -> None:
     ended = Commits._ended
 
     def careless(
@@ -135,7 +135,7 @@ def nothing_is_rebuilt_after_a_failure(patch: Patch) -> None:
     patch.setattr(Commits, "_ended", careless)
 
 
-def waiter_is_forgotten_after_a_failure(patch: Patch) -> None:
+def waiter_is_dropped_after_a_failure(patch: Patch) -> None:
     done = Commits._done
 
     def careless(self: Commits, failure: StorageFailed | None) -> None:
@@ -146,7 +146,7 @@ def waiter_is_forgotten_after_a_failure(patch: Patch) -> None:
     patch.setattr(Commits, "_done", careless)
 
 
-def what_gathered_behind_a_failure_is_acknowledged(patch: Patch) -> None:
+def append_behind_a_failed_commit_is_acknowledged(patch: Patch) -> None:
     done = Commits._done
 
     def hopeful(self: Commits, failure: StorageFailed | None) -> None:
@@ -160,19 +160,19 @@ def what_gathered_behind_a_failure_is_acknowledged(patch: Patch) -> None:
     patch.setattr(Commits, "_done", hopeful)
 
 
-def last_reply_is_sent_first(patch: Patch) -> None:
+def last_response_is_sent_first(patch: Patch) -> None:
     take = RequestAccounting.take
 
     def last_first(self: RequestAccounting, replies: deque[Call]) -> tuple[int, Pieces]:
-        for answered in [one for one in replies if one.pieces is not None]:
-            replies.remove(answered)
-            replies.appendleft(answered)
+        for done in [one for one in replies if one.pieces is not None]:
+            replies.remove(done)
+            replies.appendleft(done)
         return take(self, replies)
 
     patch.setattr(RequestAccounting, "take", last_first)
 
 
-def answer_is_forgotten(patch: Patch) -> None:
+def response_is_dropped(patch: Patch) -> None:
     flush = ResponseFlusher.flush
 
     def careless(self: ResponseFlusher) -> None:
@@ -183,7 +183,7 @@ def answer_is_forgotten(patch: Patch) -> None:
     patch.setattr(ResponseFlusher, "flush", careless)
 
 
-def parked_request_is_never_run(patch: Patch) -> None:
+def parked_request_never_runs(patch: Patch) -> None:
     patch.setattr(Connection, "next_parked", lambda self: None)
 
 
@@ -191,11 +191,11 @@ def waiting_fetch_is_not_woken(patch: Patch) -> None:
     patch.setattr(FetchPurgatory, "advanced", lambda self, partition: None)
 
 
-def abandoned_fetch_goes_on_waiting(patch: Patch) -> None:
+def abandoned_fetch_stays_in_purgatory(patch: Patch) -> None:
     patch.setattr(DelayedFetch, "abandon", Pending.abandon)
 
 
-def fetch_session_tells_only_of_new_watermarks(patch: Patch) -> None:
+def fetch_session_returns_only_new_watermarks(patch: Patch) -> None:
     def changed(self: FetchSession, fetched: list[FetchedPartition]) -> list[FetchedPartition]:
         chosen = [one for one in fetched if self._sent.get(one.item.key) != _state(one)]
         self.remember(chosen)
@@ -204,15 +204,15 @@ def fetch_session_tells_only_of_new_watermarks(patch: Patch) -> None:
     patch.setattr(FetchSession, "changed", changed)
 
 
-def waiting_fetches_are_not_released_at_the_end(patch: Patch) -> None:
+def waiting_fetches_are_not_released_at_shutdown(patch: Patch) -> None:
     patch.setattr(FetchService, "release", lambda self: None)
 
 
-def memory_of_a_lost_connection_is_not_given_back(patch: Patch) -> None:
+def memory_of_a_lost_connection_is_not_released(patch: Patch) -> None:
     patch.setattr(Session, "_release_all", lambda self: None)
 
 
-def lost_unanswered_batch_is_not_told(patch: Patch) -> None:
+def connection_stays_open_after_a_lost_batch_without_acks(patch: Patch) -> None:
     patch.setattr(produce.ProduceWithoutAcks, "__call__", lambda self, failure: None)
 
 
@@ -220,24 +220,24 @@ SERVING: list[Callable[[Patch], None]] = [
     early_watermark,
     watermark_is_the_log_end,
     watermark_never_rises_again_after_a_failure,
-    answer_before_the_commit,
-    duplicate_is_answered_before_it_is_durable,
+    response_before_the_commit,
+    duplicate_response_before_it_is_durable,
     duplicate_is_appended_twice,
     sequences_are_not_checked,
-    lost_first_batch_is_overtaken,
-    producers_are_lost_when_a_partition_is_recovered,
+    batch_overtakes_a_lost_first_batch,
+    recovery_loses_producers,
     producers_are_not_in_the_snapshot,
-    rebuilt_partition_keeps_its_old_end,
-    nothing_is_rebuilt_after_a_failure,
-    waiter_is_forgotten_after_a_failure,
-    what_gathered_behind_a_failure_is_acknowledged,
-    last_reply_is_sent_first,
-    answer_is_forgotten,
-    parked_request_is_never_run,
+    reloaded_partition_keeps_its_old_end,
+    partition_is_not_reloaded_after_a_failure,
+    waiter_is_dropped_after_a_failure,
+    append_behind_a_failed_commit_is_acknowledged,
+    last_response_is_sent_first,
+    response_is_dropped,
+    parked_request_never_runs,
     waiting_fetch_is_not_woken,
-    abandoned_fetch_goes_on_waiting,
-    fetch_session_tells_only_of_new_watermarks,
-    waiting_fetches_are_not_released_at_the_end,
-    memory_of_a_lost_connection_is_not_given_back,
-    lost_unanswered_batch_is_not_told,
+    abandoned_fetch_stays_in_purgatory,
+    fetch_session_returns_only_new_watermarks,
+    waiting_fetches_are_not_released_at_shutdown,
+    memory_of_a_lost_connection_is_not_released,
+    connection_stays_open_after_a_lost_batch_without_acks,
 ]

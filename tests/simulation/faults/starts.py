@@ -1,4 +1,4 @@
-"""Faults of the start of a log: forgotten, told too early, overrun, and left behind."""
+"""Faults of log start offsets and trimming."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from infrastructure.storage.repositories.partition_repository import StoredParti
 Patch = pytest.MonkeyPatch
 
 
-def start_is_forgotten_at_a_restart(patch: Patch) -> None:
+def log_start_is_lost_at_a_restart(patch: Patch) -> None:
     restore = Partition.restore
 
-    def forgetful(self: Partition, *given: Any) -> None:
-        restore(self, *given)
+    def forgetful(self: Partition, *args: Any) -> None:
+        restore(self, *args)
         self.end.start_offset = self.durable.start_offset = 0
 
     patch.setattr(Partition, "restore", forgetful)
 
 
-def deletion_comes_without_a_snapshot(patch: Patch) -> None:
-    """Once the batches are gone, a restart does not know where the log ended."""
+def deletion_without_a_snapshot(patch: Patch) -> None:
+    """Without the batches a restart does not know the log end offset."""
     patch.setattr(Partition, "request_snapshot", lambda self: None)
 
 
-def start_moves_before_its_commit(patch: Patch) -> None:
+def log_start_moves_before_its_commit(patch: Patch) -> None:
     delete = Partition.delete_records
 
     def hasty(self: Partition, offset: int) -> bool:
@@ -45,20 +45,20 @@ def start_moves_before_its_commit(patch: Patch) -> None:
     patch.setattr(Partition, "delete_records", hasty)
 
 
-def deletion_is_told_before_its_commit(patch: Patch) -> None:
+def deletion_response_before_its_commit(patch: Patch) -> None:
     delete = DeleteRecordsService.delete
 
-    def hasty(self: DeleteRecordsService, wanted: list[RecordsToDelete]) -> Pending[Any]:
-        later = delete(self, wanted)
+    def hasty(self: DeleteRecordsService, records: list[RecordsToDelete]) -> Pending[Any]:
+        later = delete(self, records)
         if later.resolved:
             return later
         return resolved([self._catalog.existing_partition(w.topic, w.index).end.start_offset
-                         for w in wanted])  # fmt: skip
+                         for w in records])  # fmt: skip
 
     patch.setattr(DeleteRecordsService, "delete", hasty)
 
 
-def start_goes_back(patch: Patch) -> None:
+def log_start_decreases(patch: Patch) -> None:
     def obedient(self: Partition, offset: int) -> bool:
         self.end.start_offset = min(max(offset, 0), self.high_watermark)
         self.request_snapshot()
@@ -67,7 +67,7 @@ def start_goes_back(patch: Patch) -> None:
     patch.setattr(Partition, "delete_records", obedient)
 
 
-def what_is_not_deleted_is_removed(patch: Patch) -> None:
+def live_records_are_removed(patch: Patch) -> None:
     stage = Trimming._stage
 
     def greedy(self: Trimming, partition: Partition) -> bool:
@@ -86,11 +86,11 @@ def what_is_not_deleted_is_removed(patch: Patch) -> None:
     patch.setattr(Trimming, "_stage", greedy)
 
 
-def unfinished_removal_is_forgotten_at_a_restart(patch: Patch) -> None:
+def unfinished_trimming_is_lost_at_a_restart(patch: Patch) -> None:
     patch.setattr(StoredPartitionRepository, "trimming", lambda self: [])
 
 
-def size_does_not_follow(patch: Patch) -> None:
+def size_ignores_trimming(patch: Patch) -> None:
     trimmed = Partition.trimmed
     patch.setattr(Partition, "trimmed", lambda self, removed_bytes: trimmed(self, 0))
 
@@ -104,7 +104,7 @@ def deleted_records_are_found_by_time(patch: Patch) -> None:
     )
 
 
-def start_that_has_moved_once_stays(patch: Patch) -> None:
+def log_start_moves_only_once(patch: Patch) -> None:
     committed = Partition.committed
 
     def still(self: Partition, end: LogEnd) -> bool:
@@ -114,21 +114,21 @@ def start_that_has_moved_once_stays(patch: Patch) -> None:
     patch.setattr(Partition, "committed", still)
 
 
-def job_believes_that_its_commit_succeeded(patch: Patch) -> None:
+def job_does_not_see_a_failed_commit(patch: Patch) -> None:
     run = Runner._slice
     patch.setattr(Runner, "_slice", lambda self, result, outcome=None: run(self, result))
 
 
 STARTS: list[Callable[[Patch], None]] = [
-    start_is_forgotten_at_a_restart,
-    deletion_comes_without_a_snapshot,
-    start_moves_before_its_commit,
-    deletion_is_told_before_its_commit,
-    start_goes_back,
-    what_is_not_deleted_is_removed,
-    unfinished_removal_is_forgotten_at_a_restart,
-    size_does_not_follow,
+    log_start_is_lost_at_a_restart,
+    deletion_without_a_snapshot,
+    log_start_moves_before_its_commit,
+    deletion_response_before_its_commit,
+    log_start_decreases,
+    live_records_are_removed,
+    unfinished_trimming_is_lost_at_a_restart,
+    size_ignores_trimming,
     deleted_records_are_found_by_time,
-    start_that_has_moved_once_stays,
-    job_believes_that_its_commit_succeeded,
+    log_start_moves_only_once,
+    job_does_not_see_a_failed_commit,
 ]

@@ -1,4 +1,4 @@
-"""Faults of topics and producer ids: made too early, told too early, numbered twice."""
+"""Faults of topics and producer ids."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def producer_ids_are_not_reserved(patch: Patch) -> None:
     patch.setattr(StoredClusterRepository, "reserve_producer_ids", lambda self, next_id: None)
 
 
-def topic_is_there_before_its_commit(patch: Patch) -> None:
+def topic_is_visible_before_its_commit(patch: Patch) -> None:
     def hasty(self: TopicState, name: str, changes: Changes) -> None:
         if self._catalog.topic(name) is None:
             self._catalog.put(changes[-1].topic)
@@ -32,7 +32,7 @@ def topic_is_there_before_its_commit(patch: Patch) -> None:
     patch.setattr(TopicState, "decided", hasty)
 
 
-def topic_is_said_to_exist_before_its_commit(patch: Patch) -> None:
+def topic_exists_response_before_its_commit(patch: Patch) -> None:
     def hasty(places: Any, results: list[Created]) -> Any:
         if any(isinstance(one, TopicAlreadyExists) for one in results):
             return results
@@ -41,7 +41,7 @@ def topic_is_said_to_exist_before_its_commit(patch: Patch) -> None:
     patch.setattr(create, "respond", hasty)
 
 
-def topic_that_was_asked_for_is_told_before_its_commit(patch: Patch) -> None:
+def auto_created_topic_is_returned_before_its_commit(patch: Patch) -> None:
     automatically = CreateTopicsService.create_automatically
 
     def hasty(self: CreateTopicsService, names: list[str]) -> list[Created]:
@@ -54,7 +54,7 @@ def topic_that_was_asked_for_is_told_before_its_commit(patch: Patch) -> None:
     patch.setattr(CreateTopicsService, "create_automatically", hasty)
 
 
-def second_who_asks_for_a_topic_is_forgotten(patch: Patch) -> None:
+def second_request_for_a_new_topic_gets_no_response(patch: Patch) -> None:
     automatically = CreateTopicsService.create_automatically
 
     def forgetful(self: CreateTopicsService, names: list[str]) -> Any:
@@ -65,26 +65,26 @@ def second_who_asks_for_a_topic_is_forgotten(patch: Patch) -> None:
     patch.setattr(CreateTopicsService, "create_automatically", forgetful)
 
 
-def what_is_only_checked_is_made(patch: Patch) -> None:
+def validate_only_creates_the_topic(patch: Patch) -> None:
     make = CreateTopicsService.create
     patch.setattr(
-        CreateTopicsService, "create", lambda self, wanted, validate_only: make(self, wanted, False)
+        CreateTopicsService, "create", lambda self, topics, validate_only: make(self, topics, False)
     )
 
 
-def checked_name_is_said_to_exist_before_its_commit(patch: Patch) -> None:
+def validated_topic_exists_before_its_commit(patch: Patch) -> None:
     make = CreateTopicsService.create
 
-    def hasty(self: CreateTopicsService, wanted: Any, validate_only: bool) -> Any:
+    def hasty(self: CreateTopicsService, topics: Any, validate_only: bool) -> Any:
         with pytest.MonkeyPatch.context() as context:
             if validate_only:
                 context.setattr(create, "respond", at_once)
-            return make(self, wanted, validate_only)
+            return make(self, topics, validate_only)
 
     patch.setattr(CreateTopicsService, "create", hasty)
 
 
-def topic_grows_before_its_commit(patch: Patch) -> None:
+def partitions_are_visible_before_their_commit(patch: Patch) -> None:
     def hasty(self: TopicState, name: str, changes: Changes) -> None:
         if self._catalog.topic(name) is not None and not changes[-1].deleted:
             self._catalog.put(changes[-1].topic)
@@ -92,7 +92,7 @@ def topic_grows_before_its_commit(patch: Patch) -> None:
     patch.setattr(TopicState, "decided", hasty)
 
 
-def growth_is_told_before_its_commit(patch: Patch) -> None:
+def create_partitions_response_before_its_commit(patch: Patch) -> None:
     patch.setattr(partitions, "respond", at_once)
 
 
@@ -100,7 +100,7 @@ def at_once(places: Any, results: list[Created]) -> list[Created]:
     return results
 
 
-def partition_ids_are_given_twice(patch: Patch) -> None:
+def partition_ids_are_assigned_twice(patch: Patch) -> None:
     reserve = StoredTopicRepository.reserve_partition_ids
 
     def again(self: StoredTopicRepository, count: int) -> tuple[int, ...]:
@@ -113,13 +113,13 @@ def partition_ids_are_given_twice(patch: Patch) -> None:
 
 TOPICS: list[Callable[[Patch], None]] = [
     producer_ids_are_not_reserved,
-    topic_is_there_before_its_commit,
-    topic_is_said_to_exist_before_its_commit,
-    topic_that_was_asked_for_is_told_before_its_commit,
-    second_who_asks_for_a_topic_is_forgotten,
-    what_is_only_checked_is_made,
-    checked_name_is_said_to_exist_before_its_commit,
-    topic_grows_before_its_commit,
-    growth_is_told_before_its_commit,
-    partition_ids_are_given_twice,
+    topic_is_visible_before_its_commit,
+    topic_exists_response_before_its_commit,
+    auto_created_topic_is_returned_before_its_commit,
+    second_request_for_a_new_topic_gets_no_response,
+    validate_only_creates_the_topic,
+    validated_topic_exists_before_its_commit,
+    partitions_are_visible_before_their_commit,
+    create_partitions_response_before_its_commit,
+    partition_ids_are_assigned_twice,
 ]

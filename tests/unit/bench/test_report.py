@@ -56,7 +56,7 @@ def test_failed_and_omitted_loads_are_listed() -> None:
 
 def test_memory_is_the_maximum_of_all_runs_and_that_of_an_idle_broker() -> None:
     idle = row("startup", "empty folder", "ottla os", rss_anon_mb=19.0, ready_ms=200.0)
-    text = markdown(run([*TWO_ROUNDS, idle]))
+    text = markdown(run([*TWO_ROUNDS, idle]) | {"kafka": ""})
     assert "| loaded | 30 / 10 (3.00x) |" in text
     assert "| idle | 19 |" in text
 

@@ -86,7 +86,7 @@ def test_a_broker_that_does_not_start_leaves_the_others_alone(
 def test_a_dead_broker_is_reported_with_its_last_output_and_restarted(two: Stage) -> None:
     def deadly(broker: Broker) -> Figures:
         # Not before it has printed something.
-        while not broker.said():
+        while not broker.output():
             pass
         broker.kill()
         return {}

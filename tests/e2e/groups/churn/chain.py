@@ -24,33 +24,32 @@ from tests.e2e.librdkafka import assigned_consumer
 
 PARTITIONS = 12
 SESSION_MS = 2000
-#: librdkafka 2.16 waits for the answer to a heartbeat no longer than until the next one is due:
-#: here 200 ms. Where a busy machine takes more, it drops the connection with the answer, and its
-#: later heartbeats are not full: it is never told again to give a partition up, here as with Kafka
-#: ("an answer that is lost" in tests/oracle/scenarios/consumer_group_heartbeat.py), and goes on as
-#: if nothing had been. It is taken out after this, and comes back.
+#: librdkafka 2.16 waits for a heartbeat response until the next heartbeat, here 200 ms. If a busy
+#: machine takes longer, it drops the connection and sends no full heartbeat, so that it misses a
+#: revocation, here as with Kafka ("lost responses" in
+#: tests/oracle/scenarios/consumer_group_heartbeat.py). It is removed after this time, and rejoins.
 REBALANCE_MS = 12_000
 #: One per stage.
 ASSIGNORS = {
     "classic": ("range", "cooperative-sticky", "roundrobin"),
     "consumer": ("uniform", "range", "uniform"),
 }
-#: Each member has one or the other protocol, so that groups change theirs again and again.
+#: Each member has either protocol, so that groups are converted repeatedly.
 MIXED = "mixed"
 PROTOCOLS = (*ASSIGNORS, MIXED)
 EAGER = ("range", "roundrobin")
-#: Members that librdkafka's cooperative-sticky has assigned partitions to cannot be upgraded, here
-#: as with Kafka: it writes down what no other assignor could read.
+#: Groups of librdkafka's cooperative-sticky cannot be upgraded, here as with Kafka: their
+#: assignments have user data.
 UPGRADED = ("range", "roundrobin", "range")
 
 
 class Link(NamedTuple):
-    """A stage: its group, and from where to where."""
+    """A stage: its group and its two topics."""
 
     group: str
     source: str
     onward: str
-    #: What a member of that protocol is told.
+    #: The assignor by protocol.
     assignors: dict[str, str]
 
 
@@ -66,21 +65,21 @@ class Chain:
         name = f"chain-{uuid4().hex[:8]}"
         self.address, self.protocol, self.most, self.folder = address, protocol, most, folder
         self.topics = [f"{name}-{number}" for number in range(STAGES + 1)]
-        told = ASSIGNORS | ({"classic": UPGRADED} if protocol == MIXED else {})
+        by_protocol = ASSIGNORS | ({"classic": UPGRADED} if protocol == MIXED else {})
         self.links = [
             Link(
                 f"{name}-stage-{n}",
                 self.topics[n],
                 self.topics[n + 1],
-                {name: assignors[n] for name, assignors in told.items()},
+                {name: assignors[n] for name, assignors in by_protocol.items()},
             )
             for n in range(STAGES)
         ]
-        # A kill takes about as many as there are in a third of a stage.
+        # A kill ends about a third of a stage.
         self.processes: list[ClientProcess | None] = [None] * max(2, most // 2)
         self.alive: list[Alive] = []
-        #: Everybody who ever was, by what it is known as to its group.
-        self.everybody: list[tuple[str, str, Member]] = []
+        #: All members so far, by group and owner name.
+        self.all_members: list[tuple[str, str, Member]] = []
         self.free_instances: list[list[str]] = [[] for _ in range(STAGES)]
         self.happened: Counter[str] = Counter()
         self.most_at_once = 0
@@ -91,7 +90,7 @@ class Chain:
             for topic in self.topics:
                 assert client.create_topic(topic, PARTITIONS) == 0
                 while client.usable_partitions(topic, PARTITIONS) < PARTITIONS:
-                    pass  # Apache Kafka answers before its brokers have heard of the topic
+                    pass  # Apache Kafka responds before its brokers know the topic
 
     def checkers(self) -> list[GroupChecker]:
         return [
@@ -103,7 +102,7 @@ class Chain:
             for link in self.links
         ]
 
-    # --- what a schedule does
+    # --- actions
 
     def take(self, step: Step) -> None:
         match step.action:
@@ -140,7 +139,7 @@ class Chain:
             instance = facts["instance"] = self.free_instance(step.stage)
         member = self.process(int(step.chance * len(self.processes))).join(**facts)
         self.alive.append(Alive(member, step.stage, instance))
-        self.everybody.append((link.group, instance or member.name, member))
+        self.all_members.append((link.group, instance or member.name, member))
         self.happened[step.action.value] += 1
         self.most_at_once = max(self.most_at_once, len(self.alive))
 
@@ -157,7 +156,7 @@ class Chain:
 
     def leave(self, step: Step) -> None:
         there = self.of_stage(step.stage)
-        if len(there) < 2:  # somebody does the work
+        if len(there) < 2:  # one member stays
             return
         one = there[int(step.chance * len(there))]
         self.alive.remove(one)
@@ -167,7 +166,7 @@ class Chain:
             one.member.process.send(member=one.member.name, do="leave")
         else:
             one.member.leave()
-            if self.protocol != MIXED:  # who left in one protocol cannot return in the other
+            if self.protocol != MIXED:  # a static member cannot return in the other protocol
                 self.free_instances[one.stage].append(one.instance)
 
     def kill(self, number: int) -> None:
@@ -180,11 +179,11 @@ class Chain:
         for one in [one for one in self.alive if one.member.process is process]:
             self.alive.remove(one)
             self.happened["killed"] += 1
-            # KIP-848 keeps the name for whom it takes to be alive, until its session ends.
+            # KIP-848 reserves the instance id until the session expires.
             if one.instance and self.protocol == "classic":
                 self.free_instances[one.stage].append(one.instance)
 
-    # --- how it ends
+    # --- the end
 
     @contextmanager
     def reading_the_end(self) -> Iterator[None]:
@@ -217,7 +216,7 @@ class Chain:
         wait_until(all_there, lambda: f"{len(missing)} records at the end, {sorted(missing)[:5]}")
 
     def wait_until_shared(self) -> None:
-        """Until those who are left say that each partition is one member's."""
+        """Waits until the members report one owner per partition."""
         for stage, link in enumerate(self.links):
             members = [one.member for one in self.of_stage(stage)]
             everything = sorted((link.source, partition) for partition in range(PARTITIONS))
@@ -228,7 +227,7 @@ class Chain:
             wait_until(shared, members.copy)
 
     def fill_up(self) -> None:
-        """Somebody is left in each stage."""
+        """Adds members, so that each stage has two."""
         for stage in range(STAGES):
             while len(self.of_stage(stage)) < 2:
                 self.join(Step(0, Action.JOIN, stage, 0.0))
@@ -236,7 +235,7 @@ class Chain:
     def reports(self) -> list[Report]:
         return [
             Report(group, generation, owner, held)
-            for group, owner, member in self.everybody
+            for group, owner, member in self.all_members
             for generation, held in member.assignments
         ]
 

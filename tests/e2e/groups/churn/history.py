@@ -1,7 +1,4 @@
-"""What was seen of a group while its members came and went, and what must never be in it.
-
-Pure: views of the broker and reports of members go in, sentences about what is wrong come out.
-"""
+"""Checks the history of a group: views of the broker and reports of members, without I/O."""
 
 from __future__ import annotations
 
@@ -14,23 +11,23 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True)
 class View:
-    """A group as the broker described it at one moment: who is assigned what."""
+    """A group as the broker describes it: members and their partitions."""
 
     group: str
     stable: bool
     assigned: Mapping[str, frozenset[Place]]
-    #: Only KIP-848 tells: what each member shall have in the end, and the group's epoch.
+    #: KIP-848 only: target assignments and the group epoch.
     target: Mapping[str, frozenset[Place]] = field(default_factory=dict)
     epoch: int = -1
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a member said it held, in which generation (or member epoch)."""
+    """The partitions that a member reports, with its generation or member epoch."""
 
     group: str
     generation: int
-    #: Its group.instance.id, where it has one: whoever has it is the same member.
+    #: The group.instance.id of a static member, else the member's name.
     owner: str
     held: frozenset[Place]
 
@@ -83,11 +80,11 @@ class GroupChecker:
 
 
 def held_by_two(reports: Iterable[Report]) -> list[str]:
-    """A partition that two members held in one generation, by what they themselves said."""
+    """Returns partitions that two members report in one generation."""
     owners: dict[tuple[str, int, Place], str] = {}
     wrong = []
     for report in reports:
-        if report.generation < 0:  # it was put out of the group
+        if report.generation < 0:  # it was removed from the group
             continue
         for place in report.held:
             key = (report.group, report.generation, place)
@@ -98,7 +95,7 @@ def held_by_two(reports: Iterable[Report]) -> list[str]:
 
 
 def lost(produced: Iterable[str], arrived: Iterable[str]) -> list[str]:
-    """What went in and never came out at the end of the chain."""
+    """Returns produced values that did not arrive at the end of the chain."""
     return sorted(set(produced) - set(arrived), key=lambda value: (len(value), value))
 
 

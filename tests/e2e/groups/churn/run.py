@@ -1,4 +1,4 @@
-"""One churn from its beginning to its end, and what came of it."""
+"""One churn and its outcome."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Outcome:
     repeated: int
     happened: Counter[str]
     most_at_once: int
-    #: How often the broker was asked, and how often a group was found stable.
+    #: Polls of the broker, and views of stable groups.
     polls: int
     stable_views: int
     #: The newest generation (or epoch) of each stage.
     generations: list[int]
-    #: What members were refused, and how often.
+    #: Errors of members, counted.
     complaints: Counter[str]
     settled_s: float
     wrong: list[str]
@@ -41,9 +41,9 @@ class Outcome:
         refused = ", ".join(f"{count} {what}" for what, count in self.complaints.most_common(5))
         return [
             f"{self.protocol}, seed {self.seed}: {happened}; up to {self.most_at_once} members",
-            f"  {self.produced} records through three stages, {self.repeated} came again",
+            f"  {self.produced} records through three stages, {self.repeated} were repeated",
             f"  generations {self.generations}; {self.polls} polls, {self.stable_views} stable",
-            f"  refused: {refused or 'nothing'}; all there {self.settled_s:.1f} s after the churn",
+            f"  refused: {refused or 'nothing'}; settled {self.settled_s:.1f} s after the churn",
             *(f"  WRONG: {wrong}" for wrong in self.wrong[:20]),
         ]
 
@@ -65,7 +65,7 @@ def churn(
         chain.close()
     reports = chain.reports()
     missing = lost(numbers.all(), chain.arrived)
-    troubles = [trouble for _, _, member in chain.everybody for trouble in member.troubles]
+    troubles = [trouble for _, _, member in chain.all_members for trouble in member.troubles]
     return Outcome(
         seed,
         protocol,
@@ -83,8 +83,8 @@ def churn(
         settled_s,
         [
             *stuck,
-            *(f"{value} did not come through" for value in missing[:5]),
-            # A group that is empty when it changes its protocol begins anew, as in Kafka.
+            *(f"{value} was lost" for value in missing[:5]),
+            # An empty group that is converted starts with new numbers, as in Kafka.
             *(held_by_two(reports) if protocol != MIXED else ()),
             *(wrong for checker in checkers for wrong in checker.wrong),
         ],
@@ -92,7 +92,7 @@ def churn(
 
 
 def live_through(chain: Chain, numbers: Numbers, seed: int, seconds: float) -> list[str]:
-    """What the schedule says, while records flow; or what could not be done of it."""
+    """Runs the schedule while records flow; returns the step that failed."""
     pause = threading.Event()
     with numbers.flowing():
         for step in schedule(seed, seconds):
@@ -105,7 +105,7 @@ def live_through(chain: Chain, numbers: Numbers, seed: int, seconds: float) -> l
 
 
 def come_to_an_end(chain: Chain, watcher: Watcher, produced: list[str]) -> list[str]:
-    """Everything is passed on and the groups settle; or what they look like where they do not."""
+    """Waits for all records and stable groups; otherwise returns their state."""
     chain.fill_up()
     try:
         chain.wait_until_all_arrived(produced)

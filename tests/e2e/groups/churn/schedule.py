@@ -1,4 +1,4 @@
-"""What happens when, drawn from a seed: the same seed is the same schedule."""
+"""Actions and pauses, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS = 100, 500
 STAGES = 3
-#: In each stage when the churn begins.
+#: Members of each stage at the start.
 MEMBERS_AT_FIRST = 2
 
 
 class Action(Enum):
     JOIN = "join"
-    #: With a group.instance.id: an old one that is free, or a new one.
+    #: With a group.instance.id: a free old one, or a new one.
     JOIN_STATIC = "join, static"
     LEAVE = "leave"
     #: A process, with all the members that it hosts.
@@ -26,7 +26,7 @@ class Step(NamedTuple):
     pause_ms: int
     action: Action
     stage: int
-    #: Decides between the members or processes that there are then.
+    #: Chooses one of the members or processes of that time.
     chance: float
 
 

@@ -36,7 +36,7 @@ def test_no_record_is_lost_while_members_come_and_go(
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_no_record_is_lost_by_twenty_members_a_stage(
+def test_no_record_is_lost_with_twenty_members_per_stage(
     protocol: str, broker: Broker, tmp_path: Path
 ) -> None:
     judge(broker, protocol, 120, 20, tmp_path)

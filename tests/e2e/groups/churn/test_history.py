@@ -24,7 +24,7 @@ def view(*held: set[tuple[str, int]], stable: bool = True, epoch: int = -1) -> V
     return View("g", stable, assigned, epoch=epoch)
 
 
-def test_a_good_history_is_not_blamed() -> None:
+def test_a_valid_history_has_no_violations() -> None:
     group = checker()
     for seen in (view({A, B, C}), view(set(), set(), stable=False), view({A}, {B, C}), view()):
         group.saw(seen)
@@ -62,7 +62,7 @@ def test_a_partition_with_two_owners_is_found() -> None:
         assert "('t', 1) is assigned to two members" in wrong
 
 
-def test_two_owners_count_while_a_group_of_the_new_protocol_settles() -> None:
+def test_two_owners_are_found_while_a_consumer_group_reconciles() -> None:
     group = checker(eager=False)
     twice = {"a": frozenset({A}), "b": frozenset({A})}
     group.saw(View("g", False, twice, target={"a": frozenset({A}), "b": frozenset({B})}))
@@ -79,7 +79,7 @@ def test_a_partition_without_an_owner_is_found_in_an_eager_generation_only() -> 
     assert cooperative.wrong == []
 
 
-def test_a_group_with_a_free_partition_has_not_settled() -> None:
+def test_a_group_with_a_free_partition_is_not_stable() -> None:
     group = checker(eager=False)
     assert not group.settled(view({A}, {B}))
     assert not group.settled(view({A, B}, {B, C}))
@@ -95,14 +95,14 @@ def test_an_epoch_that_goes_back_is_found() -> None:
     assert group.wrong == ["g: its epoch went from 4 to 2"]
 
 
-def test_two_members_that_hold_a_partition_in_one_generation_are_found() -> None:
+def test_two_members_that_own_a_partition_in_one_generation_are_found() -> None:
     first = Report("g", 5, "one", frozenset({A, B}))
     assert held_by_two([first, Report("g", 5, "two", frozenset({B}))]) == [
         "('g', 5, ('t', 1)) is held by one and by two"
     ]
 
 
-def test_a_later_generation_and_an_earlier_self_may_hold_it_too() -> None:
+def test_a_later_generation_or_the_same_static_member_may_own_it_too() -> None:
     first = Report("g", 5, "one", frozenset({A}))
     for other in (
         Report("g", 6, "two", frozenset({A})),

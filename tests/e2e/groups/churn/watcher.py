@@ -1,4 +1,4 @@
-"""Polls the broker about groups: what they have committed, and who is assigned what."""
+"""Polls committed offsets and assignments of groups."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ ALL_TOPICS = struct.pack(">i", -1)
 
 
 def fetched_offsets(client: RawClient, group: str) -> dict[Place, int]:
-    answer = client.ask(OFFSET_FETCH, 2, string(group) + ALL_TOPICS)
+    frame = client.ask(OFFSET_FETCH, 2, string(group) + ALL_TOPICS)
     found = {}
-    for _ in range(answer.take("i")[0]):
-        topic = answer.string()
-        for _ in range(answer.take("i")[0]):
-            partition, offset = answer.take("iq")
-            _metadata = answer.string()
-            [error] = answer.take("h")
+    for _ in range(frame.take("i")[0]):
+        topic = frame.string()
+        for _ in range(frame.take("i")[0]):
+            partition, offset = frame.take("iq")
+            _metadata = frame.string()
+            [error] = frame.take("h")
             assert error == 0, f"OffsetFetch of {group}: error {error}"
             found[topic, partition] = offset
-    [error] = answer.take("h")
+    [error] = frame.take("h")
     assert error == 0, f"OffsetFetch of {group}: error {error}"
     return {place: offset for place, offset in found.items() if offset >= 0}
 
 
 def assigned_bytes(data: bytes) -> frozenset[Place]:
-    """What a leader wrote for a member: ConsumerProtocolAssignment."""
+    """Decodes ConsumerProtocolAssignment."""
     if not data:
         return frozenset()
     reader = Reader(data)
@@ -49,33 +49,33 @@ def assigned_bytes(data: bytes) -> frozenset[Place]:
 
 
 def classic_view(client: RawClient, group: str) -> View:
-    answer = client.ask(DESCRIBE_GROUPS, 0, array([string(group)]))
-    _count, error = answer.take("ih")
+    frame = client.ask(DESCRIBE_GROUPS, 0, array([string(group)]))
+    _count, error = frame.take("ih")
     assert error == 0, f"DescribeGroups of {group}: error {error}"
-    _group, state, _kind, _protocol = (answer.string() for _ in range(4))
+    _group, state, _kind, _protocol = (frame.string() for _ in range(4))
     assigned = {}
-    for _ in range(answer.take("i")[0]):
-        member, _client, _host = (answer.string() for _ in range(3))
-        _metadata = answer.blob(answer.take("i")[0])
-        assigned[member] = assigned_bytes(answer.blob(answer.take("i")[0]))
+    for _ in range(frame.take("i")[0]):
+        member, _client, _host = (frame.string() for _ in range(3))
+        _metadata = frame.blob(frame.take("i")[0])
+        assigned[member] = assigned_bytes(frame.blob(frame.take("i")[0]))
     return View(group, state == "Stable", assigned)
 
 
 def consumer_view(client: RawClient, group: str) -> View:
-    asked = described.ConsumerGroupDescribeRequest(group_ids=[group])
-    body = b"\0" + b"".join(bytes(piece) for piece in asked.encode(0))
-    answer = client.ask(CONSUMER_GROUP_DESCRIBE, 0, body)
-    response, _ = described.ConsumerGroupDescribeResponse.decode(0, answer.data, 5)
-    [told] = response.groups
-    if told.error_code == GROUP_ID_NOT_FOUND:  # or it is a classic one
+    request = described.ConsumerGroupDescribeRequest(group_ids=[group])
+    body = b"\0" + b"".join(bytes(piece) for piece in request.encode(0))
+    frame = client.ask(CONSUMER_GROUP_DESCRIBE, 0, body)
+    response, _ = described.ConsumerGroupDescribeResponse.decode(0, frame.data, 5)
+    [found] = response.groups
+    if found.error_code == GROUP_ID_NOT_FOUND:  # a classic group
         return classic_view(client, group)
-    assert told.error_code == 0, f"ConsumerGroupDescribe of {group}: error {told.error_code}"
+    assert found.error_code == 0, f"ConsumerGroupDescribe of {group}: error {found.error_code}"
     return View(
         group,
-        told.group_state == "Stable",
-        {member.member_id: places(member.assignment) for member in told.members},
-        {member.member_id: places(member.target_assignment) for member in told.members},
-        told.group_epoch,
+        found.group_state == "Stable",
+        {member.member_id: places(member.assignment) for member in found.members},
+        {member.member_id: places(member.target_assignment) for member in found.members},
+        found.group_epoch,
     )
 
 
@@ -88,7 +88,7 @@ def places(assignment: described.Assignment) -> frozenset[Place]:
 
 
 class Watcher:
-    """Looks again and again, in a thread of its own, until it is left."""
+    """Polls in a thread until the context ends."""
 
     def __init__(self, address: Address, checkers: Iterable[GroupChecker], protocol: str) -> None:
         self.address, self.checkers = address, {one.group: one for one in checkers}

@@ -13,7 +13,7 @@ from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssigno
 from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 from aiokafka.errors import KafkaError
 
-from tests.e2e.groups.clients.lines import fields, places, say
+from tests.e2e.groups.clients.lines import emit, fields, places
 
 ASSIGNORS = {
     "range": RangePartitionAssignor,
@@ -22,15 +22,15 @@ ASSIGNORS = {
 }
 
 
-def consumer(wanted: dict[str, str]) -> AIOKafkaConsumer:
-    session_ms = int(wanted.get("session_ms", "10000"))
+def consumer(settings: dict[str, str]) -> AIOKafkaConsumer:
+    session_ms = int(settings.get("session_ms", "10000"))
     return AIOKafkaConsumer(
-        bootstrap_servers=wanted["bootstrap"],
-        group_id=wanted["group"],
-        group_instance_id=wanted.get("instance"),
-        auto_offset_reset=wanted.get("reset", "earliest"),
-        enable_auto_commit=wanted.get("commit", "auto") == "auto",
-        partition_assignment_strategy=(ASSIGNORS[wanted.get("assignor", "range")],),
+        bootstrap_servers=settings["bootstrap"],
+        group_id=settings["group"],
+        group_instance_id=settings.get("instance"),
+        auto_offset_reset=settings.get("reset", "earliest"),
+        enable_auto_commit=settings.get("commit", "auto") == "auto",
+        partition_assignment_strategy=(ASSIGNORS[settings.get("assignor", "range")],),
         session_timeout_ms=session_ms,
         heartbeat_interval_ms=min(session_ms // 5, 500),
         metadata_max_age_ms=500,
@@ -40,17 +40,17 @@ def consumer(wanted: dict[str, str]) -> AIOKafkaConsumer:
 
 
 class Member(ConsumerRebalanceListener):  # type: ignore[misc]
-    def __init__(self, wanted: dict[str, str]) -> None:
-        self.member, self.wanted, self.consumer = wanted["member"], wanted, consumer(wanted)
+    def __init__(self, settings: dict[str, str]) -> None:
+        self.member, self.settings, self.consumer = settings["member"], settings, consumer(settings)
 
     def on_partitions_revoked(self, _: Collection[TopicPartition]) -> None:
-        say(member=self.member, assigned=[])
+        emit(member=self.member, assigned=[])
 
     def on_partitions_assigned(self, held: Collection[TopicPartition]) -> None:
-        say(member=self.member, assigned=sorted((place.topic, place.partition) for place in held))
+        emit(member=self.member, assigned=sorted((place.topic, place.partition) for place in held))
 
     async def run(self) -> None:
-        topics = self.wanted["topics"].split(",")
+        topics = self.settings["topics"].split(",")
         if topics[0].startswith("^"):
             self.consumer.subscribe(pattern=topics[0], listener=self)
         else:
@@ -64,10 +64,10 @@ class Member(ConsumerRebalanceListener):  # type: ignore[misc]
                 taken = await self.consumer.getmany(timeout_ms=1_000)
                 records = [record for some in taken.values() for record in some]
                 if records:
-                    told = [(r.topic, r.partition, r.offset, r.value.decode()) for r in records]
-                    say(member=self.member, records=told)
+                    rows = [(r.topic, r.partition, r.offset, r.value.decode()) for r in records]
+                    emit(member=self.member, records=rows)
         except Exception as failure:
-            say(member=self.member, died=repr(failure))
+            emit(member=self.member, died=repr(failure))
             raise
 
     async def obey(self, command: dict[str, str]) -> None:
@@ -91,8 +91,8 @@ class Member(ConsumerRebalanceListener):  # type: ignore[misc]
                 raise ValueError(unknown)
 
 
-async def tell(members: dict[str, Member], command: dict[str, str]) -> None:
-    answer: dict[str, Any] = {"result": None}
+async def run_command(members: dict[str, Member], command: dict[str, str]) -> None:
+    outcome: dict[str, Any] = {"result": None}
     try:
         if command["do"] == "join":
             members[command["member"]] = Member(command)
@@ -100,15 +100,15 @@ async def tell(members: dict[str, Member], command: dict[str, str]) -> None:
         else:
             await members[command["member"]].obey(command)
     except KafkaError as refused:
-        answer = {"error": type(refused).__name__}
-    say(id=int(command["id"]), **answer)
+        outcome = {"error": type(refused).__name__}
+    emit(id=int(command["id"]), **outcome)
 
 
 async def main() -> None:
     members: dict[str, Member] = {}
     loop, under_way = asyncio.get_running_loop(), set()
     while line := await loop.run_in_executor(None, sys.stdin.readline):
-        task = asyncio.create_task(tell(members, fields(line)))
+        task = asyncio.create_task(run_command(members, fields(line)))
         under_way.add(task)
         task.add_done_callback(under_way.discard)
 

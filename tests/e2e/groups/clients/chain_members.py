@@ -1,4 +1,4 @@
-"""Consumers of confluent-kafka that pass on what they read, and commit only what has arrived there.
+"""Consumers of confluent-kafka that forward records, and commit those that are acknowledged.
 
 One link of a chain: `onward` names the next topic. Members of a process share one producer.
 """
@@ -18,7 +18,7 @@ from confluent_kafka import (
 
 from tests.e2e.groups.clients import confluent_members
 from tests.e2e.groups.clients.confluent_members import PATIENCE_S
-from tests.e2e.groups.clients.lines import say
+from tests.e2e.groups.clients.lines import emit
 
 
 class Member(confluent_members.Member):
@@ -34,7 +34,7 @@ class Member(confluent_members.Member):
             self.commit_after(taken)
 
     def pass_on(self, taken: list[Message]) -> None:
-        """Returns when the next topic has them all."""
+        """Produces them to the next topic, and waits for all reports."""
         producer, reports = self.shared_producer(), list[KafkaError | None]()
 
         def report(error: KafkaError | None, _: Message) -> None:
@@ -42,7 +42,7 @@ class Member(confluent_members.Member):
 
         for message in taken:
             value = message.value()
-            producer.produce(self.wanted["onward"], value, key=value, on_delivery=report)
+            producer.produce(self.settings["onward"], value, key=value, on_delivery=report)
         deadline = time.monotonic() + PATIENCE_S
         while len(reports) < len(taken):
             producer.poll(0.05)
@@ -59,19 +59,19 @@ class Member(confluent_members.Member):
         try:
             done = self.consumer.commit(offsets=where, asynchronous=False) or []
         except KafkaException as refused:
-            # It may have been put out of its generation: what it did will be done again.
-            say(member=self.member, complaint=refused.args[0].name())
+            # It may have been fenced: its records will be read again.
+            emit(member=self.member, complaint=refused.args[0].name())
             return
         for place in done:
             if place.error is not None:
-                say(member=self.member, complaint=place.error.name())
+                emit(member=self.member, complaint=place.error.name())
 
     def shared_producer(self) -> Producer:
         with self.making:
             if Member.producer is None:
                 Member.producer = Producer(
                     {
-                        "bootstrap.servers": self.wanted["bootstrap"],
+                        "bootstrap.servers": self.settings["bootstrap"],
                         "enable.idempotence": True,
                         "linger.ms": 1,
                         "log_level": 0,

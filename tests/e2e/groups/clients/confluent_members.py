@@ -11,63 +11,63 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
-from tests.e2e.groups.clients.lines import fields, places, say
+from tests.e2e.groups.clients.lines import emit, fields, places
 
 PATIENCE_S = 30.0
 MOST_AT_ONCE = 500
 
 
-def configuration(wanted: dict[str, str]) -> dict[str, Any]:
+def configuration(settings: dict[str, str]) -> dict[str, Any]:
     facts: dict[str, Any] = {
-        "bootstrap.servers": wanted["bootstrap"],
-        "group.id": wanted["group"],
-        "auto.offset.reset": wanted.get("reset", "earliest"),
-        "enable.auto.commit": wanted.get("commit", "auto") == "auto",
-        "group.protocol": wanted.get("protocol", "classic"),
+        "bootstrap.servers": settings["bootstrap"],
+        "group.id": settings["group"],
+        "auto.offset.reset": settings.get("reset", "earliest"),
+        "enable.auto.commit": settings.get("commit", "auto") == "auto",
+        "group.protocol": settings.get("protocol", "classic"),
         "topic.metadata.refresh.interval.ms": 500,
         "fetch.wait.max.ms": 100,
         "reconnect.backoff.max.ms": 200,
         "log_level": 0,
     }
-    if "poll_ms" in wanted:
-        facts["max.poll.interval.ms"] = int(wanted["poll_ms"])
-    if "instance" in wanted:
-        facts["group.instance.id"] = wanted["instance"]
+    if "poll_ms" in settings:
+        facts["max.poll.interval.ms"] = int(settings["poll_ms"])
+    if "instance" in settings:
+        facts["group.instance.id"] = settings["instance"]
     if facts["group.protocol"] == "consumer":
-        if "assignor" in wanted:
-            facts["group.remote.assignor"] = wanted["assignor"]
+        if "assignor" in settings:
+            facts["group.remote.assignor"] = settings["assignor"]
         return facts
-    session_ms = int(wanted.get("session_ms", "10000"))
+    session_ms = int(settings.get("session_ms", "10000"))
     return facts | {
-        "partition.assignment.strategy": wanted.get("assignor", "range"),
+        "partition.assignment.strategy": settings.get("assignor", "range"),
         "session.timeout.ms": session_ms,
         "heartbeat.interval.ms": min(session_ms // 5, 500),
     }
 
 
 class Member(threading.Thread):
-    def __init__(self, wanted: dict[str, str]) -> None:
+    def __init__(self, settings: dict[str, str]) -> None:
         super().__init__(daemon=True)
-        self.member, self.wanted = wanted["member"], wanted
+        self.member, self.settings = settings["member"], settings
         self.commands: queue.SimpleQueue[dict[str, str]] = queue.SimpleQueue()
         self.held: set[tuple[str, int]] = set()
         self.left = False
 
     def run(self) -> None:
         try:
-            self.consumer = Consumer(configuration(self.wanted))
+            self.consumer = Consumer(configuration(self.settings))
             self.consumer.subscribe(
-                self.wanted["topics"].split(","),
+                self.settings["topics"].split(","),
                 on_assign=self.on_assign,
                 on_revoke=self.on_revoke,
                 on_lost=self.on_revoke,
             )
-            say(id=int(self.wanted["id"]), result=None)
+            emit(id=int(self.settings["id"]), result=None)
             while not self.left:
                 self.obey_all()
                 self.take()
         except BaseException as failure:
-            say(member=self.member, died=repr(failure))
+            emit(member=self.member, died=repr(failure))
             raise
 
     def on_assign(self, _: Consumer, gained: list[TopicPartition]) -> None:
@@ -79,10 +79,10 @@ class Member(threading.Thread):
         self.tell_held()
 
     def tell_held(self) -> None:
-        say(member=self.member, assigned=sorted(self.held), generation=self.generation())
+        emit(member=self.member, assigned=sorted(self.held), generation=self.generation())
 
     def generation(self) -> int:
-        """Or the member's epoch; librdkafka hands it out packed, in the order of this machine."""
+        """The generation or member epoch; librdkafka returns it packed, in native byte order."""
         metadata: bytes = self.consumer.consumer_group_metadata()
         [number] = struct.unpack_from("=i", metadata, len(b"CGMDv2:"))
         return int(number)
@@ -93,14 +93,14 @@ class Member(threading.Thread):
             try:
                 self.obey(command)
             except KafkaException as refused:
-                say(id=int(command["id"]), error=refused.args[0].name())
+                emit(id=int(command["id"]), error=refused.args[0].name())
             else:
-                say(id=int(command["id"]), result=None)
+                emit(id=int(command["id"]), result=None)
 
     def obey(self, command: dict[str, str]) -> None:
         if command["do"] == "leave":
             self.left = True
-            # Of the binding's own making, seldom, and after the member has left.
+            # Rarely raised by the binding, after the member has left.
             with suppress(SystemError):
                 self.consumer.close()
             return
@@ -123,10 +123,10 @@ class Member(threading.Thread):
             return
         taken = self.polled()
         if taken:
-            say(member=self.member, records=[self.told(message) for message in taken])
+            emit(member=self.member, records=[self.as_record(message) for message in taken])
 
     def polled(self) -> list[Message]:
-        """What is there, which may be for partitions that were taken away meanwhile."""
+        """Returns polled messages, also of partitions that were revoked meanwhile."""
         taken: list[Message] = []
         patience_s = 0.02
         while len(taken) < MOST_AT_ONCE:
@@ -136,12 +136,12 @@ class Member(threading.Thread):
             if message.error() is None:
                 taken.append(message)
             else:
-                say(member=self.member, complaint=str(message.error()))
+                emit(member=self.member, complaint=str(message.error()))
             patience_s = 0
         return taken
 
     @staticmethod
-    def told(message: Message) -> tuple[Any, ...]:
+    def as_record(message: Message) -> tuple[Any, ...]:
         value = message.value()
         return message.topic(), message.partition(), message.offset(), (value or b"").decode()
 

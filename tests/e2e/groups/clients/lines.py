@@ -1,10 +1,10 @@
-"""How a process of consumers is told and tells: fields in, JSON out, a line each.
+"""The protocol of a process with consumers: commands in, JSON out, a line each.
 
-In: `id=7`, `member=a`, `do=join` and what that wants, separated by tabs. Out: the answer to it,
-`{"id": 7, "result": ...}` or `{"id": 7, "error": "..."}`; and what members live through,
+In: `id=7`, `member=a`, `do=join` and arguments, separated by tabs. Out: the result,
+`{"id": 7, "result": ...}` or `{"id": 7, "error": "..."}`, and events of members,
 `{"member": "a", "records": [[topic, partition, offset, value], ...]}` and
-`{"member": "a", "assigned": [[topic, partition], ...], "generation": 3}`: all that it holds now.
-The clients in other languages speak the same.
+`{"member": "a", "assigned": [[topic, partition], ...], "generation": 3}` with all its partitions.
+Clients in other languages use the same protocol.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def fields(line: str) -> dict[str, str]:
     return dict(field.split("=", 1) for field in line.rstrip("\n").split("\t"))
 
 
-def say(**facts: Any) -> None:
+def emit(**facts: Any) -> None:
     line = json.dumps(facts)
     with _writing:
         sys.stdout.write(line + "\n")

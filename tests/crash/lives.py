@@ -18,9 +18,9 @@ class LifeFailed(AssertionError):
 
     def __init__(self, life: Life, failure: BaseException) -> None:
         self.life, self.failure = life, failure
-        story = "\n".join(life.lines_told)
+        events = "\n".join(life.log_lines)
         super().__init__(
-            f"seed {life.seed}, flush={life.flush}: {type(failure).__name__}: {failure}\n{story}\n"
+            f"seed {life.seed}, flush={life.flush}: {type(failure).__name__}: {failure}\n{events}\n"
             f"the folder: {life.broker.folder}; the end of the log:\n{life.broker.log()}\n"
             f"again: scripts/crash --seed {life.seed} --flush {life.flush}"
         )
@@ -45,8 +45,8 @@ def random_life(
     seed: int,
     flush: str | None = None,
     deaths: int = DEATHS,
-    tell: bool = False,
+    prints: bool = False,
 ) -> Life:
     life = Life(nursery, folder, seed, flush)
-    life.tells = tell
+    life.prints = prints
     return live(life, [random_death(life.flush, life.chance) for _ in range(deaths)])

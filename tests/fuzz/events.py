@@ -1,29 +1,29 @@
-"""A round as a list of events, drawn from its seed alone: so that parts of it can be left out."""
+"""A round as a list of events, drawn from its seed only, so that events can be omitted."""
 
 from __future__ import annotations
 
 from random import Random
 from typing import NamedTuple
 
-from tests.fuzz.corpus import Honest, corpus, large
+from tests.fuzz.corpus import Valid, corpus, large
 from tests.fuzz.mutations import framed, mutated
 
 CONNECTIONS = 4
-#: Of frames: pipelined with others in one go.
+#: Frames in one write.
 MOST_AT_ONCE = 6
 HONEST = 0.3
-#: What comes byte by byte is not the longest.
+#: Limit of what is read byte by byte.
 MOST_CHUNKS = 300
 
 
 class Event(NamedTuple):
-    """What happens at one connection. `chunk`: so many bytes are read at once at the most."""
+    """An event of one connection; `chunk`: the most bytes of a read."""
 
     connection: int
-    what: str  # bytes, deaf, hears, gone
+    what: str  # bytes, deaf, reads, gone
     data: bytes = b""
     chunk: int = 0
-    #: Whether all of `data` is frames that any broker answers.
+    #: True if all of `data` is valid frames.
     sensible: bool = False
 
 
@@ -31,7 +31,7 @@ def events_of(seed: int, frames: int) -> list[Event]:
     rng = Random(seed)
     events: list[Event] = []
     sent = 0
-    #: Connections that may owe most of a large frame, which swallows what comes after it.
+    #: Connections that may have a partial large frame, which swallows later bytes.
     leaving: list[int] = []
     while sent < frames:
         if leaving and rng.random() < 0.25:
@@ -43,7 +43,7 @@ def events_of(seed: int, frames: int) -> list[Event]:
             case p if p < 0.05:
                 events.append(Event(connection, "deaf"))
             case p if p < 0.09:
-                events.append(Event(connection, "hears"))
+                events.append(Event(connection, "reads"))
             case p if p < 0.096:
                 for number in range(rng.choice((1, 1, 3))):  # three do not fit together
                     one = (connection + number) % CONNECTIONS
@@ -76,7 +76,7 @@ def _bytes(connection: int, count: int, numbered_from: int, rng: Random) -> Even
 
 
 def _large(connection: int, number: int, rng: Random) -> Event:
-    """A frame that has to ask for its memory, and often is not sent to its end."""
+    """A frame that needs the byte budget, often not sent to its end."""
     chosen = rng.choice(large())
     data = framed(chosen.numbered(number)) if rng.random() < 0.7 else mutated(chosen, rng)
     if rng.random() < 0.4:
@@ -84,8 +84,8 @@ def _large(connection: int, number: int, rng: Random) -> Event:
     return Event(connection, "bytes", data, 100_000)
 
 
-def _with_number(data: bytes, chosen: Honest, number: int) -> bytes:
-    """Numbered as well, where the header is still where it was."""
+def _with_number(data: bytes, chosen: Valid, number: int) -> bytes:
+    """Sets the correlation id, if the header is intact."""
     if data[4:8] == chosen.data[:4] and len(data) >= 12:
         return data[:8] + number.to_bytes(4, "big") + data[12:]
     return data

@@ -1,4 +1,4 @@
-"""Tells one scenario, in one version, to one broker, and keeps what the broker answers."""
+"""Runs one scenario, in one version, against one broker, and records its responses."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from tests.e2e.broker_process import Address
 from tests.e2e.raw_client import RawClient
 from tests.golden.frames import message_of
 from tests.oracle.placeholders import Placeholders
-from tests.oracle.plain import answer_as_plain, learn_from_request, octets, request_as_plain
+from tests.oracle.plain import learn_from_request, octets, request_as_plain, response_as_plain
 
 PATIENCE_S = 20.0
-#: For what may be left without an answer.
+#: For requests that may get no response.
 SHORT_PATIENCE_S = 1.5
 CLOSED, SILENT = "the connection is closed", "no answer"
 _POLLS = 5_000
 _PROBE_ID = 0x7F000000
-#: The connection of what is not kept, so that it passes by a request that waits.
-_STAGE = "stage"
+#: The connection of requests that are not recorded: it is not behind a pending request.
+_SET_UP = "set-up"
 
 
 class Topic(NamedTuple):
@@ -40,14 +40,14 @@ class Topic(NamedTuple):
     topic_id: bytes
 
 
-class Told(NamedTuple):
+class Exchange(NamedTuple):
     step: str
     request: Any
-    answer: Any
+    response: Any
 
 
 class Waiting(NamedTuple):
-    """A request that was sent, of which the answer is still to be read."""
+    """A request that was sent and has no response yet."""
 
     request: Request
     plain: Any
@@ -56,44 +56,44 @@ class Waiting(NamedTuple):
     correlation_id: int
 
 
-class Teller:
+class ScenarioRun:
     def __init__(self, address: Address, api: str, scenario: str, version: int) -> None:
         self.api, self.scenario, self.version = api, scenario, version
-        self.told: list[Told] = []
+        self.exchanges: list[Exchange] = []
         self.placeholders = Placeholders()
         self._address = address
         self._clients: dict[str, RawClient] = {}
         self._last_id = 0
 
-    # ---- the stage
+    # ---- set-up, not recorded
 
     def name(self, short: str) -> str:
-        """A topic's name that no other run has; short names sort as the long ones do."""
+        """Returns a topic name of this run only; long names sort as the short ones."""
         name = f"{self.api}-{self.scenario}-v{self.version}-{short}".replace("_", "-")
         name = name.replace(" ", "-")
         self.placeholders.add_topic(name, short)
         return name
 
     def topic(self, short: str, partitions: int = 1, **configs: str) -> Topic:
-        """One that is there when this returns; max.message.bytes is spelt max_message_bytes."""
+        """Creates a topic and waits for it; max.message.bytes is spelt max_message_bytes."""
         name = self.name(short)
         pairs = {key.replace("_", "."): value for key, value in configs.items()}
-        wanted = CreatableTopic(
+        topic = CreatableTopic(
             name=name,
             num_partitions=partitions,
             replication_factor=1,
             assignments=[],
             configs=[CreatableTopicConfig(name=k, value=v) for k, v in pairs.items()],
         )
-        answer = self.call(CreateTopicsRequest(topics=[wanted]), CreateTopicsResponse, 7)
-        [created] = answer.topics
+        response = self.call(CreateTopicsRequest(topics=[topic]), CreateTopicsResponse, 7)
+        [created] = response.topics
         assert created.error_code == 0, created
         self.placeholders.add_id(created.topic_id, name)
-        self.settle(name, partitions)
+        self.wait_for_partitions(name, partitions)
         return Topic(name, created.topic_id)
 
-    def settle(self, name: str, partitions: int) -> None:
-        """Kafka answers before its own parts have heard of a change; 0 for a deleted topic."""
+    def wait_for_partitions(self, name: str, partitions: int) -> None:
+        """Kafka responds before all its parts know a change; 0 for a deleted topic."""
         with self._address.connect(PATIENCE_S) as client:
             for _ in range(_POLLS):
                 if client.usable_partitions(name, max(partitions, 1)) == partitions:
@@ -101,35 +101,35 @@ class Teller:
         raise AssertionError(f"{name} never had {partitions} partitions")
 
     def call(self, request: Request, response: type[Response], version: int) -> Any:
-        """A request of the stage, not of the play: nothing is kept of it."""
+        """Sends a request that is not recorded."""
         learn_from_request(request, self.placeholders)
-        frame = _answer_frame(self._exchange(request, version, PATIENCE_S, _STAGE))
+        frame = _received(self._exchange(request, version, PATIENCE_S, _SET_UP))
         return response.decode(version, frame, _body_start(response, version))[0]
 
     def group(self, short: str) -> str:
-        """A group's name that no other run has."""
+        """Returns a group id of this run only."""
         return self.name(short)
 
-    def group_becomes(self, group_id: str, state: str, members: int | None = None) -> None:
-        """Waits for what a request on another connection is to bring about."""
-        asked = DescribeGroupsRequest(groups=[group_id])
+    def wait_for_group(self, group_id: str, state: str, members: int | None = None) -> None:
+        """Waits for the effect of a request on another connection."""
+        request = DescribeGroupsRequest(groups=[group_id])
         for _ in range(_POLLS):
-            [group] = self.call(asked, DescribeGroupsResponse, 5).groups
+            [group] = self.call(request, DescribeGroupsResponse, 5).groups
             if group.group_state == state and members in (None, len(group.members)):
                 return
         raise AssertionError(f"{group_id} is {group.group_state} with {len(group.members)} members")
 
-    def offsets_vanish(self, group_id: str) -> None:
-        """A while after their topic did, in Kafka."""
-        asked = OffsetFetchRequest(group_id=group_id, topics=None)
+    def wait_for_no_offsets(self, group_id: str) -> None:
+        """Kafka removes them some time after their topic."""
+        request = OffsetFetchRequest(group_id=group_id, topics=None)
         for _ in range(_POLLS):
-            if not self.call(asked, OffsetFetchResponse, 5).topics:
+            if not self.call(request, OffsetFetchResponse, 5).topics:
                 return
         raise AssertionError(f"{group_id} still has offsets")
 
-    # ---- the play
+    # ---- recorded requests
 
-    def ask(
+    def send(
         self,
         step: str,
         request: Request,
@@ -137,17 +137,17 @@ class Teller:
         patience_s: float = PATIENCE_S,
         on: str = "",
     ) -> Any:
-        """The decoded answer, or None where there is none; `version` where not the scenario's.
+        """Returns the decoded response, or None without one; `version` replaces the scenario's.
 
-        `on` names a connection; each is opened at its first use.
+        `on` names a connection, which is opened at its first use.
         """
         version = self.version if version is None else version
         plain = request_as_plain(request, self.placeholders)
         raw = self._exchange(request, version, patience_s, on)
-        return self._keep(step, plain, raw, _response_of(request), version)
+        return self._record(step, plain, raw, _response_of(request), version)
 
     def begin(self, request: Request, on: str, version: int | None = None) -> Waiting:
-        """Sends what is answered only when something happens on another connection."""
+        """Sends a request whose response depends on another connection."""
         version = self.version if version is None else version
         plain = request_as_plain(request, self.placeholders)
         assert self._write(on, self._frame_of(request, version))
@@ -156,41 +156,43 @@ class Teller:
     def end(self, step: str, waiting: Waiting) -> Any:
         raw = self._read(waiting.on, waiting.correlation_id)
         response = _response_of(waiting.request)
-        return self._keep(step, waiting.plain, raw, response, waiting.version)
+        return self._record(step, waiting.plain, raw, response, waiting.version)
 
-    def ask_raw(
+    def send_raw(
         self,
         step: str,
         api: str,
         body: bytes,
         version: int | None = None,
-        answer_version: int | None = None,
+        response_version: int | None = None,
         patience_s: float = PATIENCE_S,
     ) -> Any:
-        """Bytes that our encoder would not write, with a header of the API and the version."""
+        """Sends bytes that our encoder would not write, behind a header of the API and version."""
         version = self.version if version is None else version
         request = message_of(api, "request")
         head = self._head(request.api_key, version, request.is_flexible(version))
-        raw = self._send(head + body, patience_s)
-        answered = version if answer_version is None else answer_version
-        return self._keep(step, octets(body), raw, message_of(api, "response"), answered)
+        raw = self._round_trip(head + body, patience_s)
+        received = version if response_version is None else response_version
+        return self._record(step, octets(body), raw, message_of(api, "response"), received)
 
-    def ask_frame(self, step: str, frame: bytes) -> None:
-        """A whole frame, for which no answer is expected."""
-        raw = self._send(frame, PATIENCE_S)
-        self.told.append(Told(step, octets(frame), raw if isinstance(raw, str) else octets(raw)))
+    def send_frame(self, step: str, frame: bytes) -> None:
+        """Sends a whole frame that gets no response."""
+        raw = self._round_trip(frame, PATIENCE_S)
+        self.exchanges.append(
+            Exchange(step, octets(frame), raw if isinstance(raw, str) else octets(raw))
+        )
 
-    def _keep(
+    def _record(
         self, step: str, plain: Any, raw: bytes | str, response: type[Message], version: int
     ) -> Any:
         if isinstance(raw, str):
-            self.told.append(Told(step, plain, raw))
+            self.exchanges.append(Exchange(step, plain, raw))
             return None
-        answer, end = response.decode(version, raw, _body_start(response, version))
-        assert end == len(raw), f"{step}: {len(raw) - end} bytes after the answer"
-        kept = answer_as_plain(answer, version, self.placeholders)
-        self.told.append(Told(step, plain, kept))
-        return answer
+        message, end = response.decode(version, raw, _body_start(response, version))
+        assert end == len(raw), f"{step}: {len(raw) - end} bytes after the response"
+        recorded = response_as_plain(message, version, self.placeholders)
+        self.exchanges.append(Exchange(step, plain, recorded))
+        return message
 
     # ---- the wire
 
@@ -198,8 +200,8 @@ class Teller:
         self, request: Request, version: int, patience_s: float, on: str = ""
     ) -> bytes | str:
         frame = self._frame_of(request, version)
-        unanswered = isinstance(request, ProduceRequest) and request.acks == 0
-        return self._send(frame, patience_s, unanswered, on)
+        no_response = isinstance(request, ProduceRequest) and request.acks == 0
+        return self._round_trip(frame, patience_s, no_response, on)
 
     def _frame_of(self, request: Request, version: int) -> bytes:
         body = b"".join(request.encode(version))
@@ -211,10 +213,10 @@ class Teller:
         fixed = struct.pack(">hhih", key, version, self._last_id, len(name))
         return fixed + name + (b"\0" if flexible else b"")
 
-    def _send(
+    def _round_trip(
         self, frame: bytes, patience_s: float, probe: bool = False, on: str = ""
     ) -> bytes | str:
-        """`probe` sends ApiVersions behind it: what comes first tells whether it was answered."""
+        """`probe` sends ApiVersions behind it, to detect that the request gets no response."""
         behind = struct.pack(">hhih", API_VERSIONS, 0, _PROBE_ID, -1)
         frames = (frame, behind) if probe else (frame,)
         if not self._write(on, *frames, patience_s=patience_s):
@@ -237,18 +239,18 @@ class Teller:
         client = self._clients[on]
         try:
             (size,) = struct.unpack(">i", client.receive_exactly(4))
-            answer = client.receive_exactly(size)
+            message = client.receive_exactly(size)
         except TimeoutError:
             self._hang_up(on)
             return SILENT
         except OSError:
             self._hang_up(on)
             return CLOSED
-        (answered,) = struct.unpack_from(">i", answer)
-        if answered == _PROBE_ID:
+        (received,) = struct.unpack_from(">i", message)
+        if received == _PROBE_ID:
             return SILENT
-        assert answered == correlation_id
-        return answer
+        assert received == correlation_id
+        return message
 
     def _hang_up(self, on: str) -> None:
         self._clients.pop(on).socket.close()
@@ -258,7 +260,7 @@ class Teller:
             self._hang_up(on)
 
 
-def _answer_frame(raw: bytes | str) -> bytes:
+def _received(raw: bytes | str) -> bytes:
     assert isinstance(raw, bytes), raw
     return raw
 

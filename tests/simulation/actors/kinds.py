@@ -1,4 +1,4 @@
-"""Who takes part: an actor is a file of its own and a name here."""
+"""The kinds of clients: each is a file, and a name here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.simulation.actors.producer import Producer
 from tests.simulation.actors.searcher import Searcher
 from tests.simulation.actors.seeker import Seeker
 
-CAST: tuple[type[Client], ...] = (
+KINDS: tuple[type[Client], ...] = (
     *(Admin, Producer, Consumer, Searcher, Seeker),
     *(Committer, ClassicMember, ConsumerMember),
     Deleter,

@@ -1,7 +1,7 @@
-"""Plays a round: the real sessions, dispatch, handlers, services and store, and the judge of them.
+"""Runs a round: the real sessions, dispatch, handlers, services and store, with a judge.
 
-Each whole frame has its answer, in its turn, or the connection is closed and the log says why. A
-healthy client goes on beside it all the time.
+Each whole frame gets its response in order, or the connection is closed and the reason logged. A
+healthy client shares the commits.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from tests.fakes.client import FakeClient, InProcessKafka
 from tests.fakes.plain_requests import TOPIC_ID
 from tests.fakes.requests import fetch, produce
 from tests.fuzz.cost import Meter
+from tests.fuzz.events import CONNECTIONS, Event
 from tests.fuzz.judge import Judge
-from tests.fuzz.story import CONNECTIONS, Event
 
-#: Why an honest connection may be closed: acks=0 and not possible, or it leaves too much unread.
+#: Reasons to close a connection with valid requests: acks=0 and unread responses.
 FORESEEN = ("produce_failed", "slow_reader")
 MAX_FRAME_BYTES = 300_000
-#: Small, so that every limit is met.
+#: Small, so that every limit is reached.
 SETTINGS = {
     "socket_request_max_bytes": str(MAX_FRAME_BYTES),
     "queued_max_request_bytes": "300000",
@@ -42,16 +42,16 @@ CONFIGS: dict[str, dict[str, str]] = {
     "t": {},
     "compacted": {"cleanup_policy": "compact"},
     "stamped": {"message_timestamp_type": "LogAppendTime"},
-    # Old enough for a clock that leaps, and a reason to look at every record.
+    # Limits that a jump of the clock exceeds, and a reason to read every record.
     "recent": {"message_timestamp_before_max_ms": str(10**15)},
 }
 MINE = "healthy"
-#: Longer than any fetch may wait.
+#: Longer than any fetch waits.
 FOR_EVER_MS = 2**31
 
 
 class Stream:
-    """One connection: what was sent over it and what came back."""
+    """One connection: the bytes in both directions."""
 
     def __init__(self, client: FakeClient) -> None:
         self.client = client
@@ -65,7 +65,7 @@ class Stream:
         for start in range(0, len(event.data), event.chunk):
             self.client.transport.send(event.data[start : start + event.chunk])
 
-    def hear(self) -> None:
+    def receive(self) -> None:
         if self.deaf:
             self.deaf = False
             self.client.transport.read_on()
@@ -75,9 +75,9 @@ class Stream:
         return bool(self.client.session.connection.needs_bytes)
 
     def settle(self) -> None:
-        """All that is to come has come, but for those who do not read."""
-        for answer in self.client.frames():
-            self.judge.answered(answer)
+        """Checks for missing responses, unless the client does not read."""
+        for response in self.client.frames():
+            self.judge.received(response)
         if self.client.closed:
             why = self.client.why_closed()
             assert why, "closed, and the log does not say why"
@@ -87,11 +87,11 @@ class Stream:
             return
         assert not self.judge.illegal, "what is no frame did not close the connection"
         missing = self.judge.missing()
-        assert not missing, f"no answer to {missing[0].frame.hex()}"
+        assert not missing, f"no response to {missing[0].frame.hex()}"
 
 
 class Healthy:
-    """Produces beside whatever happens, and reads what it has written."""
+    """Produces beside the hostile clients, and reads its records."""
 
     def __init__(self, kafka: InProcessKafka) -> None:
         self._kafka = kafka
@@ -99,7 +99,7 @@ class Healthy:
         self.written: list[bytes] = []
 
     def begin(self) -> None:
-        """In the same pass as others, so in the same commit."""
+        """Sends in the same pass as others, so for the same commit."""
         request = produce(f"value {len(self.written)}")
         request.topic_data[0].name = MINE
         self.written.append(bytes(request.topic_data[0].partition_data[0].records or b""))
@@ -107,8 +107,8 @@ class Healthy:
 
     def check(self) -> None:
         offset = len(self.written) - 1
-        [answer] = self._client.answers()
-        result = answer.responses[0].partition_responses[0]
+        [response] = self._client.answers()
+        result = response.responses[0].partition_responses[0]
         assert (result.error_code, result.base_offset) == (0, offset), "a healthy produce"
         request = fetch(max_wait_ms=0, offset=offset)
         request.topics[0].topic = MINE
@@ -118,7 +118,7 @@ class Healthy:
 
 
 def sealed(batch: bytes) -> bytes:
-    """What a broker may not touch."""
+    """The bytes that a broker may not change."""
     return batch[16:]
 
 
@@ -140,7 +140,7 @@ class Round:
         self.healthy = Healthy(self.kafka)
         self._streams: list[Stream | None] = [None] * CONNECTIONS
 
-    def play(self, events: Sequence[Event]) -> None:
+    def run(self, events: Sequence[Event]) -> None:
         for event in events:
             self.healthy.begin()
             if self._meter is None:
@@ -157,7 +157,7 @@ class Round:
         stream = self._streams[at]
         if stream is None or stream.client.closed:
             if stream is not None:
-                stream.hear()
+                stream.receive()
             stream = self._streams[at] = Stream(self.kafka.client())
         return stream
 
@@ -170,8 +170,8 @@ class Round:
             case "deaf" if not stream.deaf:
                 stream.deaf = True
                 transport.stop_reading()
-            case "hears":
-                stream.hear()
+            case "reads":
+                stream.receive()
             case "gone":
                 transport.drop()
                 self._streams[event.connection] = None
@@ -188,13 +188,13 @@ class Round:
         assert not failures, f"{failures[0]}"
 
     def end(self) -> None:
-        """Everybody reads what is left and goes; nothing stays held, and the log is a log."""
+        """All clients read their responses and leave; nothing stays allocated, logs are valid."""
         streams = [stream for stream in self._streams if stream is not None]
-        # Who owes the rest of a frame goes first: others may wait for its memory.
+        # Clients with a partial frame leave first: others may wait for its memory.
         for stream in sorted(
             streams, key=lambda one: (one.waits_for_memory, not one.judge.mid_frame)
         ):
-            stream.hear()
+            stream.receive()
             self.kafka.scheduler.advance(FOR_EVER_MS)
             stream.settle()
             stream.client.transport.drop()
@@ -228,12 +228,12 @@ def _topic_ids() -> Any:
 
 
 def read_log(kafka: InProcessKafka, partition: Any) -> list[bytes]:
-    """All its batches, one after the other, each with a right checksum and at its offset."""
+    """Returns all its batches, and checks checksums and offsets."""
     log = kafka.broker.messages.produce._log
     data = bytes(log.read(partition.partition_id, 0, 2**62, 2**62, True))
     found: list[bytes] = []
     start = partition.log_start_offset
-    # A batch that holds the start of the log, or is about to be removed, begins before it.
+    # A batch with the log start offset, or one that is not trimmed yet, begins before it.
     first = struct.unpack_from(">q", data)[0] if data else start
     position, offset = 0, min(first, start)
     while position < len(data):
