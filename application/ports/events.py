@@ -181,21 +181,20 @@ _REMOVALS = {
     "join_timeout": "A classic member of a consumer group did not rejoin in time.",
     "sync_timeout": "The member sent no SyncGroup in time.",
 }
-_REBALANCES = {
-    "member_joined": "A new member, `member_id`.",
-    "member_rejoined": "A known member joined again, for example with other topics.",
-    "member_removed": "The line `member_removed` before it says why.",
-    "subscription_changed": "The member subscribed to other topics.",
-    "subscribed_topics_changed": "A subscribed topic was created, deleted or got partitions.",
-    "assignment_too_large": "The leader's assignment is larger than the broker accepts.",
-}
+_JOINED = {"member_joined": "A new member, `member_id`."}
+_REMOVED = {"member_removed": "A member was removed; see the `member_removed` line before."}
 
 GROUPS = {
     "group_rebalancing": Event(
         INFO,
         "group generation members reason member_id",
         "A rebalance of a classic group started; `generation` is the one that it ends.",
-        _REBALANCES,
+        {
+            **_JOINED,
+            "member_rejoined": "A known member joined again, for example with other topics.",
+            **_REMOVED,
+            "assignment_too_large": "The leader's assignment is larger than the broker accepts.",
+        },
     ),
     "group_stabilized": Event(
         INFO, "group generation members", "The rebalance ended: all members have assignments."
@@ -204,13 +203,19 @@ GROUPS = {
         INFO,
         "group generation reason member_id",
         "The last member of a classic group is gone.",
-        _REBALANCES,
+        _REMOVED,
     ),
     "group_epoch_bumped": Event(
         INFO,
         "group epoch members reason member_id",
         "A consumer group (KIP-848) gets a new assignment.",
-        _REBALANCES,
+        {
+            **_JOINED,
+            "subscription_changed": "The member subscribed to other topics.",
+            **_REMOVED,
+            "subscribed_topics_changed": "A subscribed topic was created, deleted or got "
+            "partitions.",
+        },
     ),
     "member_removed": Event(
         INFO,

@@ -97,6 +97,10 @@ def _local_clock(time: str) -> str:
 
 
 def _plain(value: object) -> str:
-    """Quoted if it is not one word, so that no client can start a new line."""
-    text = str(value)
+    """As in JSON, a list with commas; quoted if it is not one word, so that no client can start a
+    new line.
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return text if text.isprintable() and " " not in text and text else repr(text)

@@ -170,7 +170,7 @@ class Reading:
             self._down_since = None
         elif now - self._down_since > self._clients.timeout_s:
             raise CommandFailed(
-                f"{self._clients.servers} is down for {self._clients.timeout_s:g} s: "
+                f"{self._clients.servers} has been down for {self._clients.timeout_s:g} s: "
                 f"{self._clients.newest_error}"
             )
 
@@ -240,7 +240,7 @@ def _as_member(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> 
     first, stop = range_of(parsed.offset or "start")
     if first.kind not in _RESET or stop is not None:
         raise UsageError(
-            "with -g, -o is where a group without committed offsets begins: start or end "
+            "with -g, -o must be start or end, for a group without committed offsets "
             "(`ottla group seek` resets committed offsets)"
         )
     if parsed.partitions is not None:

@@ -48,7 +48,7 @@ def pieces(text: str, letters: str) -> list[bytes | Field]:
             raise UsageError(f"incomplete {lonely} at the end of the format")
         if letter is not None and letter != "%":
             if letter not in letters:
-                raise UsageError(f"unknown %{letter}: expected one of %{', %'.join(letters)}")
+                raise UsageError(f"unknown %{letter}: expected one of %{', %'.join(letters)}, %%")
             found.append(Field(letter))
             continue
         raw = b"%" if letter else literal.encode() if literal is not None else _escape(escape)
@@ -144,6 +144,11 @@ def _put(into: dict[str, Any], name: str, data: bytes | None) -> None:
 
 # ---- reading
 
+
+def _quoted(data: bytes) -> str:
+    return repr(data.decode("utf-8", "backslashreplace"))
+
+
 _READ_LETTERS = "kvhtpTs"
 #: A longer record without an end is an error.
 _LONGEST_RECORD = 1 << 30
@@ -194,13 +199,13 @@ class Reader:
 
     def _record(self, raw: bytes, number: int) -> dict[str, bytes]:
         if not raw.startswith(self._prefix):
-            raise UsageError(f"record {number} does not begin with {self._prefix!r}")
+            raise UsageError(f"record {number} does not begin with {_quoted(self._prefix)}")
         raw = raw[len(self._prefix) :]
         found: dict[str, bytes] = {}
         for letter, separator in zip(self.letters, self._between, strict=False):
             field, separated, raw = raw.partition(separator)
             if not separated:
-                raise UsageError(f"record {number} has no {separator!r} after %{letter}")
+                raise UsageError(f"record {number} has no {_quoted(separator)} after %{letter}")
             found[letter] = field
         found[self.letters[-1]] = raw
         return found

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shutil
+import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,13 +22,7 @@ def systemd_unit(
         command = Path(shutil.which("ottla") or _DEFAULT_COMMAND)
     # The python of a venv is often a link to one elsewhere.
     files = (command, command.resolve(), python.resolve())
-    user, protect_home = "DynamicUser=yes", "yes"
-    if any(file.is_relative_to(home) for file in files for home in homes):
-        user = (
-            "# The command is in a home, which only its owner may enter. For DynamicUser=yes,\n"
-            f"# install Ottla elsewhere, as in /opt/ottla, and generate again.\nUser={os.getuid()}"
-        )
-        protect_home = "read-only"
+    in_home = any(file.is_relative_to(home) for file in files for home in homes)
     # systemd splits at blanks and replaces specifiers like %h.
     quoted = str(command).replace("%", "%%")
     if " " in quoted:
@@ -46,17 +40,28 @@ ExecStart={quoted} serve --data /var/lib/ottla --admin {admin} --log-format json
 Restart=on-failure
 # A stop drains requests in progress: longer than drain.timeout.ms, twice.
 TimeoutStopSec=30
-{user}
+{_user(files)}
 StateDirectory=ottla
 LimitNOFILE=65536
 NoNewPrivileges=yes
 ProtectSystem=strict
-ProtectHome={protect_home}
+ProtectHome={"read-only" if in_home else "yes"}
 PrivateTmp=yes
 
 [Install]
 WantedBy=multi-user.target
 """
+
+
+def _user(files: Sequence[Path]) -> str:
+    """The owner of a folder that other users may not enter: a home mostly."""
+    for folder in (folder for file in files for folder in reversed(file.parents)):
+        if folder.exists() and not folder.stat().st_mode & stat.S_IXOTH:
+            return (
+                f"# Only the owner of {folder} may enter it. For DynamicUser=yes, install Ottla\n"
+                f"# elsewhere, as in /opt/ottla, and generate again.\nUser={folder.stat().st_uid}"
+            )
+    return "DynamicUser=yes"
 
 
 def compose_file() -> str:
@@ -86,7 +91,7 @@ services:
       - --admin=0.0.0.0:8082
       - --data=/data
     ports:
-      # localhost may be either; without IPv6 on this machine, leave out [::1].
+      # localhost may resolve to IPv4 or IPv6; without IPv6, leave out [::1].
       - "127.0.0.1:9092:9094"
       - "[::1]:9092:9094"
       - "127.0.0.1:8082:8082"

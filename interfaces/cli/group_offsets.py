@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from interfaces.kafka.wire.messages.offset_delete import OffsetDeleteResponse
 
 _REASONS = {
+    3: "the topic or partition does not exist",
+    16: "the coordinator has moved: try again",
+    24: "the group id is not valid",
+    30: "not authorized",
     68: "the group has members of another protocol",
     69: "the group does not exist",
     86: "the group is subscribed to the topic",
@@ -35,7 +39,8 @@ def delete(parsed: argparse.Namespace) -> int:
         if topic in parsed.topics and (parsed.partitions is None or number in parsed.partitions)
     )
     if not places:
-        raise CommandFailed(f"group {parsed.name} has no committed offsets there")
+        topics = ", ".join(parsed.topics)
+        raise CommandFailed(f"group {parsed.name} has no committed offsets for {topics}")
     try:
         response = _send(clients, parsed.name, places)
     except NoResponse as failure:

@@ -70,9 +70,7 @@ def _places(
         if (parsed.partitions is None or number in parsed.partitions) and topic in known
     )
     if not places:
-        raise CommandFailed(
-            f"group {parsed.name} has no committed offsets there: set topics with -t"
-        )
+        raise CommandFailed(f"group {parsed.name} has no committed offsets: name topics with -t")
     return places
 
 

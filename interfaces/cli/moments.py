@@ -8,6 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import UTC, datetime
 
+from interfaces.iso_time import milliseconds_of
 from interfaces.terminal import durations
 
 #: 1973 to 2286 in seconds; as milliseconds they would be early in 1970.
@@ -22,11 +23,8 @@ def milliseconds(text: str, now_ms: int) -> int:
     if text.isascii() and text.isdigit():
         return int(text) * 1000 if len(text) in _DIGITS_OF_SECONDS else int(text)
     try:
-        found = datetime.fromisoformat(text)
-        if found.tzinfo is None:
-            found = found.replace(tzinfo=UTC)
-        return round(found.timestamp() * 1000)
-    except (ValueError, OverflowError):
+        return milliseconds_of(text)
+    except ValueError:
         raise ValueError(
             f"invalid timestamp {text!r}: expected milliseconds since 1970, 2026-01-31T12:00:00Z "
             "or -1h"

@@ -38,7 +38,7 @@ def produce(parsed: argparse.Namespace) -> int:
             sending.send(**facts)
     finally:
         sending.finish()
-        if not parsed.quiet:
+        if sending.count and not parsed.quiet:
             note(sending.summary())
     return 0
 
@@ -79,7 +79,7 @@ class Sending:
         self._clients = clients
         self._producer = producer
         self._offsets: dict[tuple[str, int], tuple[int, int, int]] = {}
-        self._count = 0
+        self.count = 0
         self._refused: KafkaError | None = None
         #: Topic and partition of the refused record.
         self._place: tuple[str, int] = ("", 0)
@@ -93,7 +93,7 @@ class Sending:
                 break
             except BufferError:
                 self._producer.poll(0.1)
-                if not self._count:
+                if not self.count:
                     self._clients.diagnose_silence()
             except KafkaException as failure:
                 place = (topic, facts.get("partition", -1))
@@ -106,7 +106,7 @@ class Sending:
     def finish(self) -> None:
         """Waits until all records are acknowledged or failed (`message.timeout.ms`)."""
         ends_well = sys.exc_info()[0] is None
-        self._clients.flush(self._producer, is_silent=ends_well and not self._count)
+        self._clients.flush(self._producer, is_silent=ends_well and not self.count)
         if self._refused is not None and ends_well:
             raise CommandFailed(self._why())
 
@@ -114,7 +114,7 @@ class Sending:
         if error is not None:
             self._refuse(error, (message.topic(), message.partition()))
             return
-        self._count += 1
+        self.count += 1
         place = (message.topic(), message.partition())
         offset = message.offset()
         first, last, count = self._offsets.get(place, (offset, offset, 0))
@@ -134,7 +134,7 @@ class Sending:
         return why_refused(self._clients, self._refused, topic)
 
     def summary(self) -> str:
-        records = "1 record" if self._count == 1 else f"{self._count} records"
+        records = "1 record" if self.count == 1 else f"{self.count} records"
         places = [
             f"{topic}-{partition}" + (f" @ {first}" if first == last else f" @ {first}-{last}")
             for (topic, partition), (first, last, _) in sorted(self._offsets.items())
@@ -150,6 +150,8 @@ class _Source:
     def __init__(self, parsed: argparse.Namespace) -> None:
         if parsed.format is not None and parsed.key_delimiter is not None:
             raise UsageError("use %k in -f instead of -K")
+        if parsed.key_delimiter == "":
+            raise UsageError("-K needs a delimiter")
         if parsed.key is not None and parsed.key_delimiter is not None:
             raise UsageError("-k is the key of every record, -K splits each line: use one of them")
         self.delimiter = literal(parsed.key_delimiter) if parsed.key_delimiter else None
@@ -233,12 +235,14 @@ def _text(raw: bytes, what: str) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        raise UsageError(f"the {what} {raw!r} is not UTF-8") from None
+        shown = raw.decode("utf-8", "backslashreplace")
+        raise UsageError(f"the {what} '{shown}' is not UTF-8") from None
 
 
 def _number(raw: bytes, what: str) -> int:
     if not raw.isdigit():
-        raise UsageError(f"the {what} {raw!r} is not a number")
+        shown = raw.decode("utf-8", "backslashreplace")
+        raise UsageError(f"the {what} '{shown}' is not a number")
     return int(raw)
 
 

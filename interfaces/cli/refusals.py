@@ -38,7 +38,11 @@ def why_refused(clients: Clients, error: KafkaError, topic: str) -> str:
         # librdkafka retries storage errors and does not report them.
         why = clients.newest_error or "the log of the broker has the reason"
         return f"not acknowledged by {clients.servers} within {clients.timeout_s:g} s: {why}"
-    facts = _configs(clients, topic, _CONFIGS.get(error.name(), ()))
+    facts = [
+        config
+        for config in _configs(clients, topic, _CONFIGS.get(error.name(), ()))
+        if config != "cleanup.policy=delete"  # which refuses no record
+    ]
     return f"refused: {in_words(error)}{f'; {topic} has ' if facts else ''}{', '.join(facts)}"
 
 

@@ -46,7 +46,7 @@ def create(parsed: argparse.Namespace) -> int:
     for name, outcome in each_result(clients, futures, lambda name: f"topic {name}"):
         if not isinstance(outcome, CommandFailed):
             created.append(name)
-            print(f"{name}: {'could be created' if parsed.dry_run else 'created'}")
+            print(f"{name}: {'would be created (dry run)' if parsed.dry_run else 'created'}")
         elif parsed.if_not_exists and _EXISTS in str(outcome):
             print(f"{name}: already exists")
         else:

@@ -31,9 +31,7 @@ def get(parsed: argparse.Namespace) -> int:
     clients = Clients(parsed)
     admin = clients.admin()
     found = configs_of(clients, admin, parsed.name)
-    unknown = sorted(set(parsed.keys) - {one["name"] for one in found})
-    if unknown:
-        raise CommandFailed(f"unknown topic config {', '.join(unknown)}")
+    _refuse_unknown(parsed.keys, found)
     of_ottla = effects.is_ottla(clients, admin)
     rows = [
         one | {"effect": effects.effect(one["name"]) if of_ottla else "yes"}
@@ -75,10 +73,19 @@ def put(parsed: argparse.Namespace) -> int:
 
 def unset(parsed: argparse.Namespace) -> int:
     clients = Clients(parsed)
-    _alter(clients, clients.admin(), parsed, dict.fromkeys(parsed.keys))
+    admin = clients.admin()
+    # A broker takes the deletion of an unknown config as done.
+    _refuse_unknown(parsed.keys, configs_of(clients, admin, parsed.name))
+    _alter(clients, admin, parsed, dict.fromkeys(parsed.keys))
     for name in parsed.keys:
         print(f"{parsed.name}: {name} unset{_only(parsed)}")
     return 0
+
+
+def _refuse_unknown(names: list[str], found: list[dict[str, Any]]) -> None:
+    unknown = sorted(set(names) - {one["name"] for one in found})
+    if unknown:
+        raise CommandFailed(f"unknown topic config {', '.join(unknown)}")
 
 
 def _only(parsed: argparse.Namespace) -> str:
@@ -104,7 +111,7 @@ def _alter(
         for name, value in changes.items()
     ]
     resource = ConfigResource(ConfigResource.Type.TOPIC, parsed.name, incremental_configs=entries)
-    what = f"the configs of {parsed.name}"
+    what = f"topic {parsed.name}"
     with clients.requesting(what, admin):
         [future] = admin.incremental_alter_configs(
             [resource], validate_only=parsed.dry_run, request_timeout=clients.timeout_s

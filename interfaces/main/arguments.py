@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from interfaces.cli.arguments import add_commands
 from interfaces.embed import __version__
@@ -47,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
         default="toml",
         help="output format (toml)",
     )
-    _command(commands, "demo", "a tour of 30 seconds: broker, producer and consumer")
+    _command(commands, "demo", "a short tour: broker, producer and consumer")
     generate = _command(
         commands, "generate", "print a dashboard, alerts, or a file that runs the broker"
     )
@@ -80,7 +81,7 @@ def settings_given(arguments: argparse.Namespace) -> dict[str, Given]:
 
 
 def _parser(prog: str, description: str) -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(prog=prog, description=description, allow_abbrev=False)
+    return _Parser(prog=prog, description=description, allow_abbrev=False)
 
 
 def _command(commands: Commands, name: str, short: str) -> argparse.ArgumentParser:
@@ -90,7 +91,13 @@ def _command(commands: Commands, name: str, short: str) -> argparse.ArgumentPars
     return added
 
 
-class _subparser(argparse.ArgumentParser):
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line, without the usage."""
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+class _subparser(_Parser):
     def __init__(self, **facts: object) -> None:
         super().__init__(**facts, allow_abbrev=False)  # type: ignore[arg-type]
         # No option begins with a digit, so -3:9 is an offset, as -3 is.
@@ -105,6 +112,10 @@ class _subparser(argparse.ArgumentParser):
             self.print_help(sys.stderr)
             self.exit(2)
         known, unknown = super().parse_known_args(args, namespace)
+        if hasattr(known, "files"):
+            # Files after an option: argparse takes those before it only.
+            known.files += [word for word in unknown if not word.startswith("-")]
+            unknown = [word for word in unknown if word.startswith("-")]
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return known, unknown
@@ -125,6 +136,6 @@ def _add_settings(command: argparse.ArgumentParser) -> None:
         dest="set_settings",
         type=key_value,
         metavar="KEY=VALUE",
-        help="any setting (docs/settings.md)",
+        help="any setting (`ottla config show` lists them)",
     )
     add("--config", metavar="FILE", help="a TOML file, or a server.properties")

@@ -46,7 +46,7 @@ def render() -> str:
     lines = [_HEAD, *sorted(common)]
     family = ""
     for name, one in commands:
-        hidden, text = common, _plain(one.description or "")
+        hidden, text = common, _escaped(one.description or "")
         if name == "ottla config show":
             hidden = common | set(_options(commands[0][1]))
             text += " Has the options of `ottla serve`, and:"
@@ -115,8 +115,13 @@ def _name(action: argparse.Action) -> str:
 
 
 def _plain(text: str) -> str:
-    """Escapes Markdown."""
-    return text.replace("%%", "%").replace("<", "\\<").replace("*", "\\*")
+    """A help text, which argparse formats with %."""
+    return _escaped(text.replace("%%", "%"))
+
+
+def _escaped(text: str) -> str:
+    """For Markdown."""
+    return text.replace("<", "\\<").replace("*", "\\*")
 
 
 if __name__ == "__main__":

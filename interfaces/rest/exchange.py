@@ -17,24 +17,6 @@ from interfaces.rest.responses import error_body
 
 
 class Exchange:
-    __slots__ = (
-        "bytes_in",
-        "bytes_out",
-        "closes",
-        "correlation_id",
-        "error_code",
-        "is_whole",
-        "max_body_bytes",
-        "method",
-        "path",
-        "received_ns",
-        "refused",
-        "refused_codes",
-        "scope",
-        "status",
-        "stopping",
-    )
-
     def __init__(
         self,
         scope: dict[str, Any],

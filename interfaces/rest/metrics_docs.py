@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from application.metrics.all_families import SECTIONS
 from application.metrics.families.family import Family
 
@@ -60,7 +58,7 @@ def render() -> str:
         lines += [
             f"## {title}",
             "",
-            "| metric | kind | labels | says |",
+            "| metric | kind | labels | meaning |",
             "| --- | --- | --- | --- |",
         ]
         lines += map(_row, families)
@@ -69,12 +67,8 @@ def render() -> str:
 
 
 def _row(family: Family) -> str:
-    labels = _words(f"`{label}`" for label in family.labels)
+    labels = ", ".join(f"`{label}`" for label in family.labels)
     return f"| `{family.name}` | {family.kind.value} | {labels} | {family.help} |"
-
-
-def _words(words: Iterable[str]) -> str:
-    return ", ".join(words)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,12 @@ def in_path(name: str) -> str:
     return ("%FF" if name in ("", ".", "..") else "") + quote(name, safe="")
 
 
+def name_of(step: str) -> str:
+    """Of a step of a routed path."""
+    prefix = _PREFIX.match(step)
+    return unquote(step[prefix.end() :] if prefix else step)
+
+
 def routed_path(scope: dict[str, Any]) -> str:
     return unquote(_DECODED_LATER.sub("%25", scope["raw_path"].decode("latin-1")))
 
@@ -32,8 +38,7 @@ class _Name(Convertor[str]):
     regex = "[^/]+"
 
     def convert(self, value: str) -> str:
-        prefix = _PREFIX.match(value)
-        return unquote(value[prefix.end() :] if prefix else value)
+        return name_of(value)
 
     def to_string(self, value: str) -> str:
         return in_path(value)

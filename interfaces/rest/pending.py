@@ -8,6 +8,7 @@ from typing import TypeVar, overload
 
 from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
+from domain.errors import BrokerError
 
 T = TypeVar("T")
 
@@ -44,6 +45,14 @@ async def value_of(result: T | Pending[T]) -> T:
     except asyncio.CancelledError:
         result.abandon()
         raise
+
+
+async def only(result: list[T | BrokerError] | Pending[list[T | BrokerError]]) -> T:
+    """The only result of a service; raises it if it is an error."""
+    [each] = await value_of(result)
+    if isinstance(each, BrokerError):
+        raise each
+    return each
 
 
 async def when_loaded(action: Callable[[], T]) -> T:

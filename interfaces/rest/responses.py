@@ -43,27 +43,20 @@ async def listing(
     """{kind, metadata, data}, made in slices: `elements` may be a generator that does the work."""
     head = orjson.dumps({"kind": kind, "metadata": {"self": self_url, "next": next_url}, **more})
     pieces = encoded(admin, elements)
-    begun = [head[:-1] + b',"data":']
+    first = [head[:-1] + b',"data":']
     async for piece in pieces:
-        begun.append(piece)
-        if len(begun) > WHOLE_PIECES:
-            return in_pieces(begun, pieces, b"}")
-    return Response(b"".join([*begun, b"}"]), media_type=JSON)
+        first.append(piece)
+        if len(first) > WHOLE_PIECES:
+            return StreamingResponse(_joined(first, pieces), media_type=JSON)
+    return Response(b"".join([*first, b"}"]), media_type=JSON)
 
 
-def in_pieces(begun: list[bytes], rest: AsyncIterator[bytes], end: bytes) -> Response:
-    """A response that is sent while it is made, as fast as the client reads it."""
-    return StreamingResponse(_joined(begun, rest, end), media_type=JSON)
-
-
-async def _joined(
-    begun: list[bytes], rest: AsyncIterator[bytes], end: bytes
-) -> AsyncIterator[bytes]:
-    for piece in begun:
+async def _joined(first: list[bytes], rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    for piece in first:
         yield piece
     async for piece in rest:
         yield piece
-    yield end
+    yield b"}"
 
 
 def large(pieces: list[bytes], headers: Mapping[str, str]) -> Response:

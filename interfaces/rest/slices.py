@@ -61,11 +61,11 @@ def _all_of(elements: Iterable[T]) -> Job[list[T]]:
 async def encoded(admin: Admin, elements: Iterable[object]) -> AsyncIterator[bytes]:
     """A JSON array of the elements of a generator, made in slices, as pieces."""
     left = iter(elements)
-    begun = b"["
+    opening = b"["
     while piece := await _sliced(admin, _piece(left)):
-        yield begun + piece
-        begun = b","
-    yield b"]" if begun == b"," else b"[]"
+        yield opening + piece
+        opening = b","
+    yield b"]" if opening == b"," else b"[]"
 
 
 def _piece(left: Iterator[object]) -> Job[bytes]:

@@ -39,8 +39,6 @@ _LOCAL_SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
-    # Planning each stage again costs more than it saves with so few partitions.
-    "spark.sql.adaptive.enabled": "false",
 }
 
 

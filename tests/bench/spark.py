@@ -222,12 +222,12 @@ def _by_offset(world: World) -> str:
 
 
 def _by_time(world: World) -> str:
-    """The newest: an upper bound would not narrow it, as an old record may follow a young one."""
+    """The newest: an upper bound would not narrow it, as timestamps need not increase."""
     return f"timestamp >= timestamp_millis({FIRST_MS + world.large.records - NARROW_ROWS})"
 
 
 def _frame(world: World, source: str, topic: Topic, **options: str) -> DataFrame:
-    """The connector passes over an option that it does not know."""
+    """The connector ignores unknown options."""
     reader = world.spark.read.format(source).option("subscribe", topic.name).options(**options)
     return reader.option("kafka.bootstrap.servers", world.broker.address).load()
 

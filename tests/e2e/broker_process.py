@@ -40,8 +40,8 @@ def command(*arguments: str) -> list[str]:
 
 def environment() -> dict[str, str]:
     """Ours, without settings that a developer's shell may hold."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))}
-    return kept | {"PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))}
+    return inherited | {"PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
 
 
 class BrokerProcess:
@@ -57,7 +57,7 @@ class BrokerProcess:
 
     @property
     def storage(self) -> str:
-        """The URL; the engine "default" is what Ottla takes when it is told none."""
+        """The URL; the engine "default" stands for no option."""
         return "memory://" if self.engine == "memory" else f"lmdb://{self.folder / 'data'}"
 
     @property

@@ -115,7 +115,7 @@ def new_topic(broker: Broker, partitions: int = 1, **configs: str) -> str:
     with broker.connect() as client:
         dotted = {key.replace("__", "."): value for key, value in configs.items()}
         assert client.create_topic(name, partitions, dotted) == 0
-        for _ in range(2_000):  # Apache Kafka answers before its brokers have heard of the topic
+        for _ in range(2_000):  # Apache Kafka responds before its brokers know the topic
             if client.usable_partitions(name, partitions) == partitions:
                 return name
     pytest.fail(f"{name} has no leaders")

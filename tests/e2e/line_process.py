@@ -12,7 +12,7 @@ PATIENCE_S = 60.0
 
 
 def cache_folder() -> Path:
-    """Where packages for tests are kept between runs: outside the tree."""
+    """Where packages for tests stay between runs: outside the tree."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "ottla"
 
@@ -32,21 +32,21 @@ class LineProcess:
             )
         assert self.process.stdin
         assert self.process.stdout
-        self.requests, self.answers = self.process.stdin, self.process.stdout
+        self.requests, self.responses = self.process.stdin, self.process.stdout
         self.waiting = selectors.DefaultSelector()
-        self.waiting.register(self.answers, selectors.EVENT_READ)
+        self.waiting.register(self.responses, selectors.EVENT_READ)
         self.unread = b""
 
     def ask(self, line: str) -> str:
         self.requests.write(line.encode() + b"\n")
         self.requests.flush()
         while b"\n" not in self.unread:
-            assert self.waiting.select(PATIENCE_S), f"no answer: {self.complaints()}"
-            piece = os.read(self.answers.fileno(), 1 << 16)
+            assert self.waiting.select(PATIENCE_S), f"no response: {self.complaints()}"
+            piece = os.read(self.responses.fileno(), 1 << 16)
             assert piece, f"ended: {self.complaints()}"
             self.unread += piece
-        answer, _, self.unread = self.unread.partition(b"\n")
-        return answer.decode()
+        response, _, self.unread = self.unread.partition(b"\n")
+        return response.decode()
 
     def complaints(self) -> str:
         return self.errors.read_text(errors="replace")[-4_000:]
@@ -59,4 +59,4 @@ class LineProcess:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self.answers.close()
+        self.responses.close()

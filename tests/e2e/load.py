@@ -36,9 +36,9 @@ class Acknowledged:
 
     def wait_for_more(self, number: int) -> None:
         with self.changed:
-            wanted = self.count + number
-            arrived = self.changed.wait_for(lambda: self.count >= wanted, PATIENCE_S)
-        assert arrived, f"{wanted - self.count} acknowledgements did not come"
+            target = self.count + number
+            arrived = self.changed.wait_for(lambda: self.count >= target, PATIENCE_S)
+        assert arrived, f"{target - self.count} acknowledgements are missing"
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """Fetches what clients in other languages need, before any test is timed: `-m tests.e2e.prepare`.
 
-The tests do it themselves where this was not run; what cannot be had is said there, by a skip.
+The tests do it themselves where this was not run; what is missing is the reason of a skip.
 """
 
 from __future__ import annotations

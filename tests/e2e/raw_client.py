@@ -96,7 +96,7 @@ def sealed_part(one_batch: bytes) -> bytes:
 
 
 def split_batches(records: bytes) -> list[tuple[int, bytes]]:
-    """Each whole batch in what a Fetch answered, with its base offset."""
+    """Each whole batch of a Fetch response, with its base offset."""
     found, position = [], 0
     while position + 12 <= len(records):
         base_offset, length = struct.unpack_from(">qi", records, position)
@@ -122,13 +122,13 @@ def fetch_body(
     min_bytes: int = 1,
     max_bytes: int = 50 << 20,
 ) -> bytes:
-    wanted = struct.pack(">iqi", partition, offset, max_bytes)
+    requested = struct.pack(">iqi", partition, offset, max_bytes)
     limits = struct.pack(">iiiib", -1, max_wait_ms, min_bytes, max_bytes, 0)
-    return limits + array([string(topic) + array([wanted])])
+    return limits + array([string(topic) + array([requested])])
 
 
 class Reader:
-    """Walks over one answer."""
+    """Reads the fields of a response."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.position = data, 0
@@ -177,15 +177,15 @@ class RawClient:
 
     def receive(self) -> tuple[int, Reader]:
         (length,) = struct.unpack(">i", self.receive_exactly(4))
-        answer = Reader(self.receive_exactly(length))
-        (correlation_id,) = answer.take("i")
-        return correlation_id, answer
+        response = Reader(self.receive_exactly(length))
+        (correlation_id,) = response.take("i")
+        return correlation_id, response
 
     def ask(self, key: int, version: int, body: bytes = b"") -> Reader:
         sent = self.send(key, version, body)
-        correlation_id, answer = self.receive()
+        correlation_id, response = self.receive()
         assert correlation_id == sent
-        return answer
+        return response
 
     def is_closed_by_peer(self) -> bool:
         """Waits for the end of the stream; anything that still arrives before it is dropped."""
@@ -199,10 +199,10 @@ class RawClient:
         return True
 
     def api_versions(self) -> dict[int, tuple[int, int]]:
-        answer = self.ask(API_VERSIONS, 0)
-        error, count = answer.take("hi")
+        response = self.ask(API_VERSIONS, 0)
+        error, count = response.take("hi")
         assert error == 0
-        rows = [answer.take("hhh") for _ in range(count)]
+        rows = [response.take("hhh") for _ in range(count)]
         return {key: (low, high) for key, low, high in rows}
 
     def create_topic(
@@ -210,15 +210,15 @@ class RawClient:
     ) -> int:
         pairs = array(string(k) + string(v) for k, v in (configs or {}).items())
         topic = string(name) + struct.pack(">ih", partitions, 1) + array([]) + pairs
-        answer = self.ask(CREATE_TOPICS, 2, array([topic]) + struct.pack(">i?", 30_000, False))
-        answer.take("ii")
-        answer.string()
-        return answer.take("h")[0]
+        response = self.ask(CREATE_TOPICS, 2, array([topic]) + struct.pack(">i?", 30_000, False))
+        response.take("ii")
+        response.string()
+        return response.take("h")[0]
 
     def usable_partitions(self, topic: str, partitions: int) -> int:
-        """How many of the topic's partitions answer by now."""
-        asked = (self.list_offset(topic, partition, -1) for partition in range(partitions))
-        return sum(error == 0 for error, _ in asked)
+        """The number of partitions of the topic that respond."""
+        found = (self.list_offset(topic, partition, -1) for partition in range(partitions))
+        return sum(error == 0 for error, _ in found)
 
     def produce(self, topic: str, records: bytes, partition: int = 0, acks: int = -1) -> Produced:
         return read_produced(self.ask(PRODUCE, 7, produce_body(topic, partition, records, acks)))
@@ -227,31 +227,31 @@ class RawClient:
         return read_fetched(self.ask(FETCH, 4, fetch_body(topic, partition, offset, **limits)))
 
     def fetch_everything(self, topic: str, partition: int = 0) -> list[tuple[int, bytes]]:
-        """Every batch from the beginning up to the high watermark of the first answer."""
+        """Every batch from the beginning up to the high watermark of the first response."""
         batches: list[tuple[int, bytes]] = []
-        answer = self.fetch(topic, 0, partition)
-        end, position = answer.high_watermark, 0
+        response = self.fetch(topic, 0, partition)
+        end, position = response.high_watermark, 0
         while position < end:
-            batches += split_batches(answer.records)
+            batches += split_batches(response.records)
             last, raw = batches[-1]
             position = last + struct.unpack_from(">i", raw, 23)[0] + 1
-            answer = self.fetch(topic, position, partition)
+            response = self.fetch(topic, position, partition)
         return batches
 
     def init_producer_id(self) -> tuple[int, int]:
         error = COORDINATOR_LOAD_IN_PROGRESS
         while error == COORDINATOR_LOAD_IN_PROGRESS:  # Apache Kafka, when it has just started
-            answer = self.ask(INIT_PRODUCER_ID, 0, string(None) + struct.pack(">i", 60_000))
-            _throttle, error, producer_id, epoch = answer.take("ihqh")
+            response = self.ask(INIT_PRODUCER_ID, 0, string(None) + struct.pack(">i", 60_000))
+            _throttle, error, producer_id, epoch = response.take("ihqh")
         assert error == 0
         return producer_id, epoch
 
     def list_offset(self, topic: str, partition: int, timestamp_ms: int) -> tuple[int, int]:
         """The error, and the offset found."""
-        wanted = string(topic) + array([struct.pack(">iq", partition, timestamp_ms)])
-        answer = self.ask(LIST_OFFSETS, 1, struct.pack(">i", -1) + array([wanted]))
-        answer.take("i"), answer.string()
-        _count, _index, error, _timestamp, offset = answer.take("iihqq")
+        requested = string(topic) + array([struct.pack(">iq", partition, timestamp_ms)])
+        response = self.ask(LIST_OFFSETS, 1, struct.pack(">i", -1) + array([requested]))
+        response.take("i"), response.string()
+        _count, _index, error, _timestamp, offset = response.take("iihqq")
         return error, offset
 
     def end_offset(self, topic: str, partition: int = 0) -> int:
@@ -260,15 +260,15 @@ class RawClient:
         return offset
 
 
-def read_produced(answer: Reader) -> Produced:
-    answer.take("i"), answer.string()
-    _count, _index, error, base_offset = answer.take("iihq")
+def read_produced(response: Reader) -> Produced:
+    response.take("i"), response.string()
+    _count, _index, error, base_offset = response.take("iihq")
     return Produced(error, base_offset)
 
 
-def read_fetched(answer: Reader) -> Fetched:
-    answer.take("ii"), answer.string()
-    _count, _index, error, high_watermark, _stable, aborted = answer.take("iihqqi")
+def read_fetched(response: Reader) -> Fetched:
+    response.take("ii"), response.string()
+    _count, _index, error, high_watermark, _stable, aborted = response.take("iihqqi")
     for _ in range(aborted):
-        answer.take("qq")
-    return Fetched(error, high_watermark, answer.blob(answer.take("i")[0]))
+        response.take("qq")
+    return Fetched(error, high_watermark, response.blob(response.take("i")[0]))

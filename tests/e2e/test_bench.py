@@ -41,7 +41,7 @@ def test_pings_are_counted_until_the_load_is_over(
         with broker.connect() as client:
             for _ in range(300):
                 client.api_versions()
-        said, _ = ping.communicate("", timeout=30)
-    figures = json.loads(said)
+        output, _ = ping.communicate("", timeout=30)
+    figures = json.loads(output)
     assert ping.returncode == 0
     assert 0 < figures["ping_p50_us"] <= figures["ping_max_us"]

@@ -113,17 +113,17 @@ def test_a_consumer_waits_for_a_topic_that_comes_later(bootstrap: str) -> None:
         assert next_message(consumer).value() == b"here now"
 
 
-def test_timestamps_of_the_client_are_kept_and_found(bootstrap: str, topic: str) -> None:
+def test_client_timestamps_are_stored_and_found(bootstrap: str, topic: str) -> None:
     sender = producer(bootstrap)
     for number in range(5):
         deliver(sender, topic, b"%d" % number, timestamp=LONG_AGO_MS + 1000 * number)
     stamps = [m.timestamp() for m in read(bootstrap, topic, 5)]
     assert stamps == [(TIMESTAMP_CREATE_TIME, LONG_AGO_MS + 1000 * n) for n in range(5)]
-    wanted = {0: 0, LONG_AGO_MS: 0, LONG_AGO_MS + 1: 1, LONG_AGO_MS + 3000: 3}
+    expected = {0: 0, LONG_AGO_MS: 0, LONG_AGO_MS + 1: 1, LONG_AGO_MS + 3000: 3}
     with assigned_consumer(bootstrap, topic) as consumer:
-        for timestamp_ms, offset in wanted.items():
-            asked = [TopicPartition(topic, 0, timestamp_ms)]
-            (found,) = consumer.offsets_for_times(asked, timeout=PATIENCE_S)
+        for timestamp_ms, offset in expected.items():
+            queries = [TopicPartition(topic, 0, timestamp_ms)]
+            (found,) = consumer.offsets_for_times(queries, timeout=PATIENCE_S)
             assert (timestamp_ms, found.offset) == (timestamp_ms, offset)
         after = [TopicPartition(topic, 0, LONG_AGO_MS + 9000)]
         (beyond,) = consumer.offsets_for_times(after, timeout=PATIENCE_S)
@@ -140,8 +140,8 @@ def test_a_timestamp_is_found_inside_a_compressed_batch(
         sender.produce(topic, b"a value that compresses " * 4, timestamp=stamp)
     assert sender.flush(PATIENCE_S) == 0
     with assigned_consumer(bootstrap, topic) as consumer:
-        asked = [TopicPartition(topic, 0, LONG_AGO_MS + 42)]
-        (found,) = consumer.offsets_for_times(asked, timeout=PATIENCE_S)
+        queries = [TopicPartition(topic, 0, LONG_AGO_MS + 42)]
+        (found,) = consumer.offsets_for_times(queries, timeout=PATIENCE_S)
     assert found.offset == 42
 
 
@@ -154,7 +154,7 @@ def test_a_topic_may_stamp_records_itself(bootstrap: str, create_topic: CreateTo
     assert min(stamps) > LONG_AGO_MS
 
 
-def test_watermarks_tell_beginning_and_end(bootstrap: str, topic: str) -> None:
+def test_watermarks_are_beginning_and_end(bootstrap: str, topic: str) -> None:
     with assigned_consumer(bootstrap, topic) as consumer:
         partition = TopicPartition(topic, 0)
         assert consumer.get_watermark_offsets(partition, PATIENCE_S) == (0, 0)

@@ -62,13 +62,13 @@ def test_two_hundred_connections_produce_and_fetch_at_once(
             for number, client in enumerate(clients):
                 client.send(PRODUCE, 7, produce_body(topic, number % 4, sent[number]))
             for number, client in enumerate(clients):
-                _, answer = client.receive()
-                error, offset = read_produced(answer)
+                _, response = client.receive()
+                error, offset = read_produced(response)
                 assert error == 0
                 client.send(FETCH, 4, fetch_body(topic, number % 4, offset, max_wait_ms=10_000))
             for number, client in enumerate(clients):
-                _, answer = client.receive()
-                _, found = split_batches(read_fetched(answer).records)[0]
+                _, response = client.receive()
+                _, found = split_batches(read_fetched(response).records)[0]
                 assert sealed_part(found) == sealed_part(sent[number]), round_number
         assert [clients[0].end_offset(topic, partition) for partition in range(4)] == [150] * 4
 
@@ -81,27 +81,27 @@ def test_two_hundred_consumers_wait_for_one_message(broker: Broker, topic: str) 
         with broker.connect() as producer:
             assert producer.produce(topic, sent).error == 0
         for client in clients:
-            _, answer = client.receive()
-            ((offset, found),) = split_batches(read_fetched(answer).records)
+            _, response = client.receive()
+            ((offset, found),) = split_batches(read_fetched(response).records)
             assert (offset, sealed_part(found)) == (0, sealed_part(sent))
 
 
-def test_pipelined_requests_are_answered_in_their_order(broker: Broker, topic: str) -> None:
+def test_pipelined_requests_get_their_responses_in_order(broker: Broker, topic: str) -> None:
     with broker.connect() as client:
-        asked = []
+        sent = []
         for number in range(50):
-            asked.append(client.send(PRODUCE, 7, produce_body(topic, 0, batch([b"%d" % number]))))
-            asked.append(client.send(API_VERSIONS, 0))
-            asked.append(client.send(METADATA, 1, array([string(topic)])))
-            asked.append(client.send(FETCH, 4, fetch_body(topic, 0, number)))
+            sent.append(client.send(PRODUCE, 7, produce_body(topic, 0, batch([b"%d" % number]))))
+            sent.append(client.send(API_VERSIONS, 0))
+            sent.append(client.send(METADATA, 1, array([string(topic)])))
+            sent.append(client.send(FETCH, 4, fetch_body(topic, 0, number)))
         offsets = []
-        for number, correlation_id in enumerate(asked):
-            answered, answer = client.receive()
-            assert answered == correlation_id
+        for number, correlation_id in enumerate(sent):
+            received, response = client.receive()
+            assert received == correlation_id
             if number % 4 == 0:
-                offsets.append(read_produced(answer).base_offset)
+                offsets.append(read_produced(response).base_offset)
             if number % 4 == 3:
-                assert split_batches(read_fetched(answer).records)[0][0] == number // 4
+                assert split_batches(read_fetched(response).records)[0][0] == number // 4
         assert offsets == list(range(50))
 
 
@@ -116,9 +116,7 @@ def test_a_waiting_fetch_holds_back_what_follows_it(broker: Broker, topic: str) 
         assert waiting.receive()[0] == own
 
 
-def test_a_fetch_that_finds_nothing_is_answered_empty_after_its_wait(
-    broker: Broker, topic: str
-) -> None:
+def test_a_fetch_without_data_returns_empty_after_its_wait(broker: Broker, topic: str) -> None:
     with broker.connect() as client:
         assert client.fetch(topic, 0, max_wait_ms=50) == (0, 0, b"")
         started = time.monotonic()
@@ -126,18 +124,18 @@ def test_a_fetch_that_finds_nothing_is_answered_empty_after_its_wait(
         assert time.monotonic() - started >= 0.25
 
 
-def test_a_fetch_waits_until_there_is_as_much_as_it_wants(broker: Broker, topic: str) -> None:
+def test_a_fetch_waits_for_its_min_bytes(broker: Broker, topic: str) -> None:
     small = batch([bytes(1_000)])
     limits = {"max_wait_ms": 60_000, "min_bytes": 3 * len(small)}
     with broker.connect() as waiting, broker.connect() as producer:
         waiting.send(FETCH, 4, fetch_body(topic, 0, 0, **limits))
         for _ in range(3):
             producer.produce(topic, small)
-        answer = read_fetched(waiting.receive()[1])
-        assert len(split_batches(answer.records)) == 3
+        response = read_fetched(waiting.receive()[1])
+        assert len(split_batches(response.records)) == 3
 
 
-def test_a_half_sent_frame_disturbs_nobody(broker: Broker, topic: str) -> None:
+def test_half_a_frame_does_not_affect_other_clients(broker: Broker, topic: str) -> None:
     whole = frame(PRODUCE, 7, 1, produce_body(topic, 0, batch([bytes(100_000)])))
     with broker.connect() as slow:
         for cut in (2, 4, 9, 60, len(whole) // 2, len(whole) - 1):
@@ -197,21 +195,21 @@ def test_requests_before_garbage_are_still_done(broker: Broker, topic: str) -> N
         client.socket.sendall(good + GARBAGE["cut-body"])
         client.is_closed_by_peer()
     with broker.connect() as reader:
-        answer = reader.fetch(topic, 0, max_wait_ms=10_000)
-        assert len(split_batches(answer.records)) == 1
+        response = reader.fetch(topic, 0, max_wait_ms=10_000)
+        assert len(split_batches(response.records)) == 1
 
 
-def test_an_unknown_api_versions_version_is_answered_in_version_zero(broker: Broker) -> None:
+def test_an_unknown_api_versions_version_gets_version_zero(broker: Broker) -> None:
     with broker.connect() as client:
         no_tagged_fields = b"\0"  # of the header, which is flexible from version 3 on
-        answer = client.ask(API_VERSIONS, 99, no_tagged_fields)
-        error, count = answer.take("hi")
-        rows = [answer.take("hhh") for _ in range(count)]
+        response = client.ask(API_VERSIONS, 99, no_tagged_fields)
+        error, count = response.take("hi")
+        rows = [response.take("hhh") for _ in range(count)]
         assert (error, [row[0] for row in rows]) == (35, [API_VERSIONS])
         assert PRODUCE in client.api_versions()
 
 
-def test_acks_zero_gets_no_answer(broker: Broker, topic: str) -> None:
+def test_acks_zero_gets_no_response(broker: Broker, topic: str) -> None:
     with broker.connect() as client:
         client.send(PRODUCE, 7, produce_body(topic, 0, batch([b"quiet"]), acks=0))
         versions = client.send(API_VERSIONS, 0)
@@ -226,10 +224,8 @@ def test_acks_zero_that_fails_closes_the_connection(broker: Broker, topic: str) 
     works(broker, topic)
 
 
-def test_what_is_accepted_beside_a_refusal_with_acks_zero_is_kept(
-    broker: Broker, topic: str
-) -> None:
-    good = produce_body(topic, 0, batch([b"kept"]), acks=0)
+def test_acks_zero_persists_the_accepted_partitions(broker: Broker, topic: str) -> None:
+    good = produce_body(topic, 0, batch([b"good"]), acks=0)
     data = struct.pack(">ii", 9, 0)
     both = array([good[12:], string(topic) + array([data])])
     with broker.connect() as client:
@@ -239,14 +235,16 @@ def test_what_is_accepted_beside_a_refusal_with_acks_zero_is_kept(
         assert client.fetch(topic, 0, max_wait_ms=20_000).high_watermark == 1
 
 
-def test_closing_while_a_fetch_waits_disturbs_nobody(broker: Broker, topic: str) -> None:
+def test_closing_while_a_fetch_waits_does_not_affect_other_clients(
+    broker: Broker, topic: str
+) -> None:
     for _ in range(20):
         with broker.connect() as impatient:
             impatient.send(FETCH, 4, fetch_body(topic, 0, 0, max_wait_ms=60_000))
     works(broker, topic)
 
 
-def test_a_client_that_resets_its_connection_disturbs_nobody(broker: Broker, topic: str) -> None:
+def test_a_reset_connection_does_not_affect_other_clients(broker: Broker, topic: str) -> None:
     linger_zero = struct.pack("ii", 1, 0)
     for _ in range(20):
         with broker.connect() as rude:
@@ -268,16 +266,16 @@ def never_read(broker: Broker, topic: str, requests: int) -> RawClient:
     client.socket.setblocking(False)
     with selectors.DefaultSelector() as writable:
         writable.register(client.socket, selectors.EVENT_WRITE)
-        wanted = b"".join(
+        unsent = b"".join(
             frame(FETCH, 4, number, fetch_body(topic, 0, 0)) for number in range(requests)
         )
-        while wanted and writable.select(0.2):
-            wanted = wanted[client.socket.send(wanted) :]
+        while unsent and writable.select(0.2):
+            unsent = unsent[client.socket.send(unsent) :]
     client.socket.settimeout(30)
     return client
 
 
-def test_clients_that_stop_reading_are_not_noticed_by_others(broker: Broker, topic: str) -> None:
+def test_clients_that_stop_reading_do_not_affect_others(broker: Broker, topic: str) -> None:
     fill(broker, topic, 8)
     with ExitStack() as opened:
         for _ in range(5):
@@ -286,13 +284,13 @@ def test_clients_that_stop_reading_are_not_noticed_by_others(broker: Broker, top
             works(broker, topic)
 
 
-def test_a_client_that_reads_late_gets_every_answer(broker: Broker, topic: str) -> None:
+def test_a_client_that_reads_late_gets_every_response(broker: Broker, topic: str) -> None:
     fill(broker, topic, 4)
     with never_read(broker, topic, 30) as client:
         for number in range(30):
-            correlation_id, answer = client.receive()
+            correlation_id, response = client.receive()
             assert correlation_id == number
-            assert len(split_batches(read_fetched(answer).records)) == 4
+            assert len(split_batches(read_fetched(response).records)) == 4
 
 
 # The limits below are settings, so each test has a broker of its own.
@@ -307,7 +305,7 @@ def test_memory_is_bounded_while_clients_do_not_read(own_broker: StartBroker) ->
         for _ in range(10):
             opened.enter_context(never_read(broker, topic, 200))
         works(broker, topic)
-        # Each asked for 200 x 8 MiB; the one answer that passes the limit is what may stay.
+        # Each requested 200 x 8 MiB; one response may exceed the limit.
         assert broker.resident_anonymous_kib() - before < 10 * 2 * 8 * 1024
     works(broker, topic)
 

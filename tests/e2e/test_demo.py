@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-P", "-m", "interfaces.main", "demo"]
 
 
-def test_the_tour_ends_well_and_says_what_happened(tmp_path: Path) -> None:
+def test_the_tour_succeeds_and_reports_its_steps(tmp_path: Path) -> None:
     ended = subprocess.run(
         COMMAND,
         cwd=tmp_path,
@@ -28,7 +28,7 @@ def test_the_tour_ends_well_and_says_what_happened(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_tour_that_is_ended_early_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_an_interrupted_tour_leaves_nothing_behind(tmp_path: Path) -> None:
     with subprocess.Popen(
         COMMAND,
         cwd=tmp_path,

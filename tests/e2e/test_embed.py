@@ -17,7 +17,7 @@ def produce(broker: Broker, topic: str, value: bytes) -> None:
 
 def consume(broker: Broker, topic: str) -> bytes | None:
     """The first record of the topic."""
-    facts = {"bootstrap.servers": broker.bootstrap_servers, "group.id": "nobody"}
+    facts = {"bootstrap.servers": broker.bootstrap_servers, "group.id": "a-group"}
     consumer = Consumer({**facts, "enable.auto.commit": False})
     consumer.assign([TopicPartition(topic, 0, 0)])
     message = consumer.poll(20)
@@ -27,20 +27,20 @@ def consume(broker: Broker, topic: str) -> bytes | None:
     return message.value()
 
 
-def test_a_first_message_needs_nothing_but_the_block() -> None:
+def test_a_with_block_is_enough_for_a_first_message() -> None:
     with Broker() as broker:
         produce(broker, "greetings", b"hello")
         assert consume(broker, "greetings") == b"hello"
 
 
-def test_brokers_run_beside_each_other_and_know_nothing_of_each_other() -> None:
+def test_several_brokers_are_independent() -> None:
     with Broker() as one, Broker() as other:
         produce(one, "greetings", b"one")
         produce(other, "greetings", b"other")
         assert consume(one, "greetings") == b"one"
 
 
-def test_a_data_folder_keeps_its_records_for_the_next_broker(tmp_path: Path) -> None:
+def test_the_next_broker_reads_the_records_of_a_data_folder(tmp_path: Path) -> None:
     with Broker(data=tmp_path / "data") as broker:
         produce(broker, "greetings", b"hello")
     with Broker(data=tmp_path / "data") as broker:

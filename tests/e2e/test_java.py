@@ -99,9 +99,9 @@ def running_stories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runnin
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("story", STORIES)
-def test_the_java_client_tells(
+def test_the_java_client_reports(
     story: str, version: str, bootstrap: str, topic: str, running_stories: RunningStories
 ) -> None:
     process = running_stories(version)
-    answer = process.ask("\t".join((story, bootstrap, topic)))
-    assert answer == "ok", f"{answer}\n{process.complaints()}"
+    response = process.ask("\t".join((story, bootstrap, topic)))
+    assert response == "ok", f"{response}\n{process.complaints()}"

@@ -39,11 +39,11 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
 @pytest.fixture
 def tell(node: LineProcess, bootstrap: str) -> Tell:
     def tell_story(story: str, **arguments: Any) -> Any:
-        asked = {"story": story, "bootstrap": bootstrap, **arguments}
-        answer = json.loads(node.ask(json.dumps(asked)))
-        if not answer["ok"]:
-            raise KafkaJSError(answer["error"])
-        return answer["result"]
+        request = {"story": story, "bootstrap": bootstrap, **arguments}
+        response = json.loads(node.ask(json.dumps(request)))
+        if not response["ok"]:
+            raise KafkaJSError(response["error"])
+        return response["result"]
 
     return tell_story
 
@@ -120,7 +120,7 @@ def test_one_batch_goes_to_many_topics(
 
 
 @pytest.mark.parametrize("idempotent", [False, True])
-def test_many_sends_at_once_all_arrive_once(
+def test_concurrent_sends_all_arrive_once(
     tell: Tell, bootstrap: str, topic: str, idempotent: bool
 ) -> None:
     settings = {"idempotent": True, "maxInFlightRequests": 1} if idempotent else {}
@@ -201,7 +201,7 @@ def test_a_topic_that_cannot_be_is_refused(admin: Tell, new: dict[str, Any], kin
     assert kind in refused.value.kinds
 
 
-def test_metadata_tells_partitions_and_leaders(admin: Tell, create_topic: CreateTopic) -> None:
+def test_metadata_has_partitions_and_leaders(admin: Tell, create_topic: CreateTopic) -> None:
     name = create_topic(3)
     (found,) = admin("fetchTopicMetadata", {"topics": [name]})["topics"]
     assert found["name"] == name
@@ -210,7 +210,9 @@ def test_metadata_tells_partitions_and_leaders(admin: Tell, create_topic: Create
         assert partition["replicas"] == partition["isr"] == [partition["leader"]]
 
 
-def test_offsets_are_told_at_both_ends(tell: Tell, admin: Tell, create_topic: CreateTopic) -> None:
+def test_start_and_end_offsets_are_listed(
+    tell: Tell, admin: Tell, create_topic: CreateTopic
+) -> None:
     name = create_topic(2)
     tell("send", topic=name, messages=[message(b"x", partition=1)] * 5)
     found = {o["partition"]: (o["low"], o["high"]) for o in admin("fetchTopicOffsets", name)}
@@ -220,8 +222,8 @@ def test_offsets_are_told_at_both_ends(tell: Tell, admin: Tell, create_topic: Cr
 def test_records_are_deleted_up_to_an_offset(tell: Tell, topic: str) -> None:
     tell("send", topic=topic, messages=[message(b"x", partition=0)] * 5)
     for offset, low in [("3", "3"), ("-1", "5")]:
-        wanted = [{"partition": 0, "offset": offset}]
-        (found,) = tell("deleteRecords", topic=topic, partitions=wanted)
+        partitions = [{"partition": 0, "offset": offset}]
+        (found,) = tell("deleteRecords", topic=topic, partitions=partitions)
         assert (found["low"], found["high"]) == (low, "5")
 
 

@@ -14,9 +14,9 @@ from tests.e2e.librdkafka import deliver, producer, read, read_values
 pytestmark = pytest.mark.skipif(shutil.which("kcat") is None, reason="no kcat on this machine")
 
 
-def kcat(bootstrap: str, *arguments: str, given: bytes = b"") -> bytes:
+def kcat(bootstrap: str, *arguments: str, stdin: bytes = b"") -> bytes:
     done = subprocess.run(
-        ["kcat", "-b", bootstrap, *arguments], input=given, capture_output=True, timeout=60
+        ["kcat", "-b", bootstrap, *arguments], input=stdin, capture_output=True, timeout=60
     )
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
@@ -32,13 +32,13 @@ def test_it_lists_brokers_topics_and_partitions(bootstrap: str, create_topic: Cr
 
 
 def test_lines_become_messages(bootstrap: str, topic: str) -> None:
-    kcat(bootstrap, "-P", "-t", topic, "-p", "0", given=b"one\ntwo\nthree\n")
+    kcat(bootstrap, "-P", "-t", topic, "-p", "0", stdin=b"one\ntwo\nthree\n")
     assert read_values(bootstrap, topic, 3) == [b"one", b"two", b"three"]
 
 
 def test_keys_headers_and_null_values_are_produced(bootstrap: str, topic: str) -> None:
     marks = ("-K", ":", "-Z", "-H", "origin=kcat")
-    kcat(bootstrap, "-P", "-t", topic, "-p", "0", *marks, given=b"key:value\ngone:\n")
+    kcat(bootstrap, "-P", "-t", topic, "-p", "0", *marks, stdin=b"key:value\ngone:\n")
     full, tombstone = read(bootstrap, topic, 2)
     assert (full.key(), full.value(), full.headers()) == (b"key", b"value", [("origin", b"kcat")])
     assert (tombstone.key(), tombstone.value()) == (b"gone", None)
@@ -47,7 +47,7 @@ def test_keys_headers_and_null_values_are_produced(bootstrap: str, topic: str) -
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
 def test_what_it_compresses_it_reads_again(bootstrap: str, topic: str, codec: str) -> None:
     lines = b"".join(b"line %d\n" % n for n in range(500))
-    kcat(bootstrap, "-P", "-t", topic, "-p", "0", "-z", codec, given=lines)
+    kcat(bootstrap, "-P", "-t", topic, "-p", "0", "-z", codec, stdin=lines)
     assert kcat(bootstrap, "-C", "-t", topic, "-p", "0", "-e", "-q") == lines
 
 
@@ -67,12 +67,12 @@ def test_it_reads_from_a_time(bootstrap: str, topic: str) -> None:
     assert kcat(bootstrap, "-C", "-t", topic, "-p", "0", *since) == b"2\n3\n"
 
 
-def test_it_tells_a_message_as_json(bootstrap: str, topic: str) -> None:
+def test_it_prints_a_message_as_json(bootstrap: str, topic: str) -> None:
     deliver(producer(bootstrap), topic, b"value", key=b"key", headers=[("h", b"1")])
     line = kcat(bootstrap, "-C", "-t", topic, "-p", "0", "-J", "-e", "-q")
-    told = json.loads(line)
-    assert (told["topic"], told["partition"], told["offset"]) == (topic, 0, 0)
-    assert (told["key"], told["payload"], told["headers"]) == ("key", "value", ["h", "1"])
+    message = json.loads(line)
+    assert (message["topic"], message["partition"], message["offset"]) == (topic, 0, 0)
+    assert (message["key"], message["payload"], message["headers"]) == ("key", "value", ["h", "1"])
 
 
 def test_it_finds_an_offset_for_a_time(bootstrap: str, topic: str) -> None:

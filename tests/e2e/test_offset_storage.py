@@ -26,7 +26,7 @@ def consumer(broker: BrokerProcess, group_id: str) -> Consumer:
 
 
 def once_loaded(call: Callable[[], list[TopicPartition]]) -> list[TopicPartition]:
-    """Before, librdkafka passes the broker's "later" on to who waits for an answer."""
+    """Repeats the call while the offsets are loading: librdkafka does not retry that error."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -40,20 +40,20 @@ def once_loaded(call: Callable[[], list[TopicPartition]]) -> list[TopicPartition
 
 def commit(broker: BrokerProcess, group_id: str, topic: str, *offsets: int) -> None:
     with closing(consumer(broker, group_id)) as client:
-        wanted = [TopicPartition(topic, n, offset) for n, offset in enumerate(offsets)]
-        for one in once_loaded(lambda: client.commit(offsets=wanted, asynchronous=False)):
+        partitions = [TopicPartition(topic, n, offset) for n, offset in enumerate(offsets)]
+        for one in once_loaded(lambda: client.commit(offsets=partitions, asynchronous=False)):
             assert one.error is None
 
 
 def committed(broker: BrokerProcess, group_id: str, topic: str, count: int) -> list[int]:
     with closing(consumer(broker, group_id)) as client:
-        wanted = [TopicPartition(topic, n) for n in range(count)]
-        found = once_loaded(lambda: client.committed(wanted, timeout=PATIENCE_S))
+        partitions = [TopicPartition(topic, n) for n in range(count)]
+        found = once_loaded(lambda: client.committed(partitions, timeout=PATIENCE_S))
         return [one.offset for one in found]
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres", "memory"])
-def test_offsets_are_kept_where_they_are_told_to_be(start_broker: StartBroker, kind: str) -> None:
+def test_offsets_are_in_the_configured_store(start_broker: StartBroker, kind: str) -> None:
     place = "sqlite://" if kind == "sqlite" else "memory://"
     if kind == "postgres":
         server = running_postgres()

@@ -40,13 +40,13 @@ def servers() -> Iterator[str]:
 
 
 def run(
-    command: list[str], folder: Path, given: str = "", extra: Mapping[str, str] | None = None
+    command: list[str], folder: Path, stdin: str = "", extra: Mapping[str, str] | None = None
 ) -> str:
     ended = subprocess.run(
         command,
         cwd=folder,
         env={**os.environ, **(extra or {})},
-        input=given,
+        input=stdin,
         capture_output=True,
         text=True,
         timeout=50,
@@ -70,7 +70,7 @@ def test_every_snippet_of_a_program_is_an_example_too() -> None:
 
 def test_every_command_is_one_that_is_tried() -> None:
     known = re.compile(
-        r"\./scripts/|ottla |curl |kcat |echo [a-z ]+ \| (kcat|ottla) |uvx --from \. ottla |"
+        r"\./scripts/|ottla |curl |kcat |echo [a-z ]+ \| (kcat|ottla) |uv tool install \.$|"
         r"pipx install \.$|python3 -m venv |\. ~/ottla-env/|pip install (\.$|'\.\[spark\]'$)"
     )
     assert [line for line in SHELL_LINES if not known.match(line)] == []
@@ -92,31 +92,33 @@ def test_kcat_sends_a_message_and_reads_it(servers: str, tmp_path: Path) -> None
     if shutil.which("kcat") is None:
         pytest.skip("no kcat on this machine")
     [snippet] = snippets("sh", "kcat")
-    said = run(["sh", "-e"], tmp_path, snippet.replace(DEFAULT_ADDRESS, servers))
-    assert said == "hello\n"
+    output = run(["sh", "-e"], tmp_path, snippet.replace(DEFAULT_ADDRESS, servers))
+    assert output == "hello\n"
 
 
-def test_curl_is_answered(tmp_path: Path) -> None:
+def test_curl_gets_a_response(tmp_path: Path) -> None:
     if shutil.which("curl") is None:
         pytest.skip("no curl on this machine")
     [snippet] = snippets("sh", "curl localhost:8082/topics\n")
     with Broker(admin=True) as broker:
-        said = run(["sh", "-e"], tmp_path, snippet.replace(ADMIN_URL, broker.admin_url))
-    assert '"KafkaTopicList"' in said and '"KafkaConsumerGroupList"' in said
+        output = run(["sh", "-e"], tmp_path, snippet.replace(ADMIN_URL, broker.admin_url))
+    assert '"KafkaTopicList"' in output and '"KafkaConsumerGroupList"' in output
 
 
 @pytest.mark.parametrize(
-    "example, said",
+    "example, output",
     [
         ("first_message_confluent.py", "0 hello from Python\n"),
         ("first_message_aiokafka.py", "0 hello from asyncio\n"),
     ],
 )
 def test_python_sends_a_message_and_reads_it(
-    example: str, said: str, servers: str, tmp_path: Path
+    example: str, output: str, servers: str, tmp_path: Path
 ) -> None:
     snippet = (EXAMPLES / "python" / example).read_text("utf-8")
-    assert run([sys.executable, written(snippet, tmp_path, "first.py", servers)], tmp_path) == said
+    assert (
+        run([sys.executable, written(snippet, tmp_path, "first.py", servers)], tmp_path) == output
+    )
 
 
 def test_kafkajs_sends_a_message_and_reads_it(servers: str, tmp_path: Path) -> None:

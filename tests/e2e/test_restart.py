@@ -53,9 +53,9 @@ def test_deleted_records_stay_deleted(start_broker: StartBroker) -> None:
     topic = new_topic(broker, 2)
     for partition in range(2):
         deliver(producer(broker.bootstrap), topic, b"a", b"b", b"c", partition=partition)
-    wanted = [TopicPartition(topic, 0, 2), TopicPartition(topic, 1, OFFSET_END)]
+    partitions = [TopicPartition(topic, 0, 2), TopicPartition(topic, 1, OFFSET_END)]
     client = admin(broker.bootstrap)
-    for future in client.delete_records(wanted).values():
+    for future in client.delete_records(partitions).values():
         future.result(PATIENCE_S)
     broker.kill()
     broker.start()
@@ -74,14 +74,14 @@ def test_deleted_records_stay_deleted(start_broker: StartBroker) -> None:
 
 def test_a_deleted_topic_stays_deleted(start_broker: StartBroker) -> None:
     broker = start_broker()
-    kept, deleted = new_topic(broker), new_topic(broker)
-    for topic in (kept, deleted):
+    remaining, deleted = new_topic(broker), new_topic(broker)
+    for topic in (remaining, deleted):
         deliver(producer(broker.bootstrap), topic, b"value")
     client = admin(broker.bootstrap)
     client.delete_topics([deleted])[deleted].result(PATIENCE_S)
     restart(broker)
     listed = admin(broker.bootstrap).list_topics(timeout=PATIENCE_S).topics
-    assert kept in listed
+    assert remaining in listed
     assert deleted not in listed
 
 
@@ -118,7 +118,7 @@ def test_an_idempotent_producer_is_still_known(start_broker: StartBroker) -> Non
         assert client.end_offset(topic) == 4
 
 
-def test_a_producer_id_is_never_given_twice(start_broker: StartBroker) -> None:
+def test_a_producer_id_is_never_assigned_twice(start_broker: StartBroker) -> None:
     broker = start_broker()
     given: list[tuple[int, int]] = []
     for _ in range(3):
@@ -151,11 +151,11 @@ def test_sigterm_releases_a_waiting_fetch(start_broker: StartBroker) -> None:
     broker = start_broker()
     topic = new_topic(broker)
     with broker.connect() as waiting, broker.connect() as other:
-        asked = waiting.send(FETCH, 4, fetch_body(topic, 0, 0, max_wait_ms=300_000))
+        sent = waiting.send(FETCH, 4, fetch_body(topic, 0, 0, max_wait_ms=300_000))
         other.api_versions()
         assert broker.terminate() == 0
-        answered, answer = waiting.receive()
-        assert (answered, read_fetched(answer).records) == (asked, b"")
+        received, response = waiting.receive()
+        assert (received, read_fetched(response).records) == (sent, b"")
         assert waiting.is_closed_by_peer()
         assert other.is_closed_by_peer()
 

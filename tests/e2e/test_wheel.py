@@ -168,8 +168,8 @@ def test_importing_the_installed_facade_imports_no_dependency(
 def test_the_package_can_be_run_like_the_command(environment: Environment, tmp_path: Path) -> None:
     for command in ([environment.ottla], [environment.python, "-m", "ottla"]):
         words = [*command, "--version"]
-        said = subprocess.check_output(words, cwd=tmp_path, env=ENVIRONMENT, text=True)
-        assert said.startswith("ottla ")
+        output = subprocess.check_output(words, cwd=tmp_path, env=ENVIRONMENT, text=True)
+        assert output.startswith("ottla ")
 
 
 def test_the_installed_facade_runs_a_broker(environment: Environment, tmp_path: Path) -> None:
@@ -224,8 +224,8 @@ spark.stop()
 """
     assert shutil.which("python3") != environment.python
     java = str(java_home(os.environ, tmp_path / "java"))
-    said = environment.run(code, tmp_path, {"JAVA_HOME": java})
-    assert said.split("\n") == ["hello the user", ""]
+    output = environment.run(code, tmp_path, {"JAVA_HOME": java})
+    assert output.split("\n") == ["hello the user", ""]
 
 
 def test_the_installed_command_serves_and_ends_with_zero(
@@ -237,15 +237,15 @@ def test_the_installed_command_serves_and_ends_with_zero(
     producer.produce("greetings", b"hello")
     assert producer.flush(20) == 0
 
-    consumer = Consumer({**address, "group.id": "nobody", "enable.auto.commit": False})
+    consumer = Consumer({**address, "group.id": "a-group", "enable.auto.commit": False})
     consumer.assign([TopicPartition("greetings", 0, 0)])
     message = consumer.poll(20)
     consumer.close()
     assert message is not None
     assert message.value() == b"hello"
 
-    with urlopen(f"http://{facts['admin'][0]}/topics/greetings", timeout=30) as answer:
-        assert json.load(answer)["partitions_count"] == 1
+    with urlopen(f"http://{facts['admin'][0]}/topics/greetings", timeout=30) as response:
+        assert json.load(response)["partitions_count"] == 1
 
     served.send_signal(signal.SIGTERM)
     assert served.wait(20) == 0

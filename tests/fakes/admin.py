@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from typing import Any
+from functools import cache
+from typing import Any, cast
 from urllib.parse import quote, unquote
+
+from fastapi import FastAPI
 
 from application.background.runner import Runner
 from application.metrics.broker import BrokerReadings
@@ -17,19 +20,42 @@ from application.metrics.topics import TopicReadings
 from application.ports.request_log import RequestLog
 from infrastructure.observability.collecting import Collector, Scrapes
 from interfaces.rest.admin import Admin, Check, Connection, KafkaListener
-from interfaces.rest.serving.app import create_app
+from interfaces.rest.serving.app import create_app, make_ready
 from interfaces.rest.serving.gate import Gate
 from interfaces.rest.serving.guard import Guard
 from tests.fakes.broker import FakeBroker
 from tests.fakes.logs import FakeRequestLog
-from tests.fakes.type_adapters import share_type_adapters
 
 HOST = "localhost:8082"
 
-share_type_adapters()
+
+class _CurrentAdmin:
+    """The Admin of the app that all tests share."""
+
+    def __init__(self) -> None:
+        self.admin: Admin | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.admin, name)
 
 
-class Answer:
+_current = _CurrentAdmin()
+
+
+@cache
+def _shared_app() -> FastAPI:
+    app = create_app(cast(Admin, _current))
+    make_ready(app)
+    return app
+
+
+def app_of(admin: Admin) -> FastAPI:
+    """FastAPI takes a tenth of a second to make an app, so there is one, with this Admin."""
+    _current.admin = admin
+    return _shared_app()
+
+
+class RestResponse:
     def __init__(self, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
         self.status = status
         self.headers = {name.decode(): value.decode() for name, value in headers}
@@ -40,7 +66,7 @@ class Answer:
         return json.loads(self.body)
 
     def __repr__(self) -> str:
-        return f"Answer({self.status}, {self.body[:500]!r})"
+        return f"RestResponse({self.status}, {self.body[:500]!r})"
 
 
 class FakeAdmin:
@@ -73,8 +99,7 @@ class FakeAdmin:
             storage="memory://",
         )
         self.stopping = asyncio.Event()
-        self.app = create_app(self.admin)
-        self.gate = Gate(self.app, self.admin, Guard(["127.0.0.1"], []), self.stopping)
+        self.gate = Gate(app_of(self.admin), self.admin, Guard(["127.0.0.1"], []), self.stopping)
 
     def _collector(self) -> Collector:
         broker, clock = self.fake.broker, self.fake.clock
@@ -89,27 +114,28 @@ class FakeAdmin:
     def v3(self) -> str:
         return f"/v3/clusters/{self.fake.broker.cluster_id}"
 
-    def get(self, path: str, headers: Mapping[str, str] | None = None) -> Answer:
-        return self.ask("GET", path, headers=headers)
+    def get(self, path: str, headers: Mapping[str, str] | None = None) -> RestResponse:
+        return self.request("GET", path, headers=headers)
 
-    def post(self, path: str, body: Any = None) -> Answer:
-        return self.ask("POST", path, body)
+    def post(self, path: str, body: Any = None) -> RestResponse:
+        return self.request("POST", path, body)
 
-    def ask(
+    def request(
         self,
         method: str,
         path: str,
         body: Any = None,
         headers: Mapping[str, str] | None = None,
         raw: bytes | None = None,
-    ) -> Answer:
-        """`body` goes as JSON, `raw` as it is."""
+    ) -> RestResponse:
+        """`body` is sent as JSON, `raw` as it is; `path` may be a whole URL of a response."""
+        path = path.removeprefix(f"http://{HOST}")
         content = raw if raw is not None else b"" if body is None else json.dumps(body).encode()
         sent = {"host": HOST, "content-length": str(len(content))}
         if content:
             sent["content-type"] = "application/json"
         sent |= headers or {}
-        return asyncio.run(self._ask(method, path, sent, content))
+        return asyncio.run(self._respond(method, path, sent, content))
 
     def scope(
         self, method: str, path: str, headers: Mapping[str, str], query: str
@@ -130,26 +156,27 @@ class FakeAdmin:
             "server": (host, int(port)),
         }
 
-    async def _ask(
+    async def _respond(
         self, method: str, path: str, headers: Mapping[str, str], content: bytes
-    ) -> Answer:
+    ) -> RestResponse:
+        app_of(self.admin)  # another FakeAdmin of the test may have been used meanwhile
         path, _, query = path.partition("?")
         scope = self.scope(method, path, headers, query)
         sent: list[Any] = []
-        requests = [{"type": "http.request", "body": content, "more_body": False}]
+        received = [{"type": "http.request", "body": content, "more_body": False}]
 
         async def receive() -> Any:
-            if not requests:
+            if not received:
                 await asyncio.Event().wait()  # until the response
-            return requests.pop()
+            return received.pop()
 
         async def send(message: Any) -> None:
             sent.append(message)
 
-        task = asyncio.ensure_future(self.gate(scope, receive, send))
-        while not task.done():
+        responding = asyncio.ensure_future(self.gate(scope, receive, send))
+        while not responding.done():
             self.fake.run()
             await asyncio.sleep(0)
-        await task
+        await responding
         start, *pieces = sent
-        return Answer(start["status"], start["headers"], b"".join(p["body"] for p in pieces))
+        return RestResponse(start["status"], start["headers"], b"".join(p["body"] for p in pieces))

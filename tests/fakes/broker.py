@@ -181,3 +181,10 @@ class FakeBroker(InProcessBroker):
         """The whole committed log of a partition."""
         partition_id = self.existing(name).partition_ids[index]
         return self.log.read(partition_id, 0, 2**62, 2**62, True)
+
+
+def with_topic(partitions: int = 1, **configs: str) -> FakeBroker:
+    """With the topic `t`."""
+    fake = FakeBroker()
+    fake.topic("t", partitions, **configs)
+    return fake

@@ -13,7 +13,7 @@ from tests.fakes.classic_requests import (
 from tests.fakes.client import FakeClient, FakeKafka
 
 JOIN, SYNC, HEARTBEAT, LEAVE = 9, 5, 4, 5
-FIRST_TO_JOIN_TWICE = 4
+MEMBER_ID_REQUIRED = 4
 
 
 class Member:
@@ -34,7 +34,7 @@ class Member:
 
     def fetch_id(self, version: int = JOIN, **other: Any) -> None:
         """Requests a member id before the join (KIP-394)."""
-        if not self.member_id and version >= FIRST_TO_JOIN_TWICE and self.instance_id is None:
+        if not self.member_id and version >= MEMBER_ID_REQUIRED and self.instance_id is None:
             facts = {**self.facts, **other}
             response = self.client.ask(join_request("", self.group_id, **facts), version)
             assert response.error_code == 79, response

@@ -28,7 +28,3 @@ class FakeClock:
     def advance(self, by_ms: int) -> None:
         self._wall_ms += by_ms
         self._monotonic_ms += by_ms
-
-    def set_back(self, by_ms: int) -> None:
-        """Moves the wall clock only; timers use the monotonic clock."""
-        self._wall_ms -= by_ms

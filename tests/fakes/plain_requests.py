@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from typing import Any
 
 from interfaces.kafka.requests.apis import APIS
 from interfaces.kafka.wire.schema import Request
@@ -129,3 +130,13 @@ REQUESTS: dict[str, Callable[[int], Request]] = {
     "heartbeat": lambda version: heartbeat_request(1, "m"),
     "sync_group": lambda version: sync_request(1, "m"),
 }
+
+
+def plain_request(name: str, version: int, topic_id: bytes) -> Request:
+    """Topic `t` has this id."""
+    request: Any = REQUESTS[name](version)
+    for data in getattr(request, "topic_data", None) or getattr(request, "topics", None) or ():
+        if getattr(data, "topic_id", None) == TOPIC_ID:
+            data.topic_id = topic_id
+    found: Request = request
+    return found

@@ -68,9 +68,10 @@ def broker(
     while request:
         body = _api_versions(versions)
         if request[4:6] == _METADATA:
+            addresses = [node.rpartition(":") for node in nodes]
             brokers = [
-                MetadataResponseBroker(node_id=number, host="127.0.0.1", port=int(node[10:]))
-                for number, node in enumerate(nodes)
+                MetadataResponseBroker(node_id=number, host=host, port=int(port))
+                for number, (host, _, port) in enumerate(addresses)
             ]
             response = MetadataResponse(brokers=brokers, cluster_id="c", topics=[])
             body = b"".join(map(bytes, response.encode(4)))

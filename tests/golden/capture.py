@@ -1,4 +1,4 @@
-"""Records what real clients and a real Kafka say to each other, as API/captured.jsonl beside this.
+"""Records requests of clients and responses of a real Kafka, as API/captured.jsonl beside this.
 
 The recorder stands between them, at the address that Kafka advertises, and lets everything pass.
 README.md says how to run it. Of all that passes, a few small examples are kept of each API,
@@ -30,14 +30,14 @@ from tests.golden.frames import (
     response_body,
 )
 
-#: A longer exchange says nothing more, unless it is the only one.
+#: Longer exchanges are omitted, unless there is no other.
 LONG_BYTES = 4000
-#: All our clients call themselves so.
+#: The client id of all our clients.
 CLIENT_ID = b"golden"
-#: And this is who sent what comes with another client id.
+#: The sender of frames with another client id.
 KAFKA = "kafka-4.2.0"
 BY_KEY = {message_of(name, "request").api_key: name for name in NAMES}
-#: At most so many are kept of each API, version and client.
+#: The maximum for each API, version and client.
 KEPT = 8
 
 
@@ -103,7 +103,7 @@ class Recorder:
 
 
 async def frames(source: asyncio.StreamReader, to: asyncio.StreamWriter) -> AsyncIterator[bytes]:
-    """Every frame that passes, once it has been sent on."""
+    """Every frame, after it is forwarded."""
     try:
         while True:
             size = await source.readexactly(4)
@@ -118,7 +118,7 @@ async def frames(source: asyncio.StreamReader, to: asyncio.StreamWriter) -> Asyn
 
 
 def shown(exchange: Exchange) -> set[tuple[Any, ...]]:
-    """What an exchange is an example of: nulls, flags, special numbers, errors, codecs."""
+    """The features of an exchange: nulls, flags, special numbers, errors, codecs."""
     found = set(features("request", decoded(exchange, "request")))
     if exchange.response is not None:
         found |= set(features("response", decoded(exchange, "response")))
@@ -157,7 +157,7 @@ def features(path: str, value: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def chosen(exchanges: list[Exchange]) -> Iterator[Exchange]:
-    """Of one API, version and client: from the smallest on, each that shows something new."""
+    """Of one API, version and client: the smallest ones, each with a new feature."""
     seen: set[tuple[Any, ...]] = set()
     kept = 0
     for exchange in sorted(exchanges, key=lambda exchange: exchange.size):

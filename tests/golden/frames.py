@@ -1,6 +1,6 @@
-"""Golden frames taken apart and put together again, with the header functions of the wire.
+"""Decodes the headers of golden frames.
 
-A frame stands in the files without the length in front of it, as hex.
+A frame is in the files as hex, without its length.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def request_header(frame: bytes) -> tuple[int, int, int, bytes]:
 
 
 def request_body(frame: bytes) -> tuple[int, int, int]:
-    """The key, the version, and where the body begins."""
+    """The key, the version, and the position of the body."""
     key, version, _, client_id = request_header(frame)
     position = CLIENT_ID_START + len(client_id)
     if message_by_key(key).is_flexible(version):
@@ -64,7 +64,7 @@ def message_by_key(key: int) -> type[Message]:
 
 
 def response_body(message: type[Message], version: int, frame: bytes) -> int:
-    """Where the body begins, once the header is what we would have written."""
+    """The position of the body, after a check that we write the same header."""
     tagged = message.is_flexible(version) and message.api_key != API_VERSIONS
     start = 5 if tagged else 4
     (correlation_id,) = _LENGTH.unpack_from(frame)
@@ -74,7 +74,7 @@ def response_body(message: type[Message], version: int, frame: bytes) -> int:
 
 
 def error_codes(answer: Struct) -> list[int]:
-    """The error codes anywhere in it, each once."""
+    """All error codes, at any depth, each once."""
     return sorted(set(_error_codes(answer)))
 
 

@@ -1,4 +1,4 @@
-"""What real clients put into Produce requests is what we read out of it (batches/README.md)."""
+"""The batches of real clients are decoded to the records that they sent (batches/README.md)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def captured(name: str) -> RecordBatch:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_records_of_a_client_are_read_as_it_meant_them(name: str) -> None:
+def test_the_records_of_each_client_are_decoded(name: str) -> None:
     batch = captured(name)
     batch.check_crc(crc32c)
     payload = BatchCompression().decompress(batch.codec, batch.records, 1_000_000)
@@ -50,13 +50,13 @@ def test_the_records_of_a_client_are_read_as_it_meant_them(name: str) -> None:
     assert times == [(message.offset, message.timestamp) for message in EXPECTED]
 
 
-def test_every_codec_was_captured_from_the_main_clients() -> None:
+def test_the_main_clients_have_a_batch_for_each_codec() -> None:
     for client in ("confluent", "aiokafka", "java"):
         assert [captured(f"{client}-{codec}").codec for codec in CODECS] == [0, 1, 2, 3, 4]
     assert {f"kafkajs-{codec}" for codec in CODECS[:3]} <= set(NAMES)
 
 
-def test_idempotent_batches_carry_a_producer_and_the_first_sequence() -> None:
+def test_idempotent_batches_have_a_producer_id_and_the_first_sequence() -> None:
     for name in ("confluent-idempotent", "java-none"):
         batch = captured(name)
         assert batch.producer_id > NO_PRODUCER_ID

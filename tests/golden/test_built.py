@@ -19,7 +19,7 @@ def snake(kafka_name: str) -> str:
 
 
 def same(ours: Any, kafkas: Any) -> bool:
-    """Whether a decoded value is what Kafka's JSON says; bytes and uuids stand there as base64."""
+    """Compares a decoded value with Kafka's JSON, in which bytes and uuids are base64."""
     if isinstance(kafkas, dict):
         if "recordsSizeInBytes" in kafkas:
             kafkas = dict(kafkas)
@@ -51,21 +51,21 @@ def decoded(name: str, line: dict[str, Any]) -> tuple[Struct, bytes, bytes]:
 
 
 @each_api
-def test_what_kafka_wrote_is_decoded_and_encoded_to_the_same_bytes(name: str) -> None:
+def test_messages_of_kafka_are_decoded_and_encoded_to_the_same_bytes(name: str) -> None:
     for line in lines(name, "built"):
         _, body, again = decoded(name, line)
         assert again == body, (line["message"], line["version"], line["example"])
 
 
 @each_api
-def test_every_field_has_the_value_that_kafka_says_it_has(name: str) -> None:
+def test_every_field_has_its_value_in_the_json_of_kafka(name: str) -> None:
     for line in lines(name, "built"):
         found, _, _ = decoded(name, line)
         assert same(found, line["fields"]), (line["message"], line["version"], found)
 
 
 @each_api
-def test_each_declared_version_and_no_other_was_built(name: str) -> None:
+def test_only_declared_versions_were_built(name: str) -> None:
     built = [(line["message"], line["version"], line["example"]) for line in lines(name, "built")]
     assert sorted(built) == sorted(
         (direction, version, example)

@@ -1,4 +1,4 @@
-"""What real clients sent to a real Kafka, and what it answered (README.md: captured.jsonl)."""
+"""Requests of real clients to a real Kafka, and its responses (README.md: captured.jsonl)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.golden.frames import (
 )
 
 #: Requests that do not end where their last field does: (API, client) -> (bytes left over, why).
-#: Kafka reads them as we do: what follows a body does not matter.
+#: Kafka ignores them, too.
 LONGER = {
     ("metadata", "confluent-kafka"): (
         bytes.fromhex("010000"),
@@ -40,7 +40,7 @@ def captured(name: str, direction: str) -> Iterator[tuple[str, int, bytes]]:
 
 
 @each_api
-def test_what_a_client_sent_is_decoded_and_encoded_to_the_same_bytes(name: str) -> None:
+def test_requests_of_clients_are_decoded_and_encoded_to_the_same_bytes(name: str) -> None:
     message = message_of(name, "request")
     for label, version, frame in captured(name, "request"):
         key, named, start = request_body(frame)
@@ -53,7 +53,7 @@ def test_what_a_client_sent_is_decoded_and_encoded_to_the_same_bytes(name: str) 
 
 
 @each_api
-def test_what_kafka_answered_is_decoded_and_encoded_to_the_same_bytes(name: str) -> None:
+def test_responses_of_kafka_are_decoded_and_encoded_to_the_same_bytes(name: str) -> None:
     message = message_of(name, "response")
     for label, version, frame in captured(name, "response"):
         start = response_body(message, version, frame)
@@ -63,7 +63,7 @@ def test_what_kafka_answered_is_decoded_and_encoded_to_the_same_bytes(name: str)
 
 
 @each_api
-def test_the_errors_noted_beside_an_answer_are_those_in_it(name: str) -> None:
+def test_the_error_codes_of_a_capture_are_those_of_its_response(name: str) -> None:
     message = message_of(name, "response")
     noted: list[tuple[Any, ...]] = [
         tuple(line["errors"]) for line in lines(name, "captured") if line["response"]
@@ -77,14 +77,14 @@ def test_the_errors_noted_beside_an_answer_are_those_in_it(name: str) -> None:
     assert found == noted
 
 
-def test_an_answer_carries_the_correlation_id_of_its_request() -> None:
+def test_a_response_has_the_correlation_id_of_its_request() -> None:
     for name in NAMES:
         for line in lines(name, "captured"):
             if line["response"]:
                 assert line["request"][8:16] == line["response"][:8]
 
 
-def test_every_client_was_captured_with_what_is_served_to_it() -> None:
+def test_the_captures_of_each_client_have_the_main_apis() -> None:
     families: dict[str, set[str]] = {}
     for name in NAMES:
         for line in lines(name, "captured"):

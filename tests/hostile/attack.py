@@ -1,4 +1,4 @@
-"""A broker under attack: what it promises, how much it took, and a healthy client beside it."""
+"""A broker under attack: its memory limit, its memory, and a healthy client."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Self
 from domain.configs.broker import BrokerConfig
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.raw_client import RawClient, batch, sealed_part, split_batches
-from tests.hostile.promise import kept_bytes, promised_bytes
+from tests.hostile.promise import persisted_bytes, promised_bytes
 
 PATIENCE_S = 120.0
 SAMPLE_S = 0.02
@@ -50,22 +50,22 @@ class Attacked:
                 assert client.produce(FULL, batch([os.urandom(MIB - 500)])).error == 0
 
     @contextmanager
-    def endured(self, connections: int, asking: int, **kept: int) -> Iterator[Endured]:
-        """Meanwhile a healthy client goes on; afterwards the memory is compared."""
-        with Endured(self.broker) as endured:
+    def endured(self, connections: int, active: int, **persisted: int) -> Iterator[Endurance]:
+        """A healthy client runs meanwhile; at the end the memory is compared with the limit."""
+        with Endurance(self.broker) as endured:
             yield endured
-        promised = promised_bytes(self.config, connections, asking) + kept_bytes(**kept)
+        promised = promised_bytes(self.config, connections, active) + persisted_bytes(**persisted)
         print(
             f"\nRssAnon at most {endured.most_bytes / MIB:.0f} MiB of {promised / MIB:.0f} promised"
             f"; {endured.round_trips} healthy round trips"
         )
         assert endured.failure is None, f"the healthy client: {endured.failure!r}"
-        assert endured.round_trips, "the healthy client had no turn"
+        assert endured.round_trips, "the healthy client made no round trip"
         assert endured.most_bytes <= promised
 
 
-class Endured:
-    """Round trips of somebody else, and the broker's memory, for as long as it lasts."""
+class Endurance:
+    """Runs round trips of a healthy client and samples the memory of the broker."""
 
     def __init__(self, broker: BrokerProcess) -> None:
         self._broker = broker
@@ -79,11 +79,11 @@ class Endured:
         self.failure: BaseException | None = None
 
     def go_on(self, round_trips: int = 20) -> None:
-        """So long the attackers stay and do nothing."""
+        """Waits for round trips while the attackers stay connected."""
         with self._turned:
-            wanted = self.round_trips + round_trips
+            target = self.round_trips + round_trips
             self._turned.wait_for(
-                lambda: self.round_trips >= wanted or self.failure is not None, PATIENCE_S
+                lambda: self.round_trips >= target or self.failure is not None, PATIENCE_S
             )
 
     def __enter__(self) -> Self:
@@ -107,7 +107,7 @@ class Endured:
         try:
             with self._broker.connect(PATIENCE_S) as client:
                 first = client.end_offset(HEALTHY)
-                # Once more when the attack is over: also then it works.
+                # Once more after the attack.
                 while not self._over.is_set() or not sent:
                     sent.append(batch([os.urandom(30)]))
                     report = client.produce(HEALTHY, sent[-1])
@@ -131,8 +131,8 @@ def connections(broker: BrokerProcess, count: int) -> Iterator[list[RawClient]]:
 
 
 def send_all_at_once(clients: Sequence[RawClient], frames: Sequence[bytes], idle_s: float) -> int:
-    """All of them send as fast as the broker takes it, until nothing moves any more; returns how
-    many bytes it did not take. An answer, or the end of a connection, ends that one's sending.
+    """Sends the frames as fast as the broker reads, until it reads no more; returns how many bytes
+    it did not read. An error of a connection ends its sending.
     """
     left = dict(zip(clients, map(memoryview, frames), strict=True))
     with selectors.DefaultSelector() as ready:
@@ -156,7 +156,7 @@ def send_all_at_once(clients: Sequence[RawClient], frames: Sequence[bytes], idle
 
 
 def reset(client: RawClient) -> None:
-    """Gone without a word: the broker's next write or read fails."""
+    """Closes the connection by RST: the broker's next write or read fails."""
     client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     client.socket.close()
 

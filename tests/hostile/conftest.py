@@ -13,7 +13,7 @@ from tests.hostile.attack import SETTINGS, Attacked
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., Attacked]]:
-    """Starts a broker that is to be attacked; settings by their keys with underscores."""
+    """Starts the broker to attack; settings by their keys with underscores."""
     if not sys.platform.startswith("linux"):
         pytest.skip("reads a process's own memory from /proc")
     brokers: list[BrokerProcess] = []

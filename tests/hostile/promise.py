@@ -18,47 +18,51 @@ KIB, MIB = 1 << 10, 1 << 20
 IDLE_BYTES = 64 * MIB
 CONNECTION_BYTES = 8 * KIB
 ELEMENT_BYTES = 2 * KIB
-#: The answer to CreateTopics tells all configs of each topic.
+#: The response to CreateTopics has all configs of each topic.
 CREATED_TOPIC_BYTES = 22 * KIB
 #: Of a partition in a fetch session or a waiting fetch.
 FETCHED_PARTITION_BYTES = 512
 
 
-#: Of a request that is remembered, with the longest names that are remembered with it.
-REMEMBERED_BYTES = 8 * KIB
+#: Of a recent request, with names of the largest length.
+RECENT_REQUEST_BYTES = 8 * KIB
 
-#: Of an id that a member was given, with a group of which there is nothing else.
-GIVEN_ID_BYTES = 2 * KIB
-#: Of a member beside twice what it says of itself: as it is now and as it is being kept.
+#: Of an issued member id, with an otherwise empty group.
+ISSUED_ID_BYTES = 2 * KIB
+#: Of a member, besides its metadata twice: in memory and in the commit.
 MEMBER_BYTES = 8 * KIB
 #: Of an expression by which a member subscribes, compiled.
 EXPRESSION_BYTES = MIB
 
 
-def kept_bytes(members: int = 0, said: int = 0, offsets: int = 0, expressions: int = 0) -> int:
-    """What clients have the broker keep: `said` by each member, `offsets` in all."""
+def persisted_bytes(
+    members: int = 0, metadata: int = 0, offsets: int = 0, expressions: int = 0
+) -> int:
+    """Persisted state: `metadata` of each member, `offsets` in all."""
     return (
-        (MEMBER_BYTES + 2 * said) * members + 2 * offsets + (EXPRESSION_BYTES + said) * expressions
+        (MEMBER_BYTES + 2 * metadata) * members
+        + 2 * offsets
+        + (EXPRESSION_BYTES + metadata) * expressions
     )
 
 
-def promised_bytes(config: BrokerConfig, connections: int, asking: int) -> int:
-    """`asking`: of the connections, those that have sent anything that is not answered and read."""
+def promised_bytes(config: BrokerConfig, connections: int, active: int) -> int:
+    """`active`: connections with a request whose response is not read yet."""
     large_requests = max(config.queued_max_request_bytes, config.socket_request_max_bytes)
-    coming_in = READ_BUFFER_BYTES
+    receiving = READ_BUFFER_BYTES
     parked = PARKED_BYTES + READ_BUFFER_BYTES
-    one_answer = 2 * max(config.fetch_max_bytes, RESPONSE_BYTES)
+    one_response = 2 * max(config.fetch_max_bytes, RESPONSE_BYTES)
     return (
         IDLE_BYTES
         + CONNECTION_BYTES * connections
-        + (coming_in + parked) * asking
+        + (receiving + parked) * active
         + 2 * large_requests
         + 2 * config.queued_max_response_bytes
-        + one_answer
+        + one_response
         + ELEMENT_BYTES * config.request_elements_max
         + CREATED_TOPIC_BYTES * min(MAX_PARTITIONS_PER_REQUEST, config.request_elements_max)
         + 2 * FETCHED_PARTITION_BYTES * config.fetch_partitions_max
-        + GIVEN_ID_BYTES * MAX_ISSUED_IDS
-        + REMEMBERED_BYTES * config.requests_recent_max
+        + ISSUED_ID_BYTES * MAX_ISSUED_IDS
+        + RECENT_REQUEST_BYTES * config.requests_recent_max
         + QUEUE_BYTES
     )

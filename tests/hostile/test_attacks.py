@@ -1,4 +1,4 @@
-"""Each attack, a healthy client beside it, and the memory it costs against what is promised."""
+"""Each attack with a healthy client beside it; its memory stays below the formula."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_clients_that_send_byte_by_byte(attacked: Attacked) -> None:
     ]
     with (
         connections(attacked.broker, 60) as clients,
-        attacked.endured(connections=61, asking=60),
+        attacked.endured(connections=61, active=60),
     ):
         for at in range(max(map(len, sent))):
             for number, client in enumerate(clients):
@@ -65,13 +65,13 @@ def test_clients_that_send_half_a_request_or_nothing(attacked: Attacked) -> None
     large = frame(PRODUCE, 7, 1, produce_body(FULL, 0, batch([bytes(MIB)])))
     with (
         connections(attacked.broker, 300) as clients,
-        attacked.endured(connections=301, asking=200),
+        attacked.endured(connections=301, active=200),
     ):
         for client in clients[:100]:
             client.socket.sendall(whole[:-1])
         send_all_at_once(clients[100:200], [large[:-1]] * 100, idle_s=0.5)
-        # Eight have the memory for large requests, and all of them owe a byte: small requests,
-        # the healthy client's among them, go on.
+        # There is memory for eight large requests, and each lacks a byte: small requests, as those
+        # of the healthy client, still run.
 
 
 def test_frames_of_the_largest_size_from_two_hundred_connections_at_once(
@@ -86,44 +86,44 @@ def test_frames_of_the_largest_size_from_two_hundred_connections_at_once(
     assert sum(map(len, frames)) > promised_bytes(attacked.config, 201, 200), "no attack at all"
     with (
         connections(attacked.broker, 200) as clients,
-        attacked.endured(connections=201, asking=200),
+        attacked.endured(connections=201, active=200),
     ):
         assert send_all_at_once(clients, frames, idle_s=30) == 0
         for number, client in enumerate(clients):
-            correlation_id, answer = client.receive()
-            error = read_produced(answer).error
+            correlation_id, response = client.receive()
+            error = read_produced(response).error
             assert (correlation_id, error) == (1, MESSAGE_TOO_LARGE if number % 5 else 0)
     with attacked.broker.connect() as client:
         assert client.end_offset(FULL) == 80
 
 
-def test_clients_that_ask_for_much_and_read_nothing(attacked: Attacked) -> None:
+def test_clients_that_fetch_much_and_read_nothing(attacked: Attacked) -> None:
     attacked.fill(16)
     count = 100
-    wanted = b"".join(frame(FETCH, 4, n, fetch_body(FULL, 0, 0)) for n in range(50))
-    answers = count * attacked.config.fetch_max_bytes
-    assert answers > promised_bytes(attacked.config, count + 1, count), "no attack at all"
+    requested = b"".join(frame(FETCH, 4, n, fetch_body(FULL, 0, 0)) for n in range(50))
+    response = count * attacked.config.fetch_max_bytes
+    assert response > promised_bytes(attacked.config, count + 1, count), "no attack at all"
     with (
         connections(attacked.broker, count) as clients,
-        attacked.endured(connections=count + 1, asking=count),
+        attacked.endured(connections=count + 1, active=count),
     ):
-        send_all_at_once(clients, [wanted] * count, idle_s=0.5)
-        # Who comes now and does read is served as well, if with a batch at a time, or asks again.
+        send_all_at_once(clients, [requested] * count, idle_s=0.5)
+        # A new client that reads gets responses of one batch.
         with attacked.broker.connect() as late:
             assert any(len(late.fetch(FULL, 0).records) > MIB // 2 for _ in range(1000))
 
 
-def test_waiting_fetches_that_are_answered_together_and_not_read(attacked: Attacked) -> None:
-    """They were asked for when there was room for each of them."""
+def test_waiting_fetches_that_complete_together_and_are_not_read(attacked: Attacked) -> None:
+    """Each was admitted while there was room."""
     attacked.fill(16)
     count = 100
-    wanted = frame(FETCH, 4, 1, fetch_body(FULL, 0, 0, max_wait_ms=1500, min_bytes=2**31 - 1))
+    requested = frame(FETCH, 4, 1, fetch_body(FULL, 0, 0, max_wait_ms=1500, min_bytes=2**31 - 1))
     with (
         connections(attacked.broker, count) as clients,
-        attacked.endured(connections=count + 1, asking=count),
+        attacked.endured(connections=count + 1, active=count),
     ):
-        send_all_at_once(clients, [wanted] * count, idle_s=2)
-        assert all(is_answered_or_closed(client) for client in clients)
+        send_all_at_once(clients, [requested] * count, idle_s=2)
+        assert all(is_readable(client) for client in clients)
 
 
 def test_five_thousand_idle_connections(attacked: Attacked) -> None:
@@ -131,7 +131,7 @@ def test_five_thousand_idle_connections(attacked: Attacked) -> None:
         pytest.skip("the limit of open files cannot be raised to 12,000")
     with (
         connections(attacked.broker, 5000) as clients,
-        attacked.endured(connections=5001, asking=0),
+        attacked.endured(connections=5001, active=0),
     ):
         for client in clients[::50]:
             client.api_versions()
@@ -140,7 +140,7 @@ def test_five_thousand_idle_connections(attacked: Attacked) -> None:
 def test_clients_that_come_and_go(attacked: Attacked) -> None:
     before = open_files(attacked.broker)
     half = frame(PRODUCE, 7, 1, produce_body(FULL, 0, batch([bytes(300 * KIB)])))[: 200 * KIB]
-    with attacked.endured(connections=60, asking=60):
+    with attacked.endured(connections=60, active=60):
         for _ in range(30):
             with connections(attacked.broker, 50) as clients:
                 for number, client in enumerate(clients):
@@ -175,13 +175,13 @@ MALFORMED = [
 def test_connections_that_each_send_a_malformed_request(
     start: Callable[..., Attacked], count: int, at_once: int, growth_mib: int
 ) -> None:
-    """They live long enough for the collector to leave them alone: reference counts free them."""
+    """The collector never sees them as garbage: reference counts free them."""
     if not may_open(3 * at_once):
         pytest.skip(f"the limit of open files cannot be raised to {3 * at_once}")
     attacked = start(requests_recent_max="1")
     send_in_waves(attacked.broker, len(MALFORMED), len(MALFORMED))
     before = attacked.broker.resident_anonymous_kib() * KIB
-    with attacked.endured(connections=at_once + 1, asking=at_once) as endured:
+    with attacked.endured(connections=at_once + 1, active=at_once) as endured:
         send_in_waves(attacked.broker, count, at_once)
     assert endured.most_bytes - before <= growth_mib * MIB
 
@@ -197,15 +197,15 @@ def send_in_waves(broker: BrokerProcess, count: int, at_once: int) -> None:
 
 
 def settled(broker: BrokerProcess, files: int) -> bool:
-    """Soon: the broker hears of connections that are gone when it hears of them."""
+    """The broker notices closed connections a little later."""
     with broker.connect() as client:
         client.api_versions()
         return open_files(broker) <= files + 1
 
 
-def test_clients_that_vanish_in_the_middle_of_an_answer(attacked: Attacked) -> None:
+def test_clients_that_vanish_in_the_middle_of_a_response(attacked: Attacked) -> None:
     attacked.fill(8)
-    with attacked.endured(connections=2, asking=2):
+    with attacked.endured(connections=2, active=2):
         for _ in range(40):
             client = attacked.broker.connect()
             client.send(FETCH, 4, fetch_body(FULL, 0, 0))
@@ -217,10 +217,10 @@ def test_requests_of_as_many_elements_as_may_be(attacked: Attacked) -> None:
     count = attacked.config.request_elements_max
     names = array(string(f"t{number}") for number in range(count))
     too_many = array(string("t") for number in range(count + 1))
-    nothing = struct.pack(">?", False)  # is to be created
+    nothing = struct.pack(">?", False)  # allow_auto_topic_creation
     with (
         connections(attacked.broker, 20) as clients,
-        attacked.endured(connections=21, asking=20),
+        attacked.endured(connections=21, active=20),
     ):
         for client in clients:
             client.send(METADATA, 4, names + nothing)
@@ -232,7 +232,7 @@ def test_requests_of_as_many_elements_as_may_be(attacked: Attacked) -> None:
 
 
 def test_a_request_for_as_many_topics_as_may_be(attacked: Attacked) -> None:
-    """Each is answered with all its configs: twenty kilobytes for each few bytes asked."""
+    """The response has all configs of each: twenty kilobytes for a few bytes of the request."""
     count = attacked.config.request_elements_max
     topics = [
         CreatableTopic(name=f"t{number}", num_partitions=1, replication_factor=1)
@@ -241,7 +241,7 @@ def test_a_request_for_as_many_topics_as_may_be(attacked: Attacked) -> None:
     request = encoded(CreateTopicsRequest(topics=topics, validate_only=True), 7, 1)
     with (
         connections(attacked.broker, 5) as clients,
-        attacked.endured(connections=6, asking=5),
+        attacked.endured(connections=6, active=5),
     ):
         for client in clients:
             client.socket.sendall(request)
@@ -250,28 +250,28 @@ def test_a_request_for_as_many_topics_as_may_be(attacked: Attacked) -> None:
 
 
 def test_waiting_fetches_of_many_partitions(attacked: Attacked) -> None:
-    """What they wait for is kept: a hundred bytes of a request are kilobytes then."""
+    """A waiting fetch takes kilobytes for a hundred bytes of its request."""
     count = attacked.config.request_elements_max - 10
-    wanted = [struct.pack(">iqi", number, 0, 1000) for number in range(count)]
+    requested = [struct.pack(">iqi", number, 0, 1000) for number in range(count)]
     limits = struct.pack(">iiiib", -1, 60_000, 1, MIB, 0)
-    many = frame(FETCH, 4, 1, limits + array([string(FULL) + array(wanted)]))
+    many = frame(FETCH, 4, 1, limits + array([string(FULL) + array(requested)]))
     with (
         connections(attacked.broker, 20) as clients,
-        attacked.endured(connections=21, asking=20),
+        attacked.endured(connections=21, active=20),
     ):
         send_all_at_once(clients, [many] * 20, idle_s=3)
 
 
-def test_fetches_that_name_one_partition_again_and_again(attacked: Attacked) -> None:
-    """Each element is a search of its own, for a batch behind many others in one entry of the
-    store; and none but the first gets anything, so no limit of bytes ends it.
+def test_fetches_that_repeat_one_partition(attacked: Attacked) -> None:
+    """Each element is a search, for a batch behind many others in one entry of the store. Only the
+    first gets data, so no limit of bytes ends it.
     """
     small = [frame(PRODUCE, 7, n, produce_body(FULL, 0, batch([b"x"]))) for n in range(800)]
     count = attacked.config.request_elements_max - 10
     deep = named_often(offset % len(small) for offset in range(count))
     with (
         connections(attacked.broker, 10) as clients,
-        attacked.endured(connections=11, asking=10),
+        attacked.endured(connections=11, active=10),
     ):
         clients[0].socket.sendall(b"".join(small))  # so many at once share a commit, and an entry
         for _ in small:
@@ -287,13 +287,13 @@ def test_fetches_that_name_one_partition_again_and_again(attacked: Attacked) -> 
 
 
 def named_often(offsets: Iterable[int]) -> bytes:
-    wanted = [struct.pack(">iqi", 0, offset, 1) for offset in offsets]
+    requested = [struct.pack(">iqi", 0, offset, 1) for offset in offsets]
     limits = struct.pack(">iiiib", -1, 0, 1, MIB, 0)
-    return frame(FETCH, 4, 1, limits + array([string(FULL) + array(wanted)]))
+    return frame(FETCH, 4, 1, limits + array([string(FULL) + array(requested)]))
 
 
 def cost_of(request: bytes, client: RawClient, broker: BrokerProcess) -> float:
-    """Of ten, in seconds that the broker worked: what else the machine does is not in it."""
+    """CPU seconds of the broker for ten of them."""
     before = cpu_seconds(broker)
     for _ in range(10):
         client.socket.sendall(request)
@@ -301,7 +301,7 @@ def cost_of(request: bytes, client: RawClient, broker: BrokerProcess) -> float:
     return cpu_seconds(broker) - before
 
 
-def test_a_broker_whose_log_nobody_reads(start: Callable[..., Attacked]) -> None:
+def test_a_log_pipe_that_is_not_read(start: Callable[..., Attacked]) -> None:
     """A pipe takes 64 KiB; with a line a request, that is a few hundred requests."""
     attacked = start(log_requests="all")
     log = attacked.broker.log_file
@@ -311,7 +311,7 @@ def test_a_broker_whose_log_nobody_reads(start: Callable[..., Attacked]) -> None
         attacked.broker.log_file = log.with_name("pipe")
         attacked.broker.log_file.symlink_to(f"/proc/self/fd/{writing}")
         attacked.broker.start()
-        with attacked.endured(connections=2, asking=1), attacked.broker.connect() as client:
+        with attacked.endured(connections=2, active=1), attacked.broker.connect() as client:
             for _ in range(3000):
                 client.api_versions()
         attacked.broker.kill()
@@ -328,14 +328,14 @@ def test_a_large_request_that_trickles_makes_way(attacked: Attacked) -> None:
     whole = frame(PRODUCE, 7, 1, produce_body(FULL, 0, batch([bytes(size)])))
     with (
         connections(attacked.broker, 4) as slow,
-        attacked.endured(connections=6, asking=6),
+        attacked.endured(connections=6, active=6),
         attacked.broker.connect(120) as honest,
     ):
         for client in slow:
             client.socket.sendall(whole[: 100 * KIB])
         honest.socket.sendall(whole)
         for at in range(100 * KIB, len(whole)):
-            if is_answered_or_closed(honest, within_s=1):
+            if is_readable(honest, within_s=1):
                 break
             for client in slow:
                 try:
@@ -345,6 +345,6 @@ def test_a_large_request_that_trickles_makes_way(attacked: Attacked) -> None:
     assert "slow_request" in attacked.broker.log()
 
 
-def is_answered_or_closed(client: RawClient, within_s: float = PATIENCE_S) -> bool:
-    """Without reading it."""
+def is_readable(client: RawClient, within_s: float = PATIENCE_S) -> bool:
+    """A response has arrived or the connection is closed."""
     return bool(select.select([client.socket], [], [], within_s)[0])

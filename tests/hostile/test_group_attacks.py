@@ -1,4 +1,4 @@
-"""Attacks by members of groups, and by what they say of themselves."""
+"""Attacks by members of groups, and by their metadata."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def framed(request: Request, version: int, number: int) -> bytes:
     return frame(request.api_key, version, number, body(request, version))
 
 
-def asked(client: RawClient, request: Request, version: int, answer: type[Response]) -> Any:
+def response_to(client: RawClient, request: Request, version: int, shape: type[Response]) -> Any:
     raw = client.ask(request.api_key, version, body(request, version))
-    return answer.decode(version, raw.data, 5 if request.is_flexible(version) else 4)[0]
+    return shape.decode(version, raw.data, 5 if request.is_flexible(version) else 4)[0]
 
 
 def join(group_id: str, metadata_bytes: int, session_ms: int = SESSION_MS) -> JoinGroupRequest:
@@ -57,7 +57,7 @@ def join(group_id: str, metadata_bytes: int, session_ms: int = SESSION_MS) -> Jo
 
 
 def groups_there(client: RawClient) -> int:
-    return len(asked(client, ListGroupsRequest(), LIST, ListGroupsResponse).groups)
+    return len(response_to(client, ListGroupsRequest(), LIST, ListGroupsResponse).groups)
 
 
 def attacked_members(start: Callable[..., Attacked]) -> Attacked:
@@ -70,32 +70,36 @@ def attacked_members(start: Callable[..., Attacked]) -> Attacked:
 
 def test_clients_that_join_thousands_of_groups_and_vanish(start: Callable[..., Attacked]) -> None:
     attacked = attacked_members(start)
-    count, each, said = 20, 100, 2 * KIB
-    with attacked.endured(connections=count + 2, asking=count, members=count * each, said=said):
+    count, each, metadata = 20, 100, 2 * KIB
+    with attacked.endured(
+        connections=count + 2, active=count, members=count * each, metadata=metadata
+    ):
         with connections(attacked.broker, count) as clients:
             for number, client in enumerate(clients):
                 for one in range(each):
                     group_id = f"group {number} {one}"
-                    answer = asked(client, join(group_id, said), JOIN, JoinGroupResponse)
-                    assert answer.error_code == 0
+                    response = response_to(
+                        client, join(group_id, metadata), JOIN, JoinGroupResponse
+                    )
+                    assert response.error_code == 0
             for client in clients:
                 reset(client)
         with attacked.broker.connect() as client:
-            # When their sessions have ended they are empty, have no offsets, and go.
+            # Empty groups without offsets are deleted when the sessions have expired.
             while groups_there(client):
                 time.sleep(0.05)
 
 
-def test_a_crowd_with_much_to_say_in_one_group(start: Callable[..., Attacked]) -> None:
-    """The leader of a generation is told what each of its members said."""
+def test_a_large_group_with_large_metadata(start: Callable[..., Attacked]) -> None:
+    """The leader of a generation receives the metadata of all members."""
     attacked = attacked_members(start)
-    count, said = 150, 60 * KIB
+    count, metadata = 150, 60 * KIB
     # New members come while others wait: one after the other, and then all at once.
     with (
         connections(attacked.broker, count) as clients,
-        attacked.endured(connections=count + 1, asking=count, members=count, said=said),
+        attacked.endured(connections=count + 1, active=count, members=count, metadata=metadata),
     ):
-        frames = [framed(join("crowd", said, 10_000), JOIN, 1) for _ in clients]
+        frames = [framed(join("crowd", metadata, 10_000), JOIN, 1) for _ in clients]
         send_all_at_once(clients, frames, idle_s=0.5)
 
 
@@ -103,9 +107,9 @@ def test_a_member_too_many(start: Callable[..., Attacked]) -> None:
     attacked = start(group_min_session_timeout_ms="100", group_max_size="20")
     with (
         connections(attacked.broker, 60) as clients,
-        attacked.endured(connections=61, asking=60, members=20, said=KIB),
+        attacked.endured(connections=61, active=60, members=20, metadata=KIB),
     ):
-        first = asked(clients[0], join("full", KIB, 10_000), JOIN, JoinGroupResponse)
+        first = response_to(clients[0], join("full", KIB, 10_000), JOIN, JoinGroupResponse)
         assert first.error_code == 0
         send_all_at_once(
             clients[1:], [framed(join("full", KIB, 10_000), JOIN, 2) for _ in clients[1:]], 0.5
@@ -116,24 +120,24 @@ def test_a_member_too_many(start: Callable[..., Attacked]) -> None:
             try:
                 _, raw = client.receive()
             except TimeoutError:
-                continue  # it is among those who wait for the first one
+                continue  # it waits for the first member
             refused += JoinGroupResponse.decode(JOIN, raw.data, 4)[0].error_code == 81
-        # As in Kafka, the one who is to join again has its place beside those who wait.
+        # As in Kafka, a member that has to rejoin counts beside the waiting ones.
         assert refused == 39
 
 
 def test_connections_that_are_cut_while_they_join(start: Callable[..., Attacked]) -> None:
     attacked = attacked_members(start)
-    rounds, said = 400, 20 * KIB
+    rounds, metadata = 400, 20 * KIB
     with (
-        attacked.endured(connections=3, asking=2, members=500, said=said),
+        attacked.endured(connections=3, active=2, members=500, metadata=metadata),
         attacked.broker.connect() as silent,
     ):
-        answer = asked(silent, join("cut", KIB, 10_000), JOIN, JoinGroupResponse)
-        assert answer.error_code == 0
+        response = response_to(silent, join("cut", KIB, 10_000), JOIN, JoinGroupResponse)
+        assert response.error_code == 0
         for number in range(rounds):
             client = attacked.broker.connect()
-            client.socket.sendall(framed(join("cut", said), JOIN, number))
+            client.socket.sendall(framed(join("cut", metadata), JOIN, number))
             reset(client)
 
 
@@ -141,8 +145,11 @@ def test_offsets_with_as_much_metadata_as_there_may_be(attacked: Attacked) -> No
     with attacked.broker.connect() as client:
         assert client.create_topic("wide", 400) == 0
     rounds, partitions, metadata = 40, 400, "x" * 4096
-    kept = rounds * partitions * (256 + len(metadata))
-    with attacked.endured(connections=2, asking=1, offsets=kept), attacked.broker.connect() as one:
+    persisted = rounds * partitions * (256 + len(metadata))
+    with (
+        attacked.endured(connections=2, active=1, offsets=persisted),
+        attacked.broker.connect() as one,
+    ):
         for number in range(rounds):
             request = OffsetCommitRequest(
                 group_id=f"group {number}",
@@ -160,18 +167,20 @@ def test_offsets_with_as_much_metadata_as_there_may_be(attacked: Attacked) -> No
                     )
                 ],
             )
-            answer = asked(one, request, COMMIT, OffsetCommitResponse)
-            assert {p.error_code for t in answer.topics for p in t.partitions} == {0}
+            response = response_to(one, request, COMMIT, OffsetCommitResponse)
+            assert {p.error_code for t in response.topics for p in t.partitions} == {0}
 
 
-def test_subscriptions_by_expressions_that_mean_no_good(attacked: Attacked) -> None:
-    """RE2 takes no more than it may for each, and no more of them are kept than a few hundred."""
+def test_hostile_regular_expressions(attacked: Attacked) -> None:
+    """RE2 bounds the memory of each expression, and the broker the number of expressions."""
     long = "(" + "|".join(f"[a-{chr(98 + n % 25)}]{{1,50}}x{n}" for n in range(1500)) + ")"
     evil = ["(a+)+$", "(.*)*" * 300, "((((a*)*)*)*)*b", "(x{1,30}){1,30}", "\\pL{100}" * 20, long]
     codes = set()
     count = 400
     with (
-        attacked.endured(connections=2, asking=1, members=count, said=40 * KIB, expressions=128),
+        attacked.endured(
+            connections=2, active=1, members=count, metadata=40 * KIB, expressions=128
+        ),
         attacked.broker.connect() as client,
     ):
         for number in range(count):
@@ -182,15 +191,15 @@ def test_subscriptions_by_expressions_that_mean_no_good(attacked: Attacked) -> N
                 subscribed_topic_regex=f"{evil[number % len(evil)]}{number}"[:32_000],
                 topic_partitions=[],
             )
-            answer = asked(client, request, BEAT, ConsumerGroupHeartbeatResponse)
-            codes.add(answer.error_code)
+            response = response_to(client, request, BEAT, ConsumerGroupHeartbeatResponse)
+            codes.add(response.error_code)
     assert codes <= {0, INVALID_REGULAR_EXPRESSION} and 0 in codes
 
 
 def test_a_thousand_members_of_a_consumer_group(attacked: Attacked) -> None:
     count = 1000
     with (
-        attacked.endured(connections=2, asking=1, members=count, said=KIB),
+        attacked.endured(connections=2, active=1, members=count, metadata=KIB),
         attacked.broker.connect() as client,
     ):
         for number in range(count):
@@ -201,5 +210,5 @@ def test_a_thousand_members_of_a_consumer_group(attacked: Attacked) -> None:
                 subscribed_topic_names=[FULL],
                 topic_partitions=[],
             )
-            answer = asked(client, request, BEAT, ConsumerGroupHeartbeatResponse)
-            assert answer.error_code == 0
+            response = response_to(client, request, BEAT, ConsumerGroupHeartbeatResponse)
+            assert response.error_code == 0

@@ -260,17 +260,17 @@ def produce(name: str = "t", client_id: str = "a", value: str = "v") -> bytes:
 
 
 @pytest.fixture
-def begun(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+def outcomes(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """For each recognised request, whether it needed no other handling."""
-    begun: list[bool] = []
+    outcomes: list[bool] = []
     ordinary = RepeatedProduce.begin
 
     def begin(self: RepeatedProduce, frame: memoryview, call: object) -> bool:
-        begun.append(ordinary(self, frame, call))  # type: ignore[arg-type]
-        return begun[-1]
+        outcomes.append(ordinary(self, frame, call))  # type: ignore[arg-type]
+        return outcomes[-1]
 
     monkeypatch.setattr(RepeatedProduce, "begin", begin)
-    return begun
+    return outcomes
 
 
 def exchange(kafka: FakeKafka, client: FakeClient, request: bytes) -> bytes:
@@ -280,34 +280,34 @@ def exchange(kafka: FakeKafka, client: FakeClient, request: bytes) -> bytes:
     return response
 
 
-def test_the_second_request_is_recognised_on_every_connection(begun: list[bool]) -> None:
+def test_the_second_request_is_recognised_on_every_connection(outcomes: list[bool]) -> None:
     kafka = FakeKafka()
     kafka.topic("t")
     clients = [kafka.client(), kafka.client()]
     for client in clients * 3:
         exchange(kafka, client, produce())
-    assert begun == [True] * 4
+    assert outcomes == [True] * 4
 
 
-def test_another_client_id_is_another_client(begun: list[bool]) -> None:
+def test_another_client_id_is_another_client(outcomes: list[bool]) -> None:
     kafka = FakeKafka()
     kafka.topic("t")
     first, second = kafka.client(), kafka.client()
     exchange(kafka, first, produce(client_id="a"))
     exchange(kafka, second, produce(client_id="b"))
     exchange(kafka, second, produce(client_id="a"))
-    assert begun == [False]
+    assert outcomes == [False]
     assert second.session.client.client_id == "a"
 
 
-def test_a_deleted_topic_is_not_recognised(begun: list[bool]) -> None:
+def test_a_deleted_topic_is_not_recognised(outcomes: list[bool]) -> None:
     kafka = FakeKafka()
     kafka.topic("t")
     client = kafka.client()
     first = exchange(kafka, client, produce())
     assert exchange(kafka, client, frame(DeleteTopicsRequest(topic_names=["t"]), 5, 1))
     assert exchange(kafka, client, produce()) != first
-    assert begun == [False]
+    assert outcomes == [False]
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_a_deleted_topic_is_not_recognised(begun: list[bool]) -> None:
     ],
 )
 def test_a_recognised_request_is_checked_by_altered_configs(
-    begun: list[bool], resource: Resource, name: str
+    outcomes: list[bool], resource: Resource, name: str
 ) -> None:
     kafka = FakeKafka()
     kafka.topic("t")
@@ -330,7 +330,7 @@ def test_a_recognised_request_is_checked_by_altered_configs(
     kafka.run()
     for _ in range(2):
         assert len(exchange(kafka, client, produce())) != len(good)
-    assert begun == [True, False, False]
+    assert outcomes == [True, False, False]
 
 
 def route_of(kafka: FakeKafka) -> Route:
@@ -340,7 +340,7 @@ def route_of(kafka: FakeKafka) -> Route:
 
 
 def test_the_number_of_recognised_requests_is_limited(
-    monkeypatch: pytest.MonkeyPatch, begun: list[bool]
+    monkeypatch: pytest.MonkeyPatch, outcomes: list[bool]
 ) -> None:
     monkeypatch.setattr(repeated_produce, "MAX_REPEATED", 3)
     kafka = FakeKafka()
@@ -350,7 +350,7 @@ def test_the_number_of_recognised_requests_is_limited(
     for count in [0, 1, 2, 3, 4, 0, 3]:
         exchange(kafka, client, produce(f"t{count}"))
     assert len(route_of(kafka).repeated) == 3
-    assert begun == [True]
+    assert outcomes == [True]
 
 
 def test_a_change_of_topics_clears_the_recognised_requests() -> None:

@@ -12,20 +12,20 @@ def _of_topic(name: str, text: str) -> Family:
 
 
 MESSAGES_IN = _of_topic(
-    "messagesin", "Records that were ever appended to the topic (MessagesInPerSec)."
+    "messagesin", "Records appended to the topic since its creation (MessagesInPerSec)."
 )
 BYTES_IN = _of_topic(
     "bytesin", "Bytes of batches appended to the topic since the start (BytesInPerSec)."
 )
 BYTES_OUT = _of_topic(
-    "bytesout", "Bytes of records of the topic in answers to fetches (BytesOutPerSec)."
+    "bytesout", "Bytes of records of the topic in fetch responses (BytesOutPerSec)."
 )
 PRODUCE_REQUESTS = _of_topic(
     "totalproducerequests",
-    "Batches that were to be appended to the topic (TotalProduceRequestsPerSec).",
+    "Batches produced to the topic, appended or refused (TotalProduceRequestsPerSec).",
 )
 FETCH_REQUESTS = _of_topic(
-    "totalfetchrequests", "Partitions of the topic in answered fetches (TotalFetchRequestsPerSec)."
+    "totalfetchrequests", "Partitions of the topic in fetch responses (TotalFetchRequestsPerSec)."
 )
 FAILED_PRODUCE = _of_topic(
     "failedproducerequests",
@@ -33,24 +33,24 @@ FAILED_PRODUCE = _of_topic(
 )
 FAILED_FETCH = _of_topic(
     "failedfetchrequests",
-    "Partitions of the topic in answered fetches that had an error (FailedFetchRequestsPerSec).",
+    "Partitions of the topic with an error in fetch responses (FailedFetchRequestsPerSec).",
 )
-REQUESTS = counter(f"{_REQUESTS}_requests_total", "Answered requests.", "request", "version")
+REQUESTS = counter(f"{_REQUESTS}_requests_total", "Completed requests.", "request", "version")
 TOTAL_TIME_MS = gauge(
     f"{_REQUESTS}_totaltimems",
-    "How long requests took since the start, up to their answer (TotalTimeMs).",
+    "Time from request to response since the start (TotalTimeMs).",
     "request",
     "quantile",
 )
 REQUEST_ERRORS = counter(
     f"{_REQUESTS}_errors_total",
-    "Answered requests in whose answer the error occurs.",
+    "Completed requests with the error in the response.",
     "request",
     "error",
 )
 PARTITION_COUNT = gauge("kafka_server_replicamanager_partitioncount", "Partitions of all topics.")
 LEADER_COUNT = gauge(
-    "kafka_server_replicamanager_leadercount", "Partitions of all topics: all are led here."
+    "kafka_server_replicamanager_leadercount", "Partitions that this broker leads: all."
 )
 UNDER_REPLICATED = gauge("kafka_server_replicamanager_underreplicatedpartitions", "Always 0.")
 ACTIVE_CONTROLLERS = gauge("kafka_controller_kafkacontroller_activecontrollercount", "Always 1.")

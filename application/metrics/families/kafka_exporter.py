@@ -18,33 +18,29 @@ def _of_group_and_topic(name: str, text: str) -> Family:
 
 
 BROKERS = gauge("kafka_brokers", "Brokers of the cluster: always one.")
-BROKER_INFO = gauge(
-    "kafka_broker_info", "The broker, and where its clients connect.", "id", "address"
-)
+BROKER_INFO = gauge("kafka_broker_info", "The broker and its address for clients.", "id", "address")
 PARTITIONS = gauge("kafka_topic_partitions", "Partitions of the topic.", "topic")
 CURRENT_OFFSET = _of_partition(
     "kafka_topic_partition_current_offset",
-    "The offset that the next record gets, of what is durable: the high watermark.",
+    "High watermark: the offset of the next durable record.",
 )
-OLDEST_OFFSET = _of_partition("kafka_topic_partition_oldest_offset", "Where the log begins.")
+OLDEST_OFFSET = _of_partition("kafka_topic_partition_oldest_offset", "Log start offset.")
 LEADER = _of_partition("kafka_topic_partition_leader", "The id of the broker.")
 REPLICAS = _of_partition("kafka_topic_partition_replicas", "Always 1.")
 IN_SYNC = _of_partition("kafka_topic_partition_in_sync_replica", "Always 1.")
 PREFERRED = _of_partition("kafka_topic_partition_leader_is_preferred", "Always 1.")
 UNDER_REPLICATED = _of_partition("kafka_topic_partition_under_replicated_partition", "Always 0.")
-GROUP_OFFSET = _of_committed(
-    "kafka_consumergroup_current_offset", "What the group has committed for the partition."
-)
+GROUP_OFFSET = _of_committed("kafka_consumergroup_current_offset", "Committed offset of the group.")
 GROUP_LAG = _of_committed(
     "kafka_consumergroup_lag",
-    "Records of the partition from what the group has committed to the high watermark.",
+    "Records from the committed offset of the group to the high watermark.",
 )
 GROUP_OFFSET_SUM = _of_group_and_topic(
     "kafka_consumergroup_current_offset_sum",
-    "What the group has committed for all partitions of the topic together.",
+    "Sum of the committed offsets of the group over all partitions of the topic.",
 )
 GROUP_LAG_SUM = _of_group_and_topic(
     "kafka_consumergroup_lag_sum",
-    "Records of all partitions of the topic that the group has not committed.",
+    "Consumer lag of the group over all partitions of the topic.",
 )
 GROUP_MEMBERS = gauge("kafka_consumergroup_members", "Members of the group.", "consumergroup")

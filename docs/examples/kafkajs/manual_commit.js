@@ -1,5 +1,5 @@
 // npm install kafkajs
-// Commits a message once the work on it is done: what fails is read again.
+// Commits a message after the work on it is done; a failed message is delivered again.
 const { Kafka } = require('kafkajs')
 
 const kafka = new Kafka({ clientId: 'invoices', brokers: ['localhost:9092'] })
@@ -16,14 +16,14 @@ async function run() {
     autoCommit: false,
     eachMessage: async ({ topic, partition, message }) => {
       await book(message.value.toString())
-      const offset = String(Number(message.offset) + 1) // where to go on
+      const offset = String(Number(message.offset) + 1) // the next offset
       await consumer.commitOffsets([{ topic, partition, offset }])
     },
   })
 }
 
 async function stop() {
-  await consumer.disconnect() // when the message at hand is booked; leaves the group
+  await consumer.disconnect() // after the current message; leaves the group
   process.exit()
 }
 

@@ -22,7 +22,7 @@ try:
         if message is None:
             continue
         if message.error():
-            print("trouble:", message.error(), flush=True)
+            print("error:", message.error(), flush=True)
         else:
             print(message.partition(), message.offset(), message.value().decode(), flush=True)
 except KeyboardInterrupt:

@@ -1,5 +1,5 @@
 # pip install confluent-kafka
-# The newer protocol (KIP-848): the broker assigns, and nobody stops while partitions move.
+# KIP-848: the broker assigns partitions; members keep consuming during a rebalance.
 from confluent_kafka import Consumer
 
 consumer = Consumer(
@@ -17,7 +17,7 @@ try:
         if message is None:
             continue
         if message.error():
-            print("trouble:", message.error(), flush=True)
+            print("error:", message.error(), flush=True)
         else:
             print(message.partition(), message.offset(), message.value().decode(), flush=True)
 except KeyboardInterrupt:

@@ -15,9 +15,9 @@ consumer = Consumer(
 consumer.subscribe(["letters"])
 message = consumer.poll(10)
 if message is None:
-    print("nothing came within 10 seconds")
+    print("no record within 10 seconds")
 elif message.error():
-    print("trouble:", message.error())
+    print("error:", message.error())
 else:
     print(message.offset(), message.value().decode())
 consumer.close()

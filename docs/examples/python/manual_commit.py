@@ -1,5 +1,5 @@
 # pip install confluent-kafka
-# Commits a message once the work on it is done: what fails is read again.
+# Commits a message after the work on it is done; a failed message is delivered again.
 from confluent_kafka import Consumer
 
 
@@ -22,7 +22,7 @@ try:
         if message is None:
             continue
         if message.error():
-            print("trouble:", message.error(), flush=True)
+            print("error:", message.error(), flush=True)
         else:
             book(message.value().decode())
             consumer.commit(message, asynchronous=False)

@@ -9,13 +9,13 @@ def servers():
         yield broker.bootstrap_servers
 
 
-def test_what_is_produced_is_read(servers):
+def test_a_produced_record_is_consumed(servers):
     producer = Producer({"bootstrap.servers": servers})
     producer.produce("orders", value="one coffee")
     assert producer.flush(10) == 0
 
-    facts = {"bootstrap.servers": servers, "group.id": "bar", "auto.offset.reset": "earliest"}
-    consumer = Consumer(facts)
+    config = {"bootstrap.servers": servers, "group.id": "bar", "auto.offset.reset": "earliest"}
+    consumer = Consumer(config)
     consumer.subscribe(["orders"])
     assert consumer.poll(10).value() == b"one coffee"
     consumer.close()

@@ -166,8 +166,14 @@ class Definition:
         return self.effect is not Effect.BUILT and not self.is_harmless(text)
 
     def is_harmless(self, text: str) -> bool:
-        """The default, which files and tools often spell out, or what the broker always does."""
-        return self.parse(text) in (self.default, self.actual)
+        """The default, which files and tools often spell out, or what the broker always does.
+
+        A value that only other brokers allow is not: the CLI asks for those of any broker.
+        """
+        try:
+            return self.parse(text) in (self.default, self.actual)
+        except InvalidConfig:
+            return False
 
     def allowed(self) -> str:
         """The allowed values, for messages and docs."""

@@ -96,7 +96,7 @@ class StoreBeside:
             problem = page_problem(data_file) if actual_bytes < used_bytes else None
         if problem is not None:
             raise StorageDamaged(
-                f"{data_file} is cut off, {actual_bytes} bytes of {used_bytes}: {problem}"
+                f"{data_file} is truncated: {actual_bytes} of {used_bytes} bytes: {problem}"
             )
 
     def entries(

@@ -243,7 +243,7 @@ class LmdbEnvironment:
         problem = page_problem(data_file)
         if problem is not None:
             raise StorageDamaged(
-                f"{data_file} is cut off, {actual_bytes} bytes of {self.used_bytes}: {problem}"
+                f"{data_file} is truncated: {actual_bytes} of {self.used_bytes} bytes: {problem}"
             )
 
     # ---- room

@@ -29,12 +29,12 @@ _OF_A_NEW_STORE = {
 }
 
 _CLOSED = (
-    "it was closed in order, or ran with flush=commit: all that was acknowledged is on the disk, "
-    "and a power cut could have taken nothing"
+    "the store was closed cleanly or used flush=commit: a power cut cannot have lost acknowledged "
+    "records"
 )
 _KILLED = (
-    "its broker was killed under flush={flush} and the machine has been up since: all that was "
-    "acknowledged is there, but a power cut before the next start would {price}"
+    "the broker was killed with flush={flush} and the machine has not restarted since: no "
+    "acknowledged record is lost, but a power cut before the next start would {price}"
 )
 _CUT_OFF = (
     "the machine went down, or an fsync failed, while the store was open with flush={flush}: "

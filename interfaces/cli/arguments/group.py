@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
         "describe",
         "group:describe",
         "offsets, lag and members",
-        "Prints the columns of kafka-consumer-groups, with --state as well.",
+        "Prints the columns of kafka-consumer-groups; so does --state.",
     )
     describe.add_argument("names", nargs="+", metavar="GROUP")
     describe.add_argument("-s", "--state", action="store_true", help="state and coordinator only")

@@ -13,41 +13,49 @@ def add(commands: Commands) -> None:
         perf,
         "produce",
         "perf.produce:produce",
-        "how fast records are taken",
+        "measure producer throughput",
         "Prints the lines of kafka-producer-perf-test.",
     )
     _add_topic(produce)
     _add_number(produce, 100_000)
     _add_size(produce)
     produce.add_argument(
-        "--rate", type=not_negative, default=0, metavar="N", help="records a second (0: no bound)"
+        "--rate",
+        type=not_negative,
+        default=0,
+        metavar="N",
+        help="records per second (0: unlimited)",
     )
-    produce.add_argument("--acks", choices=("0", "1", "all"), default="all", help="(all)")
+    produce.add_argument(
+        "--acks", choices=("0", "1", "all"), default="all", help="required acknowledgements (all)"
+    )
     add_client(produce)
 
     consume = command(
         perf,
         "consume",
         "perf.consume:consume",
-        "how fast records come",
+        "measure consumer throughput",
         "Prints the lines of kafka-consumer-perf-test, with times that are local as there.",
     )
     _add_topic(consume)
     _add_number(consume, 100_000)
-    consume.add_argument("-g", "--group", metavar="GROUP", help="(a new one)")
+    consume.add_argument("-g", "--group", metavar="GROUP", help="consumer group (a new one)")
     add_client(consume)
 
     e2e = command(
         perf,
         "e2e",
         "perf.e2e:e2e",
-        "how long a record is on its way from a producer to a consumer",
+        "measure end-to-end latency",
         "One record at a time; prints the lines of kafka-e2e-latency.",
     )
     _add_topic(e2e)
     _add_number(e2e, 10_000)
     _add_size(e2e)
-    e2e.add_argument("--acks", choices=("1", "all"), default="all", help="(all)")
+    e2e.add_argument(
+        "--acks", choices=("1", "all"), default="all", help="required acknowledgements (all)"
+    )
     add_client(e2e)
 
 
@@ -71,5 +79,5 @@ def _add_size(parser: Parser) -> None:
         type=at_least_one,
         default=100,
         metavar="BYTES",
-        help="of each record (100)",
+        help="record size (100)",
     )

@@ -31,18 +31,23 @@ def _add_produce(commands: Commands) -> None:
         commands, "produce", "produce:produce", "send records from stdin or files", _READS
     )
     add = produce.add_argument
-    add("first", nargs="?", metavar="TOPIC", help="the topic, unless -t or %%t of -f has it")
+    add("first", nargs="?", metavar="TOPIC", help="the topic, unless set by -t or %%t in -f")
     add(
         "files",
         nargs="*",
         metavar="FILE",
-        help="each file is one record; without files, lines of stdin are",
+        help="each file is one record; without files, each line of stdin is one",
     )
-    add("-t", "--topic", metavar="TOPIC", help="the topic; all other words are files")
+    add("-t", "--topic", metavar="TOPIC", help="the topic; all positional arguments are files")
     add("-k", "--key", metavar="KEY", help="the key of every record")
-    add("-K", "--key-delimiter", metavar="TEXT", help="each line is KEY, this text, VALUE")
+    add(
+        "-K",
+        "--key-delimiter",
+        metavar="TEXT",
+        help="each line is KEY, this text, VALUE; a line without it has no key",
+    )
     add("-f", "--format", metavar="FORMAT", help="the input format (%%v\\n)")
-    add("-p", "--partition", type=not_negative, metavar="N", help="to this partition")
+    add("-p", "--partition", type=not_negative, metavar="N", help="partition")
     add(
         *("-H", "--header"),
         action="append",
@@ -51,7 +56,10 @@ def _add_produce(commands: Commands) -> None:
         help="a header of every record",
     )
     add(
-        "-T", "--timestamp", metavar="TIMESTAMP", help="of every record: ms since 1970, or ISO 8601"
+        "-T",
+        "--timestamp",
+        metavar="TIMESTAMP",
+        help="timestamp of every record: ms since 1970, or ISO 8601",
     )
     add(
         *("-Z", "--tombstone"),
@@ -104,7 +112,7 @@ def _add_consume(commands: Commands) -> None:
         default="read_committed",
         help="visibility of open transactions (read_committed)",
     )
-    add("--idle", type=seconds, metavar="TIME", help="stop after so long without a record")
+    add("--idle", type=seconds, metavar="TIME", help="stop after this time without a record")
     add("--wait", action="store_true", help="wait until the topic exists")
     add_client(consume)
 

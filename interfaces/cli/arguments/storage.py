@@ -15,7 +15,7 @@ _READS = (
 
 def add(commands: Commands) -> None:
     storage = family(
-        commands, "storage", "check, dump, copy and compact a data folder that no broker uses"
+        commands, "storage", "check, dump, copy and compact a data folder; stop its broker first"
     )
     info = command(
         storage, "info", "storage.info:info", "the contents and the size of a store", _READS

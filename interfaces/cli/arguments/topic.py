@@ -96,7 +96,7 @@ def _add_config(topics: Commands) -> None:
         "get",
         "topic_config:get",
         "print the configs of a topic",
-        "EFFECT is that in an Ottla broker (docs/settings.md); yes for any other broker.",
+        "EFFECT: whether Ottla uses the config; yes for any other broker.",
     )
     get.add_argument("name", metavar="TOPIC")
     get.add_argument("keys", nargs="*", metavar="KEY", help="these configs only")

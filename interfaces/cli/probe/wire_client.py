@@ -108,7 +108,8 @@ class WireClient:
 
 
 def _not_a_response(received: bytes) -> NoResponse:
-    return NoResponse(f"received {received[:16]!r}, which is not a Kafka response", received)
+    shown = received[:16].decode("ascii", "backslashreplace")
+    return NoResponse(f"received {shown!r}, which is not a Kafka response", received)
 
 
 def _frame(request: Request, version: int, correlation_id: int) -> bytes:

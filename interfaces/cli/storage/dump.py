@@ -37,7 +37,7 @@ def dump(parsed: argparse.Namespace) -> int:
             and (parsed.partitions is None or place.number in parsed.partitions)
         ]
         if not chosen and (parsed.topic is not None or parsed.partitions is not None):
-            raise CommandFailed("the store has no such topic or partition")
+            raise CommandFailed("the topic or partition does not exist in this store")
         with Progress("dump", storage.info.live_bytes, enabled=_all(parsed)) as progress:
             _dump(parsed, storage, chosen, progress)
     return 0

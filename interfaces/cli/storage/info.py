@@ -35,7 +35,7 @@ def info(parsed: argparse.Namespace) -> int:
             "free_bytes": max(0, engine.size_bytes - engine.live_bytes),
             "committed_offsets": len(offsets_of(found)),
             "committed_offsets_in": found.offsets_place or "the store",
-            "doomed_partitions": len(found.topics.doomed_partitions()),
+            "deleted_partitions": len(found.topics.doomed_partitions()),
             "power_cut": engine.power_cut,
             "partitions": rows,
         }
@@ -53,7 +53,7 @@ def info(parsed: argparse.Namespace) -> int:
 
 _HEADS = (
     "storage", "store_id", "used_bytes", "free_bytes", "committed_offsets",
-    "committed_offsets_in", "doomed_partitions",
+    "committed_offsets_in", "deleted_partitions",
 )  # fmt: skip
 
 

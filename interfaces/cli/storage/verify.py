@@ -60,16 +60,21 @@ def _check_partitions(
     owned = {place.partition_id for place in known}
     if twice := len(known) - len(owned):
         yield Finding(PROBLEM, "topics", f"{twice} partition ids belong to two topics")
+    damaged = 0
     with Progress("verify", storage.info.live_bytes) as progress:
         for place in known:
             checked, problems = check_log(storage.log, place, found, progress.step)
             logs[place.topic, place.number] = checked
             for problem in problems:
+                damaged += 1
                 yield Finding(PROBLEM, str(place), problem)
     batches = sum(one.batches for one in logs.values())
     records = sum(one.records for one in logs.values())
     what = f"{len(known)} partitions, {batches:,} batches, {records:,} records"
-    yield Finding(OK, "batches", what)
+    if damaged:
+        yield Finding(PROBLEM, "batches", f"{what}, {damaged} problems")
+    else:
+        yield Finding(OK, "batches", what)
     if doomed:
         what = f"{len(doomed)} partitions of deleted topics are not removed yet"
         yield Finding(NOTE, "deleted", what)
@@ -81,7 +86,7 @@ def _check_rows(found: Contents) -> Iterator[Finding]:
     def configs() -> str:
         kinds = [resource.kind for resource in found.configs.load()]
         brokers, groups = kinds.count(ResourceKind.BROKER), kinds.count(ResourceKind.GROUP)
-        return f"of {brokers} brokers and {groups} groups"
+        return f"{brokers} broker configs, {groups} group configs"
 
     def groups() -> str:
         return f"{len({change.group_id for change in found.groups.load()})} groups"

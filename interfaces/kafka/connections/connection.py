@@ -119,7 +119,7 @@ class Framing:
             if not MIN_REQUEST_BYTES <= size <= self._max_frame_bytes:
                 self.illegal_prefix = bytes(memory[start - PREFIX_BYTES : start])
                 self.illegal = (
-                    f"a request of {size} bytes is not within {MIN_REQUEST_BYTES} and "
+                    f"request size {size} is not between {MIN_REQUEST_BYTES} and "
                     f"{self._max_frame_bytes} (socket.request.max.bytes)"
                 )
                 return frames

@@ -165,8 +165,8 @@ class Settings:
             raise self._refused("offsets", str(failure)) from failure
         except OffsetsOutliveRecords as failure:
             raise SettingsError(
-                "committed offsets would survive their records: with storage = memory:// leave out "
-                f"offsets ({self.origin('offsets')}), or set it to memory://"
+                f"offsets ({self.origin('offsets')}) is not allowed with "
+                "storage = memory://: the offsets would outlive the records"
             ) from failure
 
     def _refused(self, name: str, allowed: str) -> SettingsError:

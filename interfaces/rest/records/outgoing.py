@@ -9,8 +9,9 @@ from typing import Any, NoReturn
 from application.records.send import Delivered, OutgoingRecord
 from domain.messages.message import Headers
 from interfaces.rest.errors import NO_JSON, RestError
-from interfaces.rest.records.queries import from_base64, moment
+from interfaces.rest.records.queries import from_base64
 from interfaces.rest.responses import encodable
+from interfaces.rest.timestamps import timestamp_of
 
 _FIELDS = frozenset({"partition_id", "timestamp", "headers", "key", "value"})
 _DATA_FIELDS = frozenset({"type", "data"})
@@ -138,12 +139,10 @@ def _timestamp(body: dict[str, Any]) -> int | None:
     given = body.get("timestamp")
     if given is None:
         return None
-    if type(given) not in (int, str):
-        raise _bad("timestamp: expected ISO 8601, or milliseconds since 1970")
     try:
-        return moment("timestamp", str(given))
-    except RestError as wrong:
-        raise _bad(wrong.message) from None
+        return timestamp_of(given)
+    except ValueError as wrong:
+        raise _bad(f"timestamp: {wrong}") from None
 
 
 def delivered(

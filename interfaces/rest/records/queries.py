@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from datetime import UTC, datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -13,43 +12,36 @@ from application.records.filter import HeaderFilter, RecordFilter
 from application.records.plan import ScanPlan
 from interfaces.rest.errors import RestError
 from interfaces.rest.shapes.common import RequestModel
+from interfaces.rest.timestamps import Timestamp
 
-MAX_OFFSET = 2**62
-#: The end of the year 9999: a later one is a mistake.
-MAX_TIMESTAMP = 253_402_300_799_999
 MAX_LIMIT = 10_000
-MAX_TEXT = 4096
 
-Offset = Field(None, ge=0, le=MAX_OFFSET)
-Text = Field(None, max_length=MAX_TEXT)
+Offset = Annotated[int, Field(ge=0, le=2**62)]
+Text = Annotated[str, Field(max_length=4096)]
 
 
 class FilterQuery(RequestModel):
     """Conditions that a record has to meet all; text is matched case-sensitively."""
 
     partition: list[int] = Field([], description="Only these partitions; may be repeated.")
-    timestamp: str | None = Field(
+    timestamp: Timestamp | None = Field(
         None, description="Records from this time on: milliseconds since 1970, or ISO 8601."
     )
-    end_timestamp: str | None = Field(None, description="Records up to this time.")
-    key: str | None = Field(None, max_length=MAX_TEXT, description="The whole key.")
-    key_contains: str | None = Text
-    value_contains: str | None = Text
-    header_contains: str | None = Field(
-        None, max_length=MAX_TEXT, description="In the name or the value of a header."
-    )
+    end_timestamp: Timestamp | None = Field(None, description="Records up to this time.")
+    key: Text | None = Field(None, description="The whole key.")
+    key_contains: Text | None = None
+    value_contains: Text | None = None
+    header_contains: Text | None = Field(None, description="In the name or the value of a header.")
     header: list[str] = Field([], max_length=16, description="name or name=value; may be repeated.")
-    text: str | None = Field(
-        None, max_length=MAX_TEXT, description="In the key, the value or a header."
-    )
+    text: Text | None = Field(None, description="In the key, the value or a header.")
     encoding: Literal["utf-8", "base64"] = Field(
         "utf-8", description="Of key, text and the like: base64 for binary data."
     )
 
     def filter(self) -> RecordFilter:
         return RecordFilter(
-            start_ms=moment("timestamp", self.timestamp),
-            end_ms=moment("end_timestamp", self.end_timestamp),
+            start_ms=self.timestamp,
+            end_ms=self.end_timestamp,
             key=self._bytes("key", self.key),
             in_key=self._bytes("key_contains", self.key_contains),
             in_value=self._bytes("value_contains", self.value_contains),
@@ -60,8 +52,7 @@ class FilterQuery(RequestModel):
 
     def _header(self, text: str) -> HeaderFilter:
         name, separator, value = text.partition("=")
-        wanted = self._bytes("header", value) if separator else None
-        return HeaderFilter(name.encode(), wanted)
+        return HeaderFilter(name.encode(), self._bytes("header", value) if separator else None)
 
     def _bytes(self, name: str, text: str | None) -> bytes | None:
         if text is None:
@@ -79,9 +70,7 @@ class FormatQuery(FilterQuery):
 
 
 class RecordsQuery(FormatQuery):
-    offset: int | None = Field(
-        None, ge=0, le=MAX_OFFSET, description="The first offset, in either direction."
-    )
+    offset: Offset | None = Field(None, description="The first offset, in either direction.")
     order: Literal["oldest", "newest"] | None = Field(
         None,
         description="Which records come first. Default: oldest with an offset or a time, "
@@ -113,8 +102,8 @@ class RecordsQuery(FormatQuery):
 
 
 class TailQuery(FormatQuery):
-    offset: int | None = Field(
-        None, ge=0, le=MAX_OFFSET, description="The first offset; default: the end of the log."
+    offset: Offset | None = Field(
+        None, description="The first offset; default: the end of the log."
     )
     last: int = Field(
         0, ge=0, le=MAX_LIMIT, description="Also this many existing records of each partition."
@@ -126,32 +115,11 @@ class DownloadQuery(FilterQuery):
     data_format: Literal["auto", "string", "base64"] = Field(
         "auto", description="How keys and values are shown; parquet has bytes."
     )
-    offset: int | None = Field(None, ge=0, le=MAX_OFFSET, description="The first offset.")
+    offset: Offset | None = Field(None, description="The first offset.")
     limit: int | None = Field(None, ge=1)
 
     def plan(self, form: str) -> ScanPlan:
         return ScanPlan([], self.filter(), form, limit=self.limit, data_format=self.data_format)
-
-
-def moment(name: str, text: str | None) -> int | None:
-    """Milliseconds since 1970; raises RestError."""
-    if text is None:
-        return None
-    try:
-        if text.isascii() and text.isdigit():
-            milliseconds = int(text)
-        else:
-            # In a URL a plus is a space.
-            parsed = datetime.fromisoformat(text.replace(" ", "+", 1) if "T" in text else text)
-            if parsed.tzinfo is None:
-                parsed = parsed.replace(tzinfo=UTC)
-            milliseconds = int(parsed.timestamp() * 1000)
-    except (ValueError, OverflowError):
-        milliseconds = -1
-    if not 0 <= milliseconds <= MAX_TIMESTAMP:
-        words = "expected milliseconds since 1970, or a time as 2026-11-22T05:00:00Z"
-        raise RestError(422, f"{name}: {words}", 42201)
-    return milliseconds
 
 
 def from_base64(text: str) -> bytes:

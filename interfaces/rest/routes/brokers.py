@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.requests import Request
 from starlette.responses import Response
 
 from interfaces.rest.errors import RestError
-from interfaces.rest.responses import JsonResponse, listing
-from interfaces.rest.routes.partitions import replicas
-from interfaces.rest.routes.resource import Routes, get
-from interfaces.rest.shapes.brokers import (
-    BrokerBody,
-    ClusterBody,
-    broker_body,
-    cluster_body,
-)
-from interfaces.rest.shapes.common import ListOf
+from interfaces.rest.responses import JsonResponse
+from interfaces.rest.routes.resource import Routes, ShortRoutes, get
+from interfaces.rest.shapes.brokers import BrokerBody, ClusterBody
+from interfaces.rest.shapes.common import ListOf, body
 from interfaces.rest.shapes.partitions import ReplicaBody
-from interfaces.rest.urls import V3, Urls
+from interfaces.rest.urls import V3
 
 
-class ClusterRoutes(Routes):
+class ClusterRoutes(ShortRoutes):
     """Confluent's paths only. There is one cluster, so it needs no short path."""
 
     tag = "brokers"
 
+    def _body(self, request: Request) -> dict[str, Any]:
+        return body(ClusterBody, self._urls(request), node_id=self._node_id)
+
     @get("/v3/clusters", ListOf[ClusterBody])
     async def list_clusters(self, request: Request) -> Response:
-        at = self._urls(request)
-        return await listing(
-            self._admin, "KafkaClusterList", at.clusters, [cluster_body(self._node_id, at)]
-        )
+        return await self._list(request, "KafkaClusterList", [self._body(request)])
 
     @get(V3, ClusterBody)
     async def get_cluster(self, request: Request, cluster_id: str) -> JsonResponse:
         await self.known_cluster(cluster_id)
-        return JsonResponse(cluster_body(self._node_id, Urls(request, cluster_id)))
+        return JsonResponse(self._body(request))
 
     async def known_cluster(self, cluster_id: str) -> None:
         """A dependency of all paths below a cluster: raises if the id is another one's."""
@@ -47,15 +43,20 @@ class BrokerRoutes(Routes):
     tag = "brokers"
     prefix = "/brokers"
 
-    def _body(self, request: Request) -> BrokerBody:
-        address = next(((one.host, one.port) for one in self._admin.listeners()), None)
-        at = self._urls(request)
-        return broker_body(self._node_id, address, self._broker.config.broker_rack, at)
+    def _body(self, request: Request) -> dict[str, Any]:
+        listener = next(iter(self._admin.listeners()), None)
+        return body(
+            BrokerBody,
+            self._urls(request),
+            broker_id=self._node_id,
+            host=listener and listener.host,
+            port=listener and listener.port,
+            rack=self._broker.config.broker_rack,
+        )
 
     @get("", ListOf[BrokerBody])
     async def list_brokers(self, request: Request) -> Response:
-        url = self._urls(request)("brokers")
-        return await listing(self._admin, "KafkaBrokerList", url, [self._body(request)])
+        return await self._list(request, "KafkaBrokerList", [self._body(request)])
 
     @get("/{broker_id}", BrokerBody)
     async def get_broker(self, request: Request, broker_id: int) -> JsonResponse:
@@ -66,5 +67,9 @@ class BrokerRoutes(Routes):
     async def list_partition_replicas(self, request: Request, broker_id: int) -> Response:
         self._check_broker(broker_id)
         at = self._urls(request)
-        url = at("brokers", broker_id, "partition-replicas")
-        return await listing(self._admin, "KafkaReplicaList", url, replicas(self._admin, at))
+        replicas = (
+            self._replica(topic.name, index, at)
+            for topic in sorted(self._broker.catalog, key=lambda topic: topic.name)
+            for index in range(len(topic.partition_ids))
+        )
+        return await self._list(request, "KafkaReplicaList", replicas)

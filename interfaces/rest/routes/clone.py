@@ -14,7 +14,7 @@ from application.records.clone import Copying
 from domain.errors import BrokerError
 from domain.topics.topic import Topic
 from interfaces.rest.exchange import Exchange, exchange_of
-from interfaces.rest.pending import value_of
+from interfaces.rest.pending import only, value_of
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, post
 from interfaces.rest.shapes.common import RequestModel
@@ -49,16 +49,8 @@ class CloneRoutes(Routes):
         or an `error_code`: then the new topic is deleted.
         """
         clone = self._broker.messages.clone
-        [created] = await value_of(
-            clone.create(
-                topic_name,
-                body.topic_name,
-                texts_of(body.configs),
-                exchange_of(request).requester,
-            )
-        )
-        if isinstance(created, BrokerError):
-            raise created
+        configs, by = texts_of(body.configs), exchange_of(request).requester
+        created = await only(clone.create(topic_name, body.topic_name, configs, by))
         if not body.records:
             return JsonResponse(topic_body(created, self._urls(request)), 201)
         try:

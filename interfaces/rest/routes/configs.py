@@ -19,10 +19,10 @@ from domain.configs.settings.definition import Definition, Source
 from domain.configs.topic import describe_topic_configs
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import exchange_of
-from interfaces.rest.pending import value_of
-from interfaces.rest.responses import JsonResponse, listing
-from interfaces.rest.routes.resource import Routes, delete, get, post, route
-from interfaces.rest.shapes.common import ListOf
+from interfaces.rest.pending import only
+from interfaces.rest.responses import JsonResponse
+from interfaces.rest.routes.resource import Routes, ShortRoutes, delete, get, post, route
+from interfaces.rest.shapes.common import ListOf, fields
 from interfaces.rest.shapes.configs import (
     OF_CLUSTER,
     SOURCES,
@@ -34,7 +34,6 @@ from interfaces.rest.shapes.configs import (
     config_body,
     of_broker,
     of_topic,
-    setting_body,
 )
 
 
@@ -55,7 +54,7 @@ class ConfigRoutes(Routes):
     async def list_configs(self, request: Request) -> Response:
         owner, at = _owner(request), self._urls(request)
         bodies = (config_body(owner, entry, at) for entry in self._entries(owner))
-        return await listing(self._admin, f"{owner.kind}List", at(*owner.path), bodies)
+        return await self._list(request, f"{owner.head.kind}List", bodies)
 
     def _entries(self, owner: Owner) -> Iterable[ConfigEntry]:
         return self._broker.configs.describe_configs.describe(owner.resource)
@@ -99,9 +98,7 @@ class ConfigRoutes(Routes):
         resource = _owner(request).resource
         requested = RequestedConfigs(resource, alterations)
         alter, by = self._broker.configs.alter_configs.alter, exchange_of(request).requester
-        [refused] = await value_of(alter([requested], validate_only, by))
-        if refused is not None:
-            raise refused
+        await only(alter([requested], validate_only, by))
         # A header, as Kubernetes has it: Confluent's API responds with 204, which has no body.
         found = altered_without_effect(resource.kind, alterations)
         warning = ", ".join(f'299 - "{one.warning}"' for one in found)
@@ -142,7 +139,7 @@ def _unknown(name: str) -> RestError:
     return RestError(404, f"there is no config {name!r}", 40407)
 
 
-class SettingRoutes(Routes):
+class SettingRoutes(ShortRoutes):
     """All settings of the broker and all configs of topics, with their documentation."""
 
     tag = "configs"
@@ -151,22 +148,27 @@ class SettingRoutes(Routes):
     async def list_settings(self, request: Request) -> Response:
         """`source` is Kafka's config source; `origin` is where exactly the value was found."""
         bodies = (self._setting(row) for row in BrokerConfig.definitions.values())
-        return await listing(self._admin, "SettingList", str(request.url), bodies)
+        return await self._list(request, "SettingList", bodies)
 
     @get("/configs/topics", ListOf[SettingBody])
     async def list_topic_config_table(self, request: Request) -> Response:
         """`default` is the value of a topic that does not set the config."""
         bodies = (
-            setting_body(entry.definition, False, entry.text)
+            fields(SettingBody, entry.definition, is_read_only=False, default=entry.text)
             for entry in describe_topic_configs({}, self._broker.config)
         )
-        return await listing(self._admin, "TopicConfigTable", str(request.url), bodies)
+        return await self._list(request, "TopicConfigTable", bodies)
 
-    def _setting(self, definition: Definition) -> SettingBody:
+    def _setting(self, definition: Definition) -> dict[str, Any]:
         entry = broker_entry(definition, self._broker.config)
         static = entry.source in (Source.STATIC_BROKER, Source.DEFAULT)
         return {
-            **setting_body(definition, entry.read_only, definition.format(definition.default)),
+            **fields(
+                SettingBody,
+                definition,
+                is_read_only=entry.read_only,
+                default=definition.format(definition.default),
+            ),
             "value": entry.text,
             "source": SOURCES[entry.source],
             "origin": self._admin.origin(definition.name) if static else entry.source.value,

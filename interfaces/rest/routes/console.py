@@ -76,19 +76,19 @@ def router() -> APIRouter:
 
     @routes.get("/")
     async def page(request: Request) -> Response:
-        return _answer(request, static_files()[PAGE])
+        return _response(request, static_files()[PAGE])
 
     @routes.get("/console/{name:path}")
     async def file(request: Request, name: str) -> Response:
         found = static_files().get(name)
         if found is None:
             raise RestError(404, phrase(404))
-        return _answer(request, found)
+        return _response(request, found)
 
     return routes
 
 
-def _answer(request: Request, file: StaticFile) -> Response:
+def _response(request: Request, file: StaticFile) -> Response:
     headers = {**HEADERS, "etag": file.etag}
     if request.headers.get("if-none-match") == file.etag:
         return Response(status_code=304, headers=headers)

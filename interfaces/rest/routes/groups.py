@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -10,23 +13,19 @@ from domain.groups.group import Group, GroupMember
 from interfaces.rest.errors import RestError
 from interfaces.rest.pages import Paged, index_key
 from interfaces.rest.pending import value_of
-from interfaces.rest.responses import JsonResponse, listing
+from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, delete, get, post
-from interfaces.rest.shapes.common import ListOf
+from interfaces.rest.shapes.common import ListOf, body, fields
 from interfaces.rest.shapes.groups import (
     AssignmentBody,
     ConsumerBody,
     GroupBody,
     LagBody,
     LagSummaryBody,
+    ResetBody,
     ResetList,
     SetOffsets,
-    assignment_body,
-    consumer_body,
-    group_body,
-    lag_body,
     lag_summary_body,
-    reset_body,
 )
 from interfaces.rest.slices import all_of
 from interfaces.rest.urls import Urls
@@ -36,19 +35,22 @@ class GroupRoutes(Routes):
     tag = "groups"
     prefix = "/groups"
 
-    def _body(self, group: Group, at: Urls) -> GroupBody:
-        assignor = group.assignor(self._broker.config.group_consumer_assignors)
-        return group_body(group, assignor, self._node_id, at)
+    def _body(self, group: Group, at: Urls) -> dict[str, Any]:
+        return body(
+            GroupBody,
+            at,
+            group,
+            consumer_group_id=group.group_id,
+            partition_assignor=group.assignor(self._broker.config.group_consumer_assignors),
+            node_id=self._node_id,
+        )
 
     @get("", ListOf[GroupBody])
     async def list_groups(self, request: Request, page: Paged) -> Response:
         self._broker.groups.offsets.check_loaded()
-        at = self._urls(request)
         groups = sorted(self._broker.groups.registry, key=_group_id)
-        shown, next_url = page.of(groups, _group_id, at("consumer-groups"))
-        bodies = (self._body(group, at) for group in shown)
-        return await listing(
-            self._admin, "KafkaConsumerGroupList", at("consumer-groups"), bodies, next_url
+        return await self._page(
+            request, "KafkaConsumerGroupList", page, groups, _group_id, self._body
         )
 
     @get("/{group_id}", GroupBody)
@@ -70,10 +72,8 @@ class GroupRoutes(Routes):
         at = self._urls(request)
         group = self._broker.groups.lag.group(group_id)
         members = list(group.assigned_members(self._broker.catalog.topic_by_id))
-        bodies = (consumer_body(group_id, member, at) for member in members)
-        return await listing(
-            self._admin, "KafkaConsumerList", at("consumer-groups", group_id, "consumers"), bodies
-        )
+        bodies = (_consumer_body(group_id, member, at) for member in members)
+        return await self._list(request, "KafkaConsumerList", bodies)
 
     def _member(self, group_id: str, consumer_id: str) -> GroupMember:
         group = self._broker.groups.lag.group(group_id)
@@ -85,19 +85,18 @@ class GroupRoutes(Routes):
     @get("/{group_id}/consumers/{consumer_id}", ConsumerBody)
     async def get_consumer(self, request: Request, group_id: str, consumer_id: str) -> JsonResponse:
         member = self._member(group_id, consumer_id)
-        return JsonResponse(consumer_body(group_id, member, self._urls(request)))
+        return JsonResponse(_consumer_body(group_id, member, self._urls(request)))
 
     @get("/{group_id}/consumers/{consumer_id}/assignments", ListOf[AssignmentBody])
     async def list_assignments(self, request: Request, group_id: str, consumer_id: str) -> Response:
         at = self._urls(request)
         member = self._member(group_id, consumer_id)
         bodies = (
-            assignment_body(group_id, consumer_id, topic, partition, at)
+            _assignment_body(group_id, consumer_id, topic, partition, at)
             for topic, partitions in member.assigned.items()
             for partition in partitions
         )
-        url = at("consumer-groups", group_id, "consumers", consumer_id, "assignments")
-        return await listing(self._admin, "KafkaConsumerAssignmentList", url, bodies)
+        return await self._list(request, "KafkaConsumerAssignmentList", bodies)
 
     @get(
         "/{group_id}/consumers/{consumer_id}/assignments/{topic_name}/partitions/{partition_id}",
@@ -111,7 +110,7 @@ class GroupRoutes(Routes):
             message = f"{topic_name}-{partition_id} is not assigned to {consumer_id}"
             raise RestError(404, message, 40409)
         at = self._urls(request)
-        return JsonResponse(assignment_body(group_id, consumer_id, topic_name, partition_id, at))
+        return JsonResponse(_assignment_body(group_id, consumer_id, topic_name, partition_id, at))
 
     async def _lags(self, group_id: str) -> list[PartitionLag]:
         service = self._broker.groups.lag
@@ -126,12 +125,9 @@ class GroupRoutes(Routes):
 
     @get("/{group_id}/lags", ListOf[LagBody])
     async def list_lags(self, request: Request, group_id: str, page: Paged) -> Response:
-        at = self._urls(request)
-        url = at("consumer-groups", group_id, "lags")
         lags = await self._lags(group_id)
-        shown, next_url = page.of(lags, _place_key, url)
-        bodies = (lag_body(group_id, lag, at) for lag in shown)
-        return await listing(self._admin, "KafkaConsumerLagList", url, bodies, next_url)
+        of_lag = partial(_lag_body, group_id)
+        return await self._page(request, "KafkaConsumerLagList", page, lags, _place_key, of_lag)
 
     @get("/{group_id}/lags/{topic_name}/partitions/{partition_id}", LagBody)
     async def get_lag(
@@ -142,7 +138,7 @@ class GroupRoutes(Routes):
         if lag is None:
             message = f"group {group_id} has no committed offset for {topic_name}-{partition_id}"
             raise RestError(404, message, 40408)
-        return JsonResponse(lag_body(group_id, lag, self._urls(request)))
+        return JsonResponse(_lag_body(group_id, lag, self._urls(request)))
 
     @post("/{group_id}/offsets", ResetList)
     async def set_offsets(self, request: Request, group_id: str, body: SetOffsets) -> Response:
@@ -153,12 +149,10 @@ class GroupRoutes(Routes):
             group_id, body.topic, body.partitions, body.target, body.dry_run
         )
         resets = await value_of(self._broker.background.run(job))
-        url = self._urls(request)("consumer-groups", group_id, "offsets")
-        return await listing(
-            self._admin,
+        return await self._list(
+            request,
             "ConsumerGroupOffsetResetList",
-            url,
-            map(reset_body, resets),
+            (fields(ResetBody, reset) for reset in resets),
             consumer_group_id=group_id,
             dry_run=body.dry_run,
         )
@@ -166,6 +160,27 @@ class GroupRoutes(Routes):
 
 class ConfluentGroupRoutes(GroupRoutes):
     prefix = "/consumer-groups"
+
+
+def _consumer_body(group_id: str, member: GroupMember, at: Urls) -> dict[str, Any]:
+    return body(ConsumerBody, at, member, consumer_group_id=group_id)
+
+
+def _lag_body(group_id: str, lag: PartitionLag, at: Urls) -> dict[str, Any]:
+    return body(LagBody, at, lag, consumer_group_id=group_id)
+
+
+def _assignment_body(
+    group_id: str, member_id: str, topic_name: str, index: int, at: Urls
+) -> dict[str, Any]:
+    return body(
+        AssignmentBody,
+        at,
+        consumer_group_id=group_id,
+        consumer_id=member_id,
+        topic_name=topic_name,
+        partition_id=index,
+    )
 
 
 def _group_id(group: Group) -> str:

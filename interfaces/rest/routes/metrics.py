@@ -16,15 +16,14 @@ from starlette.responses import Response, StreamingResponse
 from application.metrics.recent_requests import RequestQuery
 from application.ports.request_log import RequestRecord
 from interfaces.rest.pending import value_of
-from interfaces.rest.responses import listing
-from interfaces.rest.routes.resource import Routes, get
+from interfaces.rest.routes.resource import ShortRoutes, get
 
 PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
 MS = 1_000_000
 _INTEGER = re.compile(r"\s*-?[0-9]{1,10}\s*")
 
 
-class MetricsRoutes(Routes):
+class MetricsRoutes(ShortRoutes):
     tag = "metrics"
 
     @get("/metrics", response_class=Response)
@@ -53,7 +52,7 @@ class MetricsRoutes(Routes):
         if correlation_id is not None:
             number = _number(correlation_id)
             if number is None:
-                return await listing(self._admin, "RequestList", str(request.url), ())
+                return await self._list(request, "RequestList", ())
         query = RequestQuery(number, client_id, api, errors, slow_ms * MS)
         found: list[RequestRecord] = []
         for some in self._admin.requests.find(query):
@@ -63,7 +62,7 @@ class MetricsRoutes(Routes):
             await asyncio.sleep(0)
         now_ns = perf_counter_ns()
         bodies = (_body(record, now_ns) for record in found[:limit])
-        return await listing(self._admin, "RequestList", str(request.url), bodies)
+        return await self._list(request, "RequestList", bodies)
 
 
 async def _each(pieces: list[bytes]) -> AsyncIterator[bytes]:

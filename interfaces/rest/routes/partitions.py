@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,19 +10,11 @@ from starlette.responses import Response
 from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
-from interfaces.rest.admin import Admin
 from interfaces.rest.pages import Paged, index_key
-from interfaces.rest.responses import JsonResponse, listing
+from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, get
-from interfaces.rest.shapes.common import ListOf
-from interfaces.rest.shapes.partitions import (
-    OffsetsBody,
-    PartitionBody,
-    ReplicaBody,
-    offsets_body,
-    partition_body,
-    replica_body,
-)
+from interfaces.rest.shapes.common import ListOf, body
+from interfaces.rest.shapes.partitions import OffsetsBody, PartitionBody, ReplicaBody
 from interfaces.rest.urls import Urls
 
 #: What Confluent's paths have in place of a topic's name.
@@ -35,15 +27,25 @@ class PartitionRoutes(Routes):
 
     @get("", ListOf[PartitionBody])
     async def list_partitions(self, request: Request, topic_name: str, page: Paged) -> Response:
-        at = self._urls(request)
         topic = self._topic(topic_name)
-        url = at("topics", topic_name, "partitions")
-        indexes, next_url = page.of(range(len(topic.partition_ids)), index_key, url)
-        bodies = (
-            partition_body(topic_name, index, self._readable(topic, index), self._node_id, at)
-            for index in indexes
+
+        def partition_body(index: int, at: Urls) -> dict[str, Any]:
+            return self._body(topic_name, index, self._readable(topic, index), at)
+
+        indexes = range(len(topic.partition_ids))
+        return await self._page(
+            request, "KafkaPartitionList", page, indexes, index_key, partition_body
         )
-        return await listing(self._admin, "KafkaPartitionList", url, bodies, next_url)
+
+    def _body(
+        self, topic_name: str, index: int, partition: Partition | None, at: Urls
+    ) -> dict[str, Any]:
+        names: dict[str, Any] = {
+            "topic_name": topic_name,
+            "partition_id": index,
+            "node_id": self._node_id,
+        }
+        return body(PartitionBody, at, partition, **names)
 
     def _readable(self, topic: Topic, index: int) -> Partition | None:
         try:
@@ -59,18 +61,14 @@ class PartitionRoutes(Routes):
         """Always empty, as there is one broker. `-` stands for all topics."""
         if topic_name != EVERY_TOPIC:
             self._topic(topic_name)
-        url = self._urls(request)("topics", topic_name, "partitions", "-", "reassignment")
-        return await listing(self._admin, "KafkaReassignmentList", url, ())
+        return await self._list(request, "KafkaReassignmentList", ())
 
     @get("/{partition_id}", PartitionBody)
     async def get_partition(
         self, request: Request, topic_name: str, partition_id: int
     ) -> JsonResponse:
         partition = self._partition(topic_name, partition_id)
-        body = partition_body(
-            topic_name, partition_id, partition, self._node_id, self._urls(request)
-        )
-        return JsonResponse(body)
+        return JsonResponse(self._body(topic_name, partition_id, partition, self._urls(request)))
 
     @get("/{partition_id}/offset", OffsetsBody)
     async def get_offsets(
@@ -78,16 +76,14 @@ class PartitionRoutes(Routes):
     ) -> JsonResponse:
         """The log start offset and the high watermark."""
         partition = self._partition(topic_name, partition_id)
-        at = self._urls(request)
-        return JsonResponse(offsets_body(topic_name, partition_id, partition, at))
+        names: dict[str, Any] = {"topic_name": topic_name, "partition_id": partition_id}
+        return JsonResponse(body(OffsetsBody, self._urls(request), partition, **names))
 
     @get("/{partition_id}/replicas", ListOf[ReplicaBody])
     async def list_replicas(self, request: Request, topic_name: str, partition_id: int) -> Response:
         self._partition(topic_name, partition_id)
-        at = self._urls(request)
-        url = at("topics", topic_name, "partitions", partition_id, "replicas")
-        one = replica_body(topic_name, partition_id, self._node_id, at)
-        return await listing(self._admin, "KafkaReplicaList", url, [one])
+        replica = self._replica(topic_name, partition_id, self._urls(request))
+        return await self._list(request, "KafkaReplicaList", [replica])
 
     @get("/{partition_id}/replicas/{broker_id}", ReplicaBody)
     async def get_replica(
@@ -95,11 +91,4 @@ class PartitionRoutes(Routes):
     ) -> JsonResponse:
         self._partition(topic_name, partition_id)
         self._check_broker(broker_id)
-        return JsonResponse(replica_body(topic_name, partition_id, broker_id, self._urls(request)))
-
-
-def replicas(admin: Admin, urls: Urls) -> Iterator[ReplicaBody]:
-    """All replicas of this broker."""
-    for topic in sorted(admin.broker.catalog, key=lambda one: one.name):
-        for index in range(len(topic.partition_ids)):
-            yield replica_body(topic.name, index, admin.broker.config.node_id, urls)
+        return JsonResponse(self._replica(topic_name, partition_id, self._urls(request)))

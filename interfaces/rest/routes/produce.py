@@ -83,7 +83,7 @@ class ProduceRoutes(Routes):
         most_bytes = self._broker.config.message_max_bytes * JSON_GROWTH + JSON_ROOM_BYTES
         objects = JsonObjects(most_bytes)
         turns = Turns(self._admin)
-        begun = False
+        reported = False
         try:
             async for piece in request.stream():
                 parsed: list[_Parsed] = []
@@ -95,17 +95,17 @@ class ProduceRoutes(Routes):
                     elif text is not None:
                         parsed.append(_parsed(text))
                     if len(parsed) == RECORDS_AT_ONCE:
-                        begun = True
+                        reported = True
                         yield await self._reported(exchange, topic_name, parsed, turns)
                         parsed = []
                 if parsed:
-                    begun = True
+                    reported = True
                     yield await self._reported(exchange, topic_name, parsed, turns)
                 if broken is not None:
                     raise broken
             objects.finish()
         except RestError as ended:  # the client stalls, or the broker is stopping
-            if not begun:
+            if not reported:
                 raise
             yield _line(exchange.refuse(ended))
         except NotObjects as broken:

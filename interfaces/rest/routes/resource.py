@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from fastapi import APIRouter
 from starlette.requests import Request
+from starlette.responses import Response
 
+from application.broker import Broker
 from domain.errors import UnknownTopicOrPartition
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 from interfaces.rest.admin import Admin
 from interfaces.rest.errors import RestError
+from interfaces.rest.pages import Page
+from interfaces.rest.responses import listing
+from interfaces.rest.shapes.common import body
+from interfaces.rest.shapes.partitions import ReplicaBody
 from interfaces.rest.urls import Urls
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 
 class Decorator(Protocol):
@@ -31,8 +38,14 @@ class Routes:
 
     def __init__(self, admin: Admin) -> None:
         self._admin = admin
-        self._broker = admin.broker
-        self._node_id = admin.broker.config.node_id
+
+    @property
+    def _broker(self) -> Broker:
+        return self._admin.broker
+
+    @property
+    def _node_id(self) -> int:
+        return self._broker.config.node_id
 
     def router(self, *dependencies: Any) -> APIRouter:
         router = APIRouter(
@@ -42,8 +55,8 @@ class Routes:
             dependencies=dependencies,
         )
         for name in dict.fromkeys(name for each in type(self).__mro__ for name in vars(each)):
-            method = getattr(self, name)
-            for path, options in getattr(method, "paths", ()):
+            for path, options in getattr(getattr(type(self), name), "paths", ()):
+                method = getattr(self, name)
                 router.add_api_route(path, method, name=self._name(name), **options)
         return router
 
@@ -53,6 +66,33 @@ class Routes:
 
     def _urls(self, request: Request) -> Urls:
         return Urls(request, self._broker.cluster_id)
+
+    def _url(self, request: Request) -> str:
+        return self._urls(request).of(request)
+
+    async def _list(
+        self,
+        request: Request,
+        kind: str,
+        bodies: Iterable[object],
+        next_url: str | None = None,
+        **more: str | bool,
+    ) -> Response:
+        return await listing(self._admin, kind, self._url(request), bodies, next_url, **more)
+
+    async def _page(
+        self,
+        request: Request,
+        kind: str,
+        page: Page,
+        elements: Sequence[T],
+        key: Callable[[T], str],
+        body: Callable[[T, Urls], object],
+    ) -> Response:
+        """`elements` in the order of their keys."""
+        shown, next_url = page.of(elements, key, self._url(request))
+        at = self._urls(request)
+        return await self._list(request, kind, (body(one, at) for one in shown), next_url)
 
     def _topic(self, name: str) -> Topic:
         topic = self._broker.catalog.topic(name)
@@ -66,9 +106,24 @@ class Routes:
             raise UnknownTopicOrPartition(f"Topic {topic_name} has no partition {index}.")
         return partition
 
+    def _replica(self, topic_name: str, index: int, at: Urls) -> dict[str, Any]:
+        names: dict[str, Any] = {
+            "topic_name": topic_name,
+            "partition_id": index,
+            "broker_id": self._node_id,
+        }
+        return body(ReplicaBody, at, **names)
+
     def _check_broker(self, broker_id: int) -> None:
         if broker_id != self._node_id:
             raise RestError(404, f"there is no broker {broker_id}", 40411)
+
+
+class ShortRoutes(Routes):
+    """Without a path below /v3."""
+
+    def _url(self, request: Request) -> str:
+        return str(request.url)
 
 
 def route(method: str, path: str, response_model: Any = None, **options: Any) -> Decorator:

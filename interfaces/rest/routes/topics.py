@@ -14,12 +14,11 @@ from application.topics.partitions import MorePartitions
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.effects import without_effect
 from domain.configs.resource import Resource, ResourceKind
-from domain.errors import BrokerError
 from domain.topics.topic import NO_TOPIC_ID, Topic
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pages import Paged
-from interfaces.rest.pending import value_of
-from interfaces.rest.responses import JsonResponse, listing
+from interfaces.rest.pending import only
+from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, delete, get, post, route
 from interfaces.rest.shapes.common import ListOf
 from interfaces.rest.shapes.topics import (
@@ -36,11 +35,8 @@ class TopicRoutes(Routes):
 
     @get("/topics", ListOf[TopicBody])
     async def list_topics(self, request: Request, page: Paged) -> Response:
-        at = self._urls(request)
         topics = sorted(self._broker.catalog, key=_name)
-        shown, next_url = page.of(topics, _name, at("topics"))
-        bodies = (topic_body(topic, at) for topic in shown)
-        return await listing(self._admin, "KafkaTopicList", at("topics"), bodies, next_url)
+        return await self._page(request, "KafkaTopicList", page, topics, _name, topic_body)
 
     @post("/topics", TopicBody, status_code=201, responses={200: {"model": TopicBody}})
     async def create_topic(self, request: Request, body: CreateTopic) -> JsonResponse:
@@ -52,13 +48,8 @@ class TopicRoutes(Routes):
             [(one.partition_id, one.broker_ids) for one in body.replicas_assignments],
             texts_of(body.configs),
         )
-        [created] = await value_of(
-            self._broker.topics.create_topics.create(
-                [new], body.validate_only, exchange_of(request).requester
-            )
-        )
-        if isinstance(created, BrokerError):
-            raise created
+        create, by = self._broker.topics.create_topics.create, exchange_of(request).requester
+        created = await only(create([new], body.validate_only, by))
         at = self._urls(request)
         status = 200 if body.validate_only else 201
         location = None if body.validate_only else {"location": at("topics", created.name)}
@@ -92,13 +83,8 @@ class TopicRoutes(Routes):
     async def delete_topic(self, request: Request, topic_name: str) -> Response:
         """The name is free when the response comes; a background job deletes the data."""
         self._topic(topic_name)
-        found = self._broker.topics.delete_topics.find(topic_name, NO_TOPIC_ID)
-        if isinstance(found, BrokerError):
-            raise found
-        by = exchange_of(request).requester
-        [deleted] = await value_of(self._broker.topics.delete_topics.delete([found], by))
-        if isinstance(deleted, BrokerError):
-            raise deleted
+        topics, by = self._broker.topics.delete_topics, exchange_of(request).requester
+        await only(topics.delete([await only([topics.find(topic_name, NO_TOPIC_ID)])], by))
         return Response(status_code=204)
 
     async def _configure(
@@ -109,17 +95,11 @@ class TopicRoutes(Routes):
             for config, text in configs.items()
         ]
         requested = RequestedConfigs(Resource(ResourceKind.TOPIC, name), alterations)
-        [refused] = await value_of(
-            self._broker.configs.alter_configs.alter([requested], validate_only, by)
-        )
-        if refused is not None:
-            raise refused
+        await only(self._broker.configs.alter_configs.alter([requested], validate_only, by))
 
     async def _grow(self, name: str, total: int, validate_only: bool, by: Requester) -> None:
         grow = self._broker.topics.create_partitions.grow
-        [grown] = await value_of(grow([MorePartitions(name, total, None)], validate_only, by))
-        if isinstance(grown, BrokerError):
-            raise grown
+        await only(grow([MorePartitions(name, total, None)], validate_only, by))
 
 
 def _name(topic: Topic) -> str:

@@ -19,7 +19,7 @@ from domain.errors import (
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
 from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
-from interfaces.rest.records.queries import MAX_OFFSET
+from interfaces.rest.records.queries import Offset
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, post
 from interfaces.rest.shapes.common import RequestModel
@@ -34,11 +34,8 @@ class PartitionTruncated(RequestModel):
     partition_id: int = Field(
         ge=0, le=2**31 - 1, validation_alias=AliasChoices("partition_id", "partition")
     )
-    offset: int | None = Field(
-        None,
-        ge=0,
-        le=MAX_OFFSET,
-        description="Records before this offset are deleted; without it, all records.",
+    offset: Offset | None = Field(
+        None, description="Records before this offset are deleted; without it, all records."
     )
 
 
@@ -46,11 +43,8 @@ class TruncateTopic(RequestModel):
     """Without partitions and offset: all records of all partitions."""
 
     partitions: list[PartitionTruncated] | None = Field(None, max_length=10_000)
-    before_offset: int | None = Field(
-        None,
-        ge=0,
-        le=MAX_OFFSET,
-        description="In every partition. A partition that ends before it keeps its records.",
+    before_offset: Offset | None = Field(
+        None, description="In every partition. A partition that ends before it keeps its records."
     )
 
 

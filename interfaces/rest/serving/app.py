@@ -28,7 +28,6 @@ from interfaces.rest.routes.configs import (
 )
 from interfaces.rest.routes.connections import ConnectionRoutes
 from interfaces.rest.routes.console_data import ConsoleDataRoutes
-from interfaces.rest.routes.console_overview import ConsoleOverviewRoutes
 from interfaces.rest.routes.groups import ConfluentGroupRoutes, GroupRoutes
 from interfaces.rest.routes.health import HealthRoutes
 from interfaces.rest.routes.metrics import MetricsRoutes
@@ -58,9 +57,9 @@ RESOURCES: tuple[type[Routes], ...] = (
     TruncateRoutes,
     CloneRoutes,
 )
-CONSOLE: tuple[type[Routes], ...] = (ConsoleDataRoutes, ConsoleOverviewRoutes)
 #: With the short paths only.
 OWN: tuple[type[Routes], ...] = (
+    ConsoleDataRoutes,
     HealthRoutes,
     MetricsRoutes,
     ConnectionRoutes,
@@ -93,7 +92,7 @@ def create_app(admin: Admin) -> FastAPI:
     fields = [Depends(known_query)]
     known = [Depends(clusters.known_cluster), *fields]
 
-    for resource in (*CONSOLE, *OWN):
+    for resource in OWN:
         app.include_router(resource(admin).router(), dependencies=fields)
     for resource in RESOURCES:
         both = resource(admin).router()

@@ -61,7 +61,7 @@ class BoundedProtocol(H11Protocol):
     def on_response_complete(self) -> None:
         completed = self.cycle
         super().on_response_complete()
-        if self.cycle is completed:  # no pipelined request has begun
+        if self.cycle is completed:  # no pipelined request has started
             self._expect_request()
 
     def _expect_request(self) -> None:
@@ -94,7 +94,7 @@ class BoundedProtocol(H11Protocol):
         self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
-        """uvicorn's own gives no reason, and fails when a response has begun."""
+        """uvicorn's own gives no reason, and fails when a response has started."""
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.abort()
             return

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, NotRequired, cast
+from operator import attrgetter
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -11,8 +12,8 @@ from domain.configs.alteration import Alteration, Operation
 from domain.configs.entry import ConfigEntry
 from domain.configs.resource import ALL_BROKERS, ResourceKind
 from domain.configs.resource import Resource as ConfigResource
-from domain.configs.settings.definition import Definition, Source
-from interfaces.rest.shapes.common import RequestModel, Resource, resource
+from domain.configs.settings.definition import Source
+from interfaces.rest.shapes.common import Head, RequestModel, Resource, body, fields
 from interfaces.rest.urls import Urls
 
 #: The names of Confluent's server and of Kafka's admin client.
@@ -53,8 +54,8 @@ class AlterConfigs(RequestModel):
 
 class Synonym(TypedDict):
     name: str
-    value: str | None
-    source: str
+    value: Annotated[str | None, attrgetter("text")]
+    source: Annotated[str, lambda synonym: SOURCES[synonym.source]]
 
 
 class ConfigBody(Resource):
@@ -62,87 +63,57 @@ class ConfigBody(Resource):
     broker_id: NotRequired[int]
     config_type: NotRequired[str]
     name: str
-    value: str | None
-    type: str
-    is_default: bool
-    is_read_only: bool
-    is_sensitive: bool
-    source: str
-    effect: str
-    synonyms: list[Synonym]
+    value: Annotated[str | None, attrgetter("text")]
+    type: Annotated[str, attrgetter("definition.kind.value")]
+    is_default: Annotated[bool, lambda entry: entry.source is Source.DEFAULT]
+    is_read_only: Annotated[bool, attrgetter("read_only")]
+    is_sensitive: Annotated[bool, attrgetter("definition.sensitive")]
+    source: Annotated[str, lambda entry: SOURCES[entry.source]]
+    effect: Annotated[str, attrgetter("definition.effect.value")]
+    synonyms: Annotated[list[Synonym], lambda entry: [fields(Synonym, s) for s in entry.synonyms]]
 
 
 class Owner(NamedTuple):
     """A topic, this broker or all brokers, and how REST names its configs."""
 
-    kind: str
-    path: tuple[str | int, ...]
+    head: Head
     #: The fields of a config that name its owner.
     fields: dict[str, str | int]
     resource: ConfigResource
 
 
 def of_topic(name: str) -> Owner:
-    resource = ConfigResource(ResourceKind.TOPIC, name)
-    return Owner("KafkaTopicConfig", ("topics", name, "configs"), {"topic_name": name}, resource)
+    head = Head("KafkaTopicConfig", "topics/{topic_name}/configs/{name}")
+    return Owner(head, {"topic_name": name}, ConfigResource(ResourceKind.TOPIC, name))
 
 
 def of_broker(node_id: int) -> Owner:
+    head = Head("KafkaBrokerConfig", "brokers/{broker_id}/configs/{name}")
     resource = ConfigResource(ResourceKind.BROKER, str(node_id))
-    path = ("brokers", node_id, "configs")
-    return Owner("KafkaBrokerConfig", path, {"broker_id": node_id}, resource)
+    return Owner(head, {"broker_id": node_id}, resource)
 
 
 OF_CLUSTER = Owner(
-    "KafkaClusterConfig", ("broker-configs",), {"config_type": "BROKER"}, ALL_BROKERS
+    Head("KafkaClusterConfig", "broker-configs/{name}"), {"config_type": "BROKER"}, ALL_BROKERS
 )
 
 
-def config_body(owner: Owner, entry: ConfigEntry, urls: Urls) -> ConfigBody:
-    body = {
-        **resource(owner.kind, urls, *owner.path, entry.name),
-        "name": entry.name,
-        "value": entry.text,
-        "type": entry.definition.kind.value,
-        "is_default": entry.source is Source.DEFAULT,
-        "is_read_only": entry.read_only,
-        "is_sensitive": entry.definition.sensitive,
-        "source": SOURCES[entry.source],
-        "effect": entry.definition.effect.value,
-        "synonyms": [
-            {"name": one.name, "value": one.text, "source": SOURCES[one.source]}
-            for one in entry.synonyms
-        ],
-    }
-    return cast(ConfigBody, body | owner.fields)
+def config_body(owner: Owner, entry: ConfigEntry, urls: Urls) -> dict[str, Any]:
+    return body(ConfigBody, urls, entry, head=owner.head, **owner.fields) | owner.fields
 
 
 class SettingBody(TypedDict):
     """A setting of the broker or a config of a topic, with its documentation."""
 
     name: str
-    type: str
+    type: Annotated[str, attrgetter("kind.value")]
     default: str | None
     documentation: str
-    allowed: str
+    allowed: Annotated[str, lambda definition: definition.allowed()]
     unit: str
-    effect: str
+    effect: Annotated[str, attrgetter("effect.value")]
     is_read_only: bool
-    is_sensitive: bool
+    is_sensitive: Annotated[bool, attrgetter("sensitive")]
     value: NotRequired[str | None]
     source: NotRequired[str]
     origin: NotRequired[str]
-
-
-def setting_body(definition: Definition, read_only: bool, default: str | None) -> SettingBody:
-    return {
-        "name": definition.name,
-        "type": definition.kind.value,
-        "default": default,
-        "documentation": definition.documentation,
-        "allowed": definition.allowed(),
-        "unit": definition.unit,
-        "effect": definition.effect.value,
-        "is_read_only": read_only,
-        "is_sensitive": definition.sensitive,
-    }

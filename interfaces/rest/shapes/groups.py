@@ -3,75 +3,91 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
-from typing import Annotated, Literal, Self
+from operator import attrgetter
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
 from application.groups.lag import PartitionLag
-from application.groups.reset import Reset, ResetStrategy, ResetTarget
-from domain.groups.group import Group, GroupMember
-from interfaces.rest.faults import expected
-from interfaces.rest.shapes.common import ListMetadata, Related, RequestModel, Resource, resource
+from application.groups.reset import ResetStrategy, ResetTarget
+from interfaces.rest.shapes.common import (
+    ListMetadata,
+    Related,
+    RequestModel,
+    Resource,
+    body,
+    fields,
+    resource,
+)
 from interfaces.rest.shapes.topics import Int32
+from interfaces.rest.timestamps import Timestamp
 from interfaces.rest.urls import Urls
 
 Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
-
-
-Timestamp = Annotated[
-    Annotated[Int64, Field(ge=0)] | AwareDatetime,
-    expected("milliseconds since 1970, or a time with its zone as 2026-11-22T05:00:00Z"),
-]
 
 
 class OfGroup(Resource):
     consumer_group_id: str
 
 
+@resource("KafkaConsumerGroup", "consumer-groups/{consumer_group_id}")
 class GroupBody(OfGroup):
-    is_simple: bool
+    is_simple: Annotated[bool, lambda group: not group.protocol_type]
     partition_assignor: str
     #: STABLE, EMPTY, PREPARING_REBALANCE, COMPLETING_REBALANCE, ASSIGNING, RECONCILING, DEAD
-    state: str
+    state: Annotated[str, lambda group: as_constant(group.state_name)]
     #: classic or consumer
-    type: str
-    members_count: int
-    coordinator: Related
-    consumers: Related
-    lag_summary: Related
+    type: Annotated[str, attrgetter("kind.value")]
+    members_count: Annotated[int, lambda group: len(group.members)]
+    coordinator: Annotated[Related, "brokers/{node_id}"]
+    consumers: Annotated[Related, "/consumers"]
+    lag_summary: Annotated[Related, "/lag-summary"]
 
 
+@resource("KafkaConsumer", "consumer-groups/{consumer_group_id}/consumers/{consumer_id}")
 class ConsumerBody(OfGroup):
-    consumer_id: str
+    consumer_id: Annotated[str, attrgetter("member_id")]
     instance_id: str | None
     client_id: str
     client_host: str
-    assignments: Related
+    assignments: Annotated[Related, "/assignments"]
 
 
+@resource(
+    "KafkaConsumerAssignment",
+    "consumer-groups/{consumer_group_id}/consumers/{consumer_id}/assignments"
+    "/{topic_name}/partitions/{partition_id}",
+)
 class AssignmentBody(OfGroup):
     consumer_id: str
     topic_name: str
     partition_id: int
-    partition: Related
-    lag: Related
+    partition: Annotated[Related, "topics/{topic_name}/partitions/{partition_id}"]
+    lag: Annotated[
+        Related,
+        "consumer-groups/{consumer_group_id}/lags/{topic_name}/partitions/{partition_id}",
+    ]
 
 
+@resource(
+    "KafkaConsumerLag",
+    "consumer-groups/{consumer_group_id}/lags/{topic_name}/partitions/{partition_id}",
+)
 class LagBody(OfGroup):
-    topic_name: str
-    partition_id: int
+    topic_name: Annotated[str, attrgetter("topic")]
+    partition_id: Annotated[int, attrgetter("partition")]
     current_offset: int
     #: null: the log cannot be read.
     log_end_offset: int | None
     lag: int | None
     #: Empty: the partition is assigned to no member.
-    consumer_id: str
-    instance_id: str | None
-    client_id: str
+    consumer_id: Annotated[str, lambda lag: lag.member.member_id if lag.member else ""]
+    instance_id: Annotated[str | None, lambda lag: lag.member and lag.member.instance_id]
+    client_id: Annotated[str, lambda lag: lag.member.client_id if lag.member else ""]
 
 
+@resource("KafkaConsumerGroupLagSummary", "consumer-groups/{consumer_group_id}/lag-summary")
 class LagSummaryBody(OfGroup):
     max_lag_consumer_id: str
     max_lag_instance_id: str | None
@@ -80,24 +96,11 @@ class LagSummaryBody(OfGroup):
     max_lag_partition_id: int
     max_lag: int
     total_lag: int
+    #: All consumers of the group if the partition is assigned to no member.
     max_lag_consumer: Related
-    max_lag_partition: Related
-
-
-def group_body(group: Group, assignor: str, node_id: int, urls: Urls) -> GroupBody:
-    url = urls("consumer-groups", group.group_id)
-    return {
-        **resource("KafkaConsumerGroup", urls, "consumer-groups", group.group_id),
-        "consumer_group_id": group.group_id,
-        "is_simple": not group.protocol_type,
-        "partition_assignor": assignor,
-        "state": as_constant(group.state_name),
-        "type": group.kind.value,
-        "members_count": len(group.members),
-        "coordinator": {"related": urls("brokers", node_id)},
-        "consumers": {"related": f"{url}/consumers"},
-        "lag_summary": {"related": f"{url}/lag-summary"},
-    }
+    max_lag_partition: Annotated[
+        Related, "topics/{max_lag_topic_name}/partitions/{max_lag_partition_id}"
+    ]
 
 
 def as_constant(state: str) -> str:
@@ -105,73 +108,20 @@ def as_constant(state: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", state).upper()
 
 
-def consumer_body(group_id: str, member: GroupMember, urls: Urls) -> ConsumerBody:
-    path = ("consumer-groups", group_id, "consumers", member.member_id)
-    return {
-        **resource("KafkaConsumer", urls, *path),
-        "consumer_group_id": group_id,
-        "consumer_id": member.member_id,
-        "instance_id": member.instance_id,
-        "client_id": member.client_id,
-        "client_host": member.client_host,
-        "assignments": {"related": urls(*path, "assignments")},
-    }
-
-
-def assignment_body(
-    group_id: str, member_id: str, topic: str, partition: int, urls: Urls
-) -> AssignmentBody:
-    group, place = ("consumer-groups", group_id), (topic, "partitions", partition)
-    path = (*group, "consumers", member_id, "assignments", *place)
-    return {
-        **resource("KafkaConsumerAssignment", urls, *path),
-        "consumer_group_id": group_id,
-        "consumer_id": member_id,
-        "topic_name": topic,
-        "partition_id": partition,
-        "partition": {"related": urls("topics", *place)},
-        "lag": {"related": urls(*group, "lags", *place)},
-    }
-
-
-def lag_body(group_id: str, lag: PartitionLag, urls: Urls) -> LagBody:
-    path = ("consumer-groups", group_id, "lags", lag.topic, "partitions", lag.partition)
-    member = lag.member
-    return {
-        **resource("KafkaConsumerLag", urls, *path),
-        "consumer_group_id": group_id,
-        "topic_name": lag.topic,
-        "partition_id": lag.partition,
-        "current_offset": lag.current_offset,
-        "log_end_offset": lag.log_end_offset,
-        "lag": lag.lag,
-        "consumer_id": "" if member is None else member.member_id,
-        "instance_id": None if member is None else member.instance_id,
-        "client_id": "" if member is None else member.client_id,
-    }
-
-
-def lag_summary_body(group_id: str, lags: list[PartitionLag], urls: Urls) -> LagSummaryBody:
+def lag_summary_body(group_id: str, lags: list[PartitionLag], urls: Urls) -> dict[str, Any]:
     """Of at least one partition. Of several with the same lag the first one is the maximum."""
-    largest = lag_body(group_id, max(lags, key=lambda one: one.lag or 0), urls)
-    topic, partition = largest["topic_name"], largest["partition_id"]
-    consumer_id = largest["consumer_id"]
-    # Without such a consumer the link leads to all consumers of the group.
-    consumer = [consumer_id] if consumer_id else []
-    group = ("consumer-groups", group_id)
-    return {
-        **resource("KafkaConsumerGroupLagSummary", urls, *group, "lag-summary"),
-        "consumer_group_id": group_id,
-        "max_lag_consumer_id": consumer_id,
-        "max_lag_instance_id": largest["instance_id"],
-        "max_lag_client_id": largest["client_id"],
-        "max_lag_topic_name": topic,
-        "max_lag_partition_id": partition,
-        "max_lag": largest["lag"] or 0,
-        "total_lag": sum(one.lag or 0 for one in lags),
-        "max_lag_consumer": {"related": urls(*group, "consumers", *consumer)},
-        "max_lag_partition": {"related": urls("topics", topic, "partitions", partition)},
-    }
+    largest = fields(LagBody, max(lags, key=lambda lag: lag.lag or 0), consumer_group_id=group_id)
+    names = ("consumer_id", "instance_id", "client_id", "topic_name", "partition_id")
+    consumer = [largest["consumer_id"]] if largest["consumer_id"] else []
+    return body(
+        LagSummaryBody,
+        urls,
+        consumer_group_id=group_id,
+        max_lag=largest["lag"] or 0,
+        total_lag=sum(each.lag or 0 for each in lags),
+        max_lag_consumer={"related": urls("consumer-groups", group_id, "consumers", *consumer)},
+        **{f"max_lag_{name}": largest[name] for name in names},
+    )
 
 
 # ---- resetting offsets
@@ -190,7 +140,6 @@ class SetOffsets(RequestModel):
         Field(description="start is another word for earliest, and end for latest."),
     ]
     offset: Annotated[Int64, Field(ge=0)] | None = None
-    #: Milliseconds, or ISO 8601 with a zone.
     timestamp: Timestamp | None = None
     shift_by: Int64 | None = None
     dry_run: bool = False
@@ -207,19 +156,17 @@ class SetOffsets(RequestModel):
     @property
     def target(self) -> ResetTarget:
         value = getattr(self, self.to, None)
-        if isinstance(value, datetime):
-            value = int((value - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1000)
         return ResetTarget(ResetStrategy(_WORDS.get(self.to, self.to)), value or 0)
 
 
 class ResetBody(TypedDict):
-    topic_name: str
-    partition_id: int
+    topic_name: Annotated[str, attrgetter("topic")]
+    partition_id: Annotated[int, attrgetter("partition")]
     #: null: no offset was committed.
     before: int | None
     after: int
-    log_start_offset: int
-    log_end_offset: int
+    log_start_offset: Annotated[int, attrgetter("start")]
+    log_end_offset: Annotated[int, attrgetter("end")]
 
 
 class ResetList(TypedDict):
@@ -228,14 +175,3 @@ class ResetList(TypedDict):
     consumer_group_id: str
     dry_run: bool
     data: list[ResetBody]
-
-
-def reset_body(reset: Reset) -> ResetBody:
-    return {
-        "topic_name": reset.topic,
-        "partition_id": reset.partition,
-        "before": reset.before,
-        "after": reset.after,
-        "log_start_offset": reset.start,
-        "log_end_offset": reset.end,
-    }

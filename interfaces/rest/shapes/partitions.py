@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from domain.partitions.partition import Partition
+from operator import attrgetter
+from typing import Annotated
+
 from interfaces.rest.shapes.common import Related, Resource, resource
-from interfaces.rest.urls import Urls
 
 
 class OfPartition(Resource):
@@ -12,61 +13,25 @@ class OfPartition(Resource):
     partition_id: int
 
 
+@resource("KafkaPartition", "topics/{topic_name}/partitions/{partition_id}")
 class PartitionBody(OfPartition):
-    leader: Related
-    replicas: Related
-    reassignment: Related
+    leader: Annotated[Related, "/replicas/{node_id}"]
+    replicas: Annotated[Related, "/replicas"]
+    reassignment: Annotated[Related, "/reassignment"]
     #: null: the log cannot be read.
-    log_start_offset: int | None
-    log_end_offset: int | None
+    log_start_offset: Annotated[int | None, lambda found: found and found.log_start_offset]
+    log_end_offset: Annotated[int | None, lambda found: found and found.high_watermark]
 
 
+@resource("KafkaPartitionOffset", "topics/{topic_name}/partitions/{partition_id}/offset")
 class OffsetsBody(OfPartition):
-    beginning_offset: int
-    end_offset: int
+    beginning_offset: Annotated[int, attrgetter("log_start_offset")]
+    end_offset: Annotated[int, attrgetter("high_watermark")]
 
 
+@resource("KafkaReplica", "topics/{topic_name}/partitions/{partition_id}/replicas/{broker_id}")
 class ReplicaBody(OfPartition):
     broker_id: int
-    is_leader: bool
-    is_in_sync: bool
-    broker: Related
-
-
-def partition_body(
-    topic: str, index: int, partition: Partition | None, node_id: int, urls: Urls
-) -> PartitionBody:
-    url = urls("topics", topic, "partitions", index)
-    return {
-        **resource("KafkaPartition", urls, "topics", topic, "partitions", index),
-        "topic_name": topic,
-        "partition_id": index,
-        "leader": {"related": f"{url}/replicas/{node_id}"},
-        "replicas": {"related": f"{url}/replicas"},
-        "reassignment": {"related": f"{url}/reassignment"},
-        "log_start_offset": None if partition is None else partition.log_start_offset,
-        "log_end_offset": None if partition is None else partition.high_watermark,
-    }
-
-
-def offsets_body(topic: str, index: int, partition: Partition, urls: Urls) -> OffsetsBody:
-    return {
-        **resource("KafkaPartitionOffset", urls, "topics", topic, "partitions", index, "offset"),
-        "topic_name": topic,
-        "partition_id": index,
-        "beginning_offset": partition.log_start_offset,
-        "end_offset": partition.high_watermark,
-    }
-
-
-def replica_body(topic: str, index: int, node_id: int, urls: Urls) -> ReplicaBody:
-    path = ("topics", topic, "partitions", index, "replicas", node_id)
-    return {
-        **resource("KafkaReplica", urls, *path),
-        "topic_name": topic,
-        "partition_id": index,
-        "broker_id": node_id,
-        "is_leader": True,
-        "is_in_sync": True,
-        "broker": {"related": urls("brokers", node_id)},
-    }
+    is_leader: Annotated[bool, lambda _: True]
+    is_in_sync: Annotated[bool, lambda _: True]
+    broker: Annotated[Related, "brokers/{broker_id}"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NotRequired, cast
+from operator import attrgetter
+from typing import Annotated, Any, NotRequired
 
 from pydantic import AliasChoices, Field
 
 from domain.topics.topic import Topic, text_of_id
 from interfaces.rest.faults import expected
-from interfaces.rest.shapes.common import Related, RequestModel, Resource, resource
+from interfaces.rest.shapes.common import Related, RequestModel, Resource, body, resource
 from interfaces.rest.urls import Urls
 
 Int32 = Annotated[int, Field(ge=-(2**31), lt=2**31)]
@@ -63,30 +64,19 @@ def _as_text(value: Setting) -> str | None:
     return None if value is None else str(value)
 
 
+@resource("KafkaTopic", "topics/{topic_name}")
 class TopicBody(Resource):
-    topic_name: str
-    topic_id: str
+    topic_name: Annotated[str, attrgetter("name")]
+    topic_id: Annotated[str, lambda topic: text_of_id(topic.topic_id)]
     is_internal: bool
-    replication_factor: int
-    partitions_count: int
-    partitions: Related
-    configs: Related
-    partition_reassignments: Related
+    replication_factor: Annotated[int, lambda _: 1]
+    partitions_count: Annotated[int, lambda topic: len(topic.partition_ids)]
+    partitions: Annotated[Related, "/partitions"]
+    configs: Annotated[Related, "/configs"]
+    partition_reassignments: Annotated[Related, "/partitions/-/reassignment"]
     #: Only in the response to a request that sets configs without effect: a sentence for each.
     warnings: NotRequired[list[str]]
 
 
-def topic_body(topic: Topic, urls: Urls, warnings: list[str] | None = None) -> TopicBody:
-    url = urls("topics", topic.name)
-    body = {
-        **resource("KafkaTopic", urls, "topics", topic.name),
-        "topic_name": topic.name,
-        "topic_id": text_of_id(topic.topic_id),
-        "is_internal": topic.is_internal,
-        "replication_factor": 1,
-        "partitions_count": len(topic.partition_ids),
-        "partitions": {"related": f"{url}/partitions"},
-        "configs": {"related": f"{url}/configs"},
-        "partition_reassignments": {"related": f"{url}/partitions/-/reassignment"},
-    }
-    return cast(TopicBody, body | {"warnings": warnings} if warnings else body)
+def topic_body(topic: Topic, urls: Urls, warnings: list[str] | None = None) -> dict[str, Any]:
+    return body(TopicBody, urls, topic) | ({"warnings": warnings} if warnings else {})

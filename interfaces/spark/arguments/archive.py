@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
         "--every",
         type=seconds,
         metavar="TIME",
-        help="run until Ctrl-C, with new files each TIME (default: archive what is there and end)",
+        help="run until Ctrl-C, with new files each TIME (default: archive records and exit)",
     )
     archive.add_argument(
         "--max-records", type=at_least_one, metavar="N", help="records of a batch (200000)"

@@ -6,6 +6,7 @@ import http.client
 import json
 import struct
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,20 @@ from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.raw_client import array, string
 
 OFFSET_COMMIT, COMMIT_VERSION = 8, 2
+
+
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A file runs in one process, and the console in two: each starts a browser and a broker."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            group = item.path.stem
+            if item.path.parent.name == "console":
+                group = "console-1" if group < "test_o" else "console-2"
+            elif item.path.parent != here:
+                group = f"{item.path.parent.name}/{group}"
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 class Response:

@@ -44,6 +44,8 @@ def spark(
         ("spark.sql.warehouse.dir", str(folder / "warehouse")),
         ("spark.driver.memory", "1g"),
         ("spark.sql.shuffle.partitions", "2"),
+        # Planning each stage again takes longer than stages of a few rows.
+        ("spark.sql.adaptive.enabled", "false"),
     ]
     if not isinstance(connector_found, str):  # only when a JVM starts
         settings += [("spark.jars", ",".join(map(str, connector_found)))]

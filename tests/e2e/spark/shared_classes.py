@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.e2e.line_process import cache_folder
 
 #: Tests are short: less compilation saves a quarter of the start and warm-up of a JVM.
-_SHORT_RUNS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:cds=off"
+_SHORT_RUNS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:disable"
 
 
 def java_options() -> str:

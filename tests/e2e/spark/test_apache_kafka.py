@@ -134,7 +134,7 @@ def test_a_refused_client_fails_soon_with_the_reason_and_without_the_password(
         (elsewhere, tls(kafka), "certificate could not be verified"),
         (kafka.mutual, tls(kafka), "bad certificate"),
         (kafka.tls, {}, "security.protocol"),
-        (kafka.plain, tls(kafka), "connecting to a PLAINTEXT broker listener?"),
+        (kafka.plain, tls(kafka), "SSL_HANDSHAKE"),
     ):
         with pytest.raises(JobFailed) as refusal:
             rows(servers, filled, settings)

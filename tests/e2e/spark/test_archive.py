@@ -188,12 +188,6 @@ def test_unusual_records_are_restored_from_a_moved_archive(
             job("restore", servers, str(folder))
 
 
-@pytest.mark.parametrize("words", [("--to", "x"), ("t", "--pattern", "t", "--to", "x")])
-def test_either_topics_or_a_pattern_are_named(words: tuple[str, ...]) -> None:
-    with pytest.raises(WrongOption, match="--pattern"):
-        job("archive", "127.0.0.1:1", *words)
-
-
 @pytest.mark.long
 def test_fewer_files_are_one_of_each_topic_and_day_in_a_batch(
     spark: SparkSession, servers: str, topic: str, tmp_path: Path

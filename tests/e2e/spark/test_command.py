@@ -12,6 +12,7 @@ import pytest
 from interfaces.main.arguments import parser
 from interfaces.spark import running
 from interfaces.spark.session import root
+from tests.unit.interfaces.spark.segments.folder import DataFolder
 
 
 def spark_command(*words: str) -> list[str]:
@@ -36,6 +37,8 @@ def test_a_failed_task_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture
         ("perf -b there:70000", 2, "--bootstrap-server: 'there:70000'"),
         ("perf -b 127.0.0.1:1", 1, "no broker at 127.0.0.1:1: connection refused"),
         ("perf --master nowhere -b {there}", 2, "'nowhere' is not a Spark master like local"),
+        ("archive --to {new}", 2, "name the topics, or give a --pattern"),
+        ("archive t --pattern t --to {new}", 2, "name the topics, or give a --pattern"),
         ("archive --pattern ( --to {new}", 2, "--pattern: '(' is not an RE2 expression"),
         ("archive t --to {new} -X foo=1", 2, 'No such configuration property: "foo"'),
         ("archive t --to {new} -b 127.0.0.1:1", 1, "no broker at 127.0.0.1:1: connection refused"),
@@ -49,6 +52,10 @@ def test_a_failed_task_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture
         ("restore {archive} -b there:70000", 2, "--bootstrap-server: 'there:70000'"),
         ("analyze t -b 127.0.0.1:1", 1, "no broker at 127.0.0.1:1: connection refused"),
         ("analyze --data {folder}", 1, "there is no store in {folder}"),
+        ("analyze --data {store}", 1, "there is no topic in {store}"),
+        ("analyze --data {store} t", 1, "there is no topic t in {store}"),
+        ("analyze --data {store} -b {there}", 2, "--data and -b exclude each other"),
+        ("analyze -b {there}", 2, "name the topics"),
         ("requests {folder}/none", 2, "there is no {folder}/none"),
         ("requests {file} --master nowhere", 2, "'nowhere' is not a Spark master like local"),
         ("requests {file} --master spark://127.0.0.1:1", 1, "no Spark master at 127.0.0.1:1: conn"),
@@ -72,13 +79,17 @@ def test_wrong_arguments_are_one_line_before_spark_starts(
     for name in ("archive/_spark_metadata", "folder"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "file").touch()
+    with DataFolder(tmp_path / "store").changed():
+        pass
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("interfaces.spark.java._wheel", lambda: None)
     monkeypatch.setattr("interfaces.spark.running.is_running", lambda: False)
     monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
     with socket.create_server(("127.0.0.1", 0)) as broker:
-        places = {each: str(tmp_path / each) for each in ("archive", "folder", "file", "new")}
+        places = {
+            each: str(tmp_path / each) for each in ("archive", "folder", "file", "new", "store")
+        }
         places["there"] = f"127.0.0.1:{broker.getsockname()[1]}"
         arguments = [word.format(**places) for word in words.split()]
         assert running.run(parser().parse_args(["spark", *arguments])) == code

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from confluent_kafka import Producer
 
 from interfaces.spark.query.failures import JobFailed, cause_of
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
+from tests.e2e.load import Acknowledged, IdempotentLoad
 from tests.e2e.spark.kafka.topics import delete, fill, trim
 
 if TYPE_CHECKING:
@@ -186,56 +184,20 @@ def test_a_damaged_batch_fails_the_query_or_is_a_row(
 def test_a_copy_of_a_killed_brokers_folder_has_all_acknowledged_records(
     spark: SparkSession, tmp_path: Path
 ) -> None:
+    acknowledged = Acknowledged()
     with BrokerProcess(tmp_path / "broker", "lmdb") as broker:
         topic = new_topic(broker, 2)
-        with Producing(broker.bootstrap, topic) as producing:
-            producing.wait_for_some()
+        with IdempotentLoad(broker, topic, 0, acknowledged) as load:
+            acknowledged.wait_for_more(1_000)
             broker.kill()
         copy = shutil.copytree(broker.folder / "data", tmp_path / "copy")
     rows = read(spark, str(copy), subscribePattern=f"{topic}.*").collect()
-    assert len({(row.partition, row.offset) for row in rows}) == len(rows)
-    assert producing.acknowledged <= {int(row.value) for row in rows}
+    values = {row.offset: bytes(row.value) for row in rows}
+    assert len(values) == len(rows)
+    assert load.ledger.items() <= values.items()
 
 
 # ---- beside a running broker
-
-
-class Producing:
-    """Produces numbers in a thread until it ends, and notes the acknowledged ones."""
-
-    def __init__(self, bootstrap: str, topic: str) -> None:
-        self.acknowledged: set[int] = set()
-        self.producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 2, "log_level": 0})
-        self._topic = topic
-        self._stop = threading.Event()
-        self._some = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-
-    def _run(self) -> None:
-        for number in count():
-            self.producer.produce(self._topic, b"%d" % number, on_delivery=self._delivered)
-            while len(self.producer) == 500 and not self._stop.is_set():
-                self.producer.poll(0.05)
-            if self._stop.is_set():
-                return
-
-    def _delivered(self, error: object, message: Any) -> None:
-        if error is None:
-            self.acknowledged.add(int(message.value()))
-        if len(self.acknowledged) >= 1_000:
-            self._some.set()
-
-    def wait_for_some(self) -> int:
-        assert self._some.wait(30)
-        return len(self.acknowledged)
-
-    def __enter__(self) -> Producing:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
 
 
 @pytest.fixture
@@ -248,17 +210,16 @@ def data(spark_broker: BrokerProcess) -> Iterator[str]:
 def test_acknowledged_records_are_read_beside_a_running_broker(
     spark: SparkSession, spark_broker: BrokerProcess, data: str
 ) -> None:
-    topic = new_topic(spark_broker, 2)
-    with Producing(spark_broker.bootstrap, topic) as producing:
-        before = producing.wait_for_some()
-        frame = read(spark, data, subscribe=topic, minPartitions="5")
-        rows = frame.select("partition", "offset").collect()
+    topic, acknowledged = new_topic(spark_broker, 2), Acknowledged()
+    with IdempotentLoad(spark_broker, topic, 0, acknowledged) as load:
+        acknowledged.wait_for_more(1_000)
+        before = acknowledged.count
+        rows = read(spark, data, subscribe=topic, minPartitions="5").select("offset").collect()
         assert len(rows) >= before
-        for partition in (0, 1):
-            offsets = [row.offset for row in rows if row.partition == partition]
-            assert sorted(offsets) == list(range(len(offsets)))
-    assert producing.producer.flush(30) == 0
-    assert read(spark, data, subscribe=topic).count() == len(producing.acknowledged)
+        assert sorted(row.offset for row in rows) == list(range(len(rows)))
+        load.stop()
+    rows = read(spark, data, subscribe=topic).orderBy("offset").collect()
+    load.check([bytes(row.value) for row in rows])
 
 
 def test_a_deleted_topic_is_not_read(

@@ -1,4 +1,4 @@
-"""What an aiokafka program does, once through."""
+"""Each operation of an aiokafka program once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a confluent-kafka (librdkafka) program does, once through."""
+"""Each operation of a confluent-kafka (librdkafka) program once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TOPIC = "rd-plain"
 
 
 def attempt(what: str, action: Callable[[], Any]) -> None:
-    """Do it and wait for every future in the answer; a refusal is as good an example."""
+    """Calls it and waits for every future in the result; errors are examples, too."""
     try:
         answer = action()
         for future in answer.values() if isinstance(answer, dict) else [answer]:

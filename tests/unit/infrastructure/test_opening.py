@@ -70,9 +70,6 @@ sys.exit("lmdb" in sys.modules)
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-# ---- committed offsets
-
-
 def offsets_at(url: str | None) -> OffsetRepository:
     return open_offsets(
         url,

@@ -55,7 +55,10 @@ def test_a_store_is_verified_dumped_copied_and_compacted(
     assert {one["level"] for one in found} == {"ok", "note"}
     counted = {one["where"]: one["what"] for one in found}
     assert counted["batches"] == "2 partitions, 2 batches, 4 records"
-    assert (counted["configs"], counted["groups"]) == ("of 0 brokers and 0 groups", "1 groups")
+    assert (counted["configs"], counted["groups"]) == (
+        "0 broker configs, 0 group configs",
+        "1 groups",
+    )
     assert found[0]["where"] == "power"
 
     dumped = cli.run("storage", "dump", folder, "-t", "orders", "-p", "1", "--records").lines
@@ -223,7 +226,7 @@ def test_verify_reports_the_possible_effects_of_a_power_cut(
 ) -> None:
     power = verified(cli, killed("os"), 0)[0]
     assert power["where"] == "power"
-    assert "killed under flush=os" in power["what"]
+    assert "killed with flush=os" in power["what"]
     assert "unreadable" in power["what"]
 
 
@@ -237,7 +240,7 @@ def test_reading_a_store_does_not_change_it(
 
     before = content()
     power = verified(cli, data, 0)[0]
-    assert "killed under flush=interval" in power["what"]
+    assert "killed with flush=interval" in power["what"]
     assert "newest flush" in power["what"]
     for command in ("info", "dump"):
         cli.run("storage", command, str(data))

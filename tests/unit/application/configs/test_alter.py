@@ -12,7 +12,7 @@ from domain.configs.alteration import Alteration, Operation
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
 from domain.errors import BrokerError, InvalidConfig, MessageTooLarge, StorageFailed
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 
 TOPIC = Resource(ResourceKind.TOPIC, "t")
 THIS_BROKER = Resource(ResourceKind.BROKER, "1")
@@ -22,9 +22,7 @@ SESSION, HEARTBEAT = "consumer.session.timeout.ms", "consumer.heartbeat.interval
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic("t", 2)
-    return fake
+    return with_topic(2)
 
 
 def sets(resource: Resource, **configs: str) -> RequestedConfigs:
@@ -187,9 +185,6 @@ def test_a_change_without_effect_needs_no_commit(fake: FakeBroker) -> None:
     assert first is None and isinstance(second, StorageFailed)
 
 
-# ---- configs of another version
-
-
 LATER = "consumer.setting.of.a.later.version"
 
 
@@ -241,9 +236,6 @@ def test_the_log_has_the_names_of_altered_configs_and_no_values(fake: FakeBroker
         {"resource": "topic", "name": "t", "configs": ["retention.ms"], **NO_CLIENT.fields()},
         {"resource": "group", "name": "g", "configs": [SESSION], **NO_CLIENT.fields()},
     ]
-
-
-# ---- configs without effect
 
 
 @pytest.mark.parametrize("only", [False, True])

@@ -13,7 +13,7 @@ from domain.groups.consumer.heartbeat import HeartbeatResult
 from domain.groups.consumer.heartbeat_request import Heartbeat
 from domain.groups.group import GroupKind
 from tests.fakes.answers import answers_of
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 
 SESSION_MS = 45_000
 
@@ -50,9 +50,7 @@ def check_session_ends(broker: FakeBroker, in_ms: int = SESSION_MS) -> None:
 
 @pytest.fixture
 def broker() -> FakeBroker:
-    broker = FakeBroker()
-    broker.topic("t", 2)
-    return broker
+    return with_topic(2)
 
 
 # responses and commits
@@ -234,9 +232,6 @@ def test_altered_topic_configs_do_not_resolve_regexes_again(broker: FakeBroker) 
     assert broker.broker.catalog.revision > seen
     beat(broker, "m", epoch)
     assert group_of(broker).seen_revision == seen == broker.broker.catalog.layout_revision
-
-
-# classic groups
 
 
 def test_a_join_replaces_an_empty_classic_group(broker: FakeBroker) -> None:

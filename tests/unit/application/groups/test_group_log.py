@@ -42,9 +42,6 @@ def removals(fake: FakeBroker | FakeKafka) -> list[Line]:
     return fake.events.of("member_removed")
 
 
-# classic groups
-
-
 def test_members_that_join_in_one_rebalance_have_one_line(fake: FakeBroker) -> None:
     first = join(fake)
     for _ in range(49):
@@ -127,9 +124,6 @@ def test_a_static_member_that_returns_replaces_its_old_member_id(fake: FakeBroke
     assert (line["member_id"], line["reason"], line["replaced_by"]) == (old, "replaced", new)
 
 
-# groups of the consumer protocol
-
-
 def test_each_group_epoch_has_a_line_with_its_reason(fake: FakeBroker) -> None:
     beat(fake, "m", 0, topics=frozenset({"t", "u"}))
     fake.topic("u", 1)
@@ -152,9 +146,6 @@ def test_a_consumer_is_removed_by_its_session_timeout(fake: FakeBroker) -> None:
     assert (epochs(fake)[-1]["reason"], epochs(fake)[-1]["member_id"]) == ("member_removed", "m")
 
 
-# from one kind to the other
-
-
 def test_an_upgrade_and_a_downgrade_have_a_line_each() -> None:
     kafka = FakeKafka()
     kafka.topic("t", 4)
@@ -168,9 +159,6 @@ def test_an_upgrade_and_a_downgrade_have_a_line_each() -> None:
     downgraded = rebalances(kafka)[-1]
     assert (downgraded["generation"], downgraded["members"]) == (2, 1)
     assert [line["reason"] for line in removals(kafka)] == ["left"]
-
-
-# groups that end
 
 
 def test_a_deleted_group_has_a_line(fake: FakeBroker) -> None:

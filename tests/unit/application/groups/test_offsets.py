@@ -9,16 +9,14 @@ from domain.errors import CoordinatorLoadInProgress, StorageFailed
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.group import GroupDeleted, GroupKind
 from domain.groups.offsets import CommittedOffset
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 from tests.fakes.groups import committed
 from tests.fakes.offsets import HeldOffsetRepository
 
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic("t", 3)
-    return fake
+    return with_topic(3)
 
 
 def write(fake: FakeBroker, offset: int | None, group_id: str = "g", index: int = 0) -> OffsetWrite:

@@ -4,7 +4,7 @@ from application.metrics.groups import GroupReadings
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.consumer.group import ConsumerGroup
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 from tests.fakes.groups import persist_offsets
 from tests.unit.application.metrics.figures import Figures, by_labels
 
@@ -15,8 +15,7 @@ def figures_of(fake: FakeBroker) -> Figures:
 
 
 def test_lag_is_the_log_end_offset_minus_the_committed_offset() -> None:
-    fake = FakeBroker()
-    fake.topic("t", 2)
+    fake = with_topic(2)
     for _ in range(5):
         fake.appended(record_batch(["a", "b"]), "t", 0)
     fake.appended(record_batch(["a"]), "t", 1)

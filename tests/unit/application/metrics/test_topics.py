@@ -6,7 +6,7 @@ from application.metrics.topics import Rate, TopicReadings
 from domain.cluster.nodes import Leader
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 from tests.unit.application.metrics.figures import Figures, by_labels
 
 MINUTE_MS = 60_000
@@ -53,8 +53,7 @@ def test_a_partition_that_another_node_leads_is_not_offline() -> None:
 
 
 def test_topic_counters_are_the_sum_of_the_partitions() -> None:
-    fake = FakeBroker()
-    fake.topic("t", 2)
+    fake = with_topic(2)
     sizes = 0
     for index in (0, 1, 1):
         batch = record_batch(["a", "b"])
@@ -79,8 +78,7 @@ RATE = "kafka_server_BrokerTopicMetrics_Topic_FifteenMinuteRate", "BytesInPerSec
 
 
 def test_counters_never_fall_and_do_not_count_replayed_batches() -> None:
-    fake = FakeBroker()
-    fake.topic("t", 2)
+    fake = with_topic(2)
     readings = TopicReadings(fake.broker.catalog, fake.clock, 1)
     batch = record_batch(["a", "b"])
     for index in (0, 1):
@@ -110,8 +108,7 @@ def test_counters_never_fall_and_do_not_count_replayed_batches() -> None:
 
 
 def test_after_a_restart_counters_start_at_zero() -> None:
-    fake = FakeBroker()
-    fake.topic("t")
+    fake = with_topic()
     batch = record_batch(["x"])
     fake.appended(batch)
     again = fake.restarted()
@@ -125,8 +122,7 @@ def test_after_a_restart_counters_start_at_zero() -> None:
 
 
 def test_rates_start_with_the_first_reading() -> None:
-    fake = FakeBroker()
-    fake.topic("t")
+    fake = with_topic()
     readings = TopicReadings(fake.broker.catalog, fake.clock, 1)
     fake.appended(record_batch(["x" * 1000]))
     fake.scheduler.advance(MINUTE_MS)

@@ -10,14 +10,13 @@ from application.state.catalog import Catalog
 from domain.errors import StorageFailed, UnknownTopicOrPartition
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK, Partition
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 
 
 @pytest.fixture
 def fake() -> FakeBroker:
     """Batches of offsets 0-2, 3-4 and 5 in t-0; t-1 is empty."""
-    fake = FakeBroker()
-    fake.topic("t", 2)
+    fake = with_topic(2)
     for values in (["a", "b", "c"], ["d", "e"], ["f"]):
         fake.appended(record_batch(values))
     return fake

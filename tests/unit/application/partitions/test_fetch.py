@@ -12,7 +12,7 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 from tests.fakes.stored import batches_of
 
 NO_ID = bytes(16)
@@ -73,9 +73,7 @@ class Fetch:
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic("t", 3)
-    return fake
+    return with_topic(3)
 
 
 def fill(fake: FakeBroker, index: int = 0, batches: int = 3, name: str = "t") -> int:
@@ -84,9 +82,6 @@ def fill(fake: FakeBroker, index: int = 0, batches: int = 3, name: str = "t") ->
     for _ in range(batches):
         fake.appended(batch, name, index)
     return len(batch)
-
-
-# ---- records
 
 
 def test_batches_start_with_the_one_that_holds_the_offset(fake: FakeBroker) -> None:
@@ -108,17 +103,11 @@ def test_only_durable_records_are_returned(fake: FakeBroker) -> None:
     assert Fetch(fake, query(item())).offsets() == [[0]]
 
 
-# ---- limits
-
-
 def test_the_broker_limits_each_fetch() -> None:
     fake = FakeBroker(fetch_max_bytes="1024")
     fake.topic("t")
     size = fill(fake, batches=6)
     assert len(Fetch(fake, query(item())).only.records) == 1024 // size * size
-
-
-# ---- errors
 
 
 def test_an_unreadable_partition_fails_alone(fake: FakeBroker) -> None:
@@ -247,9 +236,6 @@ def test_no_fetch_waits_when_the_broker_stops(fake: FakeBroker) -> None:
     assert [fetch.offsets() for fetch in fetches] == [[[], []], [[], []]]
     assert not Fetch(fake, query(item())).waits
     assert fake.scheduler.timers == []
-
-
-# ---- items of fetch sessions
 
 
 def test_an_item_of_a_session_notices_a_topic_that_is_created_again(fake: FakeBroker) -> None:

@@ -66,9 +66,6 @@ def sessions() -> Sessions:
     return Sessions()
 
 
-# ---- the table
-
-
 @pytest.mark.parametrize(("epoch", "session_id"), [(-1, 0), (0, 100)])
 def test_the_first_fetch_is_full_and_epoch_zero_opens_a_session(
     sessions: Sessions, epoch: int, session_id: int
@@ -123,9 +120,6 @@ def test_the_epoch_after_the_largest_is_one(sessions: Sessions) -> None:
     sessions.sessions._by_id[session_id].epoch = MAX_EPOCH
     sessions.begin(session_id, MAX_EPOCH)
     sessions.begin(session_id, 1)
-
-
-# ---- partitions of a session
 
 
 def test_partitions_are_added_changed_and_forgotten(sessions: Sessions) -> None:

@@ -25,7 +25,7 @@ from tests.fakes.batches import (
     record_batch,
     records_section,
 )
-from tests.fakes.broker import FakeBroker, FlakyLogStore
+from tests.fakes.broker import FakeBroker, FlakyLogStore, with_topic
 
 NOTHING = (-1, -1, -1)
 
@@ -54,12 +54,7 @@ def with_attributes(batch: bytearray, attributes: int) -> bytearray:
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic("t")
-    return fake
-
-
-# ---- special timestamps
+    return with_topic()
 
 
 def test_only_durable_records_are_found(fake: FakeBroker) -> None:
@@ -68,9 +63,6 @@ def test_only_durable_records_are_found(fake: FakeBroker) -> None:
     assert find(fake, LATEST) == (1, -1, 0)
     assert find(fake, MAX_TIMESTAMP) == (0, TIMESTAMP, 0)
     assert find(fake, TIMESTAMP + 1) == NOTHING
-
-
-# ---- by time
 
 
 @pytest.mark.parametrize("codec", [NONE, GZIP, SNAPPY, LZ4, ZSTD])
@@ -165,9 +157,6 @@ def test_a_record_with_an_offset_outside_its_batch_is_not_found(fake: FakeBroker
     assert find(fake, MAX_TIMESTAMP) == (1, TIMESTAMP + 90, 0)
 
 
-# ---- log append time
-
-
 def test_with_log_append_time_a_batch_has_one_timestamp(fake: FakeBroker) -> None:
     fake.topic("stamped", message_timestamp_type="LogAppendTime")
     now_ms = fake.clock.now_ms()
@@ -180,18 +169,12 @@ def test_with_log_append_time_a_batch_has_one_timestamp(fake: FakeBroker) -> Non
     assert find(fake, now_ms + 11, "stamped") == NOTHING
 
 
-# ---- restarts
-
-
 def test_timestamps_are_found_after_a_restart(fake: FakeBroker) -> None:
     fake.appended(at(0, 90, 20))
     fake.appended(at(30))
     again = fake.restarted()
     assert find(again, MAX_TIMESTAMP) == (1, TIMESTAMP + 90, 0)
     assert find(again, TIMESTAMP + 1) == (1, TIMESTAMP + 90, 0)
-
-
-# ---- after DeleteRecords, before and after the batches are removed
 
 
 @pytest.fixture(params=["still there", "removed"])

@@ -15,7 +15,7 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from tests.fakes.batches import TIMESTAMP, record_batch
-from tests.fakes.broker import FakeBroker, FlakyLogStore
+from tests.fakes.broker import FakeBroker, FlakyLogStore, with_topic
 
 #: Steps of a search per slice.
 STEPS = 4
@@ -24,8 +24,7 @@ BATCHES = 3 * STEPS * HEADERS_AT_ONCE
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic("t")
+    fake = with_topic()
     fake.clock.look_ns = SLICE_NS // STEPS
     return fake
 

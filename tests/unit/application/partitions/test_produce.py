@@ -12,10 +12,9 @@ from domain.errors import (
     OutOfOrderSequence,
     TransactionalIdNotAuthorized,
 )
-from domain.messages.batch import RecordBatch
 from domain.partitions.partition import INDEX_INTERVAL_BYTES, Appended
 from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, TIMESTAMP, ZSTD, record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -23,29 +22,18 @@ DAY_MS = 24 * HOUR_MS
 
 def refused(
     fake: FakeBroker, batch: bytes | bytearray, error: type[BrokerError], name: str = "t"
-) -> BrokerError:
+) -> None:
     """Refused without a change."""
     before = fake.partition(name).end.next_offset
     outcome = fake.append(batch, name)
     assert type(outcome) is error
     assert not fake.store.staged
     assert fake.partition(name).end.next_offset == before
-    return outcome
-
-
-def faults(error: BrokerError) -> list[tuple[int, str]]:
-    assert isinstance(error, (InvalidRecord, InvalidTimestamp))
-    return [(fault.index, fault.message) for fault in error.faults]
 
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic("t")
-    return fake
-
-
-# ---- what is accepted
+    return with_topic()
 
 
 @pytest.mark.parametrize("codec", [NONE, GZIP, SNAPPY, LZ4, ZSTD])
@@ -87,9 +75,6 @@ def test_timestamps_are_indexed(fake: FakeBroker) -> None:
     assert fake.log.at_timestamp(0, TIMESTAMP + 2) == 2
 
 
-# ---- what is refused
-
-
 def with_byte(batch: bytearray, index: int, value: int) -> bytearray:
     batch[index] = value
     return batch
@@ -128,49 +113,11 @@ def test_null_records_are_an_invalid_record(fake: FakeBroker) -> None:
     assert type(outcome) is InvalidRecord
 
 
-# ---- timestamps
-
-
-@pytest.mark.parametrize("codec", [NONE, GZIP])
-def test_records_too_far_in_the_future_are_listed(fake: FakeBroker, codec: int) -> None:
-    fake.topic("strict", message_timestamp_after_max_ms="1000")
-    for name, limit_ms in (("t", HOUR_MS), ("strict", 1000)):
-        rows = [("k", "v", (), TIMESTAMP + limit_ms + more) for more in (1, 0, 2)]
-        error = refused(fake, record_batch(rows, codec=codec), InvalidTimestamp, name)
-        (first, message), (second, _) = faults(error)
-        assert (first, second) == (0, 2)
-        assert f"Timestamp {TIMESTAMP + limit_ms + 1} of message with offset 0" in message
-
-
-def test_a_topic_can_refuse_old_records(fake: FakeBroker) -> None:
-    fake.appended(record_batch(["a"], timestamp=0))
-    fake.topic("fresh", message_timestamp_before_max_ms="1000")
-    rows = [("k", "v", (), TIMESTAMP - behind) for behind in (1000, 1001, 0)]
-    error = refused(fake, record_batch(rows, codec=ZSTD), InvalidTimestamp, "fresh")
-    assert [index for index, _ in faults(error)] == [1]
-    for timestamp in (TIMESTAMP - 1000, -1):
-        fake.appended(record_batch(["a"], timestamp=timestamp), "fresh")
-
-
 def test_the_clock_is_read_for_each_batch(fake: FakeBroker) -> None:
     late = record_batch(["a"], timestamp=TIMESTAMP + HOUR_MS + 10)
     refused(fake, late, InvalidTimestamp)
     fake.clock.advance(10)
     fake.appended(late)
-
-
-# ---- log append time
-
-
-def test_log_append_time_is_returned_and_stored(fake: FakeBroker) -> None:
-    fake.topic("stamped", message_timestamp_type="LogAppendTime")
-    fake.clock.advance(5)
-    appended = fake.appended(record_batch(["a"], timestamp=7), "stamped")
-    assert appended.log_append_time == TIMESTAMP + 5
-    batch = RecordBatch(memoryview(fake.stored("stamped")))
-    assert batch.max_timestamp == TIMESTAMP + 5
-    fake.clock.set_back(100)
-    assert fake.appended(record_batch(["b"]), "stamped").log_append_time == TIMESTAMP + 5
 
 
 def test_with_log_append_time_timestamps_are_not_checked(fake: FakeBroker) -> None:
@@ -182,12 +129,6 @@ def test_with_log_append_time_timestamps_are_not_checked(fake: FakeBroker) -> No
     )
     for timestamp in (0, TIMESTAMP + DAY_MS):
         fake.appended(record_batch(["a"], timestamp=timestamp), "stamped")
-
-
-# ---- compacted topics
-
-
-# ---- restarts
 
 
 def test_idempotent_producers_continue_after_a_restart(fake: FakeBroker) -> None:

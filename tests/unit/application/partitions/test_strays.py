@@ -4,7 +4,7 @@ from application.partitions.strays import stray_partitions
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 
 
 def strays(fake: FakeBroker) -> list[int]:
@@ -13,8 +13,7 @@ def strays(fake: FakeBroker) -> list[int]:
 
 
 def test_data_without_a_topic_is_listed_and_stays() -> None:
-    fake = FakeBroker()
-    fake.topic()
+    fake = with_topic()
     fake.appended(record_batch(["a"]))
     assert strays(fake) == []
     fake.log.append(4711, 0, bytes(record_batch(["b"])))

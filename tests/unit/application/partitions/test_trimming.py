@@ -8,7 +8,7 @@ from application.partitions.trimming import BATCHES_PER_COMMIT
 from domain.cluster.nodes import Leader
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 
 BATCHES = 2 * BATCHES_PER_COMMIT + 10
 
@@ -16,8 +16,7 @@ BATCHES = 2 * BATCHES_PER_COMMIT + 10
 @pytest.fixture
 def fake() -> FakeBroker:
     """t-0 has three slices of batches, t-1 two batches."""
-    fake = FakeBroker()
-    fake.topic("t", 2)
+    fake = with_topic(2)
     for _ in range(BATCHES):
         fake.append(record_batch(["a"]))
     for _ in range(2):

@@ -10,7 +10,7 @@ from domain.topics.topic import Topic
 from infrastructure.codecs.checksum import crc32c
 from tests.fakes.answers import answers_of
 from tests.fakes.batches import GZIP, ZSTD, record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 from tests.fakes.stored import batches_of, stored_messages
 
 
@@ -48,8 +48,7 @@ def batches(fake: FakeBroker, name: str, index: int = 0) -> list[RecordBatch]:
 
 
 def test_a_clone_has_the_partitions_and_configs_of_the_topic_and_its_overrides() -> None:
-    fake = FakeBroker()
-    fake.topic("t", 3, retention_ms="1000", preallocate="true")
+    fake = with_topic(3, retention_ms="1000", preallocate="true")
     created = clone(fake, **{"retention.ms": "5", "preallocate": None})
     assert isinstance(created, Topic)
     assert (len(created.partition_ids), created.configs) == (3, {"retention.ms": "5"})
@@ -57,8 +56,7 @@ def test_a_clone_has_the_partitions_and_configs_of_the_topic_and_its_overrides()
 
 
 def test_batches_are_copied_without_decompression() -> None:
-    fake = FakeBroker()
-    fake.topic("t", 2)
+    fake = with_topic(2)
     fake.appended(record_batch(["a", "b"], codec=ZSTD, producer_id=5, epoch=0, sequence=0))
     fake.appended(record_batch(["c"], codec=GZIP))
     fake.appended(record_batch(["d"]), index=1)
@@ -75,8 +73,7 @@ def test_batches_are_copied_without_decompression() -> None:
 
 
 def test_log_append_times_are_copied() -> None:
-    fake = FakeBroker()
-    fake.topic("t", message_timestamp_type="LogAppendTime")
+    fake = with_topic(message_timestamp_type="LogAppendTime")
     fake.appended(record_batch(["a"]))
     [before] = batches(fake, "t")
     fake.clock.advance(10_000)
@@ -87,8 +84,7 @@ def test_log_append_times_are_copied() -> None:
 
 
 def test_deleted_records_are_not_copied() -> None:
-    fake = FakeBroker()
-    fake.topic("t")
+    fake = with_topic()
     fake.appended(record_batch(["a", "b", "c"], codec=ZSTD))
     fake.appended(record_batch(["d"]))
     fake.broker.messages.delete_records.delete([RecordsToDelete("t", 0, 2)])
@@ -98,8 +94,7 @@ def test_deleted_records_are_not_copied() -> None:
 
 
 def test_a_large_topic_is_copied_in_slices() -> None:
-    fake = FakeBroker()
-    fake.topic("t")
+    fake = with_topic()
     for _ in range(8):
         fake.appended(record_batch(["x" * 100_000]))
     some = copying(fake)
@@ -117,8 +112,7 @@ def test_a_large_topic_is_copied_in_slices() -> None:
 
 
 def test_an_empty_topic_is_copied_at_once() -> None:
-    fake = FakeBroker()
-    fake.topic("t", 2)
+    fake = with_topic(2)
     cloned = step(fake, copying(fake))
     assert isinstance(cloned, Cloned) and (cloned.records, cloned.done) == (0, True)
 

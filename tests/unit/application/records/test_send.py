@@ -12,7 +12,7 @@ from domain.messages.message import Message
 from domain.topics.partitioner import partition_for_key
 from tests.fakes.answers import answers_of
 from tests.fakes.batches import TIMESTAMP
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 from tests.fakes.stored import stored_messages
 
 
@@ -29,8 +29,7 @@ def place(delivery: Delivery) -> tuple[int, int, int]:
 
 
 def test_records_are_delivered_when_they_are_durable() -> None:
-    fake = FakeBroker()
-    fake.topic()
+    fake = with_topic()
     pending = fake.broker.messages.send.send("t", [OutgoingRecord(b"k", b"v")])
     assert answers_of(pending) == []
     fake.run()
@@ -38,8 +37,7 @@ def test_records_are_delivered_when_they_are_durable() -> None:
 
 
 def test_order_partitions_timestamps_nulls_and_headers() -> None:
-    fake = FakeBroker()
-    fake.topic("t", 2)
+    fake = with_topic(2)
     deliveries = send(
         fake,
         OutgoingRecord(None, b"a", partition=1),
@@ -55,23 +53,20 @@ def test_order_partitions_timestamps_nulls_and_headers() -> None:
 
 
 def test_keys_are_partitioned_as_by_java_clients() -> None:
-    fake = FakeBroker()
-    fake.topic("t", 7)
+    fake = with_topic(7)
     keys = [b"key-%d" % number for number in range(50)]
     deliveries = send(fake, *(OutgoingRecord(key, b"v") for key in keys))
     assert [place(one)[0] for one in deliveries] == [partition_for_key(key, 7) for key in keys]
 
 
 def test_records_without_a_key_are_spread_over_all_partitions() -> None:
-    fake = FakeBroker()
-    fake.topic("t", 3)
+    fake = with_topic(3)
     used = {place(send(fake, OutgoingRecord(None, b"v"))[0])[0] for _ in range(6)}
     assert used == {0, 1, 2}
 
 
 def test_an_invalid_record_does_not_affect_others() -> None:
-    fake = FakeBroker()
-    fake.topic(cleanup_policy="compact", max_message_bytes="500")
+    fake = with_topic(cleanup_policy="compact", max_message_bytes="500")
     deliveries = send(
         fake,
         OutgoingRecord(b"k", b"good"),
@@ -87,15 +82,13 @@ def test_an_invalid_record_does_not_affect_others() -> None:
 
 
 def test_log_append_time_is_returned() -> None:
-    fake = FakeBroker()
-    fake.topic(message_timestamp_type="LogAppendTime")
+    fake = with_topic(message_timestamp_type="LogAppendTime")
     [one] = send(fake, OutgoingRecord(b"k", b"v", timestamp=5))
     assert place(one)[2] == TIMESTAMP
 
 
 def test_a_failed_commit_and_an_unknown_topic_are_errors() -> None:
-    fake = FakeBroker()
-    fake.topic()
+    fake = with_topic()
     fake.commit.fail_next()
     deliveries = send(fake, OutgoingRecord(b"k", b"v"), OutgoingRecord(b"k", b"v", partition=9))
     assert [type(one) for one in deliveries] == [StorageFailed, UnknownTopicOrPartition]

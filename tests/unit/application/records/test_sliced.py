@@ -21,7 +21,7 @@ from domain.errors import (
 from infrastructure.codecs.compression import BatchCompression
 from tests.fakes.answers import answers_of
 from tests.fakes.batches import ZSTD, record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 
 
 class FakeWorkers:
@@ -48,8 +48,7 @@ class FakeWorkers:
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic()
+    fake = with_topic()
     fake.appended(record_batch(["small"]))
     return fake
 

@@ -13,13 +13,12 @@ from application.topics.partitions import MorePartitions
 from domain.errors import InvalidRequest, StorageFailed
 from tests.fakes.answers import answers_of
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic("t", 2)
+    fake = with_topic(2)
     for value in "abc":
         fake.appended(record_batch([value]))
     return fake

@@ -12,7 +12,7 @@ from domain.partitions.partition import (
     Partition,
 )
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker, FlakyLogStore
+from tests.fakes.broker import FakeBroker, FlakyLogStore, with_topic
 
 
 class Waiter:
@@ -44,9 +44,7 @@ class HeaderReads:
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic("t", 2)
-    return fake
+    return with_topic(2)
 
 
 def stage(fake: FakeBroker, batch: bytearray, index: int = 0) -> tuple[Appended, Waiter]:
@@ -217,9 +215,6 @@ def test_a_duplicate_waits_for_the_commit_of_its_batch(fake: FakeBroker) -> None
     assert duplicate.duplicate
     fake.commit.let_fail()
     assert waiter.outcomes[0] is not None
-
-
-# ---- a store that cannot be read after it failed
 
 
 def test_a_partition_is_unavailable_until_it_can_be_reloaded(fake: FakeBroker) -> None:

@@ -7,15 +7,14 @@ from application.state.runtime import ignore
 from application.state.storage_health import REPEAT_MS
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 
 FAILED, RECOVERED = "storage_failed", "storage_recovered"
 
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic("t")
+    fake = with_topic()
     fake.events.lines.clear()
     return fake
 
@@ -92,8 +91,6 @@ def test_changes_that_failed_with_a_commit_are_no_recovery(fake: FakeBroker) -> 
     fake.run()
     assert fake.events.of(RECOVERED) == []
 
-
-# ---- reads
 
 UNREADABLE = "partition_unreadable"
 

@@ -95,18 +95,12 @@ def test_without_a_valid_topic_there_is_no_commit(fake: FakeBroker) -> None:
     assert fake.commit.count == commits
 
 
-# ---- validate only
-
-
 def test_validate_only_creates_nothing(fake: FakeBroker) -> None:
     results = create(fake, NewTopic("t", 3), NewTopic("b b"), validate_only=True)
     assert [type(one) for one in results] == [Topic, InvalidTopic]
     assert len(fake.broker.catalog) == 0
     assert not fake.store.staged
     assert fake.topic("t").partition_ids == (0,)
-
-
-# ---- refusals
 
 
 def test_a_default_of_several_replicas_is_refused() -> None:
@@ -203,9 +197,6 @@ def test_a_topic_is_not_created_while_one_of_that_name_is_being_deleted(fake: Fa
     fake.run()
     assert isinstance(results[0][0], TopicAlreadyExists)
     assert isinstance(create(fake, NewTopic("t"))[0], Topic)
-
-
-# ---- configs without effect
 
 
 @pytest.mark.parametrize("validate_only", [False, True])

@@ -70,10 +70,6 @@ def test_too_many_new_topics_are_not_created() -> None:
     assert len(fake.broker.catalog) == 3333
 
 
-def test_a_topic_that_is_requested_twice_is_returned_once(fake: FakeBroker) -> None:
-    assert [one.name for one in topics(fake, "t", "new", "t", "new")] == ["t", "new"]
-
-
 def test_after_a_failed_commit_the_next_request_creates_the_topic(fake: FakeBroker) -> None:
     fake.commit.fail_next("no space left")
     (one,) = topics(fake, "new")

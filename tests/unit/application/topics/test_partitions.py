@@ -17,7 +17,7 @@ from domain.errors import (
 from domain.topics.topic import Topic
 from tests.fakes.answers import answers_of
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 
 
 def begin(
@@ -41,9 +41,7 @@ def grow(
 
 @pytest.fixture
 def fake() -> FakeBroker:
-    fake = FakeBroker()
-    fake.topic("t", 2)
-    return fake
+    return with_topic(2)
 
 
 def count(fake: FakeBroker) -> int:

@@ -16,6 +16,7 @@ TOPIC, BROKER, GROUP = ResourceKind.TOPIC, ResourceKind.BROKER, ResourceKind.GRO
     [
         (TOPIC, "retention.ms", "5000"),
         (TOPIC, "segment.bytes", "1048576"),
+        (TOPIC, "segment.bytes", "14"),  # of another broker: not allowed here
         (TOPIC, "cleanup.policy", "compact"),
         (TOPIC, "min.insync.replicas", "2"),
         (BROKER, "log.retention.hours", "1"),

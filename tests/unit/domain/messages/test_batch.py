@@ -22,9 +22,6 @@ def parsed(data: bytes | bytearray) -> RecordBatch:
     return parse_single_batch(memoryview(bytearray(data)))
 
 
-# ---- reading
-
-
 def test_a_header_has_the_fields_of_the_producer() -> None:
     data = record_batch(
         [("k", "a", (), TIMESTAMP), ("k", "b", (), TIMESTAMP + 5)],
@@ -49,17 +46,11 @@ def test_a_header_can_be_read_without_its_records() -> None:
     assert (batch.base_offset, batch.last_offset) == (100, 102)
 
 
-# ---- truncated batches
-
-
 def test_a_truncated_batch_is_refused() -> None:
     data = record_batch(["some value"])
     for size in range(len(data)):
         with pytest.raises(InvalidRecord, match="exactly one record batch"):
             parsed(data[:size])
-
-
-# ---- the checksum
 
 
 @pytest.mark.parametrize("at", [17, 21, 30, 43, 60, 61, -1])
@@ -69,9 +60,6 @@ def test_a_changed_byte_fails_the_checksum(at: int) -> None:
     data[at] ^= 1
     with pytest.raises(CorruptMessage):
         parsed(data).check_crc(crc32c)
-
-
-# ---- batches of producers
 
 
 def appended(data: bytearray) -> None:
@@ -106,9 +94,6 @@ def test_a_valid_batch_is_accepted() -> None:
     appended(record_batch(["a"], codec=ZSTD))
 
 
-# ---- patching
-
-
 def test_setting_the_offset_keeps_the_checksum_valid() -> None:
     data = record_batch(["a", "b"])
     before = bytes(data)
@@ -132,9 +117,6 @@ def test_stamping_a_batch_updates_the_checksum() -> None:
     assert (again.max_timestamp, again.base_timestamp) == (TIMESTAMP + 77, TIMESTAMP)
     assert bytes(again.records) == bytes(data[61:])
     assert (batch.crc, batch.attributes) == (again.crc, again.attributes)
-
-
-# ---- sequences
 
 
 @pytest.mark.parametrize(

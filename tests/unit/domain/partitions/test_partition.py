@@ -37,9 +37,6 @@ def header(data: bytes | bytearray) -> RecordBatch:
     return RecordBatch(memoryview(data))
 
 
-# ---- offsets
-
-
 def test_batches_get_consecutive_offsets() -> None:
     partition = new_partition()
     first, second = record_batch(["a", "b", "c"]), record_batch(["d"])
@@ -73,9 +70,6 @@ def test_only_durable_records_can_be_read() -> None:
     for offset in (-1, 3, 4):
         with pytest.raises(OffsetOutOfRange, match="t-3"):
             partition.check_readable(offset)
-
-
-# ---- refused batches
 
 
 def refused(partition: Partition, data: bytearray, error: type[Exception], match: str) -> None:
@@ -116,9 +110,6 @@ def test_a_batch_at_the_limits_is_accepted() -> None:
     append(partition, record_batch(["a value"], timestamp=NOW_MS + HOUR_MS))
 
 
-# ---- log append time
-
-
 @pytest.mark.parametrize("timestamp", [5, NOW_MS + 100 * HOUR_MS])
 def test_log_append_time_replaces_any_timestamp(timestamp: int) -> None:
     partition = new_partition(log_append_time=True)
@@ -137,9 +128,6 @@ def test_log_append_time_never_goes_back() -> None:
         for now_ms in (NOW_MS, NOW_MS - 1000, NOW_MS - 1, NOW_MS + 1)
     ]
     assert times == [NOW_MS, NOW_MS, NOW_MS, NOW_MS + 1]
-
-
-# ---- retries
 
 
 def retried(partition: Partition, now_ms: int = NOW_MS) -> Appended:
@@ -175,9 +163,6 @@ def test_a_corrupt_retry_and_a_gap_change_nothing() -> None:
     assert partition.end.next_offset == 2
 
 
-# ---- the largest timestamp, and the index
-
-
 def test_the_max_timestamp_is_that_of_the_first_batch_that_has_it() -> None:
     partition = new_partition()
     for timestamp, found in (
@@ -211,9 +196,6 @@ def test_the_index_has_the_max_timestamp_so_far() -> None:
     without = record_batch([big], timestamp=-1)
     assert append(new_partition(), without).indexed_timestamp == -1
     assert [entry - NOW_MS for entry in entries] == [0, 0, 5, 5, 5]
-
-
-# ---- restarts
 
 
 def grown() -> tuple[Partition, list[bytes]]:

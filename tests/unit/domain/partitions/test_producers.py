@@ -150,9 +150,6 @@ def test_a_clock_that_was_ahead_does_not_hide_later_producers(log: Log) -> None:
     assert duplicate.base_offset == 0
 
 
-# ---- after a failed commit
-
-
 def test_a_lost_producer_must_repeat_its_first_sequence_or_raise_its_epoch(log: Log) -> None:
     log.append(10)
     log.append(11)

@@ -10,7 +10,7 @@ from application.metrics.topics import TopicReadings
 from domain.errors import StorageFailed
 from infrastructure.observability.collecting import Collector, Result, Scrapes
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, with_topic
 
 GAUGE = Family("a_gauge", Kind.GAUGE, "A gauge.", ("n",))
 OFFLINE = "kafka_controller_kafkacontroller_offlinepartitionscount"
@@ -112,8 +112,7 @@ def test_readings_are_limited_in_size() -> None:
 
 
 def test_each_partition_that_is_loaded_is_followed_by_a_pause() -> None:
-    fake = FakeBroker()
-    fake.topic("t", 60)
+    fake = with_topic(60)
     catalog = fake.broker.catalog
     for index in (7, 8):
         fake.partition("t", index)
@@ -172,8 +171,7 @@ def test_a_topic_that_changes_meanwhile_is_complete(name: str) -> None:
 
 
 def test_an_unreadable_partition_is_offline_and_others_are_not() -> None:
-    fake = FakeBroker()
-    fake.topic("t", 2)
+    fake = with_topic(2)
     fake.appended(record_batch(["x"]), "t", 0)
     fake.append(record_batch(["lost"]), "t", 1)
     fake.commit.fail_next()

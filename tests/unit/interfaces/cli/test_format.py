@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,53 +10,39 @@ from interfaces.cli.failures import UsageError
 from interfaces.cli.format import Headers, Reader, json_line, literal, printer
 
 
-class Record:
-    def __init__(
-        self, key: bytes | None = b"k", value: bytes | None = b"v", headers: Headers | None = None
-    ) -> None:
-        self._key, self._value, self._headers = key, value, headers
-
-    def topic(self) -> str:
-        return "orders"
-
-    def partition(self) -> int:
-        return 3
-
-    def offset(self) -> int:
-        return 47
-
-    def key(self) -> bytes | None:
-        return self._key
-
-    def value(self) -> bytes | None:
-        return self._value
-
-    def headers(self) -> Headers | None:
-        return self._headers
-
-    def timestamp(self) -> tuple[int, int]:
-        return 1, 1_700_000_000_123
+def record(
+    key: bytes | None = b"k", value: bytes | None = b"v", headers: Headers | None = None
+) -> SimpleNamespace:
+    return SimpleNamespace(
+        topic=lambda: "orders",
+        partition=lambda: 3,
+        offset=lambda: 47,
+        key=lambda: key,
+        value=lambda: value,
+        headers=lambda: headers,
+        timestamp=lambda: (1, 1_700_000_000_123),
+    )
 
 
-HEADED = Record(headers=[("a", b"1"), ("b", None)])
+HEADED = record(headers=[("a", b"1"), ("b", None)])
 
 
 @pytest.mark.parametrize(
-    "text, record, printed",
+    "text, message, printed",
     [
-        (r"%t-%p@%o\n", Record(), b"orders-3@47\n"),
-        ("%k=%v=%s", Record(), b"k=v=v"),
-        ("%k %v %K %V %S", Record(None, None), b"  -1 -1 -1"),
-        ("%K %S", Record(b"", b"abc"), b"0 3"),
+        (r"%t-%p@%o\n", record(), b"orders-3@47\n"),
+        ("%k=%v=%s", record(), b"k=v=v"),
+        ("%k %v %K %V %S", record(None, None), b"  -1 -1 -1"),
+        ("%K %S", record(b"", b"abc"), b"0 3"),
         ("%h %H", HEADED, b"a=1,b= 2"),
-        ("%T %d", Record(), b"1700000000123 2023-11-14T22:13:20.123Z"),
-        (r"100%% \x41\t\\", Record(), b"100% A\t\\"),
-        ("%v", Record(value=b"\xff\x00"), b"\xff\x00"),
-        ("", Record(), b""),
+        ("%T %d", record(), b"1700000000123 2023-11-14T22:13:20.123Z"),
+        (r"100%% \x41\t\\", record(), b"100% A\t\\"),
+        ("%v", record(value=b"\xff\x00"), b"\xff\x00"),
+        ("", record(), b""),
     ],
 )
-def test_a_record_is_printed(text: str, record: Record, printed: bytes) -> None:
-    assert printer(text)(record) == printed
+def test_a_record_is_printed(text: str, message: SimpleNamespace, printed: bytes) -> None:
+    assert printer(text)(message) == printed
 
 
 @pytest.mark.parametrize("text", ["%q", "%", r"\q", "abc%", "abc\\"])
@@ -65,7 +52,7 @@ def test_an_invalid_output_format_is_refused(text: str) -> None:
 
 
 def test_json_is_one_line_with_all_fields() -> None:
-    line = json_line(Record(b"\xff", "é\n".encode(), [("h", None), ("i", b"\xfe")]))
+    line = json_line(record(b"\xff", "é\n".encode(), [("h", None), ("i", b"\xfe")]))
     assert line.count(b"\n") == 1
     assert json.loads(line) == {
         "topic": "orders",

@@ -4,6 +4,7 @@ import configparser
 import json
 import os
 import re
+import tempfile
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -104,15 +105,21 @@ def test_the_unit_runs_a_valid_command() -> None:
 
 
 @pytest.mark.parametrize("in_a_home", [False, True])
-def test_the_unit_runs_the_command_of_this_venv(tmp_path: Path, in_a_home: bool) -> None:
-    (tmp_path / "my venv 100%").mkdir()
-    (tmp_path / "my venv 100%/ottla").touch()
-    homes = [tmp_path] if in_a_home else []
-    unit = systemd_unit(ADMIN, tmp_path / "my venv 100%/python", homes).splitlines()
-    assert f'ExecStart="{tmp_path}/my venv 100%%/ottla" serve ' in "\n".join(unit)
-    assert ("DynamicUser=yes" in unit) is not in_a_home
-    assert (f"User={os.getuid()}" in unit) is in_a_home
-    assert f"ProtectHome={'read-only' if in_a_home else 'yes'}" in unit
+@pytest.mark.parametrize("private", [False, True])
+def test_the_unit_runs_the_command_of_this_venv(private: bool, in_a_home: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o700 if private else 0o755)
+        if os.getuid() == 0:
+            os.chown(folder, 12345, -1)  # root often generates the unit of another user
+        venv = Path(folder, "my venv 100%")
+        venv.mkdir()
+        (venv / "ottla").touch()
+        homes = [Path(folder)] if in_a_home else []
+        unit = systemd_unit(ADMIN, venv / "python", homes).splitlines()
+        assert f'ExecStart="{folder}/my venv 100%%/ottla" serve ' in "\n".join(unit)
+        assert ("DynamicUser=yes" in unit) is not private
+        assert (f"User={os.stat(folder).st_uid}" in unit) is private
+        assert f"ProtectHome={'read-only' if in_a_home else 'yes'}" in unit
 
 
 def test_the_compose_file_runs_a_valid_command_and_publishes_the_ports_of_the_readme() -> None:

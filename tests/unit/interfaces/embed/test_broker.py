@@ -24,14 +24,14 @@ def gone(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
-    # A child of somebody who has died may stay a zombie for as long as nobody reaps it.
+    # The child of a dead process may stay a zombie until it is reaped.
     stat = Path(f"/proc/{pid}/stat")
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-def told(broker: Broker) -> dict[str, object]:
-    options: dict[str, object] = json.loads(broker.log().splitlines()[0])
-    return options
+def options(broker: Broker) -> dict[str, object]:
+    given: dict[str, object] = json.loads(broker.log().splitlines()[0])
+    return given
 
 
 def test_a_broker_runs_in_another_process_for_as_long_as_the_block_lasts() -> None:
@@ -42,57 +42,57 @@ def test_a_broker_runs_in_another_process_for_as_long_as_the_block_lasts() -> No
     assert gone(pid)
 
 
-def test_it_keeps_everything_in_memory_unless_told_otherwise() -> None:
+def test_data_is_in_memory_by_default() -> None:
     with FakeBroker() as broker:
-        assert told(broker)["storage"] == "memory://"
-        assert told(broker)["listen"] == "127.0.0.1:0"
+        assert options(broker)["storage"] == "memory://"
+        assert options(broker)["listen"] == "127.0.0.1:0"
 
 
 def test_a_data_folder_leaves_the_storage_to_the_broker(tmp_path: Path) -> None:
-    with FakeBroker(data=tmp_path / "kept") as broker:
-        assert told(broker)["storage"] is None
-        assert told(broker)["data"] == str(tmp_path / "kept")
+    with FakeBroker(data=tmp_path / "data") as broker:
+        assert options(broker)["storage"] is None
+        assert options(broker)["data"] == str(tmp_path / "data")
 
 
-def test_a_storage_url_with_a_folder_is_given_no_second_one() -> None:
-    with FakeBroker(storage="lmdb:///kept/here") as broker:
-        assert told(broker)["data"] is None
+def test_a_storage_url_with_a_folder_gets_no_second_folder() -> None:
+    with FakeBroker(storage="lmdb:///a/folder") as broker:
+        assert options(broker)["data"] is None
     with FakeBroker(storage="lmdb://") as broker:
-        assert str(told(broker)["data"]).startswith("/")
+        assert str(options(broker)["data"]).startswith("/")
 
 
-def test_settings_go_to_the_broker_as_it_writes_them() -> None:
+def test_settings_are_passed_in_the_format_of_the_broker() -> None:
     settings = {"num.partitions": 3, "auto.create.topics.enable": False}
     with FakeBroker(settings=settings) as broker:
-        assert told(broker)["set"] == ["num.partitions=3", "auto.create.topics.enable=false"]
+        assert options(broker)["set"] == ["num.partitions=3", "auto.create.topics.enable=false"]
 
 
-def test_rest_is_off_unless_it_is_wanted() -> None:
+def test_rest_is_off_by_default() -> None:
     with FakeBroker() as broker:
-        assert told(broker)["admin"] == "off"
+        assert options(broker)["admin"] == "off"
         with pytest.raises(RuntimeError, match="admin=True"):
             _ = broker.admin_url
     with FakeBroker(admin=True) as broker:
         assert broker.admin_url == "http://127.0.0.1:18082"
     with FakeBroker(settings={"admin.listeners": "127.0.0.1:1234"}) as broker:
-        assert told(broker)["admin"] is None
+        assert options(broker)["admin"] is None
 
 
 def test_settings_of_the_environment_are_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KAFKA_ADVERTISED_LISTENERS", "PLAINTEXT://elsewhere:9092")
-    monkeypatch.setenv("OTHER_NAME", "kept")
+    monkeypatch.setenv("OTHER_NAME", "x")
     with FakeBroker() as broker:
         names = json.loads(broker.log().splitlines()[1])
     assert "OTHER_NAME" in names
     assert "KAFKA_ADVERTISED_LISTENERS" not in names
 
 
-def test_what_the_broker_complained_of_is_in_the_error() -> None:
+def test_the_error_of_the_broker_is_in_the_exception() -> None:
     with pytest.raises(BrokerNotStarted, match="ended with 3:\nottla: port 9092 is busy"):
         FakeBroker(settings={"refuse": True}).start()
 
 
-def test_a_broker_that_never_gets_ready_is_given_up_and_ended() -> None:
+def test_a_broker_that_is_not_ready_in_time_is_killed() -> None:
     broker = FakeBroker(settings={"never_ready": True}, start_timeout_s=0.5)
     with pytest.raises(BrokerNotStarted, match=r"not ready after 0.5 s"):
         broker.start()

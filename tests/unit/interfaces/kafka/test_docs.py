@@ -13,6 +13,6 @@ def test_every_api_has_one_row() -> None:
     assert [api.key for api in APIS] == KEYS
 
 
-def test_every_api_that_is_served_has_its_card() -> None:
+def test_every_served_api_has_its_card() -> None:
     cards = re.findall(r"^### (\w+)\n\n```text\n\1 \(key (\d+)\)", PAGE, re.MULTILINE)
     assert [(title, int(key)) for title, key in cards] == [(api.title, api.key) for api in APIS]

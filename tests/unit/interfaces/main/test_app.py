@@ -14,17 +14,15 @@ from infrastructure.storage.errors import StorageUnusable
 from interfaces.kafka.connections import listener
 from interfaces.main.container import app as container_app
 from interfaces.main.container.app import App
-from interfaces.main.settings.origin import Given
-from interfaces.main.settings.sources import load_settings
+from tests.fakes.settings import settings
 
 
-def test_a_flush_that_fails_is_told_and_does_not_end_the_flushing() -> None:
-    given = {"listeners": "127.0.0.1:0", "storage": "memory://", "flush.interval.ms": "1"}
-    settings = load_settings({name: Given(text, "test") for name, text in given.items()}, {})
+def test_a_failed_flush_is_logged_and_flushing_continues() -> None:
+    chosen = settings(listeners="127.0.0.1:0", storage="memory://", flush_interval_ms="1")
     lines = io.BytesIO()
 
     async def until_the_second_flush() -> None:
-        app = App(settings, asyncio.get_running_loop(), open_event_log(lines, "json"))
+        app = App(chosen, asyncio.get_running_loop(), open_event_log(lines, "json"))
         flushed: asyncio.Queue[None] = asyncio.Queue()
 
         def start_flush() -> None:
@@ -45,15 +43,14 @@ def test_a_flush_that_fails_is_told_and_does_not_end_the_flushing() -> None:
 def test_a_start_that_fails_leaves_no_thread_and_no_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The offsets' thread runs already when the listeners are made."""
-    given = {"listeners": "127.0.0.1:0", "log.dirs": str(tmp_path), "offsets": "sqlite://"}
-    settings = load_settings({name: Given(text, "test") for name, text in given.items()}, {})
+    """The thread of the offset store runs before the listeners are created."""
+    chosen = settings(listeners="127.0.0.1:0", log_dirs=str(tmp_path), offsets="sqlite://")
 
     def refuse(*arguments: object) -> None:
         raise OSError("no such thing")
 
     async def start() -> None:
-        App(settings, asyncio.get_running_loop(), open_event_log(io.BytesIO(), "json"))
+        App(chosen, asyncio.get_running_loop(), open_event_log(io.BytesIO(), "json"))
 
     with monkeypatch.context() as patch:
         patch.setattr(listener.Listener, "__init__", refuse)
@@ -63,12 +60,11 @@ def test_a_start_that_fails_leaves_no_thread_and_no_lock(
     open_storage(f"lmdb://{tmp_path}").commit.close()
 
 
-def test_whoever_comes_first_finds_offsets_of_a_file_loaded(tmp_path: Path) -> None:
-    given = {"listeners": "127.0.0.1:0", "log.dirs": str(tmp_path), "offsets": "sqlite://"}
-    settings = load_settings({name: Given(text, "test") for name, text in given.items()}, {})
+def test_offsets_of_a_file_are_loaded_before_the_first_request(tmp_path: Path) -> None:
+    chosen = settings(listeners="127.0.0.1:0", log_dirs=str(tmp_path), offsets="sqlite://")
 
     async def start() -> bool:
-        app = App(settings, asyncio.get_running_loop(), open_event_log(io.BytesIO(), "json"))
+        app = App(chosen, asyncio.get_running_loop(), open_event_log(io.BytesIO(), "json"))
         try:
             await app.loaded()
             return app.broker.groups.offsets.loaded
@@ -78,19 +74,16 @@ def test_whoever_comes_first_finds_offsets_of_a_file_loaded(tmp_path: Path) -> N
     assert asyncio.run(start())
 
 
-def test_offsets_that_are_unusable_are_not_waited_for(
+def test_the_start_does_not_wait_for_unusable_offsets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(container_app, "LOADING_PATIENCE_S", 3600.0)
-    given = {
-        "listeners": "127.0.0.1:0",
-        "log.dirs": str(tmp_path),
-        "offsets": "sqlite:///nowhere/x",
-    }
-    settings = load_settings({name: Given(text, "test") for name, text in given.items()}, {})
+    chosen = settings(
+        listeners="127.0.0.1:0", log_dirs=str(tmp_path), offsets="sqlite:///nowhere/x"
+    )
 
     async def start() -> list[StorageUnusable]:
-        app = App(settings, asyncio.get_running_loop(), open_event_log(io.BytesIO(), "json"))
+        app = App(chosen, asyncio.get_running_loop(), open_event_log(io.BytesIO(), "json"))
         failures: list[StorageUnusable] = []
         try:
             app.when_unusable(failures.append)

@@ -6,19 +6,18 @@ import pytest
 
 from interfaces.main.banner import banner
 from interfaces.main.ready import ready_facts
-from interfaces.main.settings.origin import Given
 from interfaces.main.settings.sources import load_settings
 from interfaces.main.started import OpenListener, Started
+from tests.fakes.settings import settings
 
 
 def started(port: int = 19092, **given: str) -> Started:
-    texts = {name.replace("_", "."): Given(text, "test") for name, text in given.items()}
-    settings = load_settings(texts, {})
-    opened = [OpenListener(each, each.host or "0.0.0.0", port) for each in settings.listeners]
-    return Started(settings, "1.2.3", "a-cluster", opened, "2 topics, 3 partitions")
+    chosen = settings(**given)
+    opened = [OpenListener(each, each.host or "0.0.0.0", port) for each in chosen.listeners]
+    return Started(chosen, "1.2.3", "a-cluster", opened, "2 topics, 3 partitions")
 
 
-def test_the_banner_says_what_runs_where_and_how_safe_it_is() -> None:
+def test_the_banner_names_addresses_storage_and_flush_policy() -> None:
     assert banner(started(storage="lmdb:///var/ottla")) == (
         "Ottla 1.2.3, cluster a-cluster\n"
         "\n"
@@ -31,7 +30,7 @@ def test_the_banner_says_what_runs_where_and_how_safe_it_is() -> None:
     )
 
 
-def test_the_admin_side_is_where_it_listens() -> None:
+def test_the_admin_address_is_in_the_banner_and_the_ready_file() -> None:
     facts = started(storage="memory://")
     assert "admin" not in banner(facts)
     assert ready_facts(facts)["admin"] == []
@@ -41,7 +40,7 @@ def test_the_admin_side_is_where_it_listens() -> None:
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:8082", "[::]:8082", "192.0.2.1:8082"])
-def test_an_admin_side_that_is_open_to_others_is_loud(address: str) -> None:
+def test_an_admin_address_beyond_loopback_has_a_warning(address: str) -> None:
     facts = started()
     facts.admin += ["127.0.0.1:1", "[::1]:2"]
     assert "!!" not in banner(facts)
@@ -53,7 +52,7 @@ def test_an_admin_side_that_is_open_to_others_is_loud(address: str) -> None:
     assert ready_facts(facts)["admin"][-1] == address
 
 
-def test_offsets_in_a_place_of_their_own_are_named_without_secrets() -> None:
+def test_the_offset_store_is_named_without_secrets() -> None:
     text = banner(started(storage="lmdb:///var/ottla", offsets="postgresql://me:hunter2@host/db"))
     assert "\n  offsets    postgresql://me:***@host/db\n" in text
     assert "hunter2" not in text
@@ -62,32 +61,32 @@ def test_offsets_in_a_place_of_their_own_are_named_without_secrets() -> None:
     )
 
 
-def test_the_weaker_flush_policies_say_what_a_power_cut_does() -> None:
+def test_weaker_flush_policies_name_the_effect_of_a_power_cut() -> None:
     assert "flushed every 250 ms: " in banner(started(flush="interval", flush_interval_ms="250"))
     assert "a power cut may damage the whole store" in banner(started(flush="os"))
 
 
-def test_memory_storage_is_loud() -> None:
+def test_memory_storage_has_a_warning() -> None:
     text = banner(started(storage="memory://"))
     assert "  !! MEMORY STORAGE: DATA IS LOST ON EXIT\n" in text
     assert "flush" not in text
 
 
-def test_a_loopback_address_told_to_other_machines_is_loud() -> None:
-    told = "PLAINTEXT://localhost:9092"
-    text = banner(started(listeners=":9092", advertised_listeners=told))
+def test_advertising_loopback_on_an_open_listener_has_a_warning() -> None:
+    loopback = "PLAINTEXT://localhost:9092"
+    text = banner(started(listeners=":9092", advertised_listeners=loopback))
     assert "0.0.0.0:19092 -> localhost:9092" in text
     assert "!! LISTENER PLAINTEXT IS OPEN TO EVERY ADDRESS" in text
     assert "!!" not in banner(started(listeners=":9092"))
-    assert "!!" not in banner(started(advertised_listeners=told))
+    assert "!!" not in banner(started(advertised_listeners=loopback))
 
 
 def test_the_settings_file_is_named(tmp_path: Path) -> None:
     file = tmp_path / "server.properties"
     file.write_text("num.partitions=2")
-    settings = load_settings({}, {}, file)
-    opened = [OpenListener(settings.listeners[0], "127.0.0.1", 1)]
-    assert f"  settings   {file}\n" in banner(Started(settings, "1", "c", opened, "nothing"))
+    chosen = load_settings({}, {}, file)
+    opened = [OpenListener(chosen.listeners[0], "127.0.0.1", 1)]
+    assert f"  settings   {file}\n" in banner(Started(chosen, "1", "c", opened, "nothing"))
 
 
 def test_the_ready_facts_hold_real_ports_and_absolute_folders() -> None:

@@ -33,11 +33,11 @@ def test_a_family_without_a_command_prints_its_help(
     with pytest.raises(SystemExit) as exit_:
         main(words.split())
     assert exit_.value.code == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith(f"usage: ottla {words} [-h] COMMAND")
-    assert f"\n    {has} " in said.err
-    assert "error" not in said.err
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"usage: ottla {words} [-h] COMMAND")
+    assert f"\n    {has} " in printed.err
+    assert "error" not in printed.err
 
 
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,16 +72,36 @@ def test_options_are_settings_by_another_name_and_win_over_set() -> None:
         ("nope", "ottla"),
     ],
 )
-def test_words_that_make_no_sense_end_with_2_and_the_usage(
+def test_invalid_arguments_exit_with_2_and_the_usage(
     words: str, usage: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(words.split())
     assert exit_.value.code == 2
-    assert capsys.readouterr().err.startswith(f"usage: {usage} [-h] ")
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{usage}: ") and line.endswith(f"(see {usage} --help)")
 
 
-def test_a_wrong_value_is_one_line_and_2(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments, named",
+    [
+        ("--flush sometimes", "flush"),
+        ("--storage redis://", "storage"),
+        ("--listen nowhere", "listeners"),
+        ("--log-requests some", "log.requests"),
+        ("--config /no/such/file", "/no/such/file"),
+    ],
+)
+def test_an_invalid_option_names_its_setting(
+    arguments: str, named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", *arguments.split()]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert named in line
+    assert arguments.split()[-1] in line
+
+
+def test_an_invalid_value_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--set", "num.partitions=0"]) == 2
     assert capsys.readouterr().err == (
         "ottla: num.partitions = '0' (command line --set) is not allowed: "
@@ -89,7 +109,7 @@ def test_a_wrong_value_is_one_line_and_2(capsys: pytest.CaptureFixture[str]) -> 
     )
 
 
-def test_config_show_prints_values_and_where_they_came_from(
+def test_config_show_prints_values_and_their_origins(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "ottla.toml"

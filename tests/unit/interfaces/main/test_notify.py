@@ -9,7 +9,7 @@ from interfaces.main.notify import notify
 
 
 @pytest.mark.parametrize("abstract", [False, True])
-def test_the_service_manager_is_told(
+def test_the_service_manager_is_notified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, abstract: bool
 ) -> None:
     address = f"@ottla-{tmp_path.name}-{tmp_path.parent.name}" if abstract else f"{tmp_path}/n"
@@ -22,7 +22,9 @@ def test_the_service_manager_is_told(
 
 
 @pytest.mark.parametrize("address", [None, "", "vsock:1:2", "/nowhere/at/all"])
-def test_without_one_nothing_happens(address: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_service_manager_nothing_happens(
+    address: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if address is None:
         monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
     else:

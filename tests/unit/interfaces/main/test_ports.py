@@ -27,7 +27,7 @@ def ports(events: FakeEventLog, admin: str | None = None, listeners: str = "") -
         opened.close()
 
 
-def test_each_address_is_had_at_once_and_by_nobody_else() -> None:
+def test_all_addresses_are_bound_exclusively() -> None:
     events = FakeEventLog()
     with ports(events, "127.0.0.1:0, [::1]:0", "A://localhost:0,B://127.0.0.1:0") as opened:
         assert [one.host for one in opened.kafka] == ["localhost", "127.0.0.1"]
@@ -40,7 +40,7 @@ def test_each_address_is_had_at_once_and_by_nobody_else() -> None:
     assert events.lines == []
 
 
-def test_a_default_of_the_admin_side_that_is_busy_is_a_warning(
+def test_a_busy_default_admin_port_is_a_warning(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def busy(host: str, port: int) -> ListeningSockets:
@@ -58,7 +58,7 @@ def test_a_default_of_the_admin_side_that_is_busy_is_a_warning(
     assert (fields["address"], fields["error"]) == ("localhost:8082", "Address already in use")
 
 
-def test_a_chosen_address_that_is_busy_ends_the_start() -> None:
+def test_a_busy_chosen_port_stops_the_start() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(CannotStart) as busy, ports(FakeEventLog(), f"127.0.0.1:{port}"):

@@ -69,7 +69,7 @@ def child(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Child]:
 
 @pytest.mark.parametrize("child", ["free"], indirect=True)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_one_signal_drains_and_ends_in_good_order(child: Child, number: signal.Signals) -> None:
+def test_a_signal_drains_and_stops_the_broker(child: Child, number: signal.Signals) -> None:
     child.until("broker_started")
     assert json.loads(child.ready_file.read_text())["pid"] == child.process.pid
     child.process.send_signal(number)
@@ -86,7 +86,7 @@ def test_one_signal_drains_and_ends_in_good_order(child: Child, number: signal.S
 
 
 @pytest.mark.parametrize("child", ["free"], indirect=True)
-def test_the_start_line_has_only_what_there_is(child: Child) -> None:
+def test_the_start_event_omits_empty_fields(child: Child) -> None:
     """In memory nothing is flushed, and no settings file was given."""
     child.until("broker_started")
     assert child.facts.keys() == {
@@ -104,7 +104,7 @@ def test_a_second_signal_quits_at_once(child: Child) -> None:
 
 
 @pytest.mark.parametrize("child", ["talks"], indirect=True)
-def test_a_reader_of_the_log_that_is_late_gets_its_last_line(child: Child) -> None:
+def test_a_late_log_reader_gets_the_last_line(child: Child) -> None:
     """A pipe holds a tenth of what is said here at the end."""
     child.until("broker_started")
     child.process.send_signal(signal.SIGTERM)

@@ -16,17 +16,17 @@ from infrastructure.observability.event_log import open_event_log
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.main.ports import CannotStart
 from interfaces.main.serve import serve
-from interfaces.main.settings.origin import Given
-from interfaces.main.settings.sources import Settings, load_settings
+from interfaces.main.settings.sources import Settings
 from interfaces.main.started import Started
 from interfaces.sockets import listen
 from tests.fakes.echo_container import EchoContainer
+from tests.fakes.settings import settings
 
 Check = Callable[["Running"], Coroutine[Any, Any, None]]
 
 
 class Running:
-    """serve() on an echo container: what it announced, what it logged, and the way to stop it."""
+    """serve() on an echo container: its start, its log, and its stop."""
 
     def __init__(self, ready_file: Path, **given: str) -> None:
         given = {
@@ -34,8 +34,7 @@ class Running:
             "admin_listeners": "off",
             "storage": "memory://",
         } | given
-        texts = {name.replace("_", "."): Given(text, "test") for name, text in given.items()}
-        self.settings = load_settings(texts, {})
+        self.settings = settings(**given)
         self.ready_file = ready_file
         self.lines = io.BytesIO()
         self.container: EchoContainer
@@ -54,8 +53,8 @@ class Running:
             self.started = started
             announced.set()
 
-        def build(settings: Settings, _loop: object, _log: EventLog) -> EchoContainer:
-            self.container = EchoContainer(settings)
+        def build(chosen: Settings, _loop: object, _log: EventLog) -> EchoContainer:
+            self.container = EchoContainer(chosen)
             self.when_built()
             return self.container
 
@@ -79,7 +78,7 @@ async def nothing(_running: Running) -> None:
     return
 
 
-def test_a_service_manager_is_told_when_it_serves_and_when_it_stops(
+def test_a_service_manager_is_notified_of_start_and_stop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
@@ -96,7 +95,7 @@ def test_a_service_manager_is_told_when_it_serves_and_when_it_stops(
     assert heard == [b"READY=1", b"STOPPING=1"]
 
 
-def test_the_ready_file_tells_where_clients_can_connect_and_goes_at_the_end(tmp_path: Path) -> None:
+def test_the_ready_file_names_the_addresses_until_the_stop(tmp_path: Path) -> None:
     running = Running(tmp_path / "ready.json")
 
     async def check(running: Running) -> None:
@@ -124,7 +123,7 @@ def test_upkeep_starts_after_the_listeners_and_a_stop_drains_before_it_closes(
     assert running.logged() == ["broker_stopped"]
 
 
-def test_offsets_that_turn_out_to_be_unusable_end_it_in_good_order(tmp_path: Path) -> None:
+def test_unusable_offsets_drain_and_stop_the_broker(tmp_path: Path) -> None:
     running = Running(tmp_path / "r", storage=f"lmdb://{tmp_path}", offsets="sqlite:///o.db")
 
     async def check(running: Running) -> None:
@@ -139,7 +138,7 @@ def test_offsets_that_turn_out_to_be_unusable_end_it_in_good_order(tmp_path: Pat
     assert not running.ready_file.exists()
 
 
-def test_a_drain_that_takes_too_long_is_given_up_and_said_so(tmp_path: Path) -> None:
+def test_a_drain_that_times_out_is_logged(tmp_path: Path) -> None:
     running = Running(tmp_path / "r", drain_timeout_ms="0")
 
     async def check(running: Running) -> None:
@@ -150,7 +149,7 @@ def test_a_drain_that_takes_too_long_is_given_up_and_said_so(tmp_path: Path) -> 
     assert running.logged() == ["drain_timed_out", "broker_stopped"]
 
 
-def test_a_port_is_had_before_a_store_is_opened(tmp_path: Path) -> None:
+def test_ports_are_bound_before_the_store_is_opened(tmp_path: Path) -> None:
     running = Running(tmp_path / "r", listeners="localhost:0")
 
     async def check(running: Running) -> None:
@@ -189,16 +188,14 @@ def test_an_address_of_another_machine_is_one_line(tmp_path: Path) -> None:
     ],
 )
 def test_a_store_that_cannot_be_opened_is_one_line(failure: Exception, words: str) -> None:
-    settings = load_settings(
-        {"storage": Given("lmdb:///x", "test"), "listeners": Given("127.0.0.1:0", "test")}, {}
-    )
+    chosen = settings(storage="lmdb:///x", listeners="127.0.0.1:0")
 
     def build(*_: object) -> EchoContainer:
         raise failure
 
     async def main() -> None:
         log = open_event_log(io.BytesIO(), "json")
-        await serve(settings, log, build, asyncio.Event(), lambda _: None)
+        await serve(chosen, log, build, asyncio.Event(), lambda _: None)
 
     with pytest.raises(CannotStart, match=f"cannot open lmdb:///x: {words}"):
         asyncio.run(main())

@@ -26,16 +26,16 @@ def test_all_pages_together_are_the_list() -> None:
     assert all_pages([], 5) == [[]]
 
 
-def test_without_a_size_it_is_the_rest() -> None:
+def test_without_page_size_the_rest_is_one_page() -> None:
     assert Page(None, None).of(NAMES, str, "u") == (NAMES, None)
     assert Page(None, "b c").of(NAMES, str, "u") == (["d&e", "f", "ü"], None)
 
 
-def test_what_goes_meanwhile_shifts_nothing() -> None:
+def test_a_deleted_element_does_not_shift_pages() -> None:
     left = [name for name in NAMES if name != "b c"]
     assert Page(2, "b c").of(left, str, "u")[0] == ["d&e", "f"]
 
 
-def test_numbers_are_in_their_own_order() -> None:
+def test_numbers_are_paged_in_numeric_order() -> None:
     page, _ = Page(2, index_key(9)).of(range(12), index_key, "u")
     assert list(page) == [10, 11]

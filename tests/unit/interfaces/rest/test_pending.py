@@ -9,12 +9,12 @@ from application.ports.pending import Pending, resolved
 from interfaces.rest.pending import value_of, when_loaded
 
 
-def test_a_value_that_is_there_is_not_waited_for() -> None:
+def test_a_resolved_value_is_returned_at_once() -> None:
     assert asyncio.run(value_of(7)) == 7
     assert asyncio.run(value_of(resolved(7))) == 7
 
 
-def test_a_value_that_comes_later_is_waited_for() -> None:
+def test_a_pending_value_is_awaited() -> None:
     async def story() -> str:
         pending: Pending[str] = Pending()
         waiting = asyncio.ensure_future(value_of(pending))
@@ -26,7 +26,7 @@ def test_a_value_that_comes_later_is_waited_for() -> None:
     assert asyncio.run(story()) == "there"
 
 
-def test_who_goes_away_abandons_it() -> None:
+def test_cancelling_abandons_the_pending_value() -> None:
     async def story() -> None:
         pending: Pending[str] = Pending()
         waiting = asyncio.ensure_future(value_of(pending))
@@ -34,13 +34,13 @@ def test_who_goes_away_abandons_it() -> None:
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        pending.resolve("nobody is there")
+        pending.resolve("too late")
 
     asyncio.run(story())
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-def test_a_fault_is_raised(at_once: bool) -> None:
+def test_the_error_of_a_pending_value_is_raised(at_once: bool) -> None:
     async def story() -> None:
         pending: Pending[str] = Pending()
         if at_once:
@@ -55,7 +55,7 @@ def test_a_fault_is_raised(at_once: bool) -> None:
     asyncio.run(story())
 
 
-def test_what_has_to_be_loaded_is_done_again_when_it_is() -> None:
+def test_an_action_is_repeated_when_its_pages_are_loaded() -> None:
     async def story() -> int:
         loading: Pending[None] = Pending()
 

@@ -7,7 +7,7 @@ from interfaces.rest.responses import large
 from interfaces.rest.slices import PIECE_BYTES
 
 
-def test_a_large_answer_leaves_in_pieces_and_lets_others_go_on() -> None:
+def test_a_large_response_is_sent_in_pieces_and_does_not_block_the_loop() -> None:
     parts = [b"[", b"x" * (3 * PIECE_BYTES + 1), b"]"]
     sent: list[Any] = []
     others = 0

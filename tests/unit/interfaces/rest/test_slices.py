@@ -36,21 +36,21 @@ def done(work: Work, elements: Iterable[object], passed: Callable[[], object] = 
 
 
 @pytest.mark.parametrize("count", [0, 1, 15, 16, 17, 100])
-def test_nothing_is_lost_between_slices(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slices_lose_no_element(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = list(range(count))
     assert done(slices.all_of, iter(numbers)) == numbers
     monkeypatch.setattr(slices, "PIECE_BYTES", 20)
     assert orjson.loads(b"".join(done(pieces, numbers))) == numbers
 
 
-def test_what_is_handed_on_at_once_is_not_large() -> None:
+def test_pieces_are_bounded() -> None:
     handed = done(pieces, ("x" * 1000 for _ in range(1000)))
     assert sum(map(len, handed)) > 1_000_000
     assert max(map(len, handed)) < slices.PIECE_BYTES + 2 * slices.ELEMENTS * 1000
 
 
 @pytest.mark.parametrize("work", [slices.all_of, pieces])
-def test_others_get_their_turns_between_slices(work: Work) -> None:
+def test_other_work_runs_between_slices(work: Work) -> None:
     """Never more than a few elements are made in one turn of the loop."""
     turn = 0
     turns: list[int] = []

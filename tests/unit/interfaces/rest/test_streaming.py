@@ -12,12 +12,12 @@ from interfaces.rest.streaming import Streamed
 
 
 class Client:
-    """Takes what comes, or leaves."""
+    """Receives a response, or disconnects."""
 
-    def __init__(self, leaves: bool = False) -> None:
+    def __init__(self, disconnects: bool = False) -> None:
         self.sent: list[Any] = []
         self.closed = 0
-        self._leaves = leaves
+        self._leaves = disconnects
 
     async def receive(self) -> Any:
         if not self._leaves:
@@ -27,7 +27,7 @@ class Client:
     async def send(self, message: Any) -> None:
         self.sent.append(message)
 
-    def ask(self, pieces: AsyncGenerator[bytes, None]) -> None:
+    def get(self, pieces: AsyncGenerator[bytes, None]) -> None:
         def close() -> None:
             self.closed += 1
 
@@ -35,8 +35,8 @@ class Client:
             scope: dict[str, Any] = {"type": "http", "method": "GET", "path": "/"}
             exchange = Exchange(scope, "id", 1000, asyncio.Event())
             scope["state"] = {"exchange": exchange}
-            answer = Streamed(pieces, "text/plain", close=close)
-            await answer(scope, self.receive, self.send)
+            response = Streamed(pieces, "text/plain", close=close)
+            await response(scope, self.receive, self.send)
 
         asyncio.run(story())
 
@@ -60,33 +60,33 @@ async def broken() -> AsyncGenerator[bytes, None]:
     raise ZeroDivisionError
 
 
-def test_all_pieces_come_and_it_is_closed() -> None:
+def test_a_stream_sends_all_pieces_and_is_closed() -> None:
     client = Client()
-    client.ask(some(3))
+    client.get(some(3))
     assert (client.body, client.closed) == (b"0,1,2,", 1)
     assert client.sent[-1]["more_body"] is False
     assert not any(name == b"content-length" for name, _ in client.sent[0]["headers"])
 
 
-def test_a_client_that_leaves_ends_it() -> None:
-    client = Client(leaves=True)
-    client.ask(endless())
+def test_a_disconnected_client_ends_the_stream() -> None:
+    client = Client(disconnects=True)
+    client.get(endless())
     assert client.closed == 1
 
 
-def test_one_that_the_broker_cannot_end_well_is_broken_off() -> None:
+def test_a_storage_failure_leaves_the_response_incomplete() -> None:
     async def unreadable() -> AsyncGenerator[bytes, None]:
         yield b"first,"
-        raise StorageFailed("the disk is ill")
+        raise StorageFailed("the disk is broken")
 
     client = Client()
-    client.ask(unreadable())
+    client.get(unreadable())
     assert client.closed == 1
     assert client.sent[-1]["more_body"], "it is not complete, so uvicorn closes the connection"
 
 
-def test_a_fault_on_the_way_comes_out() -> None:
+def test_an_unexpected_error_in_a_stream_is_raised() -> None:
     client = Client()
     with pytest.raises(ZeroDivisionError):
-        client.ask(broken())
+        client.get(broken())
     assert client.closed == 1

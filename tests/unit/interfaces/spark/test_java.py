@@ -25,18 +25,13 @@ for word in "$@"; do echo "$word"; done
     return home
 
 
-def test_java_home_comes_first_then_the_path(tmp_path: Path) -> None:
-    named, found = fake_java(tmp_path / "named", "17.0.2"), fake_java(tmp_path / "found", "21")
-    environment = {"JAVA_HOME": str(named), "PATH": str(found / "bin")}
-    assert java_home(environment, tmp_path) == named
-    del environment["JAVA_HOME"]
-    assert java_home(environment, tmp_path) == found
-
-
-def test_an_old_java_is_skipped(tmp_path: Path) -> None:
-    old, new = fake_java(tmp_path / "old", "1.8.0_402"), fake_java(tmp_path / "new", "25.0.1")
-    environment = {"JAVA_HOME": str(old), "PATH": str(new / "bin")}
-    assert java_home(environment, tmp_path) == new
+def test_java_home_comes_first_then_the_path_unless_it_is_old(tmp_path: Path) -> None:
+    old, new = fake_java(tmp_path / "old", "1.8.0_402"), fake_java(tmp_path / "new", "17.0.2")
+    path = fake_java(tmp_path / "path", "25.0.1")
+    for named, home in ((new, new), (old, path), (tmp_path, path)):
+        environment = {"JAVA_HOME": str(named), "PATH": str(path / "bin")}
+        assert java_home(environment, tmp_path) == home
+    assert java_home({"PATH": str(path / "bin")}, tmp_path) == path
 
 
 def test_a_missing_java_is_reported_with_the_remedy(

@@ -39,8 +39,3 @@ def test_below_a_file_no_result_can_be_written(option: str, tmp_path: Path) -> N
 )
 def test_a_path_with_a_scheme_is_not_local(path: str, local: bool) -> None:
     assert is_local(path) is local
-
-
-def test_a_folder_is_refused_as_a_result(tmp_path: Path) -> None:
-    with pytest.raises(JobFailed, match=r"cannot be written: it is a folder$"):
-        check_results(Namespace(json=str(tmp_path)))

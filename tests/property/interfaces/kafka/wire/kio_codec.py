@@ -1,4 +1,4 @@
-"""kio, a codec that shares nothing with ours, as the judge of our bytes.
+"""kio, an independent codec, to compare our bytes with.
 
 kio has one dataclass per struct and version, with the wire type in each field's metadata. From
 these come random instances and the walk that compares a kio entity with one of our structs. Only
@@ -108,7 +108,7 @@ def random_value(inner: Any, kind: str | None, rng: random.Random) -> Any:
 
 
 def plain(value: Any, kind: str | None) -> Any:
-    """A kio primitive as what our structs hold."""
+    """A kio primitive as a value of our structs."""
     if isinstance(value, tuple):
         return [plain(item, kind) for item in value]
     match kind:
@@ -126,7 +126,7 @@ def plain(value: Any, kind: str | None) -> Any:
 
 
 def pairs_of(ours: type[Struct], theirs: Any, version: int) -> Iterator[tuple[str, Field, Any]]:
-    """The fields of this version side by side: our name, our declaration, kio's field."""
+    """The fields of this version: our name, our declaration, the field of kio."""
     declared = [(name, field) for name, field in ours.fields_.items() if field.is_in(version)]
     for (name, field), their_field in zip(declared, fields(theirs), strict=True):
         assert name.startswith(their_field.name), (name, their_field.name)

@@ -1,4 +1,4 @@
-"""Bytes that nobody honest sends: MalformedRequest or a message, soon, and in little memory."""
+"""Invalid bytes become MalformedRequest or a message, in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FRAME_BYTES = 1 << 13
 BYTES_PER_BYTE = 80  # the smallest structs have three bytes, as objects about 150
 
 
-def honest_bytes(message: type[Message], version: int, rng: random.Random) -> bytes:
+def valid_bytes(message: type[Message], version: int, rng: random.Random) -> bytes:
     return kio_bytes(random_entity(kio_class(message, version), rng))
 
 
@@ -27,7 +27,7 @@ def honest_bytes(message: type[Message], version: int, rng: random.Random) -> by
 def test_a_message_cut_at_any_byte_is_malformed(message: type[Message], version: int) -> None:
     rng = random.Random(version)
     decode = decoder(message, version)
-    encoded = min((honest_bytes(message, version, rng) for _ in range(5)), key=size_above_40)
+    encoded = min((valid_bytes(message, version, rng) for _ in range(5)), key=size_above_40)
     for end in cuts(len(encoded), rng):
         with pytest.raises(MalformedRequest):
             decode(memoryview(encoded)[:end], 0)
@@ -38,7 +38,7 @@ def size_above_40(encoded: bytes) -> tuple[bool, int]:
 
 
 def cuts(size: int, rng: random.Random) -> list[int]:
-    """Every byte, except in the middle of something long."""
+    """Every byte of short messages, some of long ones."""
     return list(range(size)) if size < 400 else sorted(rng.sample(range(size), 400))
 
 
@@ -46,7 +46,7 @@ def cuts(size: int, rng: random.Random) -> list[int]:
 def test_mutated_bytes_decode_or_are_malformed(message: type[Message], version: int) -> None:
     rng = random.Random(f"{message.__name__} {version}")
     decode = decoder(message, version)
-    encoded = honest_bytes(message, version, rng)[:2000]
+    encoded = valid_bytes(message, version, rng)[:2000]
     for _ in range(MUTATIONS):
         mutated = mutate(encoded, rng)
         try:
@@ -84,7 +84,7 @@ def hostile_frames() -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=name_of)
-def test_hostile_frames_end_and_cost_little_memory(message: type[Message]) -> None:
+def test_hostile_frames_cost_little_memory(message: type[Message]) -> None:
     edges = {message.min_version, message.max_version, message.flexible_from or 0}
     for version in edges & set(range(message.min_version, message.max_version + 1)):
         for frame in hostile_frames():
@@ -107,15 +107,15 @@ def test_a_frame_full_of_the_smallest_elements_costs_little(message: type[Messag
 
 
 def cost(decode: Decoder, frame: bytes) -> int:
-    """Peak memory; that it takes no longer than it may is the timeout's to say."""
+    """Peak memory; the timeout of the test limits the time."""
     tracemalloc.start()
-    settle(decode, frame)
+    decode_or_refuse(decode, frame)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return peak
 
 
-def settle(decode: Decoder, frame: bytes) -> None:
+def decode_or_refuse(decode: Decoder, frame: bytes) -> None:
     try:
         decode(frame, 0)
     except MalformedRequest:

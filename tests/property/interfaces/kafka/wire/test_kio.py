@@ -1,4 +1,4 @@
-"""Every message, every version, byte for byte as an independent codec has it.
+"""Every message in every version, byte for byte as in an independent codec.
 
 We declare Kafka 4.2. kio 0.6.5 knows all of that, so no version is left out, and a little more.
 """
@@ -35,7 +35,7 @@ def test_the_versions_are_those_of_kio(message: type[Message]) -> None:
 
 
 @pytest.mark.parametrize("message, version", VERSIONS, ids=name_of)
-def test_our_bytes_and_values_are_kios(message: type[Message], version: int) -> None:
+def test_bytes_and_values_are_those_of_kio(message: type[Message], version: int) -> None:
     rng = random.Random(f"{message.__name__} {version}")
     theirs = kio_class(message, version)
     for _ in range(INSTANCES):
@@ -50,7 +50,7 @@ def test_our_bytes_and_values_are_kios(message: type[Message], version: int) -> 
 
 
 @pytest.mark.parametrize("message, version", VERSIONS, ids=name_of)
-def test_what_may_be_null_and_what_is_default_is_as_kio_has_it(
+def test_nullable_fields_and_defaults_are_those_of_kio(
     message: type[Message], version: int
 ) -> None:
     assert_same_declaration(message, kio_class(message, version), version)

@@ -57,9 +57,6 @@ def test_an_empty_group_can_change_its_type() -> None:
     assert (joined.protocol_type, joined.protocol_name) == ("connect", "sticky")
 
 
-# ---- the size of a group
-
-
 def test_a_full_group_refuses_new_members() -> None:
     group = PlayedGroup(max_size=2)
     group.stable("a", "b")
@@ -87,9 +84,6 @@ def test_unused_member_ids_are_limited() -> None:
     assert group.error_of(group.join(new_id="c", joins_twice=True)) == "GroupMaxSizeReached"
     group.advance(10_000)
     assert group.error_of(group.join(new_id="c", joins_twice=True)) == "MemberIdRequired"
-
-
-# ---- a new group
 
 
 def test_a_new_group_waits_for_the_initial_delay() -> None:
@@ -122,9 +116,6 @@ def test_the_initial_delay_ends_without_new_members() -> None:
     assert group.is_pending(second)
     group.advance(1)
     assert group.joined(second).generation_id == 1
-
-
-# ---- joining again
 
 
 def test_new_metadata_before_the_assignment_starts_another_rebalance() -> None:
@@ -163,9 +154,6 @@ def test_a_repeated_join_or_sync_replaces_the_pending_one() -> None:
     assert (group.error_of(first), group.is_pending(second)) == ("RebalanceInProgress", True)
     group.sync("a", 2, b=b"!")
     assert group.synced(second) == b"!"
-
-
-# ---- static members that return (KIP-345)
 
 
 def with_static_member(leads: bool) -> PlayedGroup:

@@ -213,9 +213,6 @@ def test_the_sync_timeout_ends_when_all_have_synced() -> None:
     assert group.state == "Stable"
 
 
-# ---- leaving
-
-
 def test_an_empty_group_is_persisted_when_the_last_member_leaves() -> None:
     group = PlayedGroup()
     group.stable("a")
@@ -223,9 +220,6 @@ def test_an_empty_group_is_persisted_when_the_last_member_leaves() -> None:
     assert (group.state, group.group.leader, group.group.protocol_name) == ("Empty", None, None)
     assert group.persisted[-1] is not None
     assert (group.persisted[-1].generation_id, group.persisted[-1].members) == (2, ())
-
-
-# ---- persisted state
 
 
 def test_members_keep_generation_and_assignment_after_a_restart() -> None:
@@ -268,9 +262,6 @@ def test_a_generation_is_never_used_again() -> None:
     joined = group.join(new_id="b")
     group.run_timers()
     assert group.joined(joined).generation_id == 3
-
-
-# ---- the table
 
 
 def test_transitions_are_unique_and_none_leaves_the_dead_state() -> None:

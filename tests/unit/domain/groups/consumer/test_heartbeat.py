@@ -24,9 +24,6 @@ def two_members() -> World:
     return world
 
 
-# joining and leaving
-
-
 def test_a_heartbeat_without_owned_partitions_revokes_nothing() -> None:
     world = World(t=2)
     world.join("a", "t")
@@ -91,9 +88,6 @@ def test_a_member_that_unsubscribes_revokes_the_partitions() -> None:
     assert world.acknowledge("a").epoch == 2
 
 
-# topics
-
-
 def test_topics_are_assigned_when_they_are_created_and_removed_when_they_are_deleted() -> None:
     world = World()
     assert world.join("a", "t").assignment == {}
@@ -119,9 +113,6 @@ def test_new_partitions_are_assigned_and_other_topics_change_nothing() -> None:
     assert sorted(world.has("a")["t"] + world.has("b")["t"]) == list(range(6))
 
 
-# regular expressions
-
-
 def test_a_regex_subscribes_to_present_and_future_topics_beside_names() -> None:
     world = World(ta=1, tb=1, u=1)
     assert world.named(world.join("a", regex="t.").assignment) == {"ta": [0], "tb": [0]}
@@ -144,9 +135,6 @@ def test_an_unused_regex_is_forgotten() -> None:
     assert world.group.regexes == {"u.": frozenset()}
     world.leave("b")
     assert world.group.regexes == {}
-
-
-# epochs
 
 
 def test_an_old_epoch_is_fenced() -> None:
@@ -218,9 +206,6 @@ def test_a_static_member_that_leaves_revokes_its_pending_partitions() -> None:
     world.beat("a", instance_id="i")
     world.leave_static("a", "i")
     assert world.named(world.beat("b").assignment) == {"t": [1]}
-
-
-# assignors
 
 
 def test_the_assignor_that_most_members_name_is_used() -> None:

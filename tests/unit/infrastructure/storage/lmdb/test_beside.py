@@ -123,7 +123,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("size_bytes", "match"),
-    [(4 * 4096, r"data\.mdb is cut off, \d+ bytes of \d+: "), (0, r"data\.mdb is empty;")],
+    [(4 * 4096, r"data\.mdb is truncated: \d+ of \d+ bytes: "), (0, r"data\.mdb is empty;")],
 )
 def test_a_truncated_file_is_refused(tmp_path: Path, size_bytes: int, match: str) -> None:
     os.truncate(created(tmp_path) / "data.mdb", size_bytes)

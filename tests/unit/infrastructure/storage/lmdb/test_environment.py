@@ -12,7 +12,12 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from infrastructure.storage.errors import StorageDamaged, StorageForeign, StorageOtherFormat
+from infrastructure.storage.errors import (
+    StorageDamaged,
+    StorageForeign,
+    StorageOtherFormat,
+    StorageUnusable,
+)
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
 from infrastructure.storage.lmdb.identity import FORMAT
@@ -35,6 +40,19 @@ def environment_of(folder: Path, flush: Flush = "os") -> Iterator[LmdbEnvironmen
         yield environment
     finally:
         environment.close()
+
+
+def refused(
+    folder: Path, match: str | None, error: type[StorageUnusable] = StorageDamaged, **how: bool
+) -> None:
+    """Refused in one line, without a change of the files but for LMDB's table of readers."""
+    files = [file for file in folder.rglob("*") if file.is_file() and file.name != "lock.mdb"]
+    before = [file.read_bytes() for file in files]
+    for _ in range(2):  # the second time too: nothing stays locked
+        with pytest.raises(error, match=match) as refusal:
+            LmdbEnvironment(folder, "os", **how)
+        assert "\n" not in str(refusal.value)
+    assert [file.read_bytes() for file in files] == before
 
 
 def create(folder: Path) -> Path:
@@ -119,26 +137,15 @@ def test_killed_readers_are_forgotten(tmp_path: Path) -> None:
     environment.close()
 
 
-# ---- other and damaged files
-
-
 def test_a_file_of_random_bytes_is_refused_unchanged(tmp_path: Path) -> None:
-    garbage = os.urandom(100_000)
-    (tmp_path / "data.mdb").write_bytes(garbage)
-
-    for _ in range(2):  # the second time too: nothing stays locked
-        with pytest.raises(StorageDamaged, match="cannot be read"):
-            LmdbEnvironment(tmp_path, "os")
-
-    assert (tmp_path / "data.mdb").read_bytes() == garbage
+    (tmp_path / "data.mdb").write_bytes(os.urandom(100_000))
+    refused(tmp_path, "cannot be read")
 
 
 def test_an_environment_of_another_program_is_refused(tmp_path: Path) -> None:
     with lmdb.Environment(str(tmp_path)) as env, env.begin(write=True) as txn:
         txn.put(b"theirs", b"value")
-
-    with pytest.raises(StorageDamaged, match="not Ottla's"):
-        LmdbEnvironment(tmp_path, "os")
+    refused(tmp_path, "not Ottla's")
 
 
 @pytest.mark.parametrize("written", [FORMAT - 1, 99])
@@ -146,20 +153,13 @@ def test_another_format_is_refused_in_one_line(tmp_path: Path, written: int) -> 
     create(tmp_path)
     with rows_of(tmp_path) as rows:
         rows.put(b"store\0format", b"%d" % written)
-
-    with pytest.raises(StorageOtherFormat, match=f"has format {written};.* {FORMAT} only$"):
-        LmdbEnvironment(tmp_path, "os")
+    refused(tmp_path, f"has format {written};.* {FORMAT} only$", StorageOtherFormat)
 
 
 def test_a_read_only_open_creates_no_store(tmp_path: Path) -> None:
     with lmdb.Environment(str(tmp_path), max_dbs=8):
         pass  # nothing in it
-    before = (tmp_path / "data.mdb").read_bytes()
-
-    with pytest.raises(StorageDamaged):
-        LmdbEnvironment(tmp_path, "commit", read_only=True)
-
-    assert (tmp_path / "data.mdb").read_bytes() == before
+    refused(tmp_path, None, read_only=True)
 
 
 @pytest.mark.parametrize("row", [b"store\0format", b"store\0id"])
@@ -167,9 +167,7 @@ def test_a_store_without_its_identity_is_refused(tmp_path: Path, row: bytes) -> 
     create(tmp_path)
     with rows_of(tmp_path) as rows:
         rows.delete(row)
-
-    with pytest.raises(StorageDamaged, match="lost its format and id"):
-        LmdbEnvironment(tmp_path, "os")
+    refused(tmp_path, "lost its format and id")
 
 
 @pytest.mark.parametrize("missing_bytes", [1, 4096, 40_000])
@@ -178,9 +176,7 @@ def test_a_truncated_file_is_refused(tmp_path: Path, missing_bytes: int) -> None
         txn.put(bytes(12), bytes(100_000), db=environment.batches)
     data_file = tmp_path / "data.mdb"
     os.truncate(data_file, data_file.stat().st_size - missing_bytes)
-
-    with pytest.raises(StorageDamaged, match="is cut off"):
-        LmdbEnvironment(tmp_path, "os")
+    refused(tmp_path, "is truncated")
 
 
 def test_free_pages_at_the_end_of_the_file_can_be_missing(tmp_path: Path) -> None:
@@ -193,30 +189,21 @@ def test_free_pages_at_the_end_of_the_file_can_be_missing(tmp_path: Path) -> Non
     create(tmp_path)
 
 
-@pytest.mark.parametrize("size_bytes", [100, 4096, 8191])
-def test_a_file_truncated_in_its_first_pages_is_refused(tmp_path: Path, size_bytes: int) -> None:
+@pytest.mark.parametrize(
+    ("size_bytes", "match"),
+    [(0, r"data\.mdb is empty; restore it"), (100, None), (4096, None), (8191, None)],
+)
+def test_a_file_truncated_in_its_first_pages_is_refused_unchanged(
+    tmp_path: Path, size_bytes: int, match: str | None
+) -> None:
     os.truncate(create(tmp_path), size_bytes)
-
-    with pytest.raises(StorageDamaged):
-        LmdbEnvironment(tmp_path, "os")
-
-
-def test_an_empty_data_file_is_refused_unchanged(tmp_path: Path) -> None:
-    os.truncate(create(tmp_path), 0)
-
-    with pytest.raises(StorageDamaged, match=r"data\.mdb is empty; restore it"):
-        LmdbEnvironment(tmp_path, "os")
-
-    assert (tmp_path / "data.mdb").stat().st_size == 0
+    refused(tmp_path, match)
 
 
 @pytest.mark.parametrize("left", ["lock.mdb", "ottla.unsynced"])
 def test_a_missing_data_file_is_refused(tmp_path: Path, left: str) -> None:
     (tmp_path / left).touch()
-
-    with pytest.raises(StorageDamaged, match=rf"data\.mdb is missing, and {left} shows"):
-        LmdbEnvironment(tmp_path, "os")
-
+    refused(tmp_path, rf"data\.mdb is missing, and {left} shows")
     assert not (tmp_path / "data.mdb").exists()
 
 
@@ -226,17 +213,12 @@ def test_a_folder_with_a_lock_file_only_is_accepted(tmp_path: Path) -> None:
     create(tmp_path)
 
 
-# ---- Kafka's folders
-
-
 @pytest.mark.parametrize("name", ["meta.properties", "orders-0/00000000000000000000.log"])
 def test_a_data_folder_of_kafka_is_refused_unchanged(tmp_path: Path, name: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("version=1")
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(StorageForeign, match="is a data folder of Apache Kafka") as refused:
-        LmdbEnvironment(tmp_path, "os")
-    assert "\n" not in str(refused.value)
+    refused(tmp_path, "is a data folder of Apache Kafka", StorageForeign)
     assert sorted(tmp_path.rglob("*")) == before
 
 

@@ -138,9 +138,6 @@ def test_an_fsync_that_fails_at_the_start_is_remembered(
     assert got(again) == b"flushed"
 
 
-# ---- a flush that cannot start
-
-
 def test_a_flush_opens_no_file(tmp_path: Path) -> None:
     storage = opened(tmp_path / "store")
     number, _ = newest(tmp_path / "store")

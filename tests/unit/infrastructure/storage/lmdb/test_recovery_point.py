@@ -163,9 +163,6 @@ def fits(storage: Storage, key: bytes) -> bool:
     return committed(storage)
 
 
-# ---- read-only
-
-
 def files(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in ("data.mdb", UNSYNCED_FILE)}
 
@@ -201,9 +198,6 @@ def test_a_read_only_store_after_a_power_cut_has_the_newest_flush(
     again = opened(copy)
     assert got(again) == b"flushed"
     assert "as of the newest flush" in (again.info.power_cut or "")
-
-
-# ---- flush = os: the whole store is checked
 
 
 def with_flush_os(folder: Path) -> None:

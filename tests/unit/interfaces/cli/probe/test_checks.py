@@ -44,6 +44,10 @@ def problem(address: str, options: dict[str, str] | None = None, step_s: float =
     return problems[0]
 
 
+def broker_at(advertised: str) -> Serve:
+    return lambda connection: broker(connection, [advertised])
+
+
 def broker_with(versions: dict[int, tuple[int, int]]) -> Serve:
     return lambda connection: broker(connection, [], versions=versions)
 
@@ -62,6 +66,8 @@ def broker_with(versions: dict[int, tuple[int, int]]) -> Serve:
         (sasl, SCRAM, "offers the SASL mechanisms PLAIN"),
         (lambda connection: broker(connection, []), SASL, "does not support SASL"),
         (lambda connection: broker(connection, []), {}, "has no broker"),
+        (broker_at("0.0.0.0:9092"), {}, "clients cannot connect to"),
+        (broker_at("no-such-host.invalid:9092"), {}, "cannot be resolved"),
         (broker_with(VERSIONS | {0: (0, 2)}), {}, "does not serve Produce 3"),
         (broker_with({3: (0, 13)}), {}, "does not serve Produce 3"),
     ],

@@ -14,9 +14,11 @@ from interfaces.kafka.connections.budgets import (
 from tests.fakes.clock import FakeClock
 from tests.fakes.scheduler import FakeScheduler
 
+# ---- ByteBudget
 
-class Line:
-    """Asks for bytes by name, and remembers who was let in."""
+
+class Queue:
+    """Requests bytes by name, and has the names that were admitted."""
 
     def __init__(self, limit_bytes: int) -> None:
         self.budget = ByteBudget(limit_bytes)
@@ -26,59 +28,42 @@ class Line:
         self.budget.take(count, lambda: self.admitted.append(name))
 
 
-def test_bytes_are_given_as_long_as_there_are_any() -> None:
-    line = Line(100)
-    line.take("a", 60)
-    line.take("b", 40)
-    line.take("c", 1)
-    assert line.admitted == ["a", "b"]
-    assert (line.budget.used_bytes, len(line.budget)) == (100, 1)
-    line.budget.give(40)
-    assert line.admitted == ["a", "b", "c"]
-    assert (line.budget.used_bytes, len(line.budget)) == (61, 0)
+@pytest.mark.parametrize(
+    ("counts", "admitted", "freed"),
+    [
+        ((60, 40, 1), "ab", 40),  # until all bytes are used
+        ((1000, 1), "a", 1000),  # the first, of any size
+        ((90, 50, 5), "a", 90),  # in the order of the queue
+    ],
+)
+def test_bytes_are_granted_in_order_while_there_are_some(
+    counts: tuple[int, ...], admitted: str, freed: int
+) -> None:
+    queue = Queue(100)
+    for name, count in zip("abc", counts, strict=False):
+        queue.take(name, count)
+    assert queue.admitted == [*admitted]
+    assert len(queue.budget) == len(counts) - len(admitted)
+    queue.budget.give(freed)
+    assert queue.admitted == [*"abc"[: len(counts)]]
+    assert (queue.budget.used_bytes, len(queue.budget)) == (sum(counts) - freed, 0)
 
 
-def test_one_is_always_let_in_however_large() -> None:
-    line = Line(100)
-    line.take("a", 1000)
-    line.take("b", 1)
-    assert line.admitted == ["a"]
-    line.budget.give(1000)
-    assert line.admitted == ["a", "b"]
-
-
-def test_nobody_jumps_the_queue() -> None:
-    line = Line(100)
-    line.take("a", 90)
-    line.take("b", 50)
-    line.take("c", 5)
-    assert line.admitted == ["a"]
-    line.budget.give(90)
-    assert line.admitted == ["a", "b", "c"]
-
-
-def test_who_has_gone_is_not_let_in() -> None:
-    budget = ByteBudget(10)
-    admitted: list[int] = []
-    budget.take(10, lambda: None)
-
-    def first() -> None:
-        admitted.append(1)
-
-    budget.take(5, first)
-    budget.take(5, lambda: admitted.append(2))
-    budget.forget(first)
-    budget.give(10)
-    assert (admitted, budget.used_bytes) == ([2], 5)
+@pytest.mark.parametrize("limit", [-1, -5])
+def test_a_negative_limit_is_no_limit(limit: int) -> None:
+    queue = Queue(limit)
+    for name in "abc":
+        queue.take(name, 1 << 40)
+    assert queue.admitted == ["a", "b", "c"]
 
 
 class Waiting:
-    """Who waits in line, and how often anybody was compared with somebody else."""
+    """Counts how often one is compared with another."""
 
     compared = 0
 
     def __call__(self) -> None:
-        raise AssertionError("nobody is let in")
+        raise AssertionError("it has left the queue")
 
     def __hash__(self) -> int:
         return id(self)
@@ -88,25 +73,23 @@ class Waiting:
         return self is other
 
 
-def test_all_who_wait_may_go_at_once_and_each_costs_the_same() -> None:
-    budget = ByteBudget(10)
-    budget.take(10, lambda: None)
+def test_leaving_the_queue_costs_the_same_at_any_length() -> None:
+    queue = Queue(10)
+    queue.take("a", 10)
     waiting = [Waiting() for _ in range(1000)]
     for one in waiting:
-        budget.take(5, one)
+        queue.budget.take(5, one)
+    queue.take("b", 5)
     Waiting.compared = 0
     for one in waiting:
-        budget.forget(one)
-    assert (len(budget), budget.used_bytes) == (0, 10)
+        queue.budget.forget(one)
     assert Waiting.compared <= 2 * len(waiting)
+    assert (len(queue.budget), queue.budget.used_bytes) == (1, 10)
+    queue.budget.give(10)
+    assert (queue.admitted, queue.budget.used_bytes) == (["a", "b"], 5)
 
 
-@pytest.mark.parametrize("limit", [-1, -5])
-def test_a_negative_limit_is_none(limit: int) -> None:
-    line = Line(limit)
-    for name in "abc":
-        line.take(name, 1 << 40)
-    assert line.admitted == ["a", "b", "c"]
+# ---- ResponseBudget
 
 
 class Unread:
@@ -115,12 +98,12 @@ class Unread:
 
 
 class Holders(list[Unread]):
-    """And how often they were asked."""
+    """Counts how often the connections are counted."""
 
-    asked = 0
+    counted = 0
 
     def __iter__(self) -> Iterator[Unread]:
-        self.asked += 1
+        self.counted += 1
         return super().__iter__()
 
 
@@ -129,19 +112,15 @@ def scheduler() -> FakeScheduler:
     return FakeScheduler(FakeClock())
 
 
-def test_the_room_for_answers_is_what_is_left_of_it(scheduler: FakeScheduler) -> None:
-    budget = ResponseBudget(1000, [], scheduler)
-    assert budget.room() == 1000
-    budget.used_bytes += 300
-    assert budget.room() == 700
-
-
-def test_once_much_was_answered_the_connections_are_asked_what_is_really_unread(
+def test_above_the_limit_the_unread_bytes_of_all_connections_are_counted(
     scheduler: FakeScheduler,
 ) -> None:
     holders = [Unread(200), Unread(0)]
     budget = ResponseBudget(1000, holders, scheduler)
-    budget.used_bytes = 900
+    assert budget.room() == 1000
+    budget.used_bytes += 300
+    assert budget.room() == 700
+    budget.used_bytes += 600
     assert (budget.room(), budget.used_bytes) == (800, 200)
     assert not budget.is_scarce
     holders[1].unread_bytes = 900
@@ -152,10 +131,8 @@ def test_once_much_was_answered_the_connections_are_asked_what_is_really_unread(
     assert budget.room() == -1
 
 
-def test_when_all_was_spent_and_is_given_back_there_is_room_in_the_next_pass(
-    scheduler: FakeScheduler,
-) -> None:
-    """However little was answered since it was counted: nothing may be refused by an old count."""
+def test_freed_bytes_are_room_in_the_next_pass(scheduler: FakeScheduler) -> None:
+    """However few were sent since the last count."""
     holders = [Unread(2500)]
     budget = ResponseBudget(1000, holders, scheduler)
     budget.used_bytes = 2500
@@ -165,20 +142,18 @@ def test_when_all_was_spent_and_is_given_back_there_is_room_in_the_next_pass(
     assert budget.room() == 1000
 
 
-def test_while_all_is_used_the_connections_are_asked_once_a_pass(
-    scheduler: FakeScheduler,
-) -> None:
-    """There may be thousands of them, and each of them may ask for room."""
+def test_without_room_connections_are_counted_once_a_pass(scheduler: FakeScheduler) -> None:
+    """There may be thousands, and each may ask for room."""
     holders = Holders([Unread(64_000)])
     budget = ResponseBudget(64_000, holders, scheduler)
     budget.used_bytes = 64_000
     for number in range(1, 4):
         assert [budget.room() for _ in range(100)] == [0] * 100
-        assert holders.asked == number
+        assert holders.counted == number
         scheduler.run()
 
 
-def test_while_all_is_used_the_connections_are_asked_again_when_much_was_answered(
+def test_without_room_connections_are_counted_again_after_many_responses(
     scheduler: FakeScheduler,
 ) -> None:
     holders = Holders([Unread(70_000)])
@@ -187,19 +162,22 @@ def test_while_all_is_used_the_connections_are_asked_again_when_much_was_answere
     for _ in range(100):
         budget.room()
         budget.used_bytes += 101
-    assert holders.asked == 10
+    assert holders.counted == 10
     holders.clear()
     budget.used_bytes += 1001
     assert budget.room() == 64_000
 
 
-def test_a_negative_limit_of_answers_is_none(scheduler: FakeScheduler) -> None:
+def test_a_negative_limit_of_responses_is_no_limit(scheduler: FakeScheduler) -> None:
     budget = ResponseBudget(-1, [Unread(1 << 40)], scheduler)
     budget.used_bytes = 1 << 40
     assert (budget.room(), budget.is_scarce, budget.excess()) == (NO_BOUND, False, 0)
 
 
-def test_connections_are_limited_together_and_by_address() -> None:
+# ---- ConnectionBudget
+
+
+def test_connections_are_limited_in_all_and_by_address() -> None:
     config = BrokerConfig({"max.connections": "3", "max.connections.per.ip": "2"})
     budget = ConnectionBudget(config)
     assert budget.refusal("a") is None
@@ -210,14 +188,7 @@ def test_connections_are_limited_together_and_by_address() -> None:
     budget.add("b")
     assert "max.connections (3)" in str(budget.refusal("c"))
     budget.remove("a")
-    assert budget.refusal("a") is None
-    assert budget.count == 2
-
-
-def test_addresses_that_have_gone_are_forgotten() -> None:
-    budget = ConnectionBudget(BrokerConfig())
-    for address in ("a", "b", "a"):
-        budget.add(address)
-    for address in ("a", "b", "a"):
+    assert (budget.refusal("a"), budget.count) == (None, 2)
+    for address in ("a", "b"):
         budget.remove(address)
     assert (budget.count, budget._by_address) == (0, {})

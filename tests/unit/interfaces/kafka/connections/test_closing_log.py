@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from application.ports.request_log import ClientInfo
 from interfaces.kafka.connections.closing_log import MAX_COUNTED, MINUTE_MS, OTHER_HOSTS, ClosingLog
 from tests.fakes.clock import FakeClock
@@ -15,11 +17,11 @@ class World:
         self.events = FakeEventLog()
         self.scheduler = FakeScheduler(FakeClock())
         self.log = ClosingLog(self.events, self.scheduler)
-        self._made = 0
+        self._count = 0
 
     def reject(self, host: str = "192.0.2.7", reason: str = SIZE, detail: str = "wrong") -> None:
-        self._made += 1
-        client = ClientInfo(self._made, "PLAINTEXT", f"{host}:{self._made}")
+        self._count += 1
+        client = ClientInfo(self._count, "PLAINTEXT", f"{host}:{self._count}")
         self.log.rejected(client, reason, detail)
 
     def counted(self) -> list[tuple[object, object, object]]:
@@ -27,36 +29,39 @@ class World:
         return [(one["peer"], one["connections"], one["detail"]) for one in lines]
 
 
-def test_the_first_is_logged_at_once_and_the_rest_of_a_minute_at_its_end() -> None:
-    world = World()
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_the_first_is_logged_at_once_and_the_others_after_a_minute(
+    world: World, stops: bool
+) -> None:
+    """Or when the broker stops. Afterwards nothing is in memory."""
     for detail in ("first", "second", "third"):
         world.reject(detail=detail)
     assert world.counted() == [("192.0.2.7", 1, "first")]
-    world.scheduler.advance(MINUTE_MS)
+    if stops:
+        world.log.finish()
+    else:
+        world.scheduler.advance(MINUTE_MS)
     assert world.counted()[1:] == [("192.0.2.7", 2, "third")]
-    assert [one.get("within_seconds") for one in world.events.of(CLOSED)] == [None, 60]
-
-
-def test_what_is_counted_when_the_broker_stops_is_logged() -> None:
-    world = World()
-    for detail in ("first", "second", "third"):
-        world.reject(detail=detail)
-    world.log.finish()
-    assert world.counted()[1:] == [("192.0.2.7", 2, "third")]
+    within = [one.get("within_seconds") for one in world.events.of(CLOSED)]
+    assert within == [None, None if stops else 60]
     world.scheduler.advance(MINUTE_MS)
     assert len(world.counted()) == 2
+    assert (len(world.log), world.scheduler.timers) == (0, [])
 
 
-def test_a_client_that_goes_on_has_an_event_a_minute() -> None:
-    world = World()
+def test_a_client_that_continues_has_one_event_a_minute(world: World) -> None:
     for _ in range(1200):
         world.reject()
         world.scheduler.advance(500)
     assert [count for _, count, _ in world.counted()] == [1, 119] + [120] * 9
 
 
-def test_hosts_kinds_and_events_are_counted_apart() -> None:
-    world = World()
+def test_hosts_reasons_and_events_are_counted_separately(world: World) -> None:
     world.reject()
     world.reject(host="2001:db8::1")
     world.reject(reason="malformed_request")
@@ -73,15 +78,7 @@ def test_hosts_kinds_and_events_are_counted_apart() -> None:
     ]
 
 
-def test_after_a_quiet_minute_nothing_is_remembered() -> None:
-    world = World()
-    world.reject()
-    world.scheduler.advance(MINUTE_MS)
-    assert (len(world.log), world.scheduler.timers) == (0, [])
-
-
-def test_hosts_beyond_the_limit_are_counted_together() -> None:
-    world = World()
+def test_hosts_above_the_limit_are_counted_together(world: World) -> None:
     for number in range(MAX_COUNTED + 500):
         world.reject(host=f"host-{number}")
     assert len(world.log) == MAX_COUNTED + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from interfaces.kafka.connections.connection import Connection, ReadBuffer
 from interfaces.kafka.requests.call import Call
@@ -18,14 +18,14 @@ def request(key: int, number: int) -> bytes:
 
 
 @dataclass
-class Place:
-    """Of one response, in the line of them."""
+class Reply:
+    """A response in its order."""
 
     number: int
-    pieces: Pieces | None = field(default=None)
+    pieces: Pieces | None = None
 
 
-def take(replies: deque[Place]) -> tuple[int, Pieces]:
+def take(replies: deque[Reply]) -> tuple[int, Pieces]:
     out: Pieces = []
     while replies and (pieces := replies[0].pieces) is not None:
         out += pieces
@@ -34,7 +34,7 @@ def take(replies: deque[Place]) -> tuple[int, Pieces]:
 
 
 class Driver:
-    """Runs what may run, and answers when it is told to."""
+    """Runs the requests that may run, and responds when the test does."""
 
     def __init__(self) -> None:
         self.shared = ReadBuffer()
@@ -52,8 +52,8 @@ class Driver:
 
     def respond(self, number: int) -> bytes:
         replies: deque[Call] = self.connection.replies
-        [place] = [one for one in replies if one.number == number]  # type: ignore[attr-defined]
-        place.pieces = [b"%d;" % number]
+        [reply] = [one for one in replies if one.number == number]  # type: ignore[attr-defined]
+        reply.pieces = [b"%d;" % number]
         self.running.remove(number)
         self.connection.running -= 1
         while (frame := self.connection.next_parked()) is not None:
@@ -63,10 +63,10 @@ class Driver:
     def _run(self, frame: memoryview) -> None:
         number = int.from_bytes(frame[4:8], "big")
         self.running.append(number)
-        self.connection.replies.append(Place(number))  # type: ignore[arg-type]
+        self.connection.replies.append(Reply(number))  # type: ignore[arg-type]
 
 
-def test_requests_run_one_at_a_time_and_those_that_wait_are_copied() -> None:
+def test_requests_run_one_at_a_time_and_parked_ones_are_copied() -> None:
     driver = Driver()
     assert driver.receive(request(METADATA, 1), request(METADATA, 2), request(PRODUCE, 3)) == [1]
     assert driver.respond(1) == b"1;"
@@ -76,7 +76,7 @@ def test_requests_run_one_at_a_time_and_those_that_wait_are_copied() -> None:
     assert driver.connection.parked_bytes == 0
 
 
-def test_produce_requests_that_follow_each_other_run_ahead_and_leave_in_order() -> None:
+def test_consecutive_produce_requests_run_together_and_their_responses_stay_in_order() -> None:
     driver = Driver()
     requests = [request(PRODUCE, 1), request(PRODUCE, 2), request(METADATA, 3)]
     assert driver.receive(*requests, request(PRODUCE, 4)) == [1, 2]
@@ -87,7 +87,7 @@ def test_produce_requests_that_follow_each_other_run_ahead_and_leave_in_order() 
     assert driver.running == [4]
 
 
-def test_while_responses_are_unread_or_the_connection_drains_nothing_begins() -> None:
+def test_a_muted_or_draining_connection_starts_no_request() -> None:
     driver = Driver()
     driver.connection.muted = 1
     assert driver.receive(request(METADATA, 1)) == []

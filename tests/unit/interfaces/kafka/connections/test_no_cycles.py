@@ -1,6 +1,6 @@
-"""A request leaves no cycle behind, also when it is refused.
+"""Requests and connections leave no reference cycles, also if they fail.
 
-Garbage is looked for rarely: what waits for that would be whole requests, a hundred megabytes each.
+Collections are rare, and each cycle would keep a request of up to a hundred megabytes until then.
 """
 
 from __future__ import annotations
@@ -18,25 +18,12 @@ from domain.errors import StorageFailed
 from interfaces.kafka.connections.listener import Listener
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Advertised
-from interfaces.kafka.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
-from interfaces.kafka.wire.messages.create_partitions import (
-    CreatePartitionsRequest,
-    CreatePartitionsTopic,
-)
-from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest
-from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
-from interfaces.kafka.wire.messages.describe_topic_partitions import (
-    DescribeTopicPartitionsRequest,
-    TopicRequest,
-)
-from interfaces.kafka.wire.messages.init_producer_id import InitProducerIdRequest
+from interfaces.kafka.wire.messages.create_topics import CreateTopicsRequest
 from interfaces.kafka.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from interfaces.kafka.wire.messages.offset_fetch import OffsetFetchRequest
 from interfaces.kafka.wire.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -53,7 +40,9 @@ from tests.fakes.classic_requests import (
 )
 from tests.fakes.client import LISTENER, FakeClient, FakeKafka, frame, raw_frame
 from tests.fakes.offset_requests import at, delete_groups, offset_commit, offset_delete
+from tests.fakes.plain_requests import REQUESTS as plain
 from tests.fakes.requests import fetch, metadata, produce
+from tests.fakes.topic_requests import new
 
 YEAR_MS = 365 * 86_400_000
 
@@ -63,67 +52,49 @@ def batch(records: bytes, name: str = "t") -> ProduceRequest:
     return ProduceRequest(acks=-1, topic_data=[TopicProduceData(name=name, partition_data=data)])
 
 
-def creation(name: str, partitions: int = 1) -> CreateTopicsRequest:
-    topic = CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)
-    return CreateTopicsRequest(topics=[topic])
+def list_offsets(timestamp: int, index: int = 0) -> ListOffsetsRequest:
+    partitions = [ListOffsetsPartition(partition_index=index, timestamp=timestamp)]
+    return ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=partitions)])
 
 
-def growth(name: str, total: int) -> CreatePartitionsRequest:
-    topic = CreatePartitionsTopic(name=name, count=total, assignments=None)
-    return CreatePartitionsRequest(topics=[topic])
-
-
-def moment(timestamp: int, index: int = 0) -> ListOffsetsRequest:
-    wanted = [ListOffsetsPartition(partition_index=index, timestamp=timestamp)]
-    return ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=wanted)])
-
-
-def joining(member_id: str) -> ConsumerGroupHeartbeatRequest:
-    return ConsumerGroupHeartbeatRequest(
-        group_id="consumer",
-        member_id=member_id,
-        member_epoch=0,
-        rebalance_timeout_ms=60_000,
-        subscribed_topic_names=["t"],
-        topic_partitions=[],
-    )
-
-
-REQUESTS: dict[str, tuple[Request, int]] = {
-    "produced": (produce(), 9),
+FAILING: dict[str, tuple[Request, int]] = {
+    "produce": (produce(), 9),
     "too large": (produce("x" * 1_100_000), 9),
     "wrong checksum": (batch(bytes(record_batch(["x"])[:-1] + b"y")), 9),
     "no batch": (batch(b"x" * 70), 9),
-    "lying count": (batch(bytes(record_batch(["x"], count=7))), 9),
+    "wrong count": (batch(bytes(record_batch(["x"], count=7))), 9),
     "in the future": (batch(bytes(record_batch(["x"], timestamp=TIMESTAMP + YEAR_MS))), 9),
     "no key": (batch(bytes(record_batch(["x"])), "compacted"), 9),
     "broken codec": (batch(bytes(record_batch(["x"], codec=GZIP, payload=b"")), "compacted"), 9),
     "out of order": (batch(bytes(record_batch(["x"], producer_id=1, epoch=0, sequence=9))), 9),
-    "unknown topic": (batch(bytes(record_batch(["x"])), "nowhere"), 9),
+    "unknown topic": (batch(bytes(record_batch(["x"])), "absent"), 9),
     "out of range": (fetch(max_wait_ms=0, offset=99), 12),
-    "fetched": (fetch(max_wait_ms=0), 12),
+    "fetch": (fetch(max_wait_ms=0), 12),
     "illegal name": (metadata("a b"), 12),
-    "exists": (creation("t"), 7),
-    "no partitions": (creation("new", 0), 7),
-    "cannot shrink": (growth("t", 1), 3),
-    "nothing to grow": (growth("nowhere", 9), 3),
-    "nothing to delete": (DeleteTopicsRequest(topics=[DeleteTopicState(name="nowhere")]), 6),
-    "no such partition": (moment(-1, 99), 7),
-    "no such moment": (moment(-77), 7),
-    "offsets committed": (offset_commit("g", ("t", [at(0), at(1)])), 9),
-    "offsets fetched": (OffsetFetchRequest(group_id="g", topics=None), 7),
-    "no offsets to delete": (offset_delete("simple", ("t", [1])), 0),
-    "no group to delete": (DeleteGroupsRequest(groups_names=["nowhere"]), 2),
-    "joined again": (join_request(group_id="classic", instance_id="i"), 5),
-    "nobody to leave": (leave_request(("nobody", None), group_id="classic"), 4),
-    "joined a consumer group": (joining("m"), 1),
-    "a producer id": (InitProducerIdRequest(), 4),
-    "nothing to describe": (DescribeTopicPartitionsRequest(topics=[TopicRequest(name="x")]), 0),
+    "no partitions": (CreateTopicsRequest(topics=[new("new", 0)]), 7),
+    "unknown partition": (list_offsets(-1, 99), 7),
+    "unknown timestamp": (list_offsets(-77), 7),
+    "commit": (offset_commit("g", ("t", [at(0), at(1)])), 9),
+    "unknown offsets": (offset_delete("simple", ("t", [1])), 0),
+    "join": (join_request(group_id="classic", instance_id="i"), 5),
+    "unknown member": (leave_request(("unknown", None), group_id="classic"), 4),
 }
+#: Requests of tests/fakes/plain_requests.py, most of which fail, too.
+PLAIN = {
+    "create_topics": 7,
+    "create_partitions": 3,
+    "delete_topics": 6,
+    "delete_groups": 2,
+    "offset_fetch": 7,
+    "init_producer_id": 4,
+    "describe_topic_partitions": 0,
+    "consumer_group_heartbeat": 1,
+}
+REQUESTS = FAILING | {name: (plain[name](version), version) for name, version in PLAIN.items()}
 
 
 def garbage_of(kafka: FakeKafka, act: Callable[[], None]) -> int:
-    for _ in range(3):  # what is made once has been made
+    for _ in range(3):  # until all caches are filled
         act()
     gc.collect()
     gc.disable()
@@ -144,7 +115,7 @@ def kafka() -> FakeKafka:
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_an_answered_request_leaves_no_cycle(kafka: FakeKafka, name: str) -> None:
+def test_a_request_leaves_no_cycle(kafka: FakeKafka, name: str) -> None:
     client = kafka.client()
     sent = frame(*REQUESTS[name])
 
@@ -156,9 +127,9 @@ def test_an_answered_request_leaves_no_cycle(kafka: FakeKafka, name: str) -> Non
     assert garbage_of(kafka, ask) == 0
 
 
-# ---- connections: as many as a client likes may come and go before the next collection
+# ---- connections: many may be closed before the next collection
 
-#: Each gets the broker to close the connection.
+#: Bytes for which the broker closes the connection.
 CLOSING = {
     "a body that is too short": raw_frame(3, 12, b"\xff" * 6, flexible=True),
     "a header that is too short": struct.pack(">ihhih", 10, 3, 1, 5, 100),
@@ -169,11 +140,11 @@ CLOSING = {
     "HTTP": b"GET / HTTP/1.1\r\nHost: localhost:9092\r\n\r\n",
     "an API that is not served": raw_frame(99, 0, b""),
     "acks=0 refused": frame(produce(acks=0, index=99), 9),
-    "answered before": frame(metadata("t"), 12) + b"\xff" * 20,
+    "behind a request": frame(metadata("t"), 12) + b"\xff" * 20,
 }
 
 
-def lose_the_batch(kafka: FakeKafka, client: FakeClient) -> None:
+def fail_the_commit(kafka: FakeKafka, client: FakeClient) -> None:
     kafka.commit.fail_next()
     client.send(produce(acks=0), 9)
 
@@ -186,32 +157,32 @@ def wait_for_memory(kafka: FakeKafka, client: FakeClient) -> None:
     kafka.shared.memory.give(taken)
 
 
-def leave_a_waiting_fetch(_kafka: FakeKafka, client: FakeClient) -> None:
+def disconnect_with_a_waiting_fetch(_kafka: FakeKafka, client: FakeClient) -> None:
     client.send(fetch(offset=1), 12)
     client.send(metadata("t"), 12)
     client.transport.drop()
 
 
-def leave_before_the_commit(_kafka: FakeKafka, client: FakeClient) -> None:
+def disconnect_before_the_commit(_kafka: FakeKafka, client: FakeClient) -> None:
     client.send(produce(), 9)
     client.transport.drop()
 
 
-def leave_half_a_request(_kafka: FakeKafka, client: FakeClient) -> None:
+def disconnect_with_half_a_request(_kafka: FakeKafka, client: FakeClient) -> None:
     client.transport.receive(struct.pack(">i", 300_000) + bytes(100_000))
     client.transport.drop()
 
 
 ENDS: dict[str, Callable[[FakeKafka, FakeClient], None]] = {
     "closed by the client": lambda _, client: client.transport.drop(),
-    "after an answer": lambda _, client: (client.ask(metadata("t"), 12), client.transport.drop()),
+    "after a response": lambda _, client: (client.ask(metadata("t"), 12), client.transport.drop()),
     "aborted": lambda _, client: client.session.abort("slow_reader"),
     "drained": lambda _, client: client.session.drain(),
-    "acks=0 lost": lose_the_batch,
+    "acks=0 failed": fail_the_commit,
     "waiting for memory": wait_for_memory,
-    "a waiting fetch": leave_a_waiting_fetch,
-    "before the commit": leave_before_the_commit,
-    "half a request": leave_half_a_request,
+    "a waiting fetch": disconnect_with_a_waiting_fetch,
+    "before the commit": disconnect_before_the_commit,
+    "half a request": disconnect_with_half_a_request,
 } | {
     name: (lambda _, client, sent=sent: client.transport.send(sent))
     for name, sent in CLOSING.items()
@@ -219,7 +190,7 @@ ENDS: dict[str, Callable[[FakeKafka, FakeClient], None]] = {
 
 
 @pytest.mark.parametrize("name", ENDS)
-def test_a_connection_that_ends_is_freed_without_a_collection(kafka: FakeKafka, name: str) -> None:
+def test_a_closed_connection_is_freed_without_a_collection(kafka: FakeKafka, name: str) -> None:
     sessions: list[weakref.ref[Session]] = []
 
     def end() -> None:
@@ -248,7 +219,7 @@ def test_a_refused_connection_is_freed_without_a_collection() -> None:
 
 
 @pytest.mark.parametrize("new_loop", [asyncio.SelectorEventLoop, uvloop.new_event_loop])
-def test_transports_hold_no_session_that_has_ended(
+def test_transports_hold_no_session_of_a_closed_connection(
     kafka: FakeKafka, new_loop: Callable[[], asyncio.AbstractEventLoop]
 ) -> None:
     async def end(port: int, sent: bytes) -> weakref.ref[Session]:
@@ -273,7 +244,7 @@ def test_transports_hold_no_session_that_has_ended(
         try:
             for name, sent in {"closed by the client": b"", **CLOSING}.items():
                 session = await end(listener.bound[1], sent)
-                for _ in range(10):  # passes in which the loop lets go of the transport
+                for _ in range(10):  # passes in which the loop frees the transport
                     await asyncio.sleep(0)
                 assert session() is None, name
         finally:
@@ -288,10 +259,10 @@ def test_transports_hold_no_session_that_has_ended(
             gc.enable()
 
 
-# ---- requests that fail or wait
+# ---- requests that fail, wait or change groups
 
 
-def test_a_member_that_comes_and_goes_with_its_group_leaves_no_cycle(kafka: FakeKafka) -> None:
+def test_a_member_and_its_group_leave_no_cycle(kafka: FakeKafka) -> None:
     client = kafka.client()
 
     def live() -> None:
@@ -307,7 +278,7 @@ def test_a_member_that_comes_and_goes_with_its_group_leaves_no_cycle(kafka: Fake
     assert garbage_of(kafka, live) == 0
 
 
-def test_a_request_whose_commit_fails_leaves_no_cycle(kafka: FakeKafka) -> None:
+def test_a_request_with_a_failed_commit_leaves_no_cycle(kafka: FakeKafka) -> None:
     client = kafka.client()
     sent = frame(offset_commit("g", ("t", [at(0), at(1)])), 9)
 
@@ -320,7 +291,7 @@ def test_a_request_whose_commit_fails_leaves_no_cycle(kafka: FakeKafka) -> None:
     assert garbage_of(kafka, ask) == 0
 
 
-def test_a_fetch_that_has_waited_leaves_no_cycle(kafka: FakeKafka) -> None:
+def test_a_waiting_fetch_leaves_no_cycle(kafka: FakeKafka) -> None:
     client = kafka.client()
     sent = frame(fetch(max_wait_ms=500, offset=1), 12)
 
@@ -334,10 +305,8 @@ def test_a_fetch_that_has_waited_leaves_no_cycle(kafka: FakeKafka) -> None:
 
 
 @pytest.mark.parametrize("loaded", [True, False])
-def test_a_partition_that_cannot_be_read_holds_none_of_the_requests_that_met_it(
-    kafka: FakeKafka, loaded: bool
-) -> None:
-    """It keeps the reason until it can be rebuilt, and there may be thousands of such."""
+def test_a_partition_that_cannot_be_read_holds_no_request(kafka: FakeKafka, loaded: bool) -> None:
+    """It keeps the error until it can be read, and there may be thousands of such partitions."""
     kafka.topic("wide", 5)
     records = memoryview(record_batch(["x" * 300_000]))
     client = kafka.client()
@@ -350,8 +319,8 @@ def test_a_partition_that_cannot_be_read_holds_none_of_the_requests_that_met_it(
         kafka.log.failing = StorageFailed("cannot read")
         data = [PartitionProduceData(index=index, records=records)]
         topic_data = [TopicProduceData(name="wide", partition_data=data)]
-        answer = client.ask(ProduceRequest(acks=-1, topic_data=topic_data), 9)
-        assert answer.responses[0].partition_responses[0].error_code == 56
+        response = client.ask(ProduceRequest(acks=-1, topic_data=topic_data), 9)
+        assert response.responses[0].partition_responses[0].error_code == 56
         kafka.log.failing = None
         return sum(isinstance(one, memoryview) and len(one) > 200_000 for one in gc.get_objects())
 

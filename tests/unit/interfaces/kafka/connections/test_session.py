@@ -12,11 +12,11 @@ import pytest
 from domain.security.principal import ANONYMOUS
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Advertised
-from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest
-from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from interfaces.kafka.wire.messages.create_topics import CreateTopicsRequest
 from tests.fakes.client import LISTENER, FakeClient, FakeKafka, FakeListener, frame, raw_frame
 from tests.fakes.logs import FakeRequestLog
 from tests.fakes.requests import fetch, kinds, metadata, offsets, produce
+from tests.fakes.topic_requests import new
 from tests.fakes.transport import FakeTransport
 
 
@@ -30,36 +30,27 @@ def kafka() -> FakeKafka:
 # ---- order
 
 
-def test_answers_leave_in_the_order_of_the_requests(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    client.send(produce(), 9)
-    client.send(metadata("t"), 12)
-    client.send(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3)
-    client.send(fetch(), 12)
-    assert client.answers() == []
-    kafka.run()
-    assert kinds(client.answers()) == ["Produce", "Metadata", "ApiVersions", "Fetch"]
-
-
-def test_a_waiting_fetch_holds_back_what_follows_it(kafka: FakeKafka) -> None:
-    client, other = kafka.client(), kafka.client()
+def test_requests_wait_for_an_earlier_fetch_of_their_connection_only(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    other = kafka.client()
     client.send(fetch(), 12)
     client.send(metadata("t"), 12)
     client.send(produce("late"), 9)
-    kafka.run()
+    assert kinds([other.ask(metadata("t"), 12)]) == ["Metadata"]
     assert client.answers() == []
-    assert kafka.partition().end.next_offset == 0, "the produce must not run ahead"
+    assert kafka.partition().end.next_offset == 0
     other.ask(produce("early"), 9)
-    answers = client.answers()
-    assert kinds(answers) == ["Fetch", "Metadata", "Produce"]
-    assert offsets(answers[2:]) == [1]
+    responses = client.answers()
+    assert kinds(responses) == ["Fetch", "Metadata", "Produce"]
+    assert offsets(responses[2:]) == [1]
 
 
-def test_a_client_sees_what_it_has_done_before(kafka: FakeKafka) -> None:
-    client = kafka.client()
+def test_a_request_sees_what_earlier_ones_of_its_connection_have_changed(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
     kafka.commit.hold()
-    topic = CreatableTopic(name="new", num_partitions=3, replication_factor=1)
-    client.send(CreateTopicsRequest(topics=[topic]), 7)
+    client.send(CreateTopicsRequest(topics=[new("new", 3)]), 7)
     client.send(metadata("new"), 12)
     kafka.run()
     assert client.answers() == []
@@ -69,53 +60,20 @@ def test_a_client_sees_what_it_has_done_before(kafka: FakeKafka) -> None:
     assert len(described.topics[0].partitions) == 3
 
 
-def test_produce_requests_run_ahead_of_each_other_and_share_a_commit(kafka: FakeKafka) -> None:
-    client = kafka.client()
+@pytest.mark.parametrize("connections", [1, 3])
+def test_produce_requests_of_one_pass_share_a_commit(kafka: FakeKafka, connections: int) -> None:
+    clients = [kafka.client() for _ in range(connections)] * (3 // connections)
     commits = kafka.commit.count
-    for value in ("a", "b", "c"):
-        client.send(produce(value), 9)
+    for client in clients:
+        client.send(produce(), 9)
     assert kafka.partition().end.next_offset == 3
     kafka.scheduler.run_pass()
     kafka.scheduler.run_pass()
     assert kafka.commit.count == commits + 1
-    assert offsets(client.answers()) == [0, 1, 2]
+    assert sorted(offset for one in clients for offset in offsets(one.answers())) == [0, 1, 2]
 
 
-def test_only_produce_requests_run_ahead(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    kafka.commit.hold()
-    client.send(produce("a"), 9)
-    client.send(metadata("t"), 12)
-    client.send(produce("b"), 9)
-    kafka.run()
-    assert kafka.partition().end.next_offset == 1
-    kafka.commit.let_go()
-    kafka.run()
-    assert kinds(client.answers()) == ["Produce", "Metadata", "Produce"]
-    client.send(produce("c"), 9)
-    client.send(produce("d"), 9)
-    assert kafka.partition().end.next_offset == 4
-
-
-def test_an_answer_that_waits_does_not_hold_back_other_connections(kafka: FakeKafka) -> None:
-    waiting, other = kafka.client(), kafka.client()
-    waiting.send(fetch(), 12)
-    assert kinds([other.ask(metadata("t"), 12)]) == ["Metadata"]
-    assert waiting.answers() == []
-
-
-def test_requests_of_all_connections_share_a_commit(kafka: FakeKafka) -> None:
-    clients = [kafka.client() for _ in range(5)]
-    commits = kafka.commit.count
-    for client in clients:
-        client.send(produce(), 9)
-    kafka.run()
-    assert kafka.commit.count == commits + 1
-    assert [offsets(client.answers()) for client in clients] == [[0], [1], [2], [3], [4]]
-
-
-def test_answers_of_one_pass_leave_in_one_write(kafka: FakeKafka) -> None:
-    client = kafka.client()
+def test_the_responses_of_one_pass_are_one_write(kafka: FakeKafka, client: FakeClient) -> None:
     client.transport.receive(b"".join(frame(produce(), 9, i) for i in range(10)))
     kafka.run()
     assert client.transport.writes == 1
@@ -131,10 +89,10 @@ class ProduceQuota:
     unlimited = False
 
     def __init__(self) -> None:
-        self.asked: list[tuple[object, ...]] = []
+        self.checked: list[tuple[object, ...]] = []
 
     def throttle_ms(self, *request: Any) -> int:
-        self.asked.append(request)
+        self.checked.append(request)
         return 100 if request[2] == "Produce" else 0
 
 
@@ -146,7 +104,7 @@ def quota(kafka: FakeKafka) -> ProduceQuota:
     return quota
 
 
-def test_a_throttled_client_is_answered_at_once_and_then_not_read(
+def test_a_throttled_client_gets_its_responses_and_is_then_muted(
     kafka: FakeKafka, quota: ProduceQuota
 ) -> None:
     client, other = kafka.client(), kafka.client()
@@ -155,20 +113,19 @@ def test_a_throttled_client_is_answered_at_once_and_then_not_read(
     kafka.run()
     assert [one.throttle_time_ms for one in client.answers()] == [100, 100]
     size_bytes = len(frame(produce("a"), 9))
-    assert quota.asked[0][:4] == (ANONYMOUS, "a-client", "Produce", size_bytes)
+    assert quota.checked[0][:4] == (ANONYMOUS, "a-client", "Produce", size_bytes)
     client.send(metadata("t"), 12)
     assert not client.transport.reading
     kafka.scheduler.advance(99)
     assert kinds([other.ask(metadata("t"), 12)]) == ["Metadata"]
     assert client.answers() == []
     kafka.scheduler.advance(1)
-    [answer] = client.answers()
-    assert (kinds([answer]), answer.throttle_time_ms) == (["Metadata"], 0)
+    [response] = client.answers()
+    assert (kinds([response]), response.throttle_time_ms) == (["Metadata"], 0)
 
 
-def test_requests_that_came_with_a_throttled_one_wait(
-    kafka: FakeKafka, quota: ProduceQuota
-) -> None:
+@pytest.mark.usefixtures("quota")
+def test_received_requests_behind_a_throttled_one_wait(kafka: FakeKafka) -> None:
     client = kafka.client()
     client.send(produce(acks=0), 9)
     client.send(metadata("t"), 12)
@@ -178,13 +135,12 @@ def test_requests_that_came_with_a_throttled_one_wait(
     assert kinds(client.answers()) == ["Metadata"]
 
 
-@pytest.mark.parametrize("ends", [Session.drain, Session.abort, FakeTransport.drop])
-def test_a_throttled_connection_can_end(
-    kafka: FakeKafka, quota: ProduceQuota, ends: Callable[[Any], None]
-) -> None:
+@pytest.mark.usefixtures("quota")
+@pytest.mark.parametrize("end", [Session.drain, Session.abort, FakeTransport.drop])
+def test_a_throttled_connection_can_end(kafka: FakeKafka, end: Callable[[Any], None]) -> None:
     client = kafka.client()
     client.ask(produce(), 9)
-    ends(client.transport if ends is FakeTransport.drop else client.session)
+    end(client.transport if end is FakeTransport.drop else client.session)
     kafka.run()
     assert client.closed and not kafka.shared.sessions
     assert not [one for one in kafka.scheduler.timers if "_throttle_over" in repr(one.callback)]
@@ -193,21 +149,21 @@ def test_a_throttled_connection_can_end(
 # ---- acks=0
 
 
-def test_an_unanswered_request_leaves_no_gap(kafka: FakeKafka) -> None:
-    client = kafka.client()
+def test_a_request_without_a_response_leaves_no_gap(kafka: FakeKafka, client: FakeClient) -> None:
     client.send(produce("a", acks=0), 9)
     client.send(metadata("t"), 12)
     client.send(produce("b", acks=0), 9)
     client.send(produce("c", acks=1), 9)
     kafka.run()
-    answers = client.answers()
-    assert kinds(answers) == ["Metadata", "Produce"]
-    assert offsets(answers[1:]) == [2]
+    responses = client.answers()
+    assert kinds(responses) == ["Metadata", "Produce"]
+    assert offsets(responses[1:]) == [2]
     assert kafka.partition().high_watermark == 3
 
 
-def test_when_an_unanswered_batch_is_lost_the_connection_ends(kafka: FakeKafka) -> None:
-    client = kafka.client()
+def test_a_failed_commit_of_a_batch_with_acks_0_closes_the_connection(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
     kafka.commit.fail_next("no space left")
     client.send(produce(acks=0), 9)
     kafka.run()
@@ -215,7 +171,7 @@ def test_when_an_unanswered_batch_is_lost_the_connection_ends(kafka: FakeKafka) 
     assert client.why_closed() == "produce_failed"
 
 
-# ---- bytes that are wrong close their connection alone
+# ---- invalid bytes
 
 SIZE, MALFORMED, UNSUPPORTED = "invalid_request_size", "malformed_request", "unsupported_version"
 
@@ -239,78 +195,71 @@ SIZE, MALFORMED, UNSUPPORTED = "invalid_request_size", "malformed_request", "uns
         (raw_frame(-1, 0, b""), UNSUPPORTED),
     ],
 )
-def test_what_is_wrong_closes_the_connection_with_the_reason(
-    kafka: FakeKafka, data: bytes, reason: str
+def test_invalid_bytes_close_their_connection_after_earlier_responses(
+    kafka: FakeKafka, client: FakeClient, data: bytes, reason: str
 ) -> None:
-    client, other = kafka.client(), kafka.client()
-    client.transport.receive(data)
+    """Requests behind them do not run, and other connections stay."""
+    other = kafka.client()
+    client.transport.receive(frame(metadata("t"), 12) + data + frame(produce(), 9))
     kafka.run()
     assert client.closed
     assert client.why_closed() == reason
+    assert len(client.frames()) == 1
+    assert kafka.partition().end.next_offset == 0
     assert kinds([other.ask(metadata("t"), 12)]) == ["Metadata"]
     assert len(kafka.shared.sessions) == 1
 
 
-def test_what_was_answered_before_the_wrong_bytes_is_still_sent(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    client.transport.receive(frame(metadata("t"), 12) + b"\xff" * 20)
-    kafka.run()
-    assert client.closed
-    assert len(client.frames()) == 1
+BODY = b"".join(metadata("t").encode(1))
 
 
-def test_nothing_runs_after_the_wrong_bytes(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    client.transport.receive(raw_frame(99, 0, b"") + frame(produce(), 9))
-    kafka.run()
-    assert kafka.partition().end.next_offset == 0
-
-
-def test_bytes_after_a_requests_body_are_accepted(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    body = b"".join(metadata("t").encode(1)) + b"and more"
-    client.transport.receive(raw_frame(3, 1, body))
+@pytest.mark.parametrize(
+    ("data", "client_id"),
+    [
+        (raw_frame(3, 1, BODY + b"bytes after the body"), "a-client"),
+        (raw_frame(3, 1, BODY, client_id=None), None),
+        (struct.pack(">ihhih", 13 + len(BODY), 3, 1, 7, 3) + b"\xff\x00a" + BODY, "\ufffd\0a"),
+        (
+            raw_frame(3, 12, b"\x02\x05\x03tag\x09\x00" + b"".join(metadata("t").encode(12))),
+            "a-client",
+        ),
+    ],
+)
+def test_unusual_bytes_are_accepted(
+    kafka: FakeKafka, client: FakeClient, data: bytes, client_id: str | None
+) -> None:
+    """Bytes after the body, any client id, unknown tagged fields in the header."""
+    client.transport.receive(data)
     kafka.run()
     assert not client.closed
-    assert len(client.frames()) == 1
-
-
-def test_a_client_id_may_be_null_or_any_bytes(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    body = b"".join(metadata("t").encode(1))
-    client.transport.receive(raw_frame(3, 1, body, client_id=None))
-    kafka.run()
-    assert client.session.client.client_id is None
-    header = struct.pack(">hhih", 3, 1, 7, 3) + b"\xff\x00a"
-    client.transport.receive(struct.pack(">i", len(header) + len(body)) + header + body)
-    kafka.run()
-    assert client.session.client.client_id == "�\0a"
-    assert len(client.frames()) == 2
-
-
-def test_unknown_tagged_fields_of_a_header_are_skipped(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    body = b"\x02\x05\x03abc\x09\x00" + b"".join(metadata("t").encode(12))
-    client.transport.receive(raw_frame(3, 12, body))
-    kafka.run()
+    assert client.session.client.client_id == client_id
     assert len(client.frames()) == 1
 
 
 # ---- limits of connections
 
 
-def test_one_connection_too_many_is_refused() -> None:
-    kafka = FakeKafka(max_connections="2")
-    first, second, third = (kafka.client(address=f"192.0.2.{i}") for i in (1, 2, 3))
+@pytest.mark.parametrize(
+    ("settings", "addresses", "reason"),
+    [
+        ({"max_connections": "2"}, ("a", "b", "c"), "max_connections"),
+        ({"max_connections_per_ip": "1"}, ("a", "b", "a"), "max_connections_per_ip"),
+    ],
+)
+def test_a_connection_above_a_limit_is_refused(
+    settings: dict[str, str], addresses: tuple[str, ...], reason: str
+) -> None:
+    kafka = FakeKafka(**settings)
+    first, second, third = (kafka.client(address) for address in addresses)
     kafka.run()
     assert (first.closed, second.closed, third.transport.aborted) == (False, False, True)
-    assert kafka.events.of("connection_refused")[0]["reason"] == "max_connections"
+    assert kafka.events.of("connection_refused")[0]["reason"] == reason
     first.transport.drop()
     kafka.run()
-    assert not kafka.client().closed
+    assert not kafka.client(addresses[2]).closed
 
 
-def test_who_is_gone_before_being_accepted_disturbs_nobody(kafka: FakeKafka) -> None:
+def test_a_client_can_disconnect_before_it_is_accepted(kafka: FakeKafka) -> None:
     transport = FakeTransport(kafka.scheduler, peername=None)
     transport.connect(Session(kafka.shared, 7, Advertised(LISTENER)))
     kafka.run()
@@ -318,21 +267,10 @@ def test_who_is_gone_before_being_accepted_disturbs_nobody(kafka: FakeKafka) -> 
     assert kafka.shared.sessions == {}
 
 
-def test_one_connection_too_many_from_an_address_is_refused() -> None:
-    kafka = FakeKafka(max_connections_per_ip="1")
-    first, second, other = (kafka.client(address) for address in ("a", "a", "b"))
-    kafka.run()
-    assert (first.closed, second.closed, other.closed) == (False, True, False)
-    first.transport.drop()
-    kafka.run()
-    assert not kafka.client("a").closed
+# ---- the end of a connection
 
 
-# ---- ends
-
-
-def test_a_client_that_goes_away_takes_its_waiting_fetch_along(kafka: FakeKafka) -> None:
-    client = kafka.client()
+def test_a_waiting_fetch_ends_with_its_connection(kafka: FakeKafka, client: FakeClient) -> None:
     client.send(fetch(), 12)
     assert len(kafka.scheduler.timers) == 1
     client.transport.drop()
@@ -342,22 +280,24 @@ def test_a_client_that_goes_away_takes_its_waiting_fetch_along(kafka: FakeKafka)
     assert client.transport.taken == []
 
 
-def test_a_client_that_goes_away_before_its_commit_disturbs_nobody(kafka: FakeKafka) -> None:
-    client, other = kafka.client(), kafka.client()
-    client.send(produce("gone"), 9)
-    other.send(produce("here"), 9)
+def test_a_batch_is_committed_although_its_client_has_disconnected(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    other = kafka.client()
+    client.send(produce("disconnected"), 9)
+    other.send(produce("connected"), 9)
     client.transport.drop()
     kafka.run()
     assert offsets(other.answers()) == [1]
     assert kafka.shared.sessions == {other.session: None}
 
 
-def test_closing_twice_is_closing_once(kafka: FakeKafka) -> None:
-    client = kafka.client()
+def test_a_connection_is_closed_once_for_its_first_reason(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
     client.session.close("internal_error")
     client.session.close("slow_reader")
     kafka.run()
-    assert client.why_closed() == "internal_error"
     client.session.close("slow_request")
     client.session.abort()
     assert client.why_closed() == "internal_error"
@@ -366,15 +306,15 @@ def test_closing_twice_is_closing_once(kafka: FakeKafka) -> None:
 # ---- the request log
 
 
-def test_every_answered_request_is_written_with_where_its_time_went() -> None:
+def test_the_request_log_has_size_errors_and_stages_of_each_request() -> None:
     log = FakeRequestLog(enabled=True)
     kafka = FakeKafka(log)
     kafka.topic("t")
-    client: FakeClient = kafka.client()
-    sent = len(frame(metadata("t", "a b"), 12))
+    client = kafka.client()
+    request_bytes = len(frame(metadata("t", "a b"), 12))
     client.send(metadata("t", "a b"), 12)
     kafka.run()
-    answered = len(client.transport.taken[0])
+    response_bytes = len(client.transport.taken[0])
     client.answers()
     client.ask(produce(), 9)
     client.send(fetch(offset=1), 12)
@@ -383,7 +323,7 @@ def test_every_answered_request_is_written_with_where_its_time_went() -> None:
     assert (described.kind.title, described.kind.version) == ("Metadata", 12)
     assert described.correlation_id == 1
     assert (described.topics, described.error_codes) == (2, (17,))
-    assert (described.bytes_in, described.bytes_out) == (sent, answered)
+    assert (described.bytes_in, described.bytes_out) == (request_bytes, response_bytes)
     assert described.client.client_id == "a-client"
     assert (produced.kind.title, fetched.kind.title) == ("Produce", "Fetch")
     for record in log.records:

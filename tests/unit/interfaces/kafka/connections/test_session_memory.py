@@ -1,16 +1,16 @@
-"""What a Session holds for a client that is slow, does not read, or sends what is large."""
+"""What a session keeps in memory for a slow client, unread responses and large requests."""
 
 from __future__ import annotations
 
 import pytest
 
 from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES
-from interfaces.kafka.wire.messages.produce import (
-    ProduceRequest,
-)
 from tests.fakes.batches import record_batch
-from tests.fakes.client import FakeKafka, frame, raw_frame
+from tests.fakes.client import FakeClient, FakeKafka, frame, raw_frame
 from tests.fakes.requests import fetch, kinds, offsets, produce
+
+LARGE = produce("x" * 2 * READ_BUFFER_BYTES)
+LARGE_FRAME = frame(LARGE, 9)
 
 
 @pytest.fixture
@@ -20,24 +20,25 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-# ---- a client that is slow, or does not read
+# ---- parked requests and unread responses
 
 
-def test_what_may_not_run_yet_is_kept_although_the_buffer_is_used_again(kafka: FakeKafka) -> None:
-    client, other = kafka.client(), kafka.client()
+def test_a_parked_request_is_copied_from_the_shared_read_buffer(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
     client.send(fetch(), 12)
     client.send(produce("from the first"), 9)
-    other.ask(produce("from the second"), 9)
+    kafka.client().ask(produce("from the second"), 9)
     kafka.run()
     assert kinds(client.answers()) == ["Fetch", "Produce"]
     assert b"from the first" in kafka.stored()
 
 
-def test_too_much_ahead_of_a_waiting_request_is_not_read(kafka: FakeKafka) -> None:
-    client = kafka.client()
+def test_a_connection_with_many_parked_bytes_is_not_read(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
     client.send(fetch(), 12)
-    big = produce("x" * 30_000)
-    one = frame(big, 9, 2)
+    one = frame(produce("x" * 30_000), 9, 2)
     sent = one * 10
     taken = client.transport.receive(sent, at_most=len(one))
     assert PARKED_BYTES < taken < PARKED_BYTES + len(one) * 2
@@ -50,40 +51,29 @@ def test_too_much_ahead_of_a_waiting_request_is_not_read(kafka: FakeKafka) -> No
     assert len(client.frames()) == 11
 
 
-def test_a_client_that_does_not_read_is_not_read_from(kafka: FakeKafka) -> None:
+@pytest.mark.parametrize("requests_at_once", [1, 10])
+def test_a_connection_with_many_unread_bytes_is_not_read_and_runs_nothing(
+    kafka: FakeKafka, requests_at_once: int
+) -> None:
+    """Of ten responses with a megabyte each, two are sent at a time."""
     kafka.appended(record_batch(["x" * 1_000_000]))
     kafka.shared.max_unsent_bytes = 1_500_000
     client = kafka.client()
     client.transport.stop_reading()
-    request = frame(fetch(), 12)
-    taken = client.transport.receive(request * 10, at_most=len(request))
-    assert (taken, client.transport.reading) == (2 * len(request), False)
-    assert client.transport.get_write_buffer_size() < 2_100_000
-    client.transport.read_on()
+    for _ in range(10 // requests_at_once):
+        client.transport.send(frame(fetch(), 12) * requests_at_once)
     kafka.run()
-    assert client.transport.reading
-    assert len(client.frames()) == 2
-    client.transport.receive(request * 8)
-    assert len(client.frames()) == 8
-
-
-def test_while_a_client_does_not_read_its_parked_requests_wait(kafka: FakeKafka) -> None:
-    kafka.appended(record_batch(["x" * 1_000_000]))
-    kafka.shared.max_unsent_bytes = 1_500_000
-    client = kafka.client()
-    client.transport.stop_reading()
-    client.transport.receive(frame(fetch(), 12) * 10)
-    kafka.run()
-    assert client.transport.get_write_buffer_size() < 2_100_000
-    for expected in (2, 2, 2, 2, 2, 0):
+    assert not client.transport.reading
+    for responses in (2, 2, 2, 2, 2, 0):
+        assert client.transport.get_write_buffer_size() < 2_100_000
         client.transport.read_on()
         client.transport.stop_reading()
-        assert len(client.frames()) == expected
+        assert len(client.frames()) == responses
         kafka.run()
     assert client.transport.reading
 
 
-def test_commits_are_answered_even_to_a_client_that_does_not_read(kafka: FakeKafka) -> None:
+def test_responses_of_commits_are_sent_although_much_is_unread(kafka: FakeKafka) -> None:
     kafka.shared.max_unsent_bytes = 10
     client = kafka.client()
     client.transport.stop_reading()
@@ -97,14 +87,15 @@ def test_commits_are_answered_even_to_a_client_that_does_not_read(kafka: FakeKaf
     assert client.transport.reading
 
 
-def test_answers_behind_one_that_is_not_complete_are_not_counted_as_sent(kafka: FakeKafka) -> None:
-    client = kafka.client()
+def test_completed_responses_behind_an_incomplete_one_count_as_unread(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
     client.transport.stop_reading()
     kafka.commit.hold()
     client.send(produce(), 9)
     kafka.run()
     client.send(produce(), 9)
-    client.send(produce(index=99), 9)  # refused at once, and in its turn
+    client.send(produce(index=99), 9)  # refused at once, sent in its order
     refused_bytes = client.session.unread_bytes
     assert refused_bytes > 0
     kafka.commit.let_go()
@@ -116,89 +107,77 @@ def test_answers_behind_one_that_is_not_complete_are_not_counted_as_sent(kafka: 
     assert (len(client.frames()), client.session.unread_bytes) == (3, 0)
 
 
-# ---- large frames and their budget
+# ---- large requests and their budget
 
 
-def large(value_bytes: int = 2 * READ_BUFFER_BYTES) -> ProduceRequest:
-    return produce("x" * value_bytes)
-
-
-def test_a_frame_larger_than_the_buffer_arrives_whole(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    client.send(large(), 9)
+def test_a_request_larger_than_the_read_buffer_arrives(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    client.send(LARGE, 9)
     kafka.run()
     assert offsets(client.answers()) == [0]
     assert kafka.stored().count(b"x") == 2 * READ_BUFFER_BYTES
     assert kafka.shared.memory.used_bytes == 0
 
 
-def test_large_frames_wait_until_others_have_given_their_memory_back() -> None:
+def test_large_requests_wait_for_memory_and_small_ones_do_not() -> None:
     kafka = FakeKafka(queued_max_request_bytes=str(3 * READ_BUFFER_BYTES))
     kafka.topic("t", 2)
     first, second = kafka.client(), kafka.client()
-    sent = frame(large(), 9)
-    half = len(sent) // 2
-    first.transport.send(sent[:half])
-    assert kafka.shared.memory.used_bytes == len(sent) - 4
-    second.transport.send(sent)
+    half = len(LARGE_FRAME) // 2
+    first.transport.send(LARGE_FRAME[:half])
+    assert kafka.shared.memory.used_bytes == len(LARGE_FRAME) - 4
+    second.transport.send(LARGE_FRAME)
     assert not second.transport.reading
-    small = kafka.client()
-    assert offsets([small.ask(produce("small"), 9)]) == [0], "small requests go on"
-    first.transport.send(sent[half:])
+    assert offsets([kafka.client().ask(produce("small"), 9)]) == [0]
+    first.transport.send(LARGE_FRAME[half:])
     kafka.run()
     assert second.transport.reading
     assert (len(first.frames()), len(second.frames())) == (1, 1)
     assert kafka.shared.memory.used_bytes == 0
 
 
-def test_a_connection_that_ends_gives_its_memory_back(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    client.transport.send(frame(large(), 9)[:200_000])
-    assert kafka.shared.memory.used_bytes > 0
-    client.transport.drop()
-    kafka.run()
-    assert kafka.shared.memory.used_bytes == 0
-
-
-def test_a_connection_that_ends_while_it_waits_for_memory_leaves_the_line() -> None:
+def test_a_connection_that_ends_while_it_waits_for_memory_leaves_the_queue() -> None:
     kafka = FakeKafka(queued_max_request_bytes=str(READ_BUFFER_BYTES))
     kafka.topic("t", 2)
-    holder, gone, next_in_line = (kafka.client() for _ in range(3))
-    sent = frame(large(), 9)
-    for client in (holder, gone, next_in_line):
-        client.transport.send(sent[:1000])
+    holder, ended, waiting = (kafka.client() for _ in range(3))
+    for client in (holder, ended, waiting):
+        client.transport.send(LARGE_FRAME[:1000])
     assert len(kafka.shared.memory) == 2
-    gone.transport.drop()
+    ended.transport.drop()
     kafka.run()
-    holder.transport.send(sent[1000:])
-    kafka.run()
-    next_in_line.transport.send(sent[1000:])
-    kafka.run()
-    assert len(next_in_line.frames()) == 1
+    for client in (holder, waiting):
+        client.transport.send(LARGE_FRAME[1000:])
+        kafka.run()
+    assert len(waiting.frames()) == 1
     assert (len(kafka.shared.memory), kafka.shared.memory.used_bytes) == (0, 0)
 
 
-def test_parked_large_frames_keep_their_memory_until_they_have_run(kafka: FakeKafka) -> None:
-    client = kafka.client()
+def test_a_parked_large_request_keeps_its_memory_until_it_has_run(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
     client.send(fetch(), 12)
-    client.send(large(), 9)
+    client.send(LARGE, 9)
     assert kafka.shared.memory.used_bytes > 2 * READ_BUFFER_BYTES
     kafka.client().ask(produce(), 9)
     assert kinds(client.answers()) == ["Fetch", "Produce"]
     assert kafka.shared.memory.used_bytes == 0
 
 
-def test_parked_large_frames_of_a_connection_that_ends_are_given_back(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    client.send(fetch(), 12)
-    client.send(large(), 9)
+@pytest.mark.parametrize("parked", [False, True])
+def test_a_connection_that_ends_frees_the_memory_of_its_large_request(
+    kafka: FakeKafka, client: FakeClient, parked: bool
+) -> None:
+    if parked:
+        client.send(fetch(), 12)
+    client.transport.send(LARGE_FRAME if parked else LARGE_FRAME[:200_000])
+    assert kafka.shared.memory.used_bytes > 2 * READ_BUFFER_BYTES
     client.transport.drop()
     kafka.run()
     assert kafka.shared.memory.used_bytes == 0
 
 
-def test_a_large_frame_that_is_malformed_gives_its_memory_back(kafka: FakeKafka) -> None:
-    client = kafka.client()
+def test_a_malformed_large_request_frees_its_memory(kafka: FakeKafka, client: FakeClient) -> None:
     client.transport.send(raw_frame(0, 9, b"\xff" * 200_000))
     kafka.run()
     assert client.closed

@@ -10,58 +10,51 @@ from tests.fakes.scheduler import FakeScheduler
 
 
 class Sender:
-    def __init__(self) -> None:
+    """Asks for `again` more flushes while it is flushed, or fails."""
+
+    def __init__(self, flusher: ResponseFlusher, again: int = 0, fails: bool = False) -> None:
+        self.flusher, self.again, self.fails = flusher, again, fails
         self.flushed = 0
+        flusher.add(self)
 
     def flush(self) -> None:
+        if self.fails:
+            raise RuntimeError("a fault")
         self.flushed += 1
+        if self.flushed <= self.again:
+            self.flusher.add(self)
 
 
-def test_each_sender_is_flushed_once_at_the_end_of_the_pass() -> None:
-    scheduler = FakeScheduler(FakeClock())
-    flusher, senders = ResponseFlusher(scheduler), [Sender(), Sender()]
-    for sender in (*senders, *senders):
+@pytest.fixture
+def scheduler() -> FakeScheduler:
+    return FakeScheduler(FakeClock())
+
+
+def test_each_sender_is_flushed_once_at_the_end_of_a_pass(scheduler: FakeScheduler) -> None:
+    """If it asks meanwhile, it is flushed again in the next pass."""
+    flusher = ResponseFlusher(scheduler)
+    senders = [Sender(flusher), Sender(flusher, again=2)]
+    for sender in senders:
         flusher.add(sender)
     assert [sender.flushed for sender in senders] == [0, 0]
-    scheduler.run()
-    assert [sender.flushed for sender in senders] == [1, 1]
-
-
-def test_who_asks_while_being_flushed_has_its_turn_in_the_next_pass() -> None:
-    scheduler = FakeScheduler(FakeClock())
-    flusher = ResponseFlusher(scheduler)
-
-    class Again(Sender):
-        def flush(self) -> None:
-            super().flush()
-            if self.flushed < 3:
-                flusher.add(self)
-
-    sender = Again()
-    flusher.add(sender)
     scheduler.run_pass()
-    assert sender.flushed == 1
+    assert [sender.flushed for sender in senders] == [1, 1]
     scheduler.run()
-    assert sender.flushed == 3
+    assert [sender.flushed for sender in senders] == [1, 3]
 
 
-def test_who_cannot_be_flushed_keeps_nobody_else_from_it() -> None:
-    scheduler = FakeScheduler(FakeClock())
+def test_a_sender_that_fails_does_not_keep_others_from_being_flushed(
+    scheduler: FakeScheduler,
+) -> None:
     flusher = ResponseFlusher(scheduler)
-
-    class Broken(Sender):
-        def flush(self) -> None:
-            raise RuntimeError("nobody foresaw this")
-
-    sender = Sender()
-    flusher.add(Broken())
-    flusher.add(sender)
-    with pytest.raises(RuntimeError, match="nobody foresaw this"):
+    Sender(flusher, fails=True)
+    sender = Sender(flusher)
+    with pytest.raises(RuntimeError, match="a fault"):
         scheduler.run()
     assert sender.flushed == 1
 
 
-def test_the_answers_of_a_commit_leave_with_it_and_not_a_pass_later() -> None:
+def test_responses_are_sent_in_the_pass_of_their_commit() -> None:
     kafka = FakeKafka()
     kafka.topic("t")
     first, second = kafka.client(), kafka.client()

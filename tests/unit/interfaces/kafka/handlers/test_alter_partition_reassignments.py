@@ -11,7 +11,9 @@ from tests.fakes.client import FakeClient, FakeKafka
 
 
 @pytest.mark.parametrize("version", [0, 1])
-def test_each_partition_has_its_answer(kafka: FakeKafka, client: FakeClient, version: int) -> None:
+def test_each_partition_has_its_own_code(
+    kafka: FakeKafka, client: FakeClient, version: int
+) -> None:
     kafka.topic("t", 3)
     replicas = [[1], [9], None, [1]]
     partitions = [
@@ -21,16 +23,13 @@ def test_each_partition_has_its_answer(kafka: FakeKafka, client: FakeClient, ver
     request = AlterPartitionReassignmentsRequest(topics=[topic], timeout_ms=1)
     if version:
         request.allow_replication_factor_change = False
-    answer = client.ask(request, version)
-    assert (answer.error_code, answer.error_message) == (0, None)
-    assert answer.allow_replication_factor_change == (version == 0)
-    [told] = answer.responses
-    assert [(one.partition_index, one.error_code) for one in told.partitions] == [
+    response = client.ask(request, version)
+    assert (response.error_code, response.error_message) == (0, None)
+    assert response.allow_replication_factor_change == (version == 0)
+    [found] = response.responses
+    assert [(one.partition_index, one.error_code) for one in found.partitions] == [
         (0, 0), (1, 39), (2, 85), (3, 3),
     ]  # fmt: skip
-    assert [bool(one.error_message) for one in told.partitions] == [False, True, False, True]
-
-
-def test_a_request_for_nothing_is_answered_with_nothing(client: FakeClient) -> None:
-    answer = client.ask(AlterPartitionReassignmentsRequest(), 1)
-    assert (answer.error_code, answer.responses) == (0, [])
+    assert [bool(one.error_message) for one in found.partitions] == [False, True, False, True]
+    nothing = client.ask(AlterPartitionReassignmentsRequest(), 1)
+    assert (nothing.error_code, nothing.responses) == (0, [])

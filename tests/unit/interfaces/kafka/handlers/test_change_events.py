@@ -1,4 +1,4 @@
-"""Each change of topics and configs that is durable has one line with the client that made it."""
+"""Each durable change of topics and configs is a line of the log with the client."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def test_each_change_names_the_client() -> None:
     assert lines(kafka) == [("records_deleted", {"topic": "t", "partitions": 1, **by})]
     client.ask(DeleteTopicsRequest(topics=[DeleteTopicState(name="t")]), 6)
     assert lines(kafka) == [("topic_deleted", {"topic": "t", **by})]
-    client.ask(metadata("on-first-use"), 12)
+    client.ask(metadata("new"), 12)
     assert lines(kafka) == [
-        ("topic_created", {"topic": "on-first-use", "partitions": 1, "automatic": True, **by})
+        ("topic_created", {"topic": "new", "partitions": 1, "automatic": True, **by})
     ]
 
 
-def test_a_change_that_is_refused_or_lost_or_only_validated_has_no_line() -> None:
+def test_a_refused_failed_or_only_validated_change_has_no_line() -> None:
     kafka = FakeKafka()
     client = kafka.client()
     create(client, new("t"), only=True)

@@ -10,60 +10,47 @@ from interfaces.kafka.wire.messages.create_partitions import (
     CreatePartitionsTopic,
 )
 from tests.fakes.client import FakeClient, FakeKafka
-from tests.fakes.topic_requests import codes, create, new
+from tests.fakes.topic_requests import codes
 
 
-def more(name: str, count: int, *brokers: list[int]) -> CreatePartitionsTopic:
-    assignments = [CreatePartitionsAssignment(broker_ids=one) for one in brokers] or None
-    return CreatePartitionsTopic(name=name, count=count, assignments=assignments)
+@pytest.fixture
+def kafka() -> FakeKafka:
+    kafka = FakeKafka()
+    kafka.topic("t", 2)
+    kafka.topic("u", 2)
+    return kafka
 
 
-def grow(
-    client: FakeClient, *topics: CreatePartitionsTopic, version: int = 3, only: bool = False
+def ask(
+    client: FakeClient,
+    *topics: tuple[str, int, list[int] | None],
+    version: int = 3,
+    only: bool = False,
 ) -> Any:
-    request = CreatePartitionsRequest(topics=list(topics), validate_only=only)
-    return client.ask(request, version).results
+    """Topics with their new count and the broker of the new partition."""
+    requested = [
+        CreatePartitionsTopic(
+            name=name,
+            count=count,
+            assignments=brokers and [CreatePartitionsAssignment(broker_ids=brokers)],
+        )
+        for name, count, brokers in topics
+    ]
+    request = CreatePartitionsRequest(topics=requested, validate_only=only)
+    return codes(client.ask(request, version).results)
 
 
-@pytest.mark.parametrize("version", range(4))
-def test_a_topic_grows(kafka: FakeKafka, client: FakeClient, version: int) -> None:
-    create(client, new("t", 1))
-    assert codes(grow(client, more("t", 3), version=version)) == [("t", 0)]
-    assert kafka.partition("t", 2).end.next_offset == 0
+@pytest.mark.parametrize("version", [0, 3])
+def test_partitions_are_created_unless_the_request_is_validated_only(
+    kafka: FakeKafka, client: FakeClient, version: int
+) -> None:
+    assert ask(client, ("t", 4, None), version=version, only=True) == [("t", 0)]
+    assert len(kafka.existing().partition_ids) == 2
+    assert ask(client, ("t", 4, None), version=version) == [("t", 0)]
+    assert kafka.partition("t", 3).end.next_offset == 0
 
 
-def test_each_refusal_to_grow_has_its_code(kafka: FakeKafka, client: FakeClient) -> None:
-    create(client, new("a", 2), new("b", 2), new("c", 2), new("d", 2), new("e", 2))
-    results = grow(
-        client,
-        more("a", 2),
-        more("b", 1),
-        more("c", 4, [1]),
-        more("d", 3, [9]),
-        more("e", 3, [1]),
-        more("nope", 3),
-    )
-    assert sorted(codes(results)) == [
-        ("a", 37), ("b", 37), ("c", 39), ("d", 39), ("e", 0), ("nope", 3)
-    ]  # fmt: skip
-    assert codes(grow(client, more("a", 20_000))) == [("a", 44)]
-
-
-def test_growing_may_be_validated_only(kafka: FakeKafka, client: FakeClient) -> None:
-    create(client, new("t", 1))
-    assert codes(grow(client, more("t", 3), only=True)) == [("t", 0)]
-    topic = kafka.existing()
-    assert len(topic.partition_ids) == 1
-
-
-def test_a_name_that_comes_twice_does_not_grow(kafka: FakeKafka, client: FakeClient) -> None:
-    create(client, new("t", 1), new("u", 1))
-    results = grow(client, more("t", 2), more("u", 2), more("t", 3))
-    assert sorted(codes(results)) == [("t", 42), ("u", 0)]
-
-
-def test_growing_fails_with_its_commit(kafka: FakeKafka, client: FakeClient) -> None:
-    create(client, new("t", 1))
+def test_a_failed_commit_is_code_56(kafka: FakeKafka, client: FakeClient) -> None:
     kafka.commit.fail_next()
-    assert codes(grow(client, more("t", 2))) == [("t", 56)]
-    assert codes(grow(client, more("t", 2))) == [("t", 0)]
+    assert ask(client, ("t", 3, None)) == [("t", 56)]
+    assert ask(client, ("t", 3, None)) == [("t", 0)]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from interfaces.kafka.wire.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
     UserName,
@@ -7,20 +9,15 @@ from interfaces.kafka.wire.messages.describe_user_scram_credentials import (
 from tests.fakes.client import FakeClient
 
 
-def described(client: FakeClient, *names: str) -> tuple[int, list[tuple[str, int]]]:
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [([], []), (["alice", "bob", "alice"], [("alice", 92), ("bob", 91)])],
+)
+def test_no_user_exists_and_a_name_that_appears_twice_has_its_own_code(
+    client: FakeClient, names: list[str], expected: list[tuple[str, int]]
+) -> None:
     users = [UserName(name=name) for name in names] or None
-    answer = client.ask(DescribeUserScramCredentialsRequest(users=users), 0)
-    assert all(one.error_message for one in answer.results)
-    return answer.error_code, [(one.user, one.error_code) for one in answer.results]
-
-
-def test_there_are_no_users(client: FakeClient) -> None:
-    assert described(client) == (0, [])
-
-
-def test_a_user_that_is_named_does_not_exist(client: FakeClient) -> None:
-    assert described(client, "alice", "bob") == (0, [("alice", 91), ("bob", 91)])
-
-
-def test_a_user_that_is_named_twice_is_answered_once(client: FakeClient) -> None:
-    assert described(client, "alice", "bob", "alice") == (0, [("alice", 92), ("bob", 91)])
+    response = client.ask(DescribeUserScramCredentialsRequest(users=users), 0)
+    assert response.error_code == 0
+    assert [(one.user, one.error_code) for one in response.results] == expected
+    assert all(one.error_message for one in response.results)

@@ -1,4 +1,4 @@
-"""Fetch as a client sees it; limits and waiting are in test_fetch of the application."""
+"""Fetch as a client sees it; limits, waiting and sessions are in tests of the application."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ Partitions = list[tuple[int, int, int, bytes]]
 
 
 def topic(
-    *indexes: int, name: str = "t", topic_id: bytes = bytes(16), offset: int = 0, epoch: int = -1
+    *indexes: int, name: str = "t", topic_id: bytes = bytes(16), offset: int = 0
 ) -> FetchTopic:
-    return FetchTopic(
-        topic=name,
-        topic_id=topic_id,
-        partitions=[
-            FetchPartition(
-                partition=index,
-                fetch_offset=offset,
-                partition_max_bytes=1 << 20,
-                current_leader_epoch=epoch,
-            )
-            for index in indexes
-        ],
-    )
+    partitions = [
+        FetchPartition(partition=index, fetch_offset=offset, partition_max_bytes=1 << 20)
+        for index in indexes
+    ]
+    return FetchTopic(topic=name, topic_id=topic_id, partitions=partitions)
 
 
 def request(*topics: FetchTopic, wait_ms: int = 0, **facts: Any) -> FetchRequest:
     return FetchRequest(max_wait_ms=wait_ms, min_bytes=1, topics=list(topics), **facts)
+
+
+def ask(client: FakeClient, *topics: FetchTopic, version: int = 12, **facts: Any) -> Any:
+    return client.ask(request(*topics, **facts), version)
+
+
+def session(session_id: int, epoch: int) -> dict[str, int]:
+    return {"session_id": session_id, "session_epoch": epoch}
 
 
 def partitions(response: Any) -> Partitions:
@@ -61,98 +61,50 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-# ---- answers
-
-
-def test_records_come_as_they_are_stored(kafka: FakeKafka, client: FakeClient) -> None:
-    for version in range(4, 13):
-        response = client.ask(request(topic(0)), version)
-        assert partitions(response) == [(0, 0, 2, kafka.stored())]
-        answer = response.responses[0].partitions[0]
-        assert answer.last_stable_offset == 2
-        assert answer.log_start_offset == (0 if version >= 5 else -1)
-        assert answer.preferred_read_replica == -1
-
-
-def test_topics_are_named_by_id_from_version_13_on(kafka: FakeKafka, client: FakeClient) -> None:
-    known = kafka.existing().topic_id
-    for version in range(13, 19):
-        response = client.ask(request(topic(0, name="", topic_id=known)), version)
-        assert partitions(response) == [(0, 0, 2, kafka.stored())]
-        assert response.responses[0].topic_id == known
-
-
-@pytest.mark.parametrize("version", range(4, 19))
-def test_records_are_never_null(kafka: FakeKafka, client: FakeClient, version: int) -> None:
-    by = {"name": "", "topic_id": kafka.existing().topic_id} if version >= 13 else {}
-    wanted = request(topic(1, 7, **by), topic(0, offset=99, **by))  # type: ignore[arg-type]
-    response = client.ask(wanted, version)
-    assert [(i, c, r) for i, c, _, r in partitions(response)] == [
-        (1, 0, b""), (7, 3, b""), (0, 1, b"")
+@pytest.mark.parametrize("version", [4, 5, 12, 13, 18])
+def test_records_arrive_as_they_are_stored_and_are_never_null(
+    kafka: FakeKafka, client: FakeClient, version: int
+) -> None:
+    """Topics have ids from version 13 on."""
+    by: dict[str, Any] = {"name": "t"}
+    if version >= 13:
+        by = {"name": "", "topic_id": kafka.existing().topic_id}
+    response = ask(client, topic(0, 1, 7, **by), topic(0, offset=99, **by), version=version)
+    assert [(index, code, records) for index, code, _, records in partitions(response)] == [
+        (0, 0, kafka.stored()), (1, 0, b""), (7, 3, b""), (0, 1, b"")
     ]  # fmt: skip
+    first = response.responses[0]
+    assert first.topic_id == by.get("topic_id", bytes(16))
+    found = first.partitions[0]
+    assert (found.high_watermark, found.last_stable_offset) == (2, 2)
+    assert found.log_start_offset == (0 if version >= 5 else -1)
+    assert found.preferred_read_replica == -1
+    assert response.session_id == 0
 
 
-@pytest.mark.parametrize(("isolation", "expected"), [(0, None), (1, [])])
-def test_aborted_transactions_are_a_list_only_for_who_reads_committed(
-    client: FakeClient, isolation: int, expected: list[Any] | None
+@pytest.mark.parametrize("wait_ms", [0, 500])
+def test_a_store_that_cannot_be_read_is_code_56(
+    kafka: FakeKafka, client: FakeClient, wait_ms: int
 ) -> None:
-    response = client.ask(request(topic(0, 9), isolation_level=isolation), 12)
-    found = [one.aborted_transactions for one in response.responses[0].partitions]
-    assert found == [expected, expected]
-
-
-# ---- codes
-
-
-def test_each_refusal_has_its_code(kafka: FakeKafka, client: FakeClient) -> None:
-    response = client.ask(
-        request(
-            topic(0, offset=3),
-            topic(0, offset=-1),
-            topic(5),
-            topic(0, name="nope"),
-            topic(0, epoch=1),
-            topic(0, epoch=-2),
-            topic(0, epoch=0),
-        ),
-        12,
-    )
-    assert [code for _, code in codes(response)] == [1, 1, 3, 3, 75, 0, 0]
-    assert response.error_code == 0
-
-
-def test_an_unknown_id_is_code_100(client: FakeClient) -> None:
-    assert codes(client.ask(request(topic(0, name="", topic_id=b"\7" * 16)), 13)) == [(0, 100)]
-
-
-def test_a_store_that_cannot_be_read_is_code_56(kafka: FakeKafka, client: FakeClient) -> None:
+    """Also when it fails while the fetch waits."""
+    waiting = request(topic(0), wait_ms=wait_ms)
+    waiting.min_bytes = 1 << 20
+    if wait_ms == 0:
+        kafka.log.failing = StorageFailed("cannot read")
+    client.send(waiting, 12)
     kafka.log.failing = StorageFailed("cannot read")
-    assert codes(client.ask(request(topic(0)), 12)) == [(0, 56)]
-
-
-def test_a_store_that_fails_while_a_fetch_waits_is_code_56(
-    kafka: FakeKafka, client: FakeClient
-) -> None:
-    wanted = request(topic(0), wait_ms=500)
-    wanted.min_bytes = 1 << 20
-    client.send(wanted, 12)
-    kafka.log.failing = StorageFailed("cannot read")
-    kafka.scheduler.advance(500)
+    kafka.scheduler.advance(wait_ms)
     assert codes(client.answers()[0]) == [(0, 56)]
 
 
-# ---- waiting
-
-
-def test_a_fetch_is_answered_when_there_is_something(kafka: FakeKafka, client: FakeClient) -> None:
+def test_a_fetch_waits_for_records_or_until_its_time_is_over(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
     client.send(request(topic(1, 2), wait_ms=500), 12)
     assert client.answers() == []
     kafka.appended(record_batch(["c"]), index=2)
     (response,) = client.answers()
     assert partitions(response)[1] == (2, 0, 1, kafka.stored(index=2))
-
-
-def test_after_its_time_it_is_answered_with_nothing(kafka: FakeKafka, client: FakeClient) -> None:
     client.send(request(topic(1), wait_ms=500), 12)
     kafka.scheduler.advance(500)
     assert partitions(client.answers()[0]) == [(1, 0, 0, b"")]
@@ -161,101 +113,47 @@ def test_after_its_time_it_is_answered_with_nothing(kafka: FakeKafka, client: Fa
 # ---- sessions (KIP-227)
 
 
-def ask(client: FakeClient, session_id: int, epoch: int, *topics: FetchTopic, **facts: Any) -> Any:
-    wanted = request(*topics, session_id=session_id, session_epoch=epoch, **facts)
-    return client.ask(wanted, facts.pop("version", 12))
-
-
-def test_a_session_tells_everything_once_and_then_what_is_new(
+def test_a_waiting_fetch_of_a_session_returns_new_records_until_the_offset_moves(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
-    first = ask(client, 0, 0, topic(0, 1, 2, offset=0))
-    session_id = first.session_id
-    assert session_id > 0
-    assert codes(first) == [(0, 0), (1, 0), (2, 0)]
-    second = ask(client, session_id, 1, topic(0, offset=2))
-    assert (second.session_id, second.responses) == (session_id, [])
-    kafka.appended(record_batch(["c"]), index=1)
-    third = ask(client, session_id, 2)
-    assert partitions(third) == [(1, 0, 1, kafka.stored(index=1))]
-    forgotten = [ForgottenTopic(topic="t", partitions=[1])]
-    assert ask(client, session_id, 3, forgotten_topics_data=forgotten).responses == []
-
-
-def test_a_session_goes_on_in_another_connection(kafka: FakeKafka, client: FakeClient) -> None:
-    session_id = ask(client, 0, 0, topic(1)).session_id
-    assert ask(kafka.client(), session_id, 1).session_id == session_id
-
-
-def test_a_session_that_waits_tells_what_came(kafka: FakeKafka, client: FakeClient) -> None:
-    session_id = ask(client, 0, 0, topic(1, 2)).session_id
-    client.send(request(session_id=session_id, session_epoch=1, wait_ms=500), 12)
+    session_id = ask(client, topic(1, 2), **session(0, 0)).session_id
+    client.send(request(wait_ms=500, **session(session_id, 1)), 12)
     kafka.appended(record_batch(["c"]), index=2)
     (response,) = client.answers()
     assert (codes(response), response.session_id) == ([(2, 0)], session_id)
-    client.send(request(session_id=session_id, session_epoch=2, wait_ms=500), 12)
+    client.send(request(wait_ms=500, **session(session_id, 2)), 12)
     kafka.scheduler.advance(1)
-    assert len(client.answers()) == 1, "what was not moved on from is there again"
+    assert len(client.answers()) == 1
 
 
-@pytest.mark.parametrize(
-    ("session_id", "epoch", "expected"), [(999, 1, 70), (0, 1, 70), (None, 5, 71), (None, 2, 71)]
-)
-def test_a_session_that_is_not_as_the_client_believes_is_refused_as_a_whole(
-    client: FakeClient, session_id: int | None, epoch: int, expected: int
-) -> None:
-    opened = ask(client, 0, 0, topic(1)).session_id
-    response = ask(client, opened if session_id is None else session_id, epoch, topic(1))
-    assert (response.error_code, response.session_id) == (expected, 0)
-    assert response.responses == []
-
-
-def test_a_session_that_changes_to_ids_is_refused_as_a_whole(
+def test_in_a_session_an_unknown_id_is_an_error_of_its_partition(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
-    session_id = ask(client, 0, 0, topic(1)).session_id
-    by_id = topic(1, name="", topic_id=kafka.existing().topic_id)
-    wanted = request(by_id, session_id=session_id, session_epoch=1)
-    response = client.ask(wanted, 13)
-    assert (response.error_code, response.responses) == (106, [])
-
-
-def test_inside_a_session_an_unknown_id_fails_its_partition_alone(
-    kafka: FakeKafka, client: FakeClient
-) -> None:
+    """Of each response, also when the topic is deleted meanwhile."""
     known, unknown = kafka.existing().topic_id, b"\7" * 16
     topics = [topic(1, name="", topic_id=one) for one in (known, unknown)]
-    first = client.ask(request(*topics, session_epoch=0), 16)
+    first = ask(client, *topics, version=16, session_epoch=0)
     assert (first.error_code, codes(first)) == (0, [(1, 0), (1, 100)])
-    for epoch in (1, 2):
-        again = client.ask(request(session_id=first.session_id, session_epoch=epoch), 16)
-        assert [one.topic_id for one in again.responses] == [unknown]
-        assert (again.error_code, codes(again)) == (0, [(1, 100)])
-
-
-def test_a_topic_that_is_deleted_is_told_inside_its_session(
-    kafka: FakeKafka, client: FakeClient
-) -> None:
-    by_id = topic(1, name="", topic_id=kafka.existing().topic_id)
-    session_id = client.ask(request(by_id, session_epoch=0), 16).session_id
-    client.send(request(session_id=session_id, session_epoch=1, wait_ms=60_000), 16)
-    deleted = kafka.existing()
-    kafka.broker.topics.delete_topics.delete([deleted])
+    again = ask(client, version=16, **session(first.session_id, 1))
+    assert (again.error_code, codes(again)) == (0, [(1, 100)])
+    forgotten = [ForgottenTopic(topic_id=unknown, partitions=[1])]
+    waiting = request(
+        wait_ms=60_000, forgotten_topics_data=forgotten, **session(first.session_id, 2)
+    )
+    client.send(waiting, 16)
+    assert client.answers() == []
+    kafka.broker.topics.delete_topics.delete([kafka.existing()])
     kafka.run()
     (response,) = client.answers()
-    assert (response.session_id, codes(response)) == (session_id, [(1, 100)])
+    assert [one.topic_id for one in response.responses] == [known]
+    assert (response.session_id, codes(response)) == (first.session_id, [(1, 100)])
 
 
-@pytest.mark.parametrize("version", [4, 5, 6])
-def test_before_version_7_there_are_no_sessions(
-    kafka: FakeKafka, client: FakeClient, version: int
+def test_sessions_start_with_version_7_and_end_with_epoch_minus_one(
+    kafka: FakeKafka, client: FakeClient
 ) -> None:
-    assert client.ask(request(topic(0)), version).session_id == 0
+    assert ask(client, topic(0), version=6).session_id == 0
     assert len(kafka.broker.messages.fetch_sessions) == 0
-
-
-def test_epoch_minus_one_ends_a_session(kafka: FakeKafka, client: FakeClient) -> None:
-    session_id = ask(client, 0, 0, topic(1)).session_id
-    assert ask(client, session_id, -1, topic(0)).session_id == 0
+    session_id = ask(client, topic(1), **session(0, 0)).session_id
+    assert ask(client, topic(0), **session(session_id, -1)).session_id == 0
     assert len(kafka.broker.messages.fetch_sessions) == 0
-    assert ask(client, session_id, 1).error_code == 70

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+from typing import Any
 
 import pytest
 
@@ -9,53 +10,52 @@ from interfaces.kafka.wire.messages.find_coordinator import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
-from tests.fakes.client import FakeKafka
+from tests.fakes.client import FakeClient, FakeKafka
 
 TOPIC_ID = base64.urlsafe_b64encode(b"0123456789abcdef").rstrip(b"=").decode()
 
 
-@pytest.mark.parametrize("version", range(4))
+@pytest.fixture
+def kafka() -> FakeKafka:
+    return FakeKafka(node_id="5")
+
+
+def ask(client: FakeClient, version: int, kind: int, *keys: str) -> list[Any]:
+    """The coordinators; up to version 3 the response has only one."""
+    if version >= 4:
+        request = FindCoordinatorRequest(key_type=kind, coordinator_keys=list(keys))
+        found: list[Any] = client.ask(request, version).coordinators
+        return found
+    return [client.ask(FindCoordinatorRequest(key=keys[0], key_type=kind), version)]
+
+
+@pytest.mark.parametrize("version", [0, 1, 3])
 @pytest.mark.parametrize("key", ["g", ""])
-def test_up_to_version_3_one_key_is_coordinated_here(version: int, key: str) -> None:
-    answer = FakeKafka(node_id="5").client().ask(FindCoordinatorRequest(key=key), version)
+def test_this_node_coordinates_a_group(client: FakeClient, version: int, key: str) -> None:
     message = "NONE" if version else ""
-    assert answer == FindCoordinatorResponse(
-        error_message=message, node_id=5, host="192.0.2.1", port=9092
-    )
-
-
-@pytest.mark.parametrize("version", range(4, 7))
-def test_from_version_4_many_keys_are(version: int) -> None:
-    asked = FindCoordinatorRequest(coordinator_keys=["a", "", "a"])
-    answer = FakeKafka(node_id="5").client().ask(asked, version)
-    assert answer.coordinators == [
-        Coordinator(key=key, node_id=5, host="192.0.2.1", port=9092) for key in ("a", "", "a")
+    assert ask(client, version, 0, key) == [
+        FindCoordinatorResponse(error_message=message, node_id=5, host="192.0.2.1", port=9092)
     ]
 
 
-@pytest.mark.parametrize("version", range(1, 7))
-def test_a_transactional_id_is_refused_in_words_that_the_log_has_too(version: int) -> None:
-    kafka = FakeKafka()
-    keys = ["mine", "yours"] if version >= 4 else []
-    asked = FindCoordinatorRequest(key="" if keys else "mine", key_type=1, coordinator_keys=keys)
-    answer = kafka.client().ask(asked, version)
-    for told in answer.coordinators if keys else [answer]:
-        assert (told.error_code, told.node_id) == (53, -1)
-        assert "Transactions are not supported" in told.error_message
+@pytest.mark.parametrize("version", [4, 6])
+def test_from_version_4_on_a_request_has_several_keys(client: FakeClient, version: int) -> None:
+    keys = ("a", "", "a")
+    assert ask(client, version, 0, *keys) == [
+        Coordinator(key=key, node_id=5, host="192.0.2.1", port=9092) for key in keys
+    ]
+
+
+@pytest.mark.parametrize("version", [1, 3, 4, 6])
+def test_a_transactional_id_is_refused_with_a_message_and_a_line_in_the_log(
+    kafka: FakeKafka, client: FakeClient, version: int
+) -> None:
+    for found in ask(client, version, 1, "mine", "yours"):
+        assert (found.error_code, found.node_id) == (53, -1)
+        assert "Transactions" in found.error_message
     [event] = kafka.events.of("transactional_id_refused")
-    assert event["transactional_id"] == ("mine, yours" if keys else "mine")
+    assert event["transactional_id"] == ("mine, yours" if version >= 4 else "mine")
     assert event["client_id"] == "a-client"
-
-
-@pytest.mark.parametrize("version", range(1, 7))
-@pytest.mark.parametrize("kind", [-1, 3])
-def test_a_kind_of_coordinator_that_does_not_exist_is_malformed(version: int, kind: int) -> None:
-    keys = ["a"] if version >= 4 else []
-    asked = FindCoordinatorRequest(key="" if keys else "a", key_type=kind, coordinator_keys=keys)
-    answer = FakeKafka().client().ask(asked, version)
-    told = answer.coordinators[0] if version >= 4 else answer
-    assert (told.error_code, told.node_id, told.host, told.port) == (42, -1, "", -1)
-    assert "malformed" in told.error_message
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,8 @@ def test_a_kind_of_coordinator_that_does_not_exist_is_malformed(version: int, ki
         (6, "g", 42),
     ],
 )
-def test_the_key_of_a_share_group_names_group_topic_and_partition(
-    version: int, key: str, code: int
+def test_the_key_of_a_share_group_has_group_topic_and_partition(
+    client: FakeClient, version: int, key: str, code: int
 ) -> None:
-    asked = FindCoordinatorRequest(key_type=2, coordinator_keys=[key])
-    (told,) = FakeKafka().client().ask(asked, version).coordinators
-    assert (told.key, told.error_code) == (key, code)
+    (found,) = ask(client, version, 2, key)
+    assert (found.key, found.error_code) == (key, code)

@@ -16,24 +16,25 @@ from interfaces.kafka.wire.messages.list_offsets import (
 from tests.fakes.batches import TIMESTAMP, record_batch
 from tests.fakes.client import FakeClient, FakeKafka
 
+LATEST, EARLIEST = -1, -2
 
-def ask(
-    client: FakeClient, version: int, *wanted: tuple[int, int, int], name: str = "t"
-) -> list[Any]:
-    """`wanted` are partition, timestamp and leader epoch."""
-    partitions = [
+
+def request(*partitions: tuple[int, int, int]) -> ListOffsetsRequest:
+    """Partitions with timestamp and leader epoch."""
+    requested = [
         ListOffsetsPartition(partition_index=index, timestamp=timestamp, current_leader_epoch=epoch)
-        for index, timestamp, epoch in wanted
+        for index, timestamp, epoch in partitions
     ]
-    topics = [ListOffsetsTopic(name=name, partitions=partitions)]
-    response = client.ask(ListOffsetsRequest(replica_id=-1, topics=topics), version)
-    found: list[Any] = response.topics[0].partitions
-    return found
+    return ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=requested)])
 
 
-def one(client: FakeClient, version: int, timestamp: int, epoch: int = -1) -> tuple[int, int, int]:
-    (found,) = ask(client, version, (0, timestamp, epoch))
-    return found.error_code, found.offset, found.timestamp
+def ask(client: FakeClient, version: int, *partitions: tuple[int, int, int]) -> Any:
+    return found(client.ask(request(*partitions), version))
+
+
+def found(response: Any) -> list[tuple[int, int, int]]:
+    [topic] = response.topics
+    return [(one.error_code, one.offset, one.timestamp) for one in topic.partitions]
 
 
 @pytest.fixture
@@ -44,25 +45,33 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-@pytest.mark.parametrize("version", range(1, 12))
-def test_the_ends_and_times_are_found_in_every_version(client: FakeClient, version: int) -> None:
-    assert one(client, version, -1) == (0, 3, -1)
-    assert one(client, version, -2) == (0, 0, -1)
-    assert one(client, version, TIMESTAMP + 1) == (0, 1, TIMESTAMP + 9)
-    assert one(client, version, TIMESTAMP + 10) == (0, -1, -1)
-    (found,) = ask(client, version, (0, -1, -1))
-    assert found.leader_epoch == (0 if version >= 4 else -1)
+@pytest.mark.parametrize("version", [1, 3, 4, 11])
+def test_the_ends_and_timestamps_are_found(client: FakeClient, version: int) -> None:
+    for timestamp, expected in (
+        (LATEST, (0, 3, -1)),
+        (EARLIEST, (0, 0, -1)),
+        (TIMESTAMP + 1, (0, 1, TIMESTAMP + 9)),
+        (TIMESTAMP + 10, (0, -1, -1)),
+    ):
+        assert ask(client, version, (0, timestamp, -1)) == [expected]
+    [topic] = client.ask(request((0, LATEST, -1)), version).topics
+    assert topic.partitions[0].leader_epoch == (0 if version >= 4 else -1)
 
 
-def test_the_first_use_of_partitions_waits_for_their_logs() -> None:
+def test_each_partition_has_its_own_code(kafka: FakeKafka, client: FakeClient) -> None:
+    partitions = [(0, LATEST, 0), (7, LATEST, -1), (1, LATEST, 1), (-1, LATEST, -1)]
+    assert [code for code, _, _ in ask(client, 9, *partitions)] == [0, 3, 75, 3]
+    kafka.log.failing = StorageFailed("cannot read")
+    assert ask(client, 9, (0, TIMESTAMP, -1))[0][0] == 56
+
+
+def test_the_first_request_for_a_partition_waits_for_its_log() -> None:
     kafka = FakeKafka()
     kafka.topic("t", 2)
     kafka.log.loading = Pending()
     kafka.log.loading_of = kafka.existing().partition_ids[1]
     client = kafka.client()
-    partitions = [ListOffsetsPartition(partition_index=i, timestamp=-1) for i in (0, 1)]
-    topics = [ListOffsetsTopic(name="t", partitions=partitions)]
-    client.send(ListOffsetsRequest(replica_id=-1, topics=topics), 1)
+    client.send(request((0, LATEST, -1), (1, LATEST, -1)), 1)
     kafka.run()
     assert client.frames() == []
     kafka.log.load()
@@ -70,73 +79,36 @@ def test_the_first_use_of_partitions_waits_for_their_logs() -> None:
     assert len(client.frames()) == 1
 
 
-@pytest.mark.parametrize(
-    ("timestamp", "first", "offset", "found_ms"),
-    [(-3, 7, 1, TIMESTAMP + 9), (-4, 8, 0, -1), (-5, 9, -1, -1), (-6, 11, -1, -1)],
-)
-def test_special_timestamps_are_known_from_their_version_on(
-    client: FakeClient, timestamp: int, first: int, offset: int, found_ms: int
-) -> None:
-    for version in range(1, 12):
-        expected = (0, offset, found_ms) if version >= first else (35, -1, -1)
-        assert one(client, version, timestamp) == expected
+# ---- long searches
+
+SEARCH = (0, TIMESTAMP + 400, -1)
 
 
-@pytest.mark.parametrize("timestamp", [-7, -(2**63)])
-def test_other_negative_timestamps_are_unknown(client: FakeClient, timestamp: int) -> None:
-    assert one(client, 11, timestamp)[0] == 35
-
-
-def test_each_refusal_has_its_code(kafka: FakeKafka, client: FakeClient) -> None:
-    found = ask(client, 9, (0, -1, 0), (7, -1, -1), (1, -1, 1), (-1, -1, -1))
-    assert [one.error_code for one in found] == [0, 3, 75, 3]
-    assert ask(client, 9, (0, -1, -2))[0].error_code == 74
-    assert ask(client, 9, (0, -1, -1), name="nope")[0].error_code == 3
-    kafka.log.failing = StorageFailed("cannot read")
-    assert ask(client, 9, (0, TIMESTAMP, -1))[0].error_code == 56
-
-
-def test_a_partition_that_is_asked_for_twice_contradicts_itself(client: FakeClient) -> None:
-    found = ask(client, 9, (0, -1, -1), (1, -1, -1), (0, -2, -1))
-    assert sorted((one.partition_index, one.error_code) for one in found) == [(0, 42), (1, 0)]
-
-
-def test_a_search_that_takes_longer_is_answered_later(kafka: FakeKafka, client: FakeClient) -> None:
+@pytest.fixture
+def long_search(kafka: FakeKafka) -> FakeKafka:
+    """Headers with wrong timestamps: SEARCH takes many passes."""
     kafka.clock.look_ns = SLICE_NS
-    false = record_batch(["x"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 1000)
     for _ in range(20):
-        kafka.appended(false)
-    kafka.appended(record_batch(["y"], timestamp=TIMESTAMP + 500))
-    found = ask(client, 9, (0, TIMESTAMP + 400, -1), (1, TIMESTAMP, -1), (7, -1, -1))
-    assert [(one.error_code, one.offset, one.timestamp) for one in found] == [
+        kafka.appended(record_batch(["x"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 1000))
+    return kafka
+
+
+def test_a_long_search_has_its_response_later(long_search: FakeKafka) -> None:
+    long_search.appended(record_batch(["y"], timestamp=TIMESTAMP + 500))
+    assert ask(long_search.client(), 9, SEARCH, (1, TIMESTAMP, -1), (7, -1, -1)) == [
         (0, 23, TIMESTAMP + 500),
         (0, -1, -1),
         (3, -1, -1),
     ]
 
 
-@pytest.fixture
-def lied_to(kafka: FakeKafka) -> FakeKafka:
-    """A log in which every search for a later moment takes many passes."""
-    kafka.clock.look_ns = SLICE_NS
-    false = record_batch(["x"], timestamp=TIMESTAMP, max_timestamp=TIMESTAMP + 1000)
-    for _ in range(20):
-        kafka.appended(false)
-    return kafka
-
-
-def later(version: int = 9) -> tuple[ListOffsetsRequest, int]:
-    wanted = [ListOffsetsPartition(partition_index=0, timestamp=TIMESTAMP + 400)]
-    return ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=wanted)]), version
-
-
-def test_a_fault_in_a_long_search_ends_its_connection_and_no_other(
-    lied_to: FakeKafka, monkeypatch: pytest.MonkeyPatch
+def test_a_fault_in_a_long_search_closes_its_connection_and_no_other(
+    long_search: FakeKafka, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clients = [lied_to.client() for _ in range(3)]
+    clients = [long_search.client() for _ in range(3)]
     for client in clients:
-        client.send(*later())
-    faults = [RuntimeError("nobody foresaw this")]
+        client.send(request(SEARCH), 9)
+    faults = [RuntimeError("a fault")]
     batch_at = list_offsets.batch_at
 
     def faulty(*where: Any) -> Any:
@@ -145,18 +117,16 @@ def test_a_fault_in_a_long_search_ends_its_connection_and_no_other(
         return batch_at(*where)
 
     monkeypatch.setattr(list_offsets, "batch_at", faulty)
-    lied_to.run()
+    long_search.run()
     assert [client.closed for client in clients] == [True, False, False]
     assert [len(client.answers()) for client in clients] == [0, 1, 1]
-    failures = lied_to.events.of("request_failed")
-    assert [str(line["error"]) for line in failures] == ["nobody foresaw this"]
+    failures = long_search.events.of("request_failed")
+    assert [str(line["error"]) for line in failures] == ["a fault"]
 
 
-def test_a_partition_that_is_deleted_during_a_search_is_unknown(lied_to: FakeKafka) -> None:
-    client = lied_to.client()
-    client.send(*later())
-    lied_to.broker.topics.delete_topics.delete([lied_to.existing()])
-    lied_to.run()
-    [answer] = client.answers()
-    [found] = answer.topics[0].partitions
-    assert (found.error_code, found.offset, found.timestamp) == (3, -1, -1)
+def test_a_partition_that_is_deleted_during_a_search_is_unknown(long_search: FakeKafka) -> None:
+    client = long_search.client()
+    client.send(request(SEARCH), 9)
+    long_search.broker.topics.delete_topics.delete([long_search.existing()])
+    long_search.run()
+    assert [found(response) for response in client.answers()] == [[(3, -1, -1)]]

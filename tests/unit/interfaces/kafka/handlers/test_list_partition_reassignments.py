@@ -9,9 +9,8 @@ from tests.fakes.client import FakeClient, FakeKafka
 
 def test_no_partition_is_being_reassigned(kafka: FakeKafka, client: FakeClient) -> None:
     kafka.topic("t")
-    topics = [
-        ListPartitionReassignmentsTopics(name=name, partition_indexes=[0]) for name in ("t", "no")
-    ]
-    for asked in (topics, None):
-        answer = client.ask(ListPartitionReassignmentsRequest(topics=asked), 0)
-        assert (answer.error_code, answer.error_message, answer.topics) == (0, None, [])
+    names = ("t", "absent")
+    topics = [ListPartitionReassignmentsTopics(name=name, partition_indexes=[0]) for name in names]
+    for requested in (topics, None):
+        response = client.ask(ListPartitionReassignmentsRequest(topics=requested), 0)
+        assert (response.error_code, response.error_message, response.topics) == (0, None, [])

@@ -1,4 +1,4 @@
-"""What clients are told of other nodes: where a partition is led, and a group coordinated."""
+"""Responses about other nodes: leaders of partitions, and coordinators of groups."""
 
 from __future__ import annotations
 
@@ -6,14 +6,8 @@ import pytest
 
 from domain.cluster.nodes import Leader, Node
 from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterRequest
-from interfaces.kafka.wire.messages.describe_topic_partitions import (
-    DescribeTopicPartitionsRequest,
-)
-from interfaces.kafka.wire.messages.fetch import (
-    FetchPartition,
-    FetchRequest,
-    FetchTopic,
-)
+from interfaces.kafka.wire.messages.describe_topic_partitions import DescribeTopicPartitionsRequest
+from interfaces.kafka.wire.messages.fetch import FetchRequest
 from interfaces.kafka.wire.messages.find_coordinator import FindCoordinatorRequest
 from interfaces.kafka.wire.messages.heartbeat import HeartbeatRequest
 from interfaces.kafka.wire.messages.metadata import MetadataRequest
@@ -22,11 +16,10 @@ from interfaces.kafka.wire.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
-from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeClient, FakeKafka
-from tests.unit.interfaces.kafka.handlers.test_produce import request as produce_request
+from tests.fakes.requests import fetch, produce
 
-ELSEWHERE = Node(2, "b", {"PLAINTEXT": ("192.0.2.2", 9094)})
+OTHER = Node(2, "b", {"PLAINTEXT": ("192.0.2.2", 9094)})
 LEADER_NOT_AVAILABLE, NOT_LEADER, NOT_COORDINATOR, FENCED = 5, 6, 16, 74
 
 
@@ -34,31 +27,25 @@ LEADER_NOT_AVAILABLE, NOT_LEADER, NOT_COORDINATOR, FENCED = 5, 6, 16, 74
 def kafka() -> FakeKafka:
     kafka = FakeKafka()
     kafka.topic("t")
-    kafka.placement.add(ELSEWHERE)
+    kafka.placement.add(OTHER)
     return kafka
-
-
-@pytest.fixture
-def client(kafka: FakeKafka) -> FakeClient:
-    return kafka.client()
 
 
 def move(kafka: FakeKafka, node_id: int, epoch: int) -> None:
     kafka.placement.move(kafka.existing().partition_ids[0], Leader(node_id, epoch))
 
 
-def fetch(kafka: FakeKafka, epoch: int, offset: int = 0, max_wait_ms: int = 0) -> FetchRequest:
-    wanted = FetchPartition(
-        partition=0, current_leader_epoch=epoch, fetch_offset=offset, partition_max_bytes=1000
-    )
-    topic = FetchTopic(topic="t", topic_id=kafka.existing().topic_id, partitions=[wanted])
-    return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=1, max_bytes=1000, topics=[topic])
+def fetch_by_id(kafka: FakeKafka, epoch: int, max_wait_ms: int = 0) -> FetchRequest:
+    request = fetch(max_wait_ms)
+    request.topics[0].topic_id = kafka.existing().topic_id
+    request.topics[0].partitions[0].current_leader_epoch = epoch
+    return request
 
 
-def test_metadata_names_all_nodes_and_the_leader_of_each_partition(
+def test_metadata_has_all_nodes_and_the_leader_of_each_partition(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
-    client.ask(MetadataRequest(topics=None), 12)  # it is remembered, until something moves
+    client.ask(MetadataRequest(topics=None), 12)  # cached until a leader moves
     move(kafka, 2, 7)
     metadata = client.ask(MetadataRequest(topics=None), 12)
     nodes = [(one.node_id, one.host, one.port, one.rack) for one in metadata.brokers]
@@ -69,10 +56,10 @@ def test_metadata_names_all_nodes_and_the_leader_of_each_partition(
     assert [one.broker_id for one in cluster.brokers] == [1, 2]
 
 
-def test_a_leader_that_is_not_alive_is_named_nowhere(kafka: FakeKafka, client: FakeClient) -> None:
+def test_a_leader_that_is_not_alive_is_in_no_response(kafka: FakeKafka, client: FakeClient) -> None:
     move(kafka, 2, 7)
-    client.ask(MetadataRequest(topics=None), 12)  # remembered, until a node goes
-    kafka.placement.remove(ELSEWHERE)
+    client.ask(MetadataRequest(topics=None), 12)  # cached until a node leaves
+    kafka.placement.remove(OTHER)
     metadata = client.ask(MetadataRequest(topics=None), 12)
     assert [one.node_id for one in metadata.brokers] == [1]
     [partition] = metadata.topics[0].partitions
@@ -88,7 +75,7 @@ def test_a_producer_is_sent_to_the_leader(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
     move(kafka, 2, 7)
-    response = client.ask(produce_request({0: record_batch(["a"])}), version)
+    response = client.ask(produce(), version)
     [[partition]] = [topic.partition_responses for topic in response.responses]
     assert partition.error_code == NOT_LEADER
     if version >= 10:
@@ -97,8 +84,8 @@ def test_a_producer_is_sent_to_the_leader(
         assert [(one.node_id, one.host) for one in response.node_endpoints] == [(2, "192.0.2.2")]
 
 
-def test_a_fetch_that_waits_is_sent_to_the_new_leader(kafka: FakeKafka, client: FakeClient) -> None:
-    client.send(fetch(kafka, -1, max_wait_ms=500), 16)
+def test_a_waiting_fetch_is_sent_to_the_new_leader(kafka: FakeKafka, client: FakeClient) -> None:
+    client.send(fetch_by_id(kafka, -1, max_wait_ms=500), 16)
     kafka.scheduler.run_pass()
     move(kafka, 2, 7)
     kafka.scheduler.run()
@@ -111,18 +98,17 @@ def test_a_fetch_that_waits_is_sent_to_the_new_leader(kafka: FakeKafka, client: 
 def test_a_new_epoch_shows_consumers_where_the_last_one_ended(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
-    client.ask(produce_request({0: record_batch(["a", "b"])}), 9)
+    client.ask(produce(), 9)
     move(kafka, 1, 3)
-    response = client.ask(fetch(kafka, 0), 16)
+    response = client.ask(fetch_by_id(kafka, 0), 16)
     [[partition]] = [topic.partitions for topic in response.responses]
     assert (partition.error_code, partition.current_leader.leader_epoch) == (FENCED, 3)
-    client.ask(produce_request({0: record_batch(["c"])}), 9)
-    asked = OffsetForLeaderPartition(partition=0, current_leader_epoch=3, leader_epoch=0)
-    ends = client.ask(
-        OffsetForLeaderEpochRequest(topics=[OffsetForLeaderTopic(topic="t", partitions=[asked])]), 3
-    )
+    client.ask(produce(), 9)
+    requested = OffsetForLeaderPartition(partition=0, current_leader_epoch=3, leader_epoch=0)
+    topic = OffsetForLeaderTopic(topic="t", partitions=[requested])
+    ends = client.ask(OffsetForLeaderEpochRequest(topics=[topic]), 3)
     [[end]] = [topic.partitions for topic in ends.topics]
-    assert (end.error_code, end.leader_epoch, end.end_offset) == (0, 0, 2)
+    assert (end.error_code, end.leader_epoch, end.end_offset) == (0, 0, 1)
 
 
 def test_members_are_sent_to_the_coordinator(kafka: FakeKafka, client: FakeClient) -> None:

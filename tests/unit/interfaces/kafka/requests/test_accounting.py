@@ -6,23 +6,17 @@ import pytest
 
 from application.metrics.families.request_counts import STAGES, RequestCounts
 from application.metrics.recent_requests import RequestQuery
+from application.ports.request_log import RequestRecord
 from domain.topics.topic import text_of_id
 from interfaces.kafka.requests import accounting
 from interfaces.kafka.requests.apis import FETCH, PRODUCE
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_groups import DescribeGroupsRequest
-from tests.fakes.client import FakeKafka, frame
+from tests.fakes.client import FakeClient, FakeKafka, frame
 from tests.fakes.logs import FakeRequestLog
 from tests.fakes.requests import fetch, metadata, produce
 
-
-def counts(kafka: FakeKafka, key: int, version: int) -> RequestCounts:
-    return kafka.shared.routes.made[key, version].counts
-
-
-def detailed(kept: RequestCounts) -> int:
-    """Of how many the stages are known."""
-    return sum(kept.stages["wait"].places)
+METADATA = 3
 
 
 @pytest.fixture
@@ -32,8 +26,63 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-def test_requests_and_their_bytes_are_counted_by_api_and_version(kafka: FakeKafka) -> None:
-    client = kafka.client()
+def counts(kafka: FakeKafka, key: int, version: int) -> RequestCounts:
+    return kafka.shared.routes.made[key, version].counts
+
+
+def detailed(found: RequestCounts) -> int:
+    """Number of requests with known stages."""
+    return sum(found.stages["wait"].places)
+
+
+def recent(kafka: FakeKafka, **query: object) -> list[RequestRecord]:
+    """The newest first."""
+    found = kafka.shared.request_accounting.recent.find(RequestQuery(**query))  # type: ignore[arg-type]
+    return [one for some in found for one in some]
+
+
+# ---- order of responses
+
+
+def calls(kafka: FakeKafka, number: int) -> list[Call]:
+    session = kafka.client().session
+    route = kafka.shared.routes.find(PRODUCE, 9)
+    assert route is not None
+    return [Call(session, route, one, 100, 1) for one in range(number)]
+
+
+def test_responses_are_taken_in_the_order_of_the_requests(kafka: FakeKafka) -> None:
+    first, second, third = calls(kafka, 3)
+    waiting = deque([first, second, third])
+    for call, response in ((third, b"c"), (second, b"b")):
+        call.pieces, call.bytes_out = [response], 1
+    take = kafka.shared.request_accounting.take
+    assert take(waiting) == (0, [])
+    first.pieces, first.bytes_out = [b"a1", b"a2"], 4
+    assert take(waiting) == (6, [b"a1", b"a2", b"b", b"c"])
+    assert take(waiting) == (0, [])
+
+
+def test_a_request_without_a_response_is_passed_and_records_are_not_copied(
+    kafka: FakeKafka,
+) -> None:
+    without, completed, incomplete = calls(kafka, 3)
+    records = memoryview(b"x" * 1000)
+    without.pieces, without.bytes_out = [], 0
+    completed.pieces, completed.bytes_out = [b"ab", records], 1002
+    waiting = deque([without, completed, incomplete])
+    size_bytes, pieces = kafka.shared.request_accounting.take(waiting)
+    assert (size_bytes, list(waiting)) == (1002, [incomplete])
+    assert pieces[1] is records
+
+
+# ---- counts
+
+
+def test_requests_bytes_and_errors_are_counted_by_api_and_version(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    """An error that a response has twice is counted once."""
     sent = frame(produce("x"), 9)
     for _ in range(3):
         client.transport.send(sent)
@@ -46,84 +95,54 @@ def test_requests_and_their_bytes_are_counted_by_api_and_version(kafka: FakeKafk
     assert (ninth.requests, counts(kafka, PRODUCE, 7).requests) == (3, 1)
     assert (ninth.bytes_in, ninth.bytes_out) == (3 * len(sent), len(received))
     assert ninth.errors == {}
+    client.frames()
+    other = kafka.client()
+    other.ask(metadata("a b", "c d", "t"), 12)
+    other.ask(metadata("t"), 12)
+    described = counts(kafka, METADATA, 12)
+    assert (described.requests, described.errors) == (2, {17: 1})
 
 
-def test_an_answer_with_errors_counts_each_of_them_once(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    client.ask(metadata("a b", "c d", "t"), 12)
-    client.ask(metadata("t"), 12)
-    assert counts(kafka, 3, 12).errors == {17: 1}
-    assert counts(kafka, 3, 12).requests == 2
+def test_a_request_of_a_closed_connection_is_counted_separately(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    client.send(fetch(max_wait_ms=100), 12)
+    client.session.abort()
+    kafka.run()
+    found = counts(kafka, FETCH, 12)
+    assert (found.requests, found.unanswered) == (0, 1)
 
 
-def test_answers_leave_in_the_order_of_the_requests(kafka: FakeKafka) -> None:
-    peer = kafka.client().session
-    route = kafka.shared.routes.find(PRODUCE, 9)
-    assert route is not None
-    first, second, third = (Call(peer, route, number, 100, 1) for number in range(3))
-    waiting = deque([first, second, third])
-    for call, answer in ((third, b"c"), (second, b"b")):
-        call.pieces, call.bytes_out = [answer], 1
-    assert kafka.shared.request_accounting.take(waiting) == (0, [])
-    first.pieces, first.bytes_out = [b"a1", b"a2"], 4
-    assert kafka.shared.request_accounting.take(waiting) == (6, [b"a1", b"a2", b"b", b"c"])
-    assert kafka.shared.request_accounting.take(waiting) == (0, [])
-
-
-def test_no_answer_at_all_holds_nothing_back_and_pieces_leave_as_they_are(kafka: FakeKafka) -> None:
-    peer = kafka.client().session
-    route = kafka.shared.routes.find(PRODUCE, 9)
-    assert route is not None
-    nothing, answered, unanswered = (Call(peer, route, number, 100, 1) for number in range(3))
-    records = memoryview(b"x" * 1000)
-    nothing.pieces, nothing.bytes_out = [], 0
-    answered.pieces, answered.bytes_out = [b"ab", records], 1002
-    waiting = deque([nothing, answered, unanswered])
-    size_bytes, pieces = kafka.shared.request_accounting.take(waiting)
-    assert (size_bytes, list(waiting)) == (1002, [unanswered])
-    assert pieces[1] is records
-
-
-def test_the_stages_of_a_request_add_up_to_the_whole(kafka: FakeKafka) -> None:
-    client = kafka.client()
+def test_the_stages_of_a_request_add_up_to_its_duration(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
     for _ in range(5):
         client.ask(produce(), 9)
-    kept = counts(kafka, PRODUCE, 9)
-    assert kept.requests == 5
+    found = counts(kafka, PRODUCE, 9)
+    assert found.requests == 5
     for stage in STAGES:
-        assert sum(kept.stages[stage].places) == 5
-    assert sum(kept.stages[stage].sum for stage in STAGES) == kept.total.sum > 0
-
-
-def test_a_duration_stands_in_the_place_of_its_bits(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    client.send(fetch(max_wait_ms=100), 12)
+        assert sum(found.stages[stage].places) == 5
+    assert sum(found.stages[stage].sum for stage in STAGES) == found.total.sum > 0
+    client.send(fetch(max_wait_ms=100, offset=9), 12)
     kafka.scheduler.advance(100)
-    assert client.answers()
     total = counts(kafka, FETCH, 12).total
     assert total.places.index(1) == total.sum.bit_length()
 
 
-def test_only_so_many_a_second_are_looked_at_closely_but_all_are_counted(
-    kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch
+def test_only_some_requests_a_second_have_stages_and_all_are_counted(
+    kafka: FakeKafka, client: FakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now_ns = 10**15
     monkeypatch.setattr(accounting, "perf_counter_ns", lambda: now_ns)
     monkeypatch.setattr(accounting, "DETAILED_A_TENTH", 1)
     monkeypatch.setattr(accounting, "DETAILED_AT_ONCE", 2)
-    client = kafka.client()
-    for _ in range(5):
-        client.ask(produce(), 9)
-    kept = counts(kafka, PRODUCE, 9)
-    assert (kept.requests, detailed(kept)) == (5, 2)
-    now_ns += accounting.TENTH_NS
-    for _ in range(3):
-        client.ask(produce(), 9)
-    assert (kept.requests, detailed(kept)) == (8, 3)
-    now_ns += 100 * accounting.TENTH_NS
-    for _ in range(5):
-        client.ask(produce(), 9)
-    assert (kept.requests, detailed(kept)) == (13, 5)
+    found = None
+    for tenths, requests, expected in ((0, 5, (5, 2)), (1, 3, (8, 3)), (100, 5, (13, 5))):
+        now_ns += tenths * accounting.TENTH_NS
+        for _ in range(requests):
+            client.ask(produce(), 9)
+        found = counts(kafka, PRODUCE, 9)
+        assert (found.requests, detailed(found)) == expected
 
 
 @pytest.fixture
@@ -133,7 +152,7 @@ def unsampled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("unsampled")
-def test_what_failed_or_was_slow_is_always_looked_at_closely() -> None:
+def test_a_failed_request_is_logged_and_remembered_although_it_is_not_sampled() -> None:
     log = FakeRequestLog(enabled=True, slow_ns=1 << 62)
     kafka = FakeKafka(log)
     kafka.topic("t")
@@ -141,12 +160,11 @@ def test_what_failed_or_was_slow_is_always_looked_at_closely() -> None:
     client.ask(metadata("t"), 12)
     client.ask(metadata("a b"), 12)
     assert [one.correlation_id for one in log.records] == [2]
-    [remembered] = kafka.shared.request_accounting.recent.find(RequestQuery())
-    assert [one.correlation_id for one in remembered] == [2]
+    assert [one.correlation_id for one in recent(kafka)] == [2]
 
 
 @pytest.mark.usefixtures("unsampled")
-def test_a_repeated_produce_that_nobody_looked_at_on_its_way_is_told_where_it_fails() -> None:
+def test_a_failed_repeated_produce_is_logged_although_it_is_not_sampled() -> None:
     log = FakeRequestLog(enabled=True, slow_ns=1 << 62)
     log.quick_ns = 1 << 63  # as with log.requests=errors
     kafka = FakeKafka(log)
@@ -159,72 +177,47 @@ def test_a_repeated_produce_that_nobody_looked_at_on_its_way_is_told_where_it_fa
     [record] = log.records
     assert (record.correlation_id, record.error_names) == (4, ("KAFKA_STORAGE_ERROR",))
     assert record.received_ns == record.handled_ns < record.completed_ns == record.sent_ns
-    kept = counts(kafka, PRODUCE, 9)
-    assert kept.requests == 4 > detailed(kept)
+    found = counts(kafka, PRODUCE, 9)
+    assert found.requests == 4 > detailed(found)
 
 
-def test_a_failed_request_is_found_when_many_others_have_come_since() -> None:
+# ---- recent requests
+
+
+def test_the_newest_requests_and_older_failures_are_remembered() -> None:
     kafka = FakeKafka(requests_recent_max="10")
     kafka.topic("t")
     client = kafka.client()
     unknown = produce()
-    unknown.topic_data[0].name = "gone"
+    unknown.topic_data[0].name = "absent"
     client.ask(unknown, 9)
     for _ in range(50):
         client.ask(metadata("t"), 12)
-    recent = kafka.shared.request_accounting.recent
-    [found] = [one for some in recent.find(RequestQuery(correlation_id=1)) for one in some]
+    [found] = recent(kafka, correlation_id=1)
     assert found.error_names == ("UNKNOWN_TOPIC_OR_PARTITION",)
-    everything = [one.correlation_id for some in recent.find(RequestQuery()) for one in some]
-    assert everything == [*range(51, 41, -1), 1]
+    assert found.client.peer == "192.0.2.7:40001"
+    newest = recent(kafka, client_id="a-client")
+    assert [one.correlation_id for one in newest] == [*range(51, 41, -1), 1]
+    assert [newest[0].kind.title, newest[-1].kind.title] == ["Metadata", "Produce"]
 
 
-def test_a_topic_given_by_its_id_is_shown_by_its_name(kafka: FakeKafka) -> None:
-    topic = kafka.existing("t")
-    client = kafka.client()
-    by_id = fetch(max_wait_ms=0)
-    by_id.topics[0].topic, by_id.topics[0].topic_id = "", topic.topic_id
-    client.ask(by_id, 13)
-    by_id.topics[0].topic_id = bytes(range(16))
-    client.ask(by_id, 13)
-    recent = kafka.shared.request_accounting.recent
-    [[unknown, known]] = recent.find(RequestQuery(api="Fetch"))
+def test_a_topic_id_is_shown_as_the_name_of_the_topic(kafka: FakeKafka, client: FakeClient) -> None:
+    request = fetch(max_wait_ms=0)
+    for topic_id in (kafka.existing("t").topic_id, bytes(range(16))):
+        request.topics[0].topic, request.topics[0].topic_id = "", topic_id
+        client.ask(request, 13)
+    unknown, known = recent(kafka, api="Fetch")
     assert known.log_subject == ("topic", "t")
     assert unknown.log_subject == ("topic_id", text_of_id(bytes(range(16))))
 
 
-def test_who_is_gone_before_the_answer_is_counted_apart(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    client.send(fetch(max_wait_ms=100), 12)
-    client.session.abort()
-    kafka.run()
-    kept = counts(kafka, FETCH, 12)
-    assert (kept.requests, kept.unanswered) == (0, 1)
-
-
-def test_the_newest_requests_are_remembered_without_their_answers(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    client.ask(produce(), 9)
-    client.ask(fetch(), 12)
-    [[newest, before]] = kafka.shared.request_accounting.recent.find(
-        RequestQuery(client_id="a-client")
-    )
-    assert (newest.kind.title, before.kind.title) == ("Fetch", "Produce")
-    assert newest.client.peer == "192.0.2.7:40001"
-
-
-def test_of_a_connection_that_is_gone_no_long_name_is_remembered(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    client.transport.send(frame(metadata("t"), 12, client_id="x" * 30_000))
+def test_long_names_are_remembered_in_part(kafka: FakeKafka, client: FakeClient) -> None:
+    """Client ids when the connection is closed."""
+    request = DescribeGroupsRequest(groups=["g" * 30_000])
+    client.transport.send(frame(request, 5, client_id="x" * 30_000))
     kafka.run()
     client.session.abort()
     kafka.run()
-    [[record]] = kafka.shared.request_accounting.recent.find(RequestQuery())
+    [record] = recent(kafka)
     assert record.client.client_id == "x" * 200
-
-
-def test_no_long_name_of_what_it_concerns_is_remembered(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    client.ask(DescribeGroupsRequest(groups=["g" * 30_000]), 5)
-    [[record]] = kafka.shared.request_accounting.recent.find(RequestQuery())
     assert record.log_subject == ("group", "g" * 200)

@@ -1,3 +1,5 @@
+"""The authorizer checks the operation on each resource before the handler runs."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -9,7 +11,7 @@ from domain.groups.classic.group import ClassicGroup
 from domain.security.access import Operation, ResourceType
 from domain.security.principal import ANONYMOUS, Principal
 from interfaces.kafka.requests.apis import APIS, Api
-from interfaces.kafka.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from interfaces.kafka.wire.messages.create_topics import CreateTopicsRequest
 from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterRequest
 from interfaces.kafka.wire.messages.describe_groups import DescribeGroupsRequest
 from interfaces.kafka.wire.messages.describe_topic_partitions import (
@@ -24,38 +26,40 @@ from interfaces.kafka.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
 )
+from interfaces.kafka.wire.schema import Request
 from tests.fakes.answers import error_codes
 from tests.fakes.client import FakeKafka, FakeListener
 from tests.fakes.offset_requests import at, offset_commit
-from tests.fakes.plain_requests import REQUESTS
+from tests.fakes.plain_requests import plain_request
 from tests.fakes.requests import fetch, metadata, produce
+from tests.fakes.topic_requests import new
+
+Right = tuple[Operation, ResourceType, str]
 
 CODES = {ResourceType.TOPIC: 29, ResourceType.GROUP: 30, ResourceType.CLUSTER: 31}
-#: Of requests that say themselves which resources they are for.
-SAID = {"find_coordinator": ResourceType.GROUP}
+#: APIs whose requests contain the type of the resource.
+TYPED = {"find_coordinator": ResourceType.GROUP}
 READ_T, WRITE_T, DESCRIBE_T = (
     (operation, ResourceType.TOPIC, "t")
     for operation in (Operation.READ, Operation.WRITE, Operation.DESCRIBE)
 )
-GUARDED = [
-    pytest.param(api, version, id=f"{api.name}-{version}")
-    for api in APIS
-    for version in range(api.first_served, api.max_version + 1)
-    if api.needs
-]
+
+
+def on_group(group_id: str) -> Right:
+    return Operation.DESCRIBE, ResourceType.GROUP, group_id
 
 
 class FakeAuthorizer:
     allows_everything = False
 
-    def __init__(self, *allowed: tuple[Operation, ResourceType, str]) -> None:
+    def __init__(self, *allowed: Right) -> None:
         self.allowed = set(allowed)
-        self.asked: list[tuple[Principal, Operation, ResourceType, str]] = []
+        self.checked: list[tuple[Principal, Operation, ResourceType, str]] = []
 
     def allows(
         self, principal: Principal, operation: Operation, resource: ResourceType, name: str
     ) -> bool:
-        self.asked.append((principal, operation, resource, name))
+        self.checked.append((principal, operation, resource, name))
         return (operation, resource, name) in self.allowed
 
     def allows_any(
@@ -72,81 +76,86 @@ def guarded(authorizer: FakeAuthorizer) -> FakeKafka:
     return kafka
 
 
-def refusals(answer: Any) -> set[int]:
-    return error_codes(answer) - {0}
+def refusals(authorizer: FakeAuthorizer, request: Request, version: int) -> set[int]:
+    return error_codes(guarded(authorizer).client().ask(request, version)) - {0}
 
 
-@pytest.mark.parametrize(("api", "version"), GUARDED)
-def test_a_request_that_is_not_allowed_is_refused_with_the_code_of_its_resource(
-    api: Api, version: int
-) -> None:
+@pytest.mark.parametrize("api", [one for one in APIS if one.needs], ids=lambda api: api.name)
+def test_a_request_that_is_not_allowed_has_the_error_of_its_resource(api: Api) -> None:
     kafka = guarded(FakeAuthorizer())
     client = kafka.client()
-    request: Any = REQUESTS[api.name](version)
-    for data in getattr(request, "topic_data", None) or getattr(request, "topics", None) or ():
-        if getattr(data, "topic_id", bytes(16)) != bytes(16):
-            data.topic_id = kafka.existing().topic_id
-    answer = client.ask(request, version)
-    resource = api.needs[0][1] or SAID.get(api.name, ResourceType.TOPIC)
-    assert refusals(answer) == {CODES[resource]}
+    resource = api.needs[0][1] or TYPED.get(api.name, ResourceType.TOPIC)
+    for version in range(api.first_served, api.max_version + 1):
+        request = plain_request(api.name, version, kafka.existing().topic_id)
+        assert error_codes(client.ask(request, version)) - {0} == {CODES[resource]}, version
     assert not client.closed
     assert kafka.events.of("request_failed") == []
 
 
-def test_what_is_asked_names_principal_operation_and_every_resource() -> None:
+def test_the_authorizer_gets_the_principal_the_operation_and_each_resource() -> None:
     authorizer = FakeAuthorizer((Operation.READ, ResourceType.GROUP, "g"))
     kafka = guarded(authorizer)
     by_name = kafka.client().ask(offset_commit("g", ("t", [at(0)])), 9)
-    assert refusals(by_name) == {29}
-    assert authorizer.asked == [
+    assert error_codes(by_name) == {29}
+    assert authorizer.checked == [
         (ANONYMOUS, Operation.READ, ResourceType.GROUP, "g"),
-        (ANONYMOUS, Operation.READ, ResourceType.TOPIC, "t"),
+        (ANONYMOUS, *READ_T),
     ]
     by_id = fetch(max_wait_ms=0)
     by_id.topics[0].topic_id = kafka.existing().topic_id
     kafka.client().ask(by_id, 13)
-    assert authorizer.asked[-1] == (ANONYMOUS, Operation.READ, ResourceType.TOPIC, "t")
+    assert authorizer.checked[-1] == (ANONYMOUS, *READ_T)
 
 
-def test_who_may_create_anything_may_create_every_topic() -> None:
-    request = CreateTopicsRequest(topics=[CreatableTopic("new", 1, 1)])
-    everywhere = (Operation.CREATE, ResourceType.CLUSTER, "kafka-cluster")
-    assert refusals(guarded(FakeAuthorizer(everywhere)).client().ask(request, 7)) == set()
-    one = (Operation.CREATE, ResourceType.TOPIC, "new")
-    assert refusals(guarded(FakeAuthorizer(one)).client().ask(request, 7)) == set()
-
-
-def test_who_may_write_to_any_topic_may_do_so_idempotently() -> None:
-    request = InitProducerIdRequest(transactional_id=None)
-    assert refusals(guarded(FakeAuthorizer(READ_T)).client().ask(request, 4)) == {31}
-    assert refusals(guarded(FakeAuthorizer(WRITE_T)).client().ask(request, 4)) == set()
-
-
-def test_an_empty_group_id_is_asked_for_like_any_other() -> None:
-    authorizer = FakeAuthorizer()
-    kafka = guarded(authorizer)
-    groups = [OffsetFetchRequestGroup(group_id="", topics=None)]
-    assert refusals(kafka.client().ask(OffsetFetchRequest(groups=groups), 8)) == {30}
-    assert refusals(kafka.client().ask(DescribeGroupsRequest(groups=[""]), 5)) == {30}
-    empty = (ANONYMOUS, Operation.DESCRIBE, ResourceType.GROUP, "")
-    assert authorizer.asked == [empty, empty]
+CREATE_NEW = CreateTopicsRequest(topics=[new("new")])
+INIT = InitProducerIdRequest(transactional_id=None)
 
 
 @pytest.mark.parametrize(
-    ("key_type", "resource", "code"),
-    [(0, ResourceType.GROUP, 30), (1, ResourceType.TRANSACTIONAL_ID, 53)],
+    ("right", "request_", "version", "codes"),
+    [
+        # Create on the cluster allows every topic.
+        ((Operation.CREATE, ResourceType.CLUSTER, "kafka-cluster"), CREATE_NEW, 7, set()),
+        ((Operation.CREATE, ResourceType.TOPIC, "new"), CREATE_NEW, 7, set()),
+        # Write on any topic allows idempotent producers.
+        (READ_T, INIT, 4, {31}),
+        (WRITE_T, INIT, 4, set()),
+    ],
 )
-def test_who_looks_for_a_coordinator_is_asked_about_the_kind_of_its_key(
-    key_type: int, resource: ResourceType, code: int
+def test_one_of_several_rights_is_enough(
+    right: Right, request_: Request, version: int, codes: set[int]
+) -> None:
+    assert refusals(FakeAuthorizer(right), request_, version) == codes
+
+
+@pytest.mark.parametrize(
+    ("request_", "version", "resource", "name", "code"),
+    [
+        (
+            *(OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="", topics=None)]), 8),
+            *(ResourceType.GROUP, "", 30),
+        ),
+        (DescribeGroupsRequest(groups=[""]), 5, ResourceType.GROUP, "", 30),
+        (
+            *(FindCoordinatorRequest(key_type=0, coordinator_keys=["k"]), 4),
+            *(ResourceType.GROUP, "k", 30),
+        ),
+        (
+            *(FindCoordinatorRequest(key_type=1, coordinator_keys=["k"]), 4),
+            *(ResourceType.TRANSACTIONAL_ID, "k", 53),
+        ),
+    ],
+)
+def test_an_empty_group_id_and_the_type_of_a_key_are_checked(
+    request_: Request, version: int, resource: ResourceType, name: str, code: int
 ) -> None:
     authorizer = FakeAuthorizer()
-    request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=["k"])
-    assert refusals(guarded(authorizer).client().ask(request, 4)) == {code}
-    assert authorizer.asked == [(ANONYMOUS, Operation.DESCRIBE, resource, "k")]
+    assert refusals(authorizer, request_, version) == {code}
+    assert authorizer.checked == [(ANONYMOUS, Operation.DESCRIBE, resource, name)]
 
 
 @pytest.mark.parametrize("version", [4, 12])
-def test_metadata_refuses_each_topic_by_itself(version: int) -> None:
+def test_metadata_refuses_each_topic_separately(version: int) -> None:
     kafka = guarded(FakeAuthorizer(DESCRIBE_T))
     kafka.topic("secret")
     client = kafka.client()
@@ -162,17 +171,15 @@ def test_metadata_refuses_each_topic_by_itself(version: int) -> None:
         assert {one.name: one.error_code for one in by_id.topics} == {"t": 0, None: 29}
 
 
-def test_a_topic_is_created_on_the_way_for_those_who_may_create_it() -> None:
-    may_describe = (Operation.DESCRIBE, ResourceType.TOPIC, "new")
-    authorizer = FakeAuthorizer(may_describe)
-    client = guarded(authorizer).client()
-    assert refusals(client.ask(metadata("new"), 12)) == {29}
+def test_metadata_creates_a_topic_only_with_the_right_to_create_it() -> None:
+    authorizer = FakeAuthorizer((Operation.DESCRIBE, ResourceType.TOPIC, "new"))
+    assert refusals(authorizer, metadata("new"), 12) == {29}
     authorizer.allowed.add((Operation.CREATE, ResourceType.TOPIC, "new"))
-    assert refusals(client.ask(metadata("new"), 12)) == set()
+    assert refusals(authorizer, metadata("new"), 12) == set()
 
 
-def test_topics_and_groups_that_may_not_be_described_are_not_listed() -> None:
-    kafka = guarded(FakeAuthorizer(DESCRIBE_T, (Operation.DESCRIBE, ResourceType.GROUP, "g")))
+def test_lists_have_only_topics_and_groups_that_the_principal_may_describe() -> None:
+    kafka = guarded(FakeAuthorizer(DESCRIBE_T, on_group("g")))
     kafka.topic("secret")
     for group_id in ("g", "h"):
         kafka.broker.groups.registry.put(ClassicGroup(group_id))
@@ -180,38 +187,36 @@ def test_topics_and_groups_that_may_not_be_described_are_not_listed() -> None:
     listed = client.ask(DescribeTopicPartitionsRequest(response_partition_limit=10), 0)
     assert [one.name for one in listed.topics] == ["t"]
     secret = DescribeTopicPartitionsRequest(topics=[TopicRequest(name="secret")])
-    assert refusals(client.ask(secret, 0)) == {29}
+    assert error_codes(client.ask(secret, 0)) == {29}
     assert [one.group_id for one in client.ask(ListGroupsRequest(), 5).groups] == ["g"]
 
 
 def test_authorized_operations_are_those_that_the_authorizer_allows() -> None:
-    describe_cluster = (Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
-    describe_group = (Operation.DESCRIBE, ResourceType.GROUP, "g")
-    authorizer = FakeAuthorizer(DESCRIBE_T, WRITE_T, describe_group)
+    authorizer = FakeAuthorizer(DESCRIBE_T, WRITE_T, on_group("g"))
     client = guarded(authorizer).client()
-    asked = MetadataRequest(
+    request = MetadataRequest(
         topics=None,
         include_topic_authorized_operations=True,
         include_cluster_authorized_operations=True,
     )
-    answer = client.ask(asked, 10)
-    assert answer.topics[0].topic_authorized_operations == 1 << 8 | 1 << 4
-    assert answer.cluster_authorized_operations == 0
-    authorizer.allowed.add(describe_cluster)
+    response = client.ask(request, 10)
+    assert response.topics[0].topic_authorized_operations == 1 << 8 | 1 << 4
+    assert response.cluster_authorized_operations == 0
+    authorizer.allowed.add((Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster"))
     cluster = client.ask(DescribeClusterRequest(include_cluster_authorized_operations=True), 0)
     assert cluster.cluster_authorized_operations == 1 << 8
     groups = DescribeGroupsRequest(groups=["g"], include_authorized_operations=True)
     assert client.ask(groups, 5).groups[0].authorized_operations == 1 << 8
 
 
-def test_nothing_shortens_the_way_past_the_gate() -> None:
+def test_no_cache_bypasses_the_gate() -> None:
     authorizer = FakeAuthorizer(WRITE_T)
     kafka = guarded(authorizer)
     client = kafka.client()
     for _ in range(3):
-        assert refusals(client.ask(produce(), 9)) == set()
+        assert error_codes(client.ask(produce(), 9)) == {0}
     authorizer.allowed.remove(WRITE_T)
-    assert refusals(client.ask(produce(), 9)) == {29}
+    assert error_codes(client.ask(produce(), 9)) == {29}
     client.ask(MetadataRequest(topics=None), 12)
     assert all(
         not route.repeated and not route.cached_responses
@@ -220,8 +225,8 @@ def test_nothing_shortens_the_way_past_the_gate() -> None:
 
 
 @pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
-def test_the_fields_that_name_resources_exist(api: Api) -> None:
-    request = getattr(api.messages(), f"{api.title}Request")
+def test_the_fields_with_the_names_of_resources_exist(api: Api) -> None:
+    request: Any = getattr(api.messages(), f"{api.title}Request")
     for _, resource, fields in api.needs:
         assert bool(fields) == (resource is not ResourceType.CLUSTER)
         for path in fields.split():

@@ -1,9 +1,8 @@
-"""What one produce request costs in calls and objects: counted, so that it is the same everywhere.
+"""What one more produce request in a pass costs in calls and objects.
 
-Counted is what one *more* request in a pass adds, since one commit serves them all. The limits are
-what the code reaches, with no room to spare: whoever adds a call says why and raises a limit,
-whoever saves one lowers it. Of the calls on the way in, eleven are the stations that the
-architecture page names, nine make the objects that go along, and the rest are small readers.
+The limits are the counts of the code, without room: who adds a call says why and raises a limit,
+who removes one lowers it. Of the calls on the way in, eleven are the stations of the architecture
+page, nine create the objects of the request, and the others are small readers.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ REQUEST = frame(produce("x" * 1000), VERSION)
 
 @dataclass(frozen=True)
 class Limits:
-    #: Until the request waits for the commit; and from there until its answer is sent.
+    #: Until the request waits for the commit; from there until its response is sent.
     calls_in: int
     calls_out: int
-    #: Both, where the request came with others over the same connection.
+    #: Both, if the request arrives with others over the same connection.
     calls_pipelined: int
-    #: Alive while a request waits for the commit: call, request, answer, and what they hold.
+    #: Alive while a request waits for the commit: call, request, response and their parts.
     blocks_waiting: int
 
 
-#: A request like the one before, which is known by how it begins; and any other.
+#: A repeated produce, and any other.
 RECOGNISED = Limits(calls_in=22, calls_out=10, calls_pipelined=26, blocks_waiting=7)
 ORDINARY = Limits(calls_in=30, calls_out=12, calls_pipelined=36, blocks_waiting=19)
 
@@ -55,7 +54,7 @@ def limits(request: pytest.FixtureRequest) -> Limits:
 
 @pytest.fixture
 def kafka(tmp_path: Path, limits: Limits) -> Iterator[InProcessKafka]:
-    # Remembered requests stay, one by one, until there are as many as shall be remembered.
+    # Else the list of recent requests grows during the test.
     kafka = InProcessKafka(f"lmdb://{tmp_path}", requests_recent_max="1")
     kafka.topic("t")
     if limits is ORDINARY:
@@ -67,7 +66,7 @@ def kafka(tmp_path: Path, limits: Limits) -> Iterator[InProcessKafka]:
 
 
 def ready(kafka: InProcessKafka, connections: int) -> list[FakeClient]:
-    """Connections of which each has produced already: what is made once has been made."""
+    """Connections that have produced once, so that everything cached is there."""
     clients = [kafka.client() for _ in range(connections)]
     for client in clients:
         client.transport.receive(REQUEST)
@@ -78,7 +77,7 @@ def ready(kafka: InProcessKafka, connections: int) -> list[FakeClient]:
 
 
 def calls(run: Callable[[], None]) -> Counter[str]:
-    """Our own functions that were called, the compiled codec included."""
+    """Calls of our own functions, the compiled codec included."""
     counted: Counter[str] = Counter()
 
     def note(called: FrameType, event: str, _: object) -> None:
@@ -110,7 +109,7 @@ def test_the_calls_of_one_more_produce_request(kafka: InProcessKafka, limits: Li
     assert out.total() <= limits.calls_out, sorted(out.items())
 
 
-def test_a_pipelined_request_costs_a_connection_less(kafka: InProcessKafka, limits: Limits) -> None:
+def test_the_calls_of_one_more_pipelined_request(kafka: InProcessKafka, limits: Limits) -> None:
     [client] = ready(kafka, 1)
 
     def whole(count: int) -> Callable[[], None]:
@@ -145,7 +144,7 @@ def test_the_objects_of_a_request_that_waits_for_its_commit(
     assert waiting <= limits.blocks_waiting * count
 
 
-def test_an_answered_request_leaves_nothing_behind(kafka: InProcessKafka) -> None:
+def test_a_completed_request_leaves_no_object(kafka: InProcessKafka) -> None:
     [client] = ready(kafka, 1)
     requests = REQUEST * 50
     after = []

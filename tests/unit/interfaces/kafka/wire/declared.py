@@ -1,4 +1,4 @@
-"""Small messages that between them have every kind of field."""
+"""Small messages with all kinds of fields."""
 
 from __future__ import annotations
 

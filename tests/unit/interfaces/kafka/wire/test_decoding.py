@@ -1,4 +1,4 @@
-"""What only the reading side decides: other order, unknown tags, nulls, views, nonsense."""
+"""Rules of decoding only: order of tagged fields, unknown ones, nulls, views, invalid bytes."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def test_any_byte_but_zero_is_true() -> None:
     assert numbers.a is True
 
 
-def test_tagged_fields_may_come_in_any_order() -> None:
+def test_tagged_fields_may_have_any_order() -> None:
     tagged, _ = Tagged.decode(1, b"\x00\x00\x02" + b"\x01\x03\x04\x05\x00" + b"\x00\x02\x00\x03")
     assert tagged == Tagged(small=3, point=Point(x=4, y=5))
 
 
 def test_unknown_tagged_fields_are_skipped() -> None:
-    with_names_of_a_newer_version = b"\x00\x00\x02" + b"\x02\x03\x02\x02a" + b"\x63\x01!"
-    tagged, end = Tagged.decode(0, with_names_of_a_newer_version)
-    assert (tagged, end) == (Tagged(), len(with_names_of_a_newer_version))
+    wire = b"\x00\x00\x02" + b"\x02\x03\x02\x02a" + b"\x63\x01!"
+    tagged, end = Tagged.decode(0, wire)
+    assert (tagged, end) == (Tagged(), len(wire))
     arrays, _ = Arrays.decode(1, b"\x01\x00\x01\x02\x01\x02\x01\x63\x01!\x01\x64\x00")
     assert arrays == Arrays(maybe=None, points=[Point(x=1, y=2)])
 
@@ -45,34 +45,27 @@ def test_records_are_views_of_the_buffer() -> None:
     assert bytes(texts.records) == b"Records"
 
 
-def test_a_field_that_the_version_lacks_decodes_to_its_default() -> None:
+def test_a_field_that_the_version_lacks_has_its_default_and_lists_are_not_shared() -> None:
     message, _ = Evolving.decode(0, b"\x01\x00\x00")
     assert message == Evolving(always=1, added=5, hinted=6, removed="", listed=[])
-
-
-def test_defaults_that_are_lists_are_not_shared() -> None:
-    first, _ = Evolving.decode(0, b"\x01\x00\x00")
-    first.listed.append(1)
+    message.listed.append(1)
     Evolving().listed.append(1)
     assert Evolving.decode(0, b"\x01\x00\x00")[0].listed == Evolving().listed == []
 
 
-def test_null_is_allowed_only_in_the_nullable_versions() -> None:
-    assert Evolving.decode(1, b"\x01\xff\xff")[0].removed is None
+def test_null_is_any_negative_length_and_only_in_nullable_versions() -> None:
+    for length in (b"\xff\xff", b"\xff\xf0"):
+        assert Evolving.decode(1, b"\x01" + length)[0].removed is None
     with pytest.raises(MalformedRequest, match="removed is null"):
         Evolving.decode(0, b"\x01\xff\xff")
     with pytest.raises(MalformedRequest, match="name is null"):
         Texts.decode(1, bytes(10))
 
 
-def test_any_negative_length_is_null_as_in_kafka() -> None:
-    assert Evolving.decode(1, b"\x01\xff\xf0")[0].removed is None
-
-
 @pytest.mark.parametrize(
     "message, version, wire",
     [
-        pytest.param(Numbers, 0, bytes(39), id="the bytes end inside a number"),
+        pytest.param(Numbers, 0, bytes(39), id="the bytes end in a number"),
         pytest.param(Texts, 1, b"\x05abc", id="a string is longer than the rest"),
         pytest.param(Texts, 0, b"\x7f\xffabc", id="a long string is longer than the rest"),
         pytest.param(Texts, 0, b"\x00\x01\xff" + bytes(20), id="a string is not UTF-8"),
@@ -87,14 +80,12 @@ def test_any_negative_length_is_null_as_in_kafka() -> None:
         pytest.param(Tagged, 0, b"\x00\x00\x01\x09\x7f", id="an unknown tagged field too long"),
     ],
 )
-def test_bytes_that_make_no_sense_are_malformed(
-    message: type[Request], version: int, wire: bytes
-) -> None:
+def test_invalid_bytes_are_malformed(message: type[Request], version: int, wire: bytes) -> None:
     with pytest.raises(MalformedRequest):
         message.decode(version, wire)
 
 
-def test_an_array_of_structs_without_bytes_cannot_grow_beyond_the_frame() -> None:
+def test_an_array_of_empty_structs_has_no_more_elements_than_the_frame_has_bytes() -> None:
     class Nothing(Struct):
         pass
 
@@ -105,7 +96,7 @@ def test_an_array_of_structs_without_bytes_cannot_grow_beyond_the_frame() -> Non
         Hollow.decode(0, b"\x7f\xff\xff\xff")
 
 
-def test_the_elements_of_all_arrays_of_a_request_are_counted() -> None:
+def test_the_elements_of_all_arrays_of_a_request_are_limited() -> None:
     class Inner(Struct):
         numbers: list[int] = array(int8)
 
@@ -126,7 +117,7 @@ def test_the_elements_of_all_arrays_of_a_request_are_counted() -> None:
     assert len(unbounded.inners) == 2
 
 
-def test_a_string_is_never_longer_than_the_old_versions_could_say() -> None:
+def test_a_string_is_as_long_as_in_old_versions_at_most() -> None:
     longest = Texts(name="n" * 0x7FFF)
     assert Texts.decode(1, encoded(longest, 1))[0] == longest
     with pytest.raises(MalformedRequest, match="too long"):

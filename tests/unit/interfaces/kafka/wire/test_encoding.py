@@ -1,4 +1,4 @@
-"""Both directions at once: bytes written by hand, from the protocol guide and KIP-482."""
+"""Both directions: bytes written by hand, from the protocol guide and KIP-482."""
 
 from __future__ import annotations
 
@@ -25,35 +25,28 @@ def test_numbers_are_big_endian() -> None:
     both_ways(numbers, 0, wire)
 
 
-def test_lengths_are_fixed_numbers_before_the_flexible_version() -> None:
+def test_lengths_are_fixed_numbers_and_in_flexible_versions_varints_plus_one() -> None:
     texts = Texts(name="hé", note=None, blob=b"xy", records=None)
     both_ways(texts, 0, b"\x00\x03h\xc3\xa9\xff\xff\x00\x00\x00\x02xy\xff\xff\xff\xff")
-
-
-def test_lengths_are_varints_plus_one_from_the_flexible_version_on() -> None:
-    texts = Texts(name="hé", note=None, blob=b"xy", records=None)
     both_ways(texts, 1, b"\x04h\xc3\xa9\x00\x03xy\x00\x00")
 
 
 @pytest.mark.parametrize("size", [126, 127, 128, 16382, 16383, 16384])
 @pytest.mark.parametrize("version", [0, 1])
-def test_lengths_around_the_limits_of_a_varint_byte(size: int, version: int) -> None:
+def test_lengths_around_the_limits_of_a_varint(size: int, version: int) -> None:
     texts = Texts(name="n" * size, note="o" * size, blob=b"b" * size, records=b"r" * size)
     assert Texts.decode(version, encoded(texts, version))[0] == texts
     arrays = Arrays(numbers=[1] * size, maybe=[2] * size, names=["z"] * size, points=[])
     assert Arrays.decode(version, encoded(arrays, version))[0] == arrays
 
 
-def test_arrays_of_everything() -> None:
+def test_arrays_have_a_count_and_compact_ones_also_tagged_fields_in_each_struct() -> None:
     arrays = Arrays(numbers=[1, -1], maybe=[], names=["a", ""], points=[Point(x=1), Point(x=2)])
     wire = (
         b"\x00\x00\x00\x02\x00\x01\xff\xff" + b"\x00\x00\x00\x00"
         b"\x00\x00\x00\x02\x00\x01a\x00\x00" + b"\x00\x00\x00\x02\x01\x02"
     )
     both_ways(arrays, 0, wire)
-
-
-def test_compact_arrays_and_the_empty_tagged_section_of_each_struct() -> None:
     arrays = Arrays(numbers=[], maybe=None, names=["a"], points=[Point(x=1, y=2)])
     both_ways(arrays, 1, b"\x01\x00\x02\x02a\x02\x01\x02\x00\x00")
 
@@ -64,12 +57,9 @@ def test_a_nullable_struct_has_a_byte_before_it() -> None:
     both_ways(Nested(here=Point(x=1, y=9), maybe=None), 1, b"\x01\x09\x00\xff\x00")
 
 
-def test_tagged_fields_with_their_defaults_are_left_out() -> None:
+def test_tagged_fields_come_last_with_tag_and_size_unless_they_have_their_default() -> None:
     both_ways(Tagged(before=1, after=2), 1, b"\x01\x02\x00")
     assert encoded(Tagged(point=Point()), 1) == b"\x00\x00\x00"
-
-
-def test_tagged_fields_come_last_with_tag_and_size() -> None:
     tagged = Tagged(before=1, small=3, point=Point(x=4, y=5), names=["a"], after=2)
     wire = b"\x01\x02\x03" + b"\x00\x02\x00\x03" + b"\x01\x03\x04\x05\x00" + b"\x02\x03\x02\x02a"
     both_ways(tagged, 1, wire)
@@ -80,25 +70,20 @@ def test_a_message_without_fields() -> None:
     both_ways(Empty(), 1, b"\x00")
 
 
-def test_large_records_are_a_piece_of_their_own_and_not_copied() -> None:
+def test_large_records_are_not_copied_and_small_ones_are_joined_with_the_rest() -> None:
     records = memoryview(bytes(100_000))
     pieces = Texts(name="a", records=records).encode(1)
     assert [len(piece) for piece in pieces] == [7, 100_000, 1]
     assert pieces[1] is records
-
-
-def test_small_records_are_joined_with_the_rest() -> None:
     assert len(Texts(records=bytes(100)).encode(1)) == 1
 
 
-def test_a_value_that_the_version_cannot_carry_is_refused() -> None:
-    with pytest.raises(ValueError, match="added does not exist in version 1"):
-        Evolving(added=1).encode(1)
-    with pytest.raises(ValueError, match="removed does not exist in version 2"):
-        Evolving(removed="x").encode(2)
-    with pytest.raises(ValueError, match="listed does not exist in version 3"):
-        Evolving(listed=[1]).encode(3)
-
-
-def test_an_ignorable_value_is_left_out_of_versions_that_lack_it() -> None:
+def test_a_field_that_the_version_lacks_is_an_error_unless_it_is_ignorable() -> None:
+    for message, version in (
+        (Evolving(added=1), 1),
+        (Evolving(removed="x"), 2),
+        (Evolving(listed=[1]), 3),
+    ):
+        with pytest.raises(ValueError, match=f"does not exist in version {version}"):
+            message.encode(version)
     assert encoded(Evolving(always=1, hinted=9), 2) == b"\x01\x05"

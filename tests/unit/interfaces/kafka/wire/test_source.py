@@ -3,7 +3,7 @@ from __future__ import annotations
 from interfaces.kafka.wire.source import Source
 
 
-def test_blocks_are_indented_and_the_function_comes_out() -> None:
+def test_indented_blocks_compile_to_a_function() -> None:
     source = Source(limit=3)
     with source.block("def count():"):
         with source.block("if limit:"):
@@ -12,13 +12,13 @@ def test_blocks_are_indented_and_the_function_comes_out() -> None:
     assert source.compile("count", "a test")() == 3
 
 
-def test_names_are_fresh_and_bound_once() -> None:
+def test_fresh_names_are_unique_and_values_are_bound_once() -> None:
     source = Source()
     assert source.fresh("n") != source.fresh("n")
     assert source.bind("zero", 0) == source.bind("zero", 0) == "zero"
 
 
-def test_packers_of_one_format_are_shared_and_their_names_are_identifiers() -> None:
+def test_packers_of_one_format_are_shared() -> None:
     source = Source()
     name = source.packer("i16s?")
     assert name == source.packer("i16s?")

@@ -12,7 +12,7 @@ def test_every_setting_and_every_topic_config_has_one_row() -> None:
         assert rows == (name in BrokerConfig.definitions) + (name in TOPIC_CONFIGS), name
 
 
-def test_no_row_is_broken_by_what_it_says() -> None:
+def test_no_text_breaks_its_row() -> None:
     for line in render().splitlines():
         if line.startswith("| `"):
             assert line.count("|") in (6, 7), line

@@ -19,7 +19,7 @@ def test_our_prefix_wins_over_kafkas() -> None:
     assert (given.text, given.origin) == ("3", "environment OTTLA_NUM_PARTITIONS")
 
 
-def test_what_kafkas_image_takes_for_its_jvm_is_no_setting() -> None:
+def test_jvm_variables_of_kafkas_image_are_ignored() -> None:
     assert settings_from_environment({"KAFKA_HEAP_OPTS": "-Xmx1g", "KAFKA_OPTS": "x"}) == {}
 
 

@@ -20,7 +20,7 @@ from interfaces.main.settings.listeners import (
         ("V6://[::]:65535", "V6", "::", 65535),
     ],
 )
-def test_an_address_is_taken_apart(text: str, name: str, host: str, port: int) -> None:
+def test_an_address_has_name_host_and_port(text: str, name: str, host: str, port: int) -> None:
     address = parse_address(text)
     assert (address.name, address.host, address.port) == (name, host, port)
 
@@ -28,7 +28,7 @@ def test_an_address_is_taken_apart(text: str, name: str, host: str, port: int) -
 @pytest.mark.parametrize(
     "text", ["", "9092", "host", "host:", "host:65536", "::1:9092", "a://b", "h:1/x"]
 )
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_an_invalid_address_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"\[NAME://\]HOST:PORT"):
         parse_address(text)
 

@@ -40,7 +40,7 @@ def test_the_command_line_wins_over_environment_over_file_over_default(tmp_path:
     assert settings.origin("node.id") == "default"
 
 
-def test_a_wrong_value_names_key_value_place_and_what_is_allowed() -> None:
+def test_an_invalid_value_names_setting_value_and_origin() -> None:
     with pytest.raises(SettingsError) as failure:
         load(env={"KAFKA_NUM_PARTITIONS": "many"})
     assert one_line(failure) == (
@@ -54,7 +54,7 @@ def test_unknown_names_give_one_warning_that_names_them_all() -> None:
     assert settings.warnings == ["settings with no effect here: nope, process.roles, x"]
 
 
-def test_settings_that_are_not_built_are_in_that_warning_unless_they_have_their_default() -> None:
+def test_settings_without_effect_are_in_the_warning_unless_at_their_default() -> None:
     set_ = {
         "log.retention.hours": "1",
         "log.segment.bytes": "1073741824",
@@ -68,7 +68,7 @@ def test_settings_that_are_not_built_are_in_that_warning_unless_they_have_their_
 
 
 @pytest.mark.parametrize("name", ["ottla.toml", "server.properties"])
-def test_a_slip_of_the_finger_is_named_with_what_was_meant(name: str, tmp_path: Path) -> None:
+def test_a_misspelt_setting_gets_a_suggestion(name: str, tmp_path: Path) -> None:
     file = tmp_path / name
     file.write_text('num.partition="3"')
     warning = "settings with no effect here: num.partition (did you mean num.partitions?)"
@@ -79,7 +79,7 @@ def test_a_slip_of_the_finger_is_named_with_what_was_meant(name: str, tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["num.partitionen", "queued.max.requests"])
-def test_a_name_that_is_no_slip_has_no_hint(name: str) -> None:
+def test_an_unknown_setting_gets_no_suggestion(name: str) -> None:
     assert load({name: "3"}).warnings == [f"settings with no effect here: {name}"]
 
 
@@ -99,7 +99,7 @@ log.retention.hours=168
 """
 
 
-def test_kafkas_own_server_properties_works_as_it_is(tmp_path: Path) -> None:
+def test_kafkas_server_properties_work_unchanged(tmp_path: Path) -> None:
     file = tmp_path / "server.properties"
     file.write_text(KRAFT)
     settings = load(file=file)
@@ -126,7 +126,7 @@ def test_older_names_stand_for_newer_ones() -> None:
     assert load({"log.dir": "/a", "log.dirs": "/b"}).storage.folder == Path("/b")
 
 
-def test_nothing_advertised_means_nothing_fixed() -> None:
+def test_without_advertised_listeners_no_address_is_fixed() -> None:
     [listener] = load().listeners
     assert (listener.host, listener.port) == ("localhost", 9092)
     assert (listener.advertised_host, listener.advertised_port) == (None, None)
@@ -166,7 +166,7 @@ def test_several_listeners_are_advertised_by_name() -> None:
         ({"log.dirs": "/a", "storage": "lmdb:///b"}, "two data folders"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(given: dict[str, str], words: str) -> None:
+def test_invalid_settings_are_refused(given: dict[str, str], words: str) -> None:
     with pytest.raises(SettingsError, match=words) as failure:
         load(given)
     one_line(failure)
@@ -183,7 +183,7 @@ def test_a_data_folder_on_the_command_line_wins_over_one_in_the_environment() ->
     assert settings.storage.folder == Path("/mine")
 
 
-def test_of_several_folders_the_first_is_used_and_said_so() -> None:
+def test_only_the_first_data_folder_is_used_with_a_warning() -> None:
     settings = load({"log.dirs": "/a,/b"})
     assert settings.storage.folder == Path("/a")
     assert settings.warnings == ["of log.dirs only the first folder is used: /a"]

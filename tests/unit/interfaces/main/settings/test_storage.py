@@ -14,7 +14,7 @@ def load(storage: str = "lmdb:///var/ottla", **given: str) -> Settings:
 
 
 @pytest.mark.parametrize("storage", ["memory://", "lmdb:///var/ottla"])
-def test_committed_offsets_are_where_the_messages_are(storage: str) -> None:
+def test_committed_offsets_are_beside_the_records(storage: str) -> None:
     offsets = load(storage).offsets
     assert (offsets.url, offsets.shown) == (None, None)
     same = load(storage, offsets=storage.partition("://")[0] + "://").offsets
@@ -30,7 +30,7 @@ def test_committed_offsets_are_where_the_messages_are(storage: str) -> None:
         ("postgresql://host/db", "postgresql://host/db"),
     ],
 )
-def test_they_may_have_a_place_of_their_own(given: str, url: str) -> None:
+def test_offsets_may_have_a_store_of_their_own(given: str, url: str) -> None:
     offsets = load(offsets=given).offsets
     assert (offsets.url, offsets.shown) == (url, url)
 
@@ -57,7 +57,7 @@ def test_a_password_is_never_shown() -> None:
         "mysql://host/db", "postgresql://",
     ],
 )  # fmt: skip
-def test_another_place_is_refused_and_named(wrong: str) -> None:
+def test_an_invalid_offset_store_is_refused(wrong: str) -> None:
     with pytest.raises(SettingsError) as failure:
         load(offsets=wrong)
     assert str(failure.value) == (
@@ -68,19 +68,19 @@ def test_another_place_is_refused_and_named(wrong: str) -> None:
 
 
 @pytest.mark.parametrize("secret", ["hun@ter", "12/hunter", "1?hunter", "1#hunter", "@hunter"])
-def test_a_password_that_could_be_taken_for_something_else_is_refused_unseen(secret: str) -> None:
+def test_an_ambiguous_password_is_refused_and_not_shown(secret: str) -> None:
     with pytest.raises(SettingsError) as failure:
         load(offsets=f"postgresql://me:{secret}@host/db")
     assert "hun" not in str(failure.value)
     assert "write them as %40" in str(failure.value)
 
 
-def test_a_password_may_have_anything_when_it_is_written_as_it_should_be() -> None:
+def test_a_percent_encoded_password_is_accepted() -> None:
     url = "postgresql://me:hun%40%2Fter:2@host/db?host=%2Frun%2Fa%40b"
     assert load(offsets=url).offsets.shown == "postgresql://me:***@host/db?host=%2Frun%2Fa%40b"
 
 
-def test_a_refusal_does_not_tell_the_password() -> None:
+def test_an_error_does_not_show_the_password() -> None:
     with pytest.raises(SettingsError) as failure:
         load(offsets="postgresql://me:hunter2@host:port/db")
     assert str(failure.value).startswith("offsets = 'postgresql://me:***@host:port/db' (command")
@@ -89,10 +89,10 @@ def test_a_refusal_does_not_tell_the_password() -> None:
 @pytest.mark.parametrize(
     "lasting", ["lmdb://", "sqlite://", "sqlite:///srv/o.db", "postgresql://me:hunter2@host/db"]
 )
-def test_offsets_do_not_outlive_their_messages(lasting: str) -> None:
+def test_offsets_do_not_outlive_their_records(lasting: str) -> None:
     with pytest.raises(SettingsError) as failure:
         load("memory://", offsets=lasting)
     assert str(failure.value) == (
-        "committed offsets would survive their records: with storage = memory:// "
-        "leave out offsets (command line), or set it to memory://"
+        "offsets (command line) is not allowed with storage = memory://: the offsets would "
+        "outlive the records"
     )

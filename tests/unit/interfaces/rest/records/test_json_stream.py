@@ -33,21 +33,21 @@ def test_objects_are_found_however_the_body_is_cut(size: int, between: bytes) ->
     assert [json.loads(each) for each in read(body, size)] == TRICKY
 
 
-def test_random_objects_come_back_as_they_were() -> None:
+def test_random_objects_are_found() -> None:
     rng = random.Random(3)
     for _ in range(100):
-        wanted = [
+        objects = [
             {"k": "".join(rng.choice('{}[]"\\ ab') for _ in range(rng.randint(0, 20)))}
             for _ in range(rng.randint(0, 5))
         ]
-        body = b"".join(json.dumps(each).encode() for each in wanted)
-        assert [json.loads(each) for each in read(body, rng.randint(1, 9))] == wanted
+        body = b"".join(json.dumps(each).encode() for each in objects)
+        assert [json.loads(each) for each in read(body, rng.randint(1, 9))] == objects
 
 
 @pytest.mark.parametrize(
     "body", [b"[1]", b"x", b"\xff", b'{"a":1} 5', b'{"a":', b'{"a":"\\', b'{"a":1}{']
 )
-def test_an_end_without_an_object(body: bytes) -> None:
+def test_a_body_that_ends_within_an_object_is_refused(body: bytes) -> None:
     with pytest.raises(NotObjects, match="does not end with an object"):
         read(body, 100)
 
@@ -57,7 +57,7 @@ def test_text_between_objects_belongs_to_the_next_one() -> None:
     assert read(b'}{"a":1}', 100) == [b"}", b'{"a":1}']
 
 
-def test_an_object_without_an_end_is_not_kept() -> None:
+def test_an_object_over_the_size_limit_is_refused() -> None:
     with pytest.raises(NotObjects, match="larger than 1000 bytes"):
         read(b'{"a":"' + b"x" * 5000, 100, most_bytes=1000)
 
@@ -65,7 +65,7 @@ def test_an_object_without_an_end_is_not_kept() -> None:
 @pytest.mark.parametrize(
     "body", [b'{"a":' + b"[]" * 50_000, b" " * 100_000, b'{"a":"' + b'\\"' * 50_000]
 )
-def test_it_pauses_however_many_marks_there_are(body: bytes) -> None:
+def test_parsing_pauses_regularly(body: bytes) -> None:
     objects = JsonObjects(1 << 20)
     pauses = list(objects.feed(body))
     assert set(pauses) == {None}

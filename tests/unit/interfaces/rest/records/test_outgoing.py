@@ -29,7 +29,7 @@ def test_values(given: Any, data: bytes | None) -> None:
     assert (sent.record.key, sent.record.value) == (data, data)
 
 
-def test_all_that_a_record_may_have() -> None:
+def test_all_fields_of_a_record() -> None:
     sent = outgoing(
         {
             "partition_id": 3,
@@ -86,6 +86,6 @@ def test_a_record_that_is_not_valid_is_refused(body: Any, words: str) -> None:
 
 
 @pytest.mark.parametrize("text", [b"{", b'{"a":NaN}', b"[" * 100_000, b'"\xff"'])
-def test_what_is_no_json(text: bytes) -> None:
+def test_invalid_json_is_refused(text: bytes) -> None:
     with pytest.raises(RestError, match="400: it is not JSON"):
         parse_object(text)

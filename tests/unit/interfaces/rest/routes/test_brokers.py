@@ -15,9 +15,7 @@ def test_the_one_cluster_links_to_all_resources(admin: FakeAdmin) -> None:
         "partition_reassignments",
     }  # fmt: skip
     for name in links.keys() - {"acls"}:
-        _, _, path = links[name].partition("localhost:8082")
-        assert admin.get(path).status == 200, name
-    assert admin.get("/v3/clusters/other").json["error_code"] == 40410
+        assert admin.get(links[name]).status == 200, name
 
 
 def test_there_is_one_broker(admin: FakeAdmin) -> None:
@@ -25,10 +23,8 @@ def test_there_is_one_broker(admin: FakeAdmin) -> None:
     assert admin.get("/brokers/1").json == broker
     assert admin.get(f"{admin.v3}/brokers/1").json == broker
     assert (broker["broker_id"], broker["host"], broker["port"]) == (1, "127.0.0.1", 9092)
-    assert admin.get("/brokers/2").json["error_code"] == 40411
     for name in ("configs", "partition_replicas"):
-        _, _, path = broker[name]["related"].partition("localhost:8082")
-        assert admin.get(path).status == 200, name
+        assert admin.get(broker[name]["related"]).status == 200, name
 
 
 def test_a_broker_without_listeners_has_no_address(admin: FakeAdmin) -> None:
@@ -43,4 +39,3 @@ def test_the_broker_has_a_replica_of_every_partition(admin: FakeAdmin) -> None:
     found = admin.get("/brokers/1/partition-replicas").json["data"]
     places = [(one["topic_name"], one["partition_id"]) for one in found]
     assert places == [("a", 0), ("b", 0), ("b", 1)]
-    assert admin.get("/brokers/7/partition-replicas").status == 404

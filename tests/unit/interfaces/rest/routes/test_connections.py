@@ -17,7 +17,7 @@ def test_each_connection_has_its_client_and_its_bytes() -> None:
     client.ask(request, 3)
     [found] = admin.get("/connz").json["data"]
     assert found.pop("since_ms") > 0
-    asked = frame(request, 3)
+    sent = frame(request, 3)
     assert found.pop("bytes_out") > struct.calcsize(">ii")
     assert found == {
         "connection_id": 1,
@@ -27,7 +27,7 @@ def test_each_connection_has_its_client_and_its_bytes() -> None:
         "listener": "PLAINTEXT",
         "address": "192.0.2.9:40001",
         "in_flight": 0,
-        "bytes_in": len(asked),
+        "bytes_in": len(sent),
         "unread_bytes": 0,
         "idle": False,
     }

@@ -44,9 +44,9 @@ def test_an_unchanged_file_is_304(admin: FakeAdmin) -> None:
     "path", ["/console/nothing.js", "/console/../admin.py", "/console/%2e%2e/admin.py", "/console/"]
 )
 def test_nothing_else_is_served(admin: FakeAdmin, path: str) -> None:
-    answer = admin.get(path)
-    assert answer.status == 404
-    assert answer.json["error_code"] == 404
+    response = admin.get(path)
+    assert response.status == 404
+    assert response.json["error_code"] == 404
 
 
 def test_all_files_that_a_file_names_exist() -> None:

@@ -7,7 +7,7 @@ import pytest
 from application.metrics.families.request_counts import RequestCounts
 from domain.errors import StorageFailed
 from domain.groups.embedded_protocol import write_assignment
-from tests.fakes.admin import Answer, FakeAdmin
+from tests.fakes.admin import FakeAdmin, RestResponse
 from tests.fakes.batches import record_batch
 from tests.fakes.classic_members import join_all
 from tests.fakes.client import FakeKafka
@@ -31,9 +31,9 @@ def admin(kafka: FakeKafka) -> FakeAdmin:
     return FakeAdmin(kafka)
 
 
-def table(answer: Answer) -> list[dict[str, Any]]:
-    assert answer.status == 200, answer
-    rows: list[dict[str, Any]] = answer.json["data"]
+def table(response: RestResponse) -> list[dict[str, Any]]:
+    assert response.status == 200, response
+    rows: list[dict[str, Any]] = response.json["data"]
     return rows
 
 
@@ -61,7 +61,6 @@ def test_partitions_have_offsets_and_sizes(kafka: FakeKafka, admin: FakeAdmin) -
         {"partition": 0, "start_offset": 0, "end_offset": 10, "size_bytes": size(kafka, 0)},
         {"partition": 1, "start_offset": 0, "end_offset": 3, "size_bytes": size(kafka, 1)},
     ]
-    assert admin.get("/console/data/partitions?topic=other").json["error_code"] == 40403
 
 
 def test_an_unreadable_partition_has_no_figures(kafka: FakeKafka, admin: FakeAdmin) -> None:
@@ -110,8 +109,6 @@ def test_a_group_has_its_members_and_its_lag(kafka: FakeKafka, admin: FakeAdmin)
         "member_id": member.member_id,
         "client_id": "a-client",
     }
-    missing = admin.get("/console/data/groups/a%2Fb")
-    assert missing.json["error_code"] == 40404
 
 
 def test_a_group_of_the_new_protocol_has_an_assignor(kafka: FakeKafka, admin: FakeAdmin) -> None:

@@ -14,9 +14,9 @@ def test_a_broker_is_ready_unless_a_check_fails(admin: FakeAdmin, path: str) -> 
     ready = admin.get(path)
     assert (ready.status, ready.json["status"]) == (200, "ready")
     admin.checks["storage"] = lambda: "the disk is full"
-    answer = admin.get(path)
-    assert answer.status == 503
-    assert answer.json == {
+    response = admin.get(path)
+    assert response.status == 503
+    assert response.json == {
         "status": "not ready",
         "checks": [
             {"name": "listeners", "status": "up", "reason": None},

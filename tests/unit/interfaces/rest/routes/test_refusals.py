@@ -1,4 +1,4 @@
-"""What is refused inside an answer that is a success is found by its correlation id."""
+"""Errors in a response with a status of success are logged with its correlation id."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from application.records.clone import Copying
 from domain.errors import StorageFailed
 from infrastructure.observability.request_log import StructuredRequestLog
-from tests.fakes.admin import Answer, FakeAdmin
+from tests.fakes.admin import FakeAdmin, RestResponse
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
@@ -28,8 +28,8 @@ def some() -> FakeAdmin:
     return admin
 
 
-def ask(admin: FakeAdmin, path: str, raw: bytes) -> Answer:
-    return admin.ask("POST", path, raw=raw, headers={"x-correlation-id": ID})
+def post(admin: FakeAdmin, path: str, raw: bytes) -> RestResponse:
+    return admin.request("POST", path, raw=raw, headers={"x-correlation-id": ID})
 
 
 def logged(admin: FakeAdmin) -> dict[str, Any]:
@@ -40,18 +40,18 @@ def logged(admin: FakeAdmin) -> dict[str, Any]:
 
 def test_refused_records_of_a_stream(some: FakeAdmin) -> None:
     raw = b'{"value":"a"}{"partition_id":9}{"partition_id":8}{"nope":1} nonsense'
-    answer = ask(some, "/topics/t/records", raw)
-    told = [json.loads(line) for line in answer.body.splitlines()]
-    assert [one["error_code"] for one in told] == [200, 40403, 40403, 42206, 40001]
-    assert [one.get("correlation_id") for one in told] == [None, ID, ID, ID, ID]
+    response = post(some, "/topics/t/records", raw)
+    reports = [json.loads(line) for line in response.body.splitlines()]
+    assert [one["error_code"] for one in reports] == [200, 40403, 40403, 42206, 40001]
+    assert [one.get("correlation_id") for one in reports] == [None, ID, ID, ID, ID]
     fields = logged(some)
     assert (fields["status"], fields["refused"]) == (200, 4)
     assert fields["error_codes"] == [40001, 40403, 42206]
 
 
 def test_refused_entries_of_a_batch(some: FakeAdmin) -> None:
-    answer = ask(some, "/topics/t/records:batch", b'{"entries":[{"id":"a","partition_id":9}]}')
-    [failure] = answer.json["failures"]
+    response = post(some, "/topics/t/records:batch", b'{"entries":[{"id":"a","partition_id":9}]}')
+    [failure] = response.json["failures"]
     assert (failure["id"], failure["correlation_id"]) == ("a", ID)
     fields = logged(some)
     assert (fields["status"], fields["error_codes"]) == (207, [40403])
@@ -59,28 +59,28 @@ def test_refused_entries_of_a_batch(some: FakeAdmin) -> None:
 
 def test_partitions_that_are_not_truncated(some: FakeAdmin) -> None:
     raw = b'{"partitions":[{"partition_id":9},{"partition_id":0,"offset":99}]}'
-    told = ask(some, "/topics/t:truncate", raw).json["partitions"]
-    assert [one["correlation_id"] for one in told] == [ID, ID]
+    results = post(some, "/topics/t:truncate", raw).json["partitions"]
+    assert [one["correlation_id"] for one in results] == [ID, ID]
     assert logged(some)["error_codes"] == [40003, 40403]
 
 
 def test_a_clone_that_fails_halfway(some: FakeAdmin, monkeypatch: pytest.MonkeyPatch) -> None:
     go_on = Copying.next
 
-    def ill(copying: Copying) -> Any:
-        some.fake.log.failing = StorageFailed("the disk is ill")
+    def broken(copying: Copying) -> Any:
+        some.fake.log.failing = StorageFailed("the disk is broken")
         return go_on(copying)
 
-    monkeypatch.setattr(Copying, "next", ill)
-    answer = ask(some, "/topics/t:clone", b'{"name":"half","records":true}')
-    assert answer.status == 200
-    assert answer.json == {
-        "error_code": 50301, "message": "the disk is ill", "correlation_id": ID, "done": False,
+    monkeypatch.setattr(Copying, "next", broken)
+    response = post(some, "/topics/t:clone", b'{"name":"half","records":true}')
+    assert response.status == 200
+    assert response.json == {
+        "error_code": 50301, "message": "the disk is broken", "correlation_id": ID, "done": False,
     }  # fmt: skip
     lines = [fields for _, event, fields in some.fake.events.lines if event == "request"]
     assert [(one["correlation_id"], one["error_codes"]) for one in lines] == [(ID, [50301])]
 
 
-def test_a_success_is_no_line(some: FakeAdmin) -> None:
-    assert ask(some, "/topics/t/records", b'{"value":"a"}').json["error_code"] == 200
+def test_a_success_is_not_logged(some: FakeAdmin) -> None:
+    assert post(some, "/topics/t/records", b'{"value":"a"}').json["error_code"] == 200
     assert some.fake.events.lines == []

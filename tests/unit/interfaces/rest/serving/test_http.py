@@ -18,16 +18,20 @@ from interfaces.rest.serving.http import UvicornServer
 from interfaces.rest.serving.protocol import BoundedProtocol
 from interfaces.rest.serving.server import AdminServer
 from interfaces.sockets import listen
-from tests.fakes.admin import FakeAdmin
+from tests.fakes.admin import FakeAdmin, app_of
 from tests.fakes.logs import FakeEventLog
 
 HEAD = b"POST /topics HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
-NOT_READ = "connection_closed"
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
     "asyncio": asyncio.new_event_loop,
     "uvloop": uvloop.new_event_loop,
 }
 Story = Callable[[tuple[str, int]], Coroutine[Any, Any, None]]
+
+
+@pytest.fixture(autouse=True)
+def shared_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "create_app", app_of)
 
 
 def play(
@@ -46,15 +50,26 @@ def play(
         runner.run(played())
 
 
-async def answered(address: tuple[str, int], *pieces: bytes) -> bytes:
-    """All that comes until the server ends the connection."""
+async def received(address: tuple[str, int], *pieces: bytes) -> bytes:
+    """Everything until the server ends the connection."""
     reader, writer = await asyncio.open_connection(*address)
     for piece in pieces:
         writer.write(piece)
         await writer.drain()
-    answer = await reader.read()
+    responses = await reader.read()
     writer.close()
-    return answer
+    return responses
+
+
+def responses_to(*pieces: bytes, fake: FakeAdmin | None = None) -> bytes:
+    found = b""
+
+    async def story(address: tuple[str, int]) -> None:
+        nonlocal found
+        found = await received(address, *pieces)
+
+    play(story, fake)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -69,24 +84,20 @@ def test_a_connection_that_sends_no_further_request_is_closed(
     head: bytes, responses: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol, "IDLE_S", 0.01)
+    assert responses_to(head).count(b"200 OK") == responses
 
+
+def test_a_connection_over_the_limit_is_closed() -> None:
     async def story(address: tuple[str, int]) -> None:
-        assert (await answered(address, head)).count(b"200 OK") == responses
-
-    play(story)
-
-
-def test_one_connection_too_many_is_closed() -> None:
-    async def story(address: tuple[str, int]) -> None:
-        ask = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
+        request = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
         opened = [await asyncio.open_connection(*address) for _ in range(2)]
         for reader, writer in opened:
-            writer.write(ask)
+            writer.write(request)
             assert b" 200 " in await reader.readuntil(b"}")
         with suppress(ConnectionError):
-            assert await answered(address, ask) == b""
+            assert await received(address, request) == b""
         for reader, writer in opened:
-            writer.write(ask)
+            writer.write(request)
             assert b" 200 " in await reader.readuntil(b"}")
             writer.close()
 
@@ -94,31 +105,26 @@ def test_one_connection_too_many_is_closed() -> None:
 
 
 def test_pipelined_requests_get_their_responses_in_order() -> None:
-    one = b"%b %b HTTP/1.1\r\nhost: localhost\r\nx-correlation-id: %d\r\n\r\n"
-    probe = b"GET /healthz HTTP/1.0\r\n\r\n"  # closes the connection and needs no host
-
-    async def story(address: tuple[str, int]) -> None:
-        heads = one % (b"HEAD", b"/healthz", 1), one % (b"HEAD", b"/topics/t/records:tail", 2)
-        answer = await answered(address, *heads, one % (b"GET", b"/topics/none", 3), probe)
-        lines = answer.split(b"\r\n")
-        ids = [each for each in lines if each.startswith(b"x-correlation-id: ")]
-        assert ids[:3] == [b"x-correlation-id: %d" % number for number in (1, 2, 3)]
-        assert (answer.count(b"HTTP/1.1 200"), answer.count(b"HTTP/1.1 404")) == (3, 1)
-        assert answer.endswith(b'{"status":"ok"}')
-
+    request = b"%b %b HTTP/1.1\r\nhost: localhost\r\nx-correlation-id: %d\r\n\r\n"
     fake = FakeAdmin()
     fake.fake.topic("t")
-    play(story, fake)
+    responses = responses_to(
+        request % (b"HEAD", b"/healthz", 1),
+        request % (b"HEAD", b"/topics/t/records:tail", 2),
+        request % (b"GET", b"/topics/none", 3),
+        b"GET /healthz HTTP/1.0\r\n\r\n",  # closes the connection and needs no host
+        fake=fake,
+    )
+    ids = [line for line in responses.split(b"\r\n") if line.startswith(b"x-correlation-id: ")]
+    assert ids[:3] == [b"x-correlation-id: %d" % number for number in (1, 2, 3)]
+    assert (responses.count(b"HTTP/1.1 200"), responses.count(b"HTTP/1.1 404")) == (3, 1)
+    assert responses.endswith(b'{"status":"ok"}')
 
 
 def test_half_a_body_gets_408(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate, "BODY_TIMEOUT_S", 0.01)
-
-    async def story(address: tuple[str, int]) -> None:
-        answer = await answered(address, HEAD + b"content-length: 9\r\n\r\n{")
-        assert b" 408 " in answer.partition(b"\r\n")[0]
-
-    play(story)
+    response = responses_to(HEAD + b"content-length: 9\r\n\r\n{")
+    assert b" 408 " in response.partition(b"\r\n")[0]
 
 
 def test_a_client_that_disconnects_within_its_body_is_no_error() -> None:
@@ -142,21 +148,21 @@ def test_a_client_that_disconnects_within_its_body_is_no_error() -> None:
 def test_a_client_that_does_not_read_is_disconnected(
     loop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask = b"GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n" * 40
+    request = b"GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n" * 40
     monkeypatch.setattr(protocol, "STALL_S", 0.01)
     fake = FakeAdmin()
 
     async def story(address: tuple[str, int]) -> None:
-        deaf = await asked_and_left_there(address, ask)
-        while not fake.fake.events.of(NOT_READ):
+        silent = await connect_and_send(address, request)
+        while not fake.fake.events.of("connection_closed"):
             await asyncio.sleep(0.001)
-        deaf.close()
+        silent.close()
 
     play(story, fake, LOOPS[loop])
 
 
-class HeldBack(asyncio.Transport):
-    """Takes as much as it is told to, from what it has."""
+class BufferedTransport(asyncio.Transport):
+    """Has as many unread bytes as the test sets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -171,9 +177,9 @@ class HeldBack(asyncio.Transport):
 
 
 def test_a_client_that_reads_slowly_stays_connected(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By hand: the timer of one connection, each time when it is over."""
+    """Calls the timer of one connection by hand."""
     config = uvicorn.Config(None, log_config=None)
-    transport = HeldBack()
+    transport = BufferedTransport()
 
     async def story() -> None:
         stalling = BoundedProtocol(
@@ -193,21 +199,21 @@ def test_a_client_that_reads_slowly_stays_connected(monkeypatch: pytest.MonkeyPa
     asyncio.run(story())
 
 
-async def asked_and_left_there(address: tuple[str, int], ask: bytes) -> socket.socket:
-    deaf = socket.socket()
-    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    deaf.setblocking(False)
-    await asyncio.get_running_loop().sock_connect(deaf, address)
-    await asyncio.get_running_loop().sock_sendall(deaf, ask)
-    return deaf
+async def connect_and_send(address: tuple[str, int], request: bytes) -> socket.socket:
+    silent = socket.socket()
+    silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    silent.setblocking(False)
+    await asyncio.get_running_loop().sock_connect(silent, address)
+    await asyncio.get_running_loop().sock_sendall(silent, request)
+    return silent
 
 
-def test_a_body_that_breaks_behind_its_answer_gets_no_second_one() -> None:
+def test_a_malformed_body_after_the_response_gets_no_second_one() -> None:
     async def story(address: tuple[str, int]) -> None:
         reader, writer = await asyncio.open_connection(*address)
         writer.write(HEAD.replace(b"/topics", b"/nowhere") + b"transfer-encoding: chunked\r\n\r\n")
-        begun = await reader.readuntil(b"\r\n\r\n")
-        assert b" 404 " in begun
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert b" 404 " in head
         writer.write(b"no chunk\r\n")
         assert b"HTTP/1.1" not in await reader.read()
         writer.close()
@@ -225,38 +231,30 @@ def test_a_body_that_breaks_behind_its_answer_gets_no_second_one() -> None:
     ],
 )
 def test_a_request_that_is_not_http_gets_400_and_the_reason(sent: bytes, reason: bytes) -> None:
-    async def story(address: tuple[str, int]) -> None:
-        head, _, body = (await answered(address, sent)).partition(b"\r\n\r\n")
-        assert head.startswith(b"HTTP/1.1 400 ")
-        assert reason in body
-
-    play(story)
+    head, _, body = responses_to(sent).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert reason in body
 
 
 def test_a_body_with_two_lengths_is_refused_and_ends_the_connection() -> None:
-    async def story(address: tuple[str, int]) -> None:
-        two = b"content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"
-        answer = await answered(
-            address, HEAD + two + b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
-        )
-        assert b" 400 " in answer.partition(b"\r\n")[0]
-        assert answer.count(b"HTTP/1.1") == 1
-
-    play(story)
+    two = b"content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"
+    response = responses_to(HEAD + two + b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+    assert b" 400 " in response.partition(b"\r\n")[0]
+    assert response.count(b"HTTP/1.1") == 1
 
 
 async def streamed(
     admin: FakeAdmin, address: tuple[str, int], body: bytes
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A stream of records has begun; the broker's own loop, a fake, runs until it is answered."""
+    """Starts a stream of records; the broker's fake loop runs until the first report."""
     reader, writer = await asyncio.open_connection(*address)
     head = HEAD.replace(b"/topics", b"/topics/t/records") + b"transfer-encoding: chunked\r\n\r\n"
     writer.write(head + b"%x\r\n%b\r\n" % (len(body), body))
-    answer = asyncio.ensure_future(reader.readuntil(b'"error_code":'))
-    while not answer.done():
+    report = asyncio.ensure_future(reader.readuntil(b'"error_code":'))
+    while not report.done():
         admin.fake.run()
         await asyncio.sleep(0)
-    await answer
+    await report
     return reader, writer
 
 
@@ -293,7 +291,7 @@ def test_an_idle_stream_does_not_delay_a_stop() -> None:
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_nor_does_a_stream_whose_data_keeps_coming(loop: str) -> None:
+def test_an_active_stream_does_not_delay_a_stop(loop: str) -> None:
     fake = FakeAdmin()
     fake.fake.topic("t")
     objects = b'{"value":"x"}' * 50
@@ -350,9 +348,9 @@ def test_a_client_that_is_refused_while_it_sends_can_read_why(loop: str) -> None
             writer.write(bytes(size // 10))
             await writer.drain()
         writer.write(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
-        answers = await reader.read()
-        assert answers.startswith(b"HTTP/1.1 413 ")
-        assert b"HTTP/1.1 200 " in answers, "the rest of the body is read and dropped"
+        responses = await reader.read()
+        assert responses.startswith(b"HTTP/1.1 413 ")
+        assert b"HTTP/1.1 200 " in responses, "the rest of the body is read and dropped"
         writer.close()
 
     play(story, fake, LOOPS[loop])

@@ -20,9 +20,9 @@ class OneWord:
 
     async def serve(self, listening: list[socket.socket]) -> None:
         for each in listening:
-            self.servers.append(await asyncio.start_server(self._answer, sock=each))
+            self.servers.append(await asyncio.start_server(self._greet, sock=each))
 
-    async def _answer(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _greet(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"hello")
         writer.close()
 
@@ -33,8 +33,8 @@ class OneWord:
         return True
 
 
-class Made:
-    """Every server that was made."""
+class Factory:
+    """Remembers every server it created."""
 
     def __init__(self) -> None:
         self.all: list[OneWord] = []
@@ -63,43 +63,43 @@ def play(make: Callable[[list[str]], HttpServer], story: Story) -> FakeEventLog:
     return events
 
 
-async def asked(address: tuple[str, int]) -> bytes:
+async def read_all(address: tuple[str, int]) -> bytes:
     reader, writer = await asyncio.open_connection(*address)
     word = await reader.read()
     writer.close()
     return word
 
 
-def test_the_http_server_is_made_once_at_the_first_connection() -> None:
-    made = Made()
+def test_the_http_server_is_created_once_at_the_first_connection() -> None:
+    factory = Factory()
 
     async def story(server: AdminServer) -> None:
         first = server.open(listen("127.0.0.1", 0))
         second = server.open(listen("localhost", 0))
-        assert made.all == []
-        words = await asyncio.gather(asked(first), asked(first), asked(second))
+        assert factory.all == []
+        words = await asyncio.gather(read_all(first), read_all(first), read_all(second))
         assert words == [b"hello"] * 3
 
-    play(made, story)
-    [one] = made.all
+    play(factory, story)
+    [one] = factory.all
     assert one.hosts == ["127.0.0.1", "localhost"]
     assert one.drained == [5]
 
 
-def test_without_a_connection_it_is_never_made() -> None:
-    made = Made()
+def test_without_a_connection_no_http_server_is_created() -> None:
+    factory = Factory()
     bound: list[tuple[str, int]] = []
 
     async def story(server: AdminServer) -> None:
         bound.append(server.open(listen("", 0)))
 
-    play(made, story)
-    assert made.all == []
+    play(factory, story)
+    assert factory.all == []
     with socket.create_server(("127.0.0.1", bound[0][1])):
         pass  # the address is free again
 
 
-def test_a_server_that_cannot_be_made_is_logged_and_connections_are_closed() -> None:
+def test_a_failed_start_is_logged_and_closes_connections() -> None:
     def broken(_hosts: list[str]) -> HttpServer:
         raise ImportError("no module named fastapi")
 
@@ -117,8 +117,8 @@ def test_a_server_that_cannot_be_made_is_logged_and_connections_are_closed() -> 
     assert (level, type(fields["error"])) == ("error", ImportError)
 
 
-def test_a_stop_waits_until_it_is_made() -> None:
-    made = Made()
+def test_a_stop_waits_for_the_start() -> None:
+    factory = Factory()
 
     async def story(server: AdminServer) -> None:
         host, port = server.open(listen("127.0.0.1", 0))
@@ -127,8 +127,8 @@ def test_a_stop_waits_until_it_is_made() -> None:
         for _ in range(3):  # the listening socket is looked at
             await asyncio.sleep(0)
 
-    play(made, story)
-    assert all(one.drained for one in made.all)
+    play(factory, story)
+    assert all(one.drained for one in factory.all)
 
 
 def test_a_server_that_fails_to_drain_is_logged() -> None:
@@ -141,7 +141,7 @@ def test_a_server_that_fails_to_drain_is_logged() -> None:
 
     async def played() -> None:
         server = AdminServer(Broken, events)
-        assert await asked(server.open(listen("127.0.0.1", 0))) == b"hello"
+        assert await read_all(server.open(listen("127.0.0.1", 0))) == b"hello"
         assert not await server.drain(5)
 
     asyncio.run(played())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.spark.query.failures import WrongOption
 from interfaces.spark.query.options import READ_OPTIONS, Options
 
 
@@ -16,12 +15,6 @@ def test_empty_options_are_not_set() -> None:
     assert options(minPartitions=" ").for_tasks == (None, None)
     assert options(failOnDataLoss="").flag("failOnDataLoss", True)
     assert options(minPartitions=" 3 ", maxRecordsPerPartition="5").for_tasks == (3, 5)
-
-
-@pytest.mark.parametrize("option", ["provider", "owner", "location"])
-def test_create_table_is_refused(option: str) -> None:
-    with pytest.raises(WrongOption, match="CREATE TEMPORARY VIEW"):
-        options(subscribe="orders", **{option: "ottla"})
 
 
 @pytest.mark.parametrize(

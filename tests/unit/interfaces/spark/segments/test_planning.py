@@ -15,7 +15,7 @@ from interfaces.spark.query.failures import JobFailed, WrongOption
 from interfaces.spark.query.filters import taken
 from interfaces.spark.segments.options import SegmentsOptions
 from interfaces.spark.segments.planning import plan
-from tests.fakes.batches import LZ4, Record, record_batch
+from tests.fakes.batches import LZ4, Record
 from tests.unit.interfaces.spark.segments.folder import DataFolder
 
 
@@ -146,11 +146,3 @@ def test_filters_narrow_the_ranges(folder: DataFolder) -> None:
     early = planned(folder, LessThan(("timestamp",), at(2)), subscribe="a")
     assert early == [("a-0", 0, 6), ("a-1", 0, 6)]
     assert len(planned(folder, minPartitions="6")) == 6
-
-
-def test_a_thousand_partitions_are_planned(folder: DataFolder) -> None:
-    ids = folder.topic("a", 1000)
-    with folder.changed() as (storage, _):
-        for partition_id in ids:
-            storage.log.append(partition_id, 0, record_batch(["1"]))
-    assert len(planned(folder)) == 1000

@@ -1,4 +1,4 @@
-"""A broker and one client of it; a file whose tests want topics has a `kafka` of its own."""
+"""A broker and one client; a file whose tests need topics or settings has its own `kafka`."""
 
 from __future__ import annotations
 
