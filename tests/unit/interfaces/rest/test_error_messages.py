@@ -66,7 +66,7 @@ def admin() -> FakeAdmin:
         ("GET", "/console/data/groups/a%2Fb", None, 40404),
         ("GET", "/groups/h", None, 40404),
         ("DELETE", "/groups/h", None, 40404),
-        ("GET", "/groups/g/consumers/x", None, 40406),
+        ("GET", "/groups/m/consumers/x", None, 40406),
         ("GET", "/groups/g/lags/t/partitions/7", None, 40408),
         # Topics
         ("POST", "/topics", {"name": "t"}, 40002),
