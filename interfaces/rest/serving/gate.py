@@ -36,8 +36,8 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 
-class _HeadSent(Exception):
-    """Ends the app of a HEAD request, whose body may have no end."""
+class _HeadSent(BaseException):
+    """Ends the app of a HEAD request, whose body may have no end. No failure for Starlette."""
 
 
 class Gate:
@@ -127,7 +127,7 @@ class Gate:
             (b"date", date.encode()),
             (HEADER.encode(), exchange.correlation_id.encode()),
         ]
-        if exchange.closes:
+        if exchange.closes or _withholds_body(exchange):
             headers.append((b"connection", b"close"))
         return headers
 
@@ -141,6 +141,9 @@ class Gate:
                 else:
                     message = await receive()
         except TimeoutError as late:
+            if exchange.status and exchange.max_body_bytes is not None:
+                # The response has begun without the body.
+                return {"type": "http.disconnect"}
             exchange.closes = True
             raise RestError(408, "the rest of the body does not come") from late
         exchange.is_whole = not message.get("more_body", False)
@@ -190,6 +193,12 @@ class Gate:
         elif log.includes(elapsed_ns, failed):
             events = self._admin.events
             (events.warning if failed else events.info)("request", **fields)
+
+
+def _withholds_body(exchange: Exchange) -> bool:
+    """Whether the client has not sent the body: it waits for 100, and gets the response."""
+    expects = any(name == b"expect" for name, _ in exchange.scope["headers"])
+    return expects and not exchange.bytes_in
 
 
 def _is_bodiless(headers: dict[str, str]) -> bool:
