@@ -55,10 +55,12 @@ class Gate:
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
         correlation_id = correlation_id_of(headers.get(HEADER))
+        state: dict[str, Any] = {}
+        scope["state"] = state  # for the log line of a connection that is closed
         # A copy: uvicorn reads the method of its own, to leave out the body for HEAD.
         scope = {**scope, "path": routed_path(scope)}
         exchange = Exchange(scope, correlation_id, self._max_body_bytes, self._stopping)
-        scope["state"] = {"exchange": exchange}
+        state["exchange"] = exchange
 
         async def limited() -> Message:
             message = await self._received(exchange, receive)

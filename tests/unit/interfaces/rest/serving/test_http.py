@@ -180,6 +180,8 @@ def test_a_client_that_does_not_read_is_disconnected(
         silent.close()
 
     play(story, fake, LOOPS[loop])
+    [closed] = fake.fake.events.of("connection_closed")
+    assert closed["correlation_id"] and closed["api"] == "GET /openapi.json"
 
 
 class BufferedTransport(asyncio.Transport):
