@@ -42,17 +42,16 @@ class Effect(Enum):
     NONE = "none"
 
 
-#: The end of the documentation of such a config. `ottla topic` looks for it in DescribeConfigs
-#: responses; no documentation of Apache Kafka has these words.
-SHORTFALLS = {
+_SHORTFALLS = {
     Effect.PARTLY: "has only part of its effect in this broker",
     Effect.LATER: "has no effect in this broker",
     Effect.NONE: "has no effect in this broker",
 }
-_REASONS = {
-    Effect.PARTLY: "Not all of it is built yet",
-    Effect.LATER: "Not built yet",
-    Effect.NONE: "Accepted for the tools that set it",
+#: The end of the documentation of such a setting.
+_NOTES = {
+    Effect.PARTLY: "Partly supported.",
+    Effect.LATER: "Not built yet, no effect in Ottla.",
+    Effect.NONE: "Accepted, no effect in Ottla.",
 }
 
 
@@ -154,12 +153,12 @@ class Definition:
         """The doc, and what is missing of its effect in this broker."""
         if self.effect is Effect.BUILT:
             return self.doc
-        return f"{self.doc} ({_REASONS[self.effect]}: it {SHORTFALLS[self.effect]}.)"
+        return f"{self.doc} ({_NOTES[self.effect]})"
 
     @property
     def warning(self) -> str:
         """For the client that sets it."""
-        return f"{self.name} {SHORTFALLS[self.effect]}"
+        return f"{self.name} {_SHORTFALLS[self.effect]}"
 
     def lacks_effect(self, text: str) -> bool:
         """Whether a client that sets this value would expect more than the broker does."""

@@ -58,7 +58,7 @@ async function route() {
   shown = { view, name: names[0], root }
   try {
     if (!Object.hasOwn(VIEWS, view)) {
-      replace(root, empty('There is no such page', location.hash, h('a', { class: 'button', href: to() }, 'To the overview')))
+      replace(root, empty('Page not found', location.hash, h('a', { class: 'button', href: to() }, 'To the overview')))
       return
     }
     await VIEWS[view].open(root, { names, query, signal, same })
@@ -106,7 +106,7 @@ const KEYS = [
   ['n', 'a new topic'],
   ['↑ ↓', 'previous, next row of a table'],
   ['Esc', 'close a dialog, leave a field'],
-  ['?', 'these keys'],
+  ['?', 'this list'],
 ]
 
 let before = null
@@ -121,7 +121,7 @@ function key(event) {
   before = event.key
   if (place) location.hash = place[2]
   else if (event.key === 'n') location.hash = to('new-topic')
-  else if (event.key === '?') show('Keys', h('dl', { class: 'facts keys' }, KEYS.map(([name, text]) => [h('dt', {}, h('kbd', {}, name)), h('dd', {}, text)])))
+  else if (event.key === '?') show('Keyboard shortcuts', h('dl', { class: 'facts keys' }, KEYS.map(([name, text]) => [h('dt', {}, h('kbd', {}, name)), h('dd', {}, text)])))
   else if (event.key === '/') main.querySelector('[data-search]')?.focus()
   else return
   event.preventDefault()
@@ -132,7 +132,7 @@ function key(event) {
 
 replace(document.getElementById('nav'), LINKS)
 const pulse = h('span', { class: 'pulse waiting' }, 'Connecting…')
-replace(document.getElementById('foot'), pulse, h('div', { class: 'row' }, themeButton(), iconButton('Keys', 'keys', () => key(new KeyboardEvent('keydown', { key: '?' })))))
+replace(document.getElementById('foot'), pulse, h('div', { class: 'row' }, themeButton(), iconButton('Keyboard shortcuts', 'keys', () => key(new KeyboardEvent('keydown', { key: '?' })))))
 
 watch(({ overview, failure, away: since }) => {
   pulse.className = failure ? 'pulse bad' : 'pulse'

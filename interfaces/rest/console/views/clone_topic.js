@@ -1,4 +1,4 @@
-// Clones a topic: as many partitions, the same configs, and optionally its records.
+// Clones a topic: the same partitions and configs, and optionally its records.
 
 import { path, send, sendForLines } from '../api.js'
 import { ask, toast } from '../dialog.js'
@@ -22,8 +22,8 @@ export async function cloneTopic(name) {
   const done = await ask({
     title: `Clone ${name}`,
     body: [
-      field('Name of the new topic', input, 'It gets as many partitions and the same configs.'),
-      h('label', { class: 'check', for: 'clone-records' }, records, 'With the records that are there now'),
+      field('Name of the new topic', input, 'The copy has the same partitions and configs.'),
+      h('label', { class: 'check', for: 'clone-records' }, records, 'Copy existing records'),
       progress,
     ],
     action: 'Clone',

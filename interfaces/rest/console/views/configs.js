@@ -15,7 +15,7 @@ export function open(root, { query, signal }) {
   const content = h('div')
   const list = h('dl', { class: 'configs' })
   const nothing = h('div')
-  const only = choice([['', 'All settings'], ['set', 'Only what is set']], query.only ?? '', { 'aria-label': 'Which settings', onchange: show })
+  const only = choice([['', 'All settings'], ['set', 'Only settings that are set']], query.only ?? '', { 'aria-label': 'Which settings', onchange: show })
 
   function show() {
     const shown = rows.filter(({ setting, element }) => {

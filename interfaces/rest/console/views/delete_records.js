@@ -8,7 +8,7 @@ export async function deleteRecords(name, partitionsCount) {
   const partition = partitionChoice('All', partitionsCount, '')
   const range = choice([['all', 'All records'], ['before', 'Those before an offset']], 'all')
   const offset = h('input', { type: 'number', min: '0', step: '1' })
-  const offsetField = field('Before offset', offset, 'The new first offset.')
+  const offsetField = field('Before offset', offset, 'The new log start offset.')
   const update = () => {
     offsetField.hidden = range.value !== 'before'
     offset.required = !offsetField.hidden
@@ -25,7 +25,7 @@ export async function deleteRecords(name, partitionsCount) {
   const done = await ask({
     title: 'Delete records of this topic?',
     body: h('div', { class: 'stack', oninput: update },
-      h('p', {}, 'They are lost for good. The topic stays, with its configs, and offsets are not reused.'),
+      h('p', {}, 'This cannot be undone. The topic stays, with its configs, and offsets are not reused.'),
       h('div', { class: 'fields' }, field('Partition', partition), field('Which', range), offsetField),
     ),
     action: 'Delete records',

@@ -5,7 +5,7 @@ import { h } from '../dom.js'
 export async function deleteTopic(name) {
   const done = await ask({
     title: 'Delete this topic?',
-    body: h('p', {}, 'Its records and the committed offsets of all groups for it are lost for good.'),
+    body: h('p', {}, 'Its records and the committed offsets of all groups for it are deleted too. This cannot be undone.'),
     action: 'Delete',
     danger: true,
     typed: name,

@@ -32,7 +32,7 @@ export class Controls {
       limit: choice([['50', '50'], ['200', '200'], ['1000', '1,000']], values.limit, { name: 'limit' }),
     }
     const { from, offset, time, partition, where, text, limit } = this.inputs
-    this.fields = { offset: field('Offset', offset), time: field('Time', time, `In ${ZONE}.`), limit: field('At once', limit) }
+    this.fields = { offset: field('Offset', offset), time: field('Time', time, `In ${ZONE}.`), limit: field('Records per page', limit) }
     this.links = FORMATS.map((format) => h('a', { class: 'button small', download: true, 'aria-label': `Download as ${format}`, onclick: (event) => this.#download(event) }, icon('download'), format))
     this.faults = h('div', { class: 'whole' })
     this.downloads = h('span', { class: 'line-up' }, this.links)

@@ -54,8 +54,8 @@ function browse(result, { name, controls, signal }) {
     table.add(response.data)
     scanned += response.scanned
     const next = response.next_cursor
-    const share = controls.isFiltered ? ` of ${count(scanned)} scanned` : ''
-    total.textContent = `${plural(table.size, 'record')}${share}${next ? '' : '; no more'}`
+    const share = controls.isFiltered ? ` found, ${count(scanned)} scanned` : ''
+    total.textContent = `${!next && table.size > 1 ? 'All ' : ''}${plural(table.size, 'record')}${share}`
     replace(more, next && h('div', { class: 'line-up' }, button(controls.isFiltered ? 'Scan on' : 'More', { onclick: () => page(next) }, 'down')))
     if (table.size) replace(result, total, card, more)
     else if (next) replace(result, h('div', { class: 'card' }, empty('Nothing found so far', total.textContent)), more)
@@ -74,5 +74,5 @@ function past(offset, partitions) {
 
 function nothing(filtered, name) {
   if (filtered) return empty('No record matches', 'Try another text, position or time.')
-  return empty('There are no records here', 'Records appear here when they are produced.', h('a', { class: 'button', href: to('topics', name, 'produce') }, 'Produce one'))
+  return empty('No records', 'Records appear here when they are produced.', h('a', { class: 'button', href: to('topics', name, 'produce') }, 'Produce one'))
 }

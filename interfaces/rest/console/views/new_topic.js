@@ -22,22 +22,22 @@ function form(definitions) {
   const partitions = h('input', { type: 'number', min: '1', id: 'partitions', placeholder: 'default' })
   const configs = new ConfigForm(definitions)
   const faults = h('div', { hidden: true })
-  const check = h('button', { type: 'submit', class: 'button', value: 'check' }, 'Check only')
+  const validate = h('button', { type: 'submit', class: 'button', value: 'validate' }, 'Validate')
   const create = h('button', { type: 'submit', class: 'button primary', value: 'create' }, 'Create topic')
 
   requestAnimationFrame(() => name.focus())
 
   async function submit(event) {
     event.preventDefault()
-    const onlyCheck = event.submitter === check
+    const validateOnly = event.submitter === validate
     faults.hidden = true
-    check.disabled = create.disabled = true
+    validate.disabled = create.disabled = true
     const set = Object.entries(configs.changes()).map(([config, value]) => ({ name: config, value }))
-    const body = { topic_name: name.value, configs: set, validate_only: onlyCheck }
+    const body = { topic_name: name.value, configs: set, validate_only: validateOnly }
     if (partitions.value) body.partitions_count = Number(partitions.value)
     try {
       await send('POST', 'topics', body)
-      if (onlyCheck) {
+      if (validateOnly) {
         toast(`${name.value} could be created like this.`)
       } else {
         toast(`Topic ${name.value} is created.`)
@@ -48,7 +48,7 @@ function form(definitions) {
       faults.hidden = false
       faults.scrollIntoView({ block: 'nearest' })
     } finally {
-      check.disabled = create.disabled = false
+      validate.disabled = create.disabled = false
     }
   }
 
@@ -59,9 +59,9 @@ function form(definitions) {
       'section',
       { class: 'card padded stack' },
       field('Name', name, 'Letters, digits, dots, underscores and hyphens.'),
-      field('Partitions', partitions, 'Empty: as many as the setting num.partitions says.'),
+      field('Partitions', partitions, 'Empty: num.partitions of the broker.'),
       faults,
-      h('div', { class: 'line-up' }, create, check, h('a', { class: 'button plain', href: to('topics') }, 'Cancel')),
+      h('div', { class: 'line-up' }, create, validate, h('a', { class: 'button plain', href: to('topics') }, 'Cancel')),
     ),
     h('section', { class: 'card' }, h('h2', {}, 'Configs', h('small', { class: 'soft' }, 'empty: the default')), h('div', { class: 'padded' }, configs.element)),
   )

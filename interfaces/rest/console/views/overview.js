@@ -22,7 +22,7 @@ function charts() {
     new Chart({
       title: 'Produce latency',
       format: micros,
-      series: [series('median', 'one', 'Produce_p50'), series('99 %', 'two-tone', 'Produce_p99')],
+      series: [series('p50', 'one', 'Produce_p50'), series('p99', 'two-tone', 'Produce_p99')],
     }),
     new Chart({
       title: 'Requests',
@@ -108,7 +108,7 @@ function factsOf(overview) {
     ['Version', `Ottla ${broker.version}, Python ${broker.python}`],
     ['Cluster', h('code', {}, broker.cluster_id)],
     ['Node', String(broker.node_id)],
-    ['Up', `${duration(overview.at_ms - overview.started_at_ms)}, since ${time(overview.started_at_ms).slice(0, 19)} ${offset(overview.started_at_ms)}`],
+    ['Uptime', `${duration(overview.at_ms - overview.started_at_ms)}, since ${time(overview.started_at_ms).slice(0, 19)} ${offset(overview.started_at_ms)}`],
     ['Listeners', broker.listeners.map((one) => h('div', {}, h('code', {}, `${one.name}://${one.address}`), one.advertised && ` advertised as ${one.advertised}`))],
     ['Storage', h('code', {}, broker.storage)],
     ['Flush', broker.flush],

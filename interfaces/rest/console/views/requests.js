@@ -96,8 +96,8 @@ function requestTable(signal, show) {
       { name: 'api', title: 'API', compare: (request) => request.api, cell: (request) => h('span', { title: `${request.api} v${request.version}` }, failed(request), request.api, ' ', h('span', { class: 'soft' }, `v${request.version}`)) },
       { name: 'id', title: 'Correlation id', end: true, wider: true, width: '124px', compare: (request) => request.correlation_id, cell: (request) => String(request.correlation_id) },
       { name: 'client', title: 'Client', wide: true, width: 'clamp(96px, 36vw - 364px, 190px)', compare: (request) => request.client_id ?? '', cell: (request) => h('span', { title: request.client_id ?? '' }, request.client_id ?? '–') },
-      { name: 'took', title: 'Took', end: true, width: 'clamp(74px, 9vw, 82px)', compare: (request) => request.total_us, cell: (request) => micros(request.total_us) },
-      { name: 'split', title: 'Where', wider: true, width: '72px', cell: (request) => bar(request) },
+      { name: 'took', title: 'Duration', end: true, width: 'clamp(86px, 9vw, 92px)', compare: (request) => request.total_us, cell: (request) => micros(request.total_us) },
+      { name: 'split', title: 'Stages', wider: true, width: '72px', cell: (request) => bar(request) },
       { name: 'outcome', title: 'Outcome', wide: true, width: 'clamp(212px, 20.6vw, 320px)', compare: (request) => request.errors.join(), cell: (request) => (request.errors.length ? h('span', { title: request.errors.join(', ') }, badge(request.errors.join(', '), 'bad')) : h('span', { class: 'soft' }, 'ok')) },
     ],
   })

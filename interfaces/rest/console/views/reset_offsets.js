@@ -51,7 +51,7 @@ export async function resetOffsets(id, group) {
 
   let rename = null
   const form = h('div', { class: 'stack', oninput: update },
-    h('div', { class: 'fields' }, field('Of', topic), onlyOf),
+    h('div', { class: 'fields' }, field('Topics', topic), onlyOf),
     h('div', { class: 'fields' }, field('Reset to', aim), numberField, timeField),
     preview,
   )
@@ -83,7 +83,7 @@ export async function resetOffsets(id, group) {
 function table(resets) {
   const cell = (value) => h('td', { class: 'end' }, value === null ? h('span', { class: 'soft' }, 'none') : count(value))
   return h('div', { class: 'scroll preview', tabindex: '0', role: 'region', 'aria-label': 'Preview' }, h('table', { class: 'rows small' },
-    h('thead', {}, h('tr', {}, ['Topic', 'Partition', 'Now', 'Then'].map((title, n) => h('th', { scope: 'col', class: n ? 'end' : null }, title)))),
+    h('thead', {}, h('tr', {}, ['Topic', 'Partition', 'Current offset', 'New offset'].map((title, n) => h('th', { scope: 'col', class: n ? 'end' : null }, title)))),
     h('tbody', {}, resets.map((one) => h('tr', {}, h('td', {}, one.topic_name), h('td', { class: 'end' }, String(one.partition_id)), cell(one.before), cell(one.after)))),
   ))
 }

@@ -13,9 +13,9 @@ export function open(root, { name, signal }) {
     signal,
     keyOf: (one) => one.partition,
     columns: [
-      { name: 'partition', title: 'Partition', width: '112px', compare: (one) => one.partition, cell: (one) => h('a', { href: to('topics', name, 'messages', { partition: one.partition }) }, String(one.partition)) },
-      { name: 'start', title: 'First offset', end: true, compare: (one) => one.start_offset, cell: (one) => count(one.start_offset) },
-      { name: 'end', title: 'Next offset', end: true, compare: (one) => one.end_offset, cell: (one) => count(one.end_offset) },
+      { name: 'partition', title: 'Partition', width: 'clamp(88px, 12vw, 112px)', compare: (one) => one.partition, cell: (one) => h('a', { href: to('topics', name, 'messages', { partition: one.partition }) }, String(one.partition)) },
+      { name: 'start', title: 'Log start offset', end: true, compare: (one) => one.start_offset, cell: (one) => count(one.start_offset) },
+      { name: 'end', title: 'Log end offset', end: true, compare: (one) => one.end_offset, cell: (one) => count(one.end_offset) },
       { name: 'records', title: 'Records', end: true, wide: true, compare: (one) => records(one), cell: (one) => count(records(one)) },
       { name: 'size', title: 'Size', end: true, wide: true, compare: (one) => one.size_bytes, cell: (one) => bytes(one.size_bytes) },
     ],

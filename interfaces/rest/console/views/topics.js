@@ -14,7 +14,7 @@ const COLUMNS = [
   { name: 'records', title: 'Records', end: true, width: 'clamp(94px, 12vw, 112px)', compare: (topic) => topic.records, cell: (topic) => count(topic.records) },
   { name: 'size', title: 'Size', end: true, wide: true, width: '92px', compare: (topic) => topic.size_bytes, cell: (topic) => bytes(topic.size_bytes) },
   { name: 'lag', title: 'Lag', end: true, wide: true, width: '104px', compare: (topic) => topic.lag, cell: (topic) => (topic.lag === null ? h('span', { class: 'soft' }, 'no group') : count(topic.lag)) },
-  { name: 'configs', title: 'Own configs', end: true, wider: true, width: '124px', compare: (topic) => topic.configs, cell: (topic) => (topic.configs ? h('a', { href: to('topics', topic.name, 'configs') }, count(topic.configs)) : h('span', { class: 'soft' }, '–')) },
+  { name: 'configs', title: 'Configs set', end: true, wider: true, width: '124px', compare: (topic) => topic.configs, cell: (topic) => (topic.configs ? h('a', { href: to('topics', topic.name, 'configs') }, count(topic.configs)) : h('span', { class: 'soft' }, '–')) },
 ]
 
 export function open(root, { query, signal }) {

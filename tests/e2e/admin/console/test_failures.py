@@ -121,7 +121,7 @@ def test_views_stay_while_the_broker_is_away_and_recover(
     page.get_by_role("link", name="Topics").click()
     page.get_by_role("link", name="orders", exact=True).click()
     page.get_by_role("link", name="Partitions").click()
-    expect(page.get_by_role("columnheader", name="First offset")).to_be_visible()
+    expect(page.get_by_role("columnheader", name="Log start offset")).to_be_visible()
 
 
 def opacity(page: Page) -> float:

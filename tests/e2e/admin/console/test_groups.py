@@ -69,7 +69,7 @@ def test_offsets_are_previewed_before_they_are_reset(console: Console, group: st
     assert int(then) == int(before) - 5
     # Nothing is reset yet, and a change of the form needs another preview.
     assert committed.inner_text() == before
-    dialog.get_by_label("Of").select_option("payments")
+    dialog.get_by_label("Topics").select_option("payments")
     expect(rows).to_have_count(0)
     dialog.get_by_label("Partitions").fill("0")
     dialog.get_by_role("button", name="Preview").click()

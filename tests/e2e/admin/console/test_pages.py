@@ -67,7 +67,7 @@ def test_every_view_has_an_address_and_the_back_button_works(console: Console) -
     page.get_by_role("heading", name="Requests", exact=True, level=1).wait_for()
     console.open("#/groups/billing", "billing")
     console.open("#/nowhere/else")
-    expect(page.locator("main")).to_contain_text("There is no such page")
+    expect(page.locator("main")).to_contain_text("Page not found")
 
 
 def test_a_request_is_found_by_its_correlation_id_and_has_its_stages(console: Console) -> None:

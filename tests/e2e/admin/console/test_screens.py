@@ -143,9 +143,9 @@ def test_names_are_whole_and_views_fit_at_every_width(
     page = console.open("#/requests?api=OffsetCommit&client_id=rdkafka", "Requests")
     row = page.locator("tr[data-row]").first
     for width, columns in (
-        (1200, "When API Correlation id Client Took Where Outcome"),
-        (800, "When API Client Took Outcome"),
-        (360, "When API Took"),
+        (1200, "When API Correlation id Client Duration Stages Outcome"),
+        (800, "When API Client Duration Outcome"),
+        (360, "When API Duration"),
     ):
         page.set_viewport_size({"width": width, "height": 740})
         heads = page.get_by_role("columnheader").filter(visible=True).all_inner_texts()

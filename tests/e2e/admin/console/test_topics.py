@@ -27,7 +27,7 @@ def shown_topics(page: Page) -> list[str]:
 
 
 def offsets(page: Page) -> list[tuple[str, str]]:
-    """First and next offset of each partition, as the page shows them."""
+    """Log start and end offset of each partition, as the page shows them."""
     cells = [row.locator("td").all_inner_texts() for row in page.locator("tr[data-row]").all()]
     return [(row[1], row[2]) for row in cells]
 
@@ -70,10 +70,10 @@ def test_a_topic_is_created_with_configs(console: Console) -> None:
     expect(config).to_have_count(1)
     expect(config).to_contain_text("1048588 1.0 MiB")
     config.get_by_role("textbox").fill("many")
-    page.get_by_role("button", name="Check only").click()
+    page.get_by_role("button", name="Validate").click()
     expect(page.get_by_role("alert")).to_contain_text("max.message.bytes")
     config.get_by_role("textbox").fill("5000")
-    page.get_by_role("button", name="Check only").click()
+    page.get_by_role("button", name="Validate").click()
     expect(page.get_by_role("status").last).to_contain_text(name)
     page.get_by_role("button", name="Create topic").click()
     page.get_by_role("heading", name=name, level=1).wait_for()
@@ -159,7 +159,7 @@ def test_a_topic_is_cloned(console: Console) -> None:
     for with_records, records in ((False, 0), (True, 600)):
         copy = unused_topic_name()
         name.fill(copy)
-        dialog.get_by_label("With the records").set_checked(with_records)
+        dialog.get_by_label("Copy existing records").set_checked(with_records)
         clone.click()
         page.get_by_role("heading", name=copy, level=1).wait_for()
         page.get_by_role("link", name="Partitions").click()
@@ -189,7 +189,7 @@ def test_the_progress_of_a_clone_is_shown_and_its_failure(console: Console) -> N
         }"""
     )
     dialog = press(page, "Clone")
-    dialog.get_by_label("With the records").check()
+    dialog.get_by_label("Copy existing records").check()
     dialog.get_by_role("button", name="Clone").click()
     progress = dialog.get_by_role("progressbar")
     expect(progress).to_be_visible()

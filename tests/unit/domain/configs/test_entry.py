@@ -84,10 +84,10 @@ def test_a_group_config_has_its_own_name_for_the_default() -> None:
 def test_documentation_says_when_a_setting_has_no_effect() -> None:
     definitions = BrokerConfig.definitions
     assert "no effect" not in definitions["message.max.bytes"].documentation
-    assert definitions["log.retention.ms"].documentation.endswith(
-        "(Not built yet: it has no effect in this broker.)"
-    )
+    retention = definitions["log.retention.ms"].documentation
+    assert retention.endswith("(Not built yet, no effect in Ottla.)")
     compacted = TOPIC_CONFIGS["cleanup.policy"].documentation
     assert "nothing is removed yet. A compacted topic refuses records without a key" in compacted
-    assert compacted.endswith("it has only part of its effect in this broker.)")
-    assert definitions["log.preallocate"].documentation.endswith("has no effect in this broker.)")
+    assert compacted.endswith("(Partly supported.)")
+    preallocate = definitions["log.preallocate"].documentation
+    assert preallocate.endswith("(Accepted, no effect in Ottla.)")
