@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from interfaces.kafka.wire.messages.create_partitions import (
-    CreatePartitionsRequest,
-    CreatePartitionsTopic,
-)
-from interfaces.kafka.wire.messages.delete_records import (
-    DeleteRecordsPartition,
-    DeleteRecordsRequest,
-    DeleteRecordsTopic,
-)
-from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeKafka
 from tests.fakes.config_requests import SET, TOPIC, changed
 from tests.fakes.requests import metadata
+from tests.fakes.structs import request_for
 from tests.fakes.topic_requests import create, new
 
 Line = tuple[str, dict[str, object]]
@@ -40,9 +31,7 @@ def test_each_change_names_the_client() -> None:
         ("topic_created", {"topic": "t", "partitions": 1, "automatic": False, **by})
     ]
     client.ask(
-        CreatePartitionsRequest(
-            topics=[CreatePartitionsTopic(name="t", count=3, assignments=None)]
-        ),
+        request_for("create_partitions", topics=[{"name": "t", "count": 3, "assignments": None}]),
         3,
     )
     assert lines(kafka) == [("partitions_created", {"topic": "t", "partitions": 3, **by})]
@@ -50,12 +39,10 @@ def test_each_change_names_the_client() -> None:
     configs = {"resource": "topic", "name": "t", "configs": ["max.message.bytes"]}
     assert lines(kafka) == [("configs_altered", {**configs, **by})]
     kafka.appended(record_batch(["a", "b"]))
-    partition = DeleteRecordsPartition(partition_index=0, offset=1)
-    client.ask(
-        DeleteRecordsRequest(topics=[DeleteRecordsTopic(name="t", partitions=[partition])]), 2
-    )
+    partition = {"partition_index": 0, "offset": 1}
+    client.ask(request_for("delete_records", topics=[{"name": "t", "partitions": [partition]}]), 2)
     assert lines(kafka) == [("records_deleted", {"topic": "t", "partitions": 1, **by})]
-    client.ask(DeleteTopicsRequest(topics=[DeleteTopicState(name="t")]), 6)
+    client.ask(request_for("delete_topics", topics=[{"name": "t"}]), 6)
     assert lines(kafka) == [("topic_deleted", {"topic": "t", **by})]
     client.ask(metadata("new"), 12)
     assert lines(kafka) == [
