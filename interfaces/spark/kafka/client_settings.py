@@ -14,10 +14,7 @@ from interfaces.spark.query.failures import WrongOption
 _MOST_IN_FLIGHT = 5
 
 #: The Java client's name: librdkafka's name.
-RENAMED = {
-    "compression.gzip.level": "compression.level",
-    "compression.lz4.level": "compression.level",
-    "compression.zstd.level": "compression.level",
+_RENAMED = {
     "fetch.max.wait.ms": "fetch.wait.max.ms",
     "max.partition.fetch.bytes": "fetch.message.max.bytes",
     "max.request.size": "message.max.bytes",
@@ -28,6 +25,8 @@ RENAMED = {
     "ssl.keystore.key": "ssl.key.pem",
     "ssl.truststore.certificates": "ssl.ca.pem",
 }
+#: The level of the codec in compression.type is librdkafka's compression.level.
+_LEVELS = ("compression.gzip.level", "compression.lz4.level", "compression.zstd.level")
 #: Prefixes of settings that only the Java client has and that change no record.
 _IGNORED = (
     "auto.include.jmx.reporter",
@@ -78,8 +77,9 @@ def for_librdkafka(given: Mapping[str, str]) -> dict[str, str]:
     """`given` is without the prefix `kafka.`; raises WrongOption for settings without a
     counterpart in librdkafka."""
     settings: dict[str, str] = {}
+    renamed = renamed_in(given)
     for name, value in given.items():
-        if name.startswith(_IGNORED):
+        if name.startswith(_IGNORED) or (name in _LEVELS and name not in renamed):
             continue
         if why := _REFUSED.get(name, _JAVA_CLASS if name.endswith(".class") else ""):
             raise WrongOption(f"option kafka.{name} is not supported: {why}")
@@ -89,9 +89,16 @@ def for_librdkafka(given: Mapping[str, str]) -> dict[str, str]:
             is_number = value.strip().isdecimal()
             settings["queue.buffering.max.kbytes"] = str(int(value) // 1024 if is_number else value)
         else:
-            settings[RENAMED.get(name, name)] = value
+            settings[renamed.get(name, name)] = value
     _translate_stores(settings)
     return settings
+
+
+def renamed_in(given: Mapping[str, str]) -> dict[str, str]:
+    """librdkafka's names of the `given` settings that it calls otherwise."""
+    level = f"compression.{given.get('compression.type', '').strip().lower()}.level"
+    names = _RENAMED | ({level: "compression.level"} if level in _LEVELS else {})
+    return {name: names[name] for name in given if name in names}
 
 
 def login(jaas: str) -> dict[str, str]:

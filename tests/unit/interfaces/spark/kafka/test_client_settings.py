@@ -20,7 +20,25 @@ PLAIN = (
         ({"fetch.max.wait.ms": "10"}, {"fetch.wait.max.ms": "10"}),
         ({"request.timeout.ms": "30"}, {"socket.timeout.ms": "30"}),
         ({"buffer.memory": "33554432"}, {"queue.buffering.max.kbytes": "32768"}),
-        ({"compression.zstd.level": "3"}, {"compression.level": "3"}),
+        (
+            {
+                "compression.type": "gzip",
+                "compression.gzip.level": "9",
+                "compression.lz4.level": "1",
+            },
+            {"compression.type": "gzip", "compression.level": "9"},
+        ),
+        (
+            {
+                "compression.type": " LZ4",
+                "compression.lz4.level": "4",
+                "compression.zstd.level": "19",
+            },
+            {"compression.type": " LZ4", "compression.level": "4"},
+        ),
+        ({"compression.type": "lz4", "compression.gzip.level": "1"}, {"compression.type": "lz4"}),
+        ({"compression.zstd.level": "19"}, {}),
+        ({"compression.type": "zstd", "compression.level": "3"}, None),
         ({"max.poll.records": "5", "ssl.protocol": "TLSv1.3", "metrics.num.samples": "2"}, {}),
         ({"sasl.jaas.config": PLAIN}, {"sasl.username": "ann", "sasl.password": 'a"b;c'}),
         (
