@@ -15,6 +15,7 @@ _MOST_IN_FLIGHT = 5
 
 #: The Java client's name: librdkafka's name.
 _RENAMED = {
+    "buffer.memory": "queue.buffering.max.kbytes",
     "fetch.max.wait.ms": "fetch.wait.max.ms",
     "max.partition.fetch.bytes": "fetch.message.max.bytes",
     "max.request.size": "message.max.bytes",
@@ -85,11 +86,9 @@ def for_librdkafka(given: Mapping[str, str]) -> dict[str, str]:
             raise WrongOption(f"option kafka.{name} is not supported: {why}")
         if name == "sasl.jaas.config":
             settings |= login(value)
-        elif name == "buffer.memory":
-            is_number = value.strip().isdecimal()
-            settings["queue.buffering.max.kbytes"] = str(int(value) // 1024 if is_number else value)
         else:
-            settings[renamed.get(name, name)] = value
+            in_kbytes = name == "buffer.memory" and value.strip().isdecimal()
+            settings[renamed.get(name, name)] = str(-(-int(value) // 1024)) if in_kbytes else value
     _translate_stores(settings)
     return settings
 

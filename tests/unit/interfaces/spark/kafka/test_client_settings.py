@@ -20,6 +20,7 @@ PLAIN = (
         ({"fetch.max.wait.ms": "10"}, {"fetch.wait.max.ms": "10"}),
         ({"request.timeout.ms": "30"}, {"socket.timeout.ms": "30"}),
         ({"buffer.memory": "33554432"}, {"queue.buffering.max.kbytes": "32768"}),
+        ({"buffer.memory": "500"}, {"queue.buffering.max.kbytes": "1"}),
         (
             {
                 "compression.type": "gzip",
