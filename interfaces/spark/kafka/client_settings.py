@@ -70,7 +70,7 @@ _REFUSED = {
     "value.serializer": _BYTES,
 }
 _LOGIN_MODULE = re.compile(r"\s*[\w.$]*?(\w+)\s+(?:required|requisite|sufficient|optional)\b(.*)")
-_LOGIN_OPTION = re.compile(r'(\w+)\s*=\s*"((?:[^"\\]|\\.)*)"')
+_LOGIN_OPTION = re.compile(r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"']+)(?=[\s;]|$))""")
 _STORE_TYPES = {".pem": "PEM", ".crt": "PEM", ".p12": "PKCS12", ".pfx": "PKCS12"}
 
 
@@ -104,7 +104,7 @@ def login(jaas: str) -> dict[str, str]:
     """User and password out of a line of JAAS."""
     found = _LOGIN_MODULE.match(jaas)
     pairs = _LOGIN_OPTION.findall(found[2]) if found else ()
-    options = {name: re.sub(r"\\(.)", r"\1", quoted) for name, quoted in pairs}
+    options = {name: plain or re.sub(r"\\(.)", r"\1", quoted) for name, quoted, plain in pairs}
     if (
         not found
         or found[1] not in ("PlainLoginModule", "ScramLoginModule")

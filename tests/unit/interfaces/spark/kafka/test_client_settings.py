@@ -43,6 +43,14 @@ PLAIN = (
         ({"max.poll.records": "5", "ssl.protocol": "TLSv1.3", "metrics.num.samples": "2"}, {}),
         ({"sasl.jaas.config": PLAIN}, {"sasl.username": "ann", "sasl.password": 'a"b;c'}),
         (
+            {"sasl.jaas.config": "PlainLoginModule required username=ann password=a-b;"},
+            {"sasl.username": "ann", "sasl.password": "a-b"},
+        ),
+        (
+            {"sasl.jaas.config": 'PlainLoginModule required password=a@b username=""'},
+            {"sasl.username": "", "sasl.password": "a@b"},
+        ),
+        (
             {"sasl.jaas.config": PLAIN.replace("plain.PlainLogin", "scram.ScramLogin")},
             {"sasl.username": "ann", "sasl.password": 'a"b;c'},
         ),
@@ -90,6 +98,8 @@ def test_settings_of_the_java_client_are_translated_or_ignored(
         ("sasl.login.callback.handler.class", "x"),
         ("sasl.jaas.config", "nonsense"),
         ("sasl.jaas.config", PLAIN.replace("password", "pass")),
+        ("sasl.jaas.config", "PlainLoginModule required username=ann password='a b';"),
+        ("sasl.jaas.config", "PlainLoginModule required username=ann password=a'b;"),
         ("sasl.jaas.config", "com.sun.security.auth.module.Krb5LoginModule required;"),
         ("ssl.truststore.location", "store.jks"),
         ("ssl.keystore.location", "store.jks"),
