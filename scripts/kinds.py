@@ -70,7 +70,7 @@ KINDS = (
     ),
     # These two wait for members, browsers and clients more than they compute.
     Kind("groups", ("tests/e2e/groups",), 55, ("-n", "3", "--dist", "loadfile")),
-    Kind("admin", ("tests/e2e/admin",), 65, ("-n", "4", "--dist", "loadgroup")),
+    Kind("admin", ("tests/e2e/admin",), 65, ("-n", "4", "--dist", "loadfile")),
     Kind("spark", ("tests/e2e/spark",), 80, ("-n", "2", "--dist", "loadfile")),
 )
 

@@ -69,7 +69,7 @@ BROKER = {
 CONNECTIONS = {
     "connection_closed": Event(
         WARNING,
-        f"{_CONNECTION} waited_seconds",
+        f"{_CONNECTION} correlation_id api waited_seconds",
         "The broker closed connections of a client. Repeated faults of one host are logged once "
         "a minute, with their number in `connections`. Ends that are normal (the client "
         "disconnects, idle connections) are not logged.",

@@ -36,5 +36,9 @@ def _clause(fault: Mapping[str, Any]) -> str:
     name = ".".join(map(str, path)) or f"the {source}"
     if fault["type"] == "extra_forbidden":
         return f"unknown {'parameter' if source == 'query' else 'field'} {name}"
+    if fault["type"] == "missing":
+        return f"{name} is required"
     message = str(fault["msg"]).removeprefix("Value error, ")
-    return f"{name}: {message.replace('Input should be', 'expected', 1)}"
+    if fault["type"] == "value_error" and not path:
+        return message  # which names the fields
+    return f"{name}: {message.replace('Input should be', 'must be', 1)}"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 from interfaces.kafka.requests.apis import APIS
@@ -15,7 +14,7 @@ from interfaces.kafka.wire.schema import Request
 from tests.fakes.batches import record_batch
 from tests.fakes.classic_requests import heartbeat_request, join_request, sync_request
 from tests.fakes.config_requests import SET, TOPIC
-from tests.fakes.structs import Fields, build
+from tests.fakes.structs import Fields, request_for
 
 TOPIC_ID = b"\7" * 16
 
@@ -115,11 +114,8 @@ _FIELDS: dict[str, Fields | Callable[[int], Fields]] = {
 
 
 def _request(name: str, version: int) -> Request:
-    messages = import_module(f"interfaces.kafka.wire.messages.{name}")
-    kind = getattr(messages, "".join(map(str.capitalize, name.split("_"))) + "Request")
     fields = _FIELDS.get(name, {})
-    request: Request = build(kind, fields(version) if callable(fields) else fields)
-    return request
+    return request_for(name, **(fields(version) if callable(fields) else fields))
 
 
 REQUESTS: dict[str, Callable[[int], Request]] = {

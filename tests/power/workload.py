@@ -133,7 +133,7 @@ class Workload:
 
     def produce(self) -> None:
         """Several clients in one pass, each with a few requests in flight: one commit."""
-        sent: dict[FakeClient, list[tuple[str, int, str]]] = {}
+        pending: dict[FakeClient, list[tuple[str, int, str]]] = {}
         sent, requests = [], []
         for _ in range(self.chance.randint(1, 10)):
             name = self.chance.choice(sorted(self.topics))
@@ -144,14 +144,14 @@ class Workload:
             batch, stamp = producer.batch(self.values(), self.kafka.clock.now_ms())
             content = digest(batch)
             sent.append(["sent", topic_id, index, content, _records(batch), *stamp])
-            sent.setdefault(client, []).append((topic_id, index, content))
+            pending.setdefault(client, []).append((topic_id, index, content))
             requests.append((client, _request(name, index, batch)))
         self.mark(*sent)
         for client, request in requests:
             client.send(request, 9)
         self.kafka.run()
         acked = []
-        for client, places in sent.items():
+        for client, places in pending.items():
             responses = client.answers()
             assert len(responses) == len(places)
             for (topic_id, index, content), response in zip(places, responses, strict=True):

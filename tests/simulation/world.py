@@ -218,19 +218,17 @@ class World:
         found: dict[str, tuple[bytes, int]] = {}
         for topic in response.topics:
             if topic.error_code == 3:
-                self.model.refused_as_unknown(topic.name, 0, call.requested, call.responded)
+                self.model.refused_as_unknown(topic.name, 0, *call.commits)
             elif topic.error_code:
                 raise Violation(f"topic {topic.name} is described with error {topic.error_code}")
             else:
                 count = len(topic.partitions)
-                self.model.described(
-                    topic.name, topic.topic_id, count, call.requested, call.responded
-                )
+                self.model.described(topic.name, topic.topic_id, count, *call.commits)
                 found[topic.name] = (topic.topic_id, count)
         if call.message.topics is None:
             for name in self.topic_names:
                 if name not in found:
-                    self.model.refused_as_unknown(name, 0, call.requested, call.responded)
+                    self.model.refused_as_unknown(name, 0, *call.commits)
         return found
 
     def has_no_topics_left(self) -> bool:

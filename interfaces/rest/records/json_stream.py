@@ -41,14 +41,15 @@ class JsonObjects:
         start, position = 0, len(self._buffer)
         for found in _MARKS.finditer(self._buffer, self._position):
             mark = found.group()
+            if not self._depth and (mark != b"{" or self._buffer[start : found.start()].strip()):
+                raise NotObjects("expected an object, one after the other")
             if mark == b"\\":
                 position = found.start()  # the escaped byte is in the next piece
             elif mark == b'"':
                 self._in_string = not self._in_string
             elif mark in (b"{", b"}") and not self._in_string:
                 self._depth += 1 if mark == b"{" else -1
-                if self._depth <= 0:
-                    self._depth = 0
+                if not self._depth:
                     yield bytes(self._buffer[start : found.end()])
                     start = found.end()
         del self._buffer[:start]

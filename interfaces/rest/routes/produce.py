@@ -204,14 +204,14 @@ def _most_of_batch(admin: Admin) -> int:
 def _entries(body: Any) -> list[dict[str, Any]]:
     entries = body.get("entries") if isinstance(body, dict) else None
     if not isinstance(entries, list) or not 1 <= len(entries) <= MAX_ENTRIES:
-        raise RestError(422, f"entries: expected 1 to {MAX_ENTRIES} of them", BAD_RECORD)
+        raise RestError(422, f"expected 1 to {MAX_ENTRIES} entries", BAD_RECORD)
     ids = [each.get("id") if isinstance(each, dict) else None for each in entries]
     if not all(
         isinstance(each, str) and 0 < len(each) <= 80 and encodable(each) == each for each in ids
     ):
         raise RestError(422, "entries: each has an id of 1 to 80 characters", BAD_RECORD)
     if len(set(ids)) < len(ids):
-        raise RestError(422, "entries: no two have the same id", BAD_RECORD)
+        raise RestError(422, "entries: two entries have the same id", BAD_RECORD)
     return entries
 
 

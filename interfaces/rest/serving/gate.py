@@ -36,8 +36,8 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 
-class _HeadSent(Exception):
-    """Ends the app of a HEAD request, whose body may have no end."""
+class _HeadSent(BaseException):
+    """Ends the app of a HEAD request, whose body may have no end. No failure for Starlette."""
 
 
 class Gate:
@@ -55,10 +55,12 @@ class Gate:
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
         correlation_id = correlation_id_of(headers.get(HEADER))
+        state: dict[str, Any] = {}
+        scope["state"] = state  # for the log line of a connection that is closed
         # A copy: uvicorn reads the method of its own, to leave out the body for HEAD.
         scope = {**scope, "path": routed_path(scope)}
         exchange = Exchange(scope, correlation_id, self._max_body_bytes, self._stopping)
-        scope["state"] = {"exchange": exchange}
+        state["exchange"] = exchange
 
         async def limited() -> Message:
             message = await self._received(exchange, receive)
@@ -127,7 +129,7 @@ class Gate:
             (b"date", date.encode()),
             (HEADER.encode(), exchange.correlation_id.encode()),
         ]
-        if exchange.closes:
+        if exchange.closes or _withholds_body(exchange):
             headers.append((b"connection", b"close"))
         return headers
 
@@ -141,6 +143,9 @@ class Gate:
                 else:
                     message = await receive()
         except TimeoutError as late:
+            if exchange.status and exchange.max_body_bytes is not None:
+                # The response has begun without the body.
+                return {"type": "http.disconnect"}
             exchange.closes = True
             raise RestError(408, "the rest of the body does not come") from late
         exchange.is_whole = not message.get("more_body", False)
@@ -190,6 +195,12 @@ class Gate:
         elif log.includes(elapsed_ns, failed):
             events = self._admin.events
             (events.warning if failed else events.info)("request", **fields)
+
+
+def _withholds_body(exchange: Exchange) -> bool:
+    """Whether the client has not sent the body: it waits for 100, and gets the response."""
+    expects = any(name == b"expect" for name, _ in exchange.scope["headers"])
+    return expects and not exchange.bytes_in
 
 
 def _is_bodiless(headers: dict[str, str]) -> bool:

@@ -34,19 +34,19 @@ class Guard:
         if host is not None and not self._is_known(host):
             raise RestError(
                 403,
-                f"unknown Host {host!r}; admin.allowed.hosts adds a name of this broker",
+                f"Host {host!r} is not allowed; add it to admin.allowed.hosts",
                 40303,
             )
         is_cross_origin = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
         if method in SAFE:
             if is_cross_origin and not (path == _PAGE and _is_visit(headers)):
-                raise RestError(403, "a page of another origin may not load this", 40304)
+                raise RestError(403, "pages of another origin cannot load this", 40304)
             return
         origin = headers.get("origin")
         if origin is not None and not _same(origin, host):
-            raise RestError(403, f"a page of {origin!r} may not change anything", 40304)
+            raise RestError(403, f"pages of {origin!r} cannot make changes", 40304)
         if is_cross_origin:
-            raise RestError(403, "a page of another origin may not change anything", 40304)
+            raise RestError(403, "pages of another origin cannot make changes", 40304)
         if not bodiless and not _is_json(headers.get("content-type", "")):
             raise RestError(415, f"expected Content-Type: {JSON}")
 

@@ -84,11 +84,16 @@ class BoundedProtocol(H11Protocol):
         if self.transport.get_write_buffer_size() < unread_bytes:
             self._expect_progress()
             return
+        about = {}
+        if self.cycle is not None:
+            exchange = self.cycle.scope["state"]["exchange"]
+            about = {"correlation_id": exchange.correlation_id, "api": exchange.api}
         self._events.warning(
             "connection_closed",
             reason="slow_reader",
             listener="admin",
             peer="{}:{}".format(*(self.client or ("", ""))),
+            **about,
             waited_seconds=STALL_S,
         )
         self.transport.abort()

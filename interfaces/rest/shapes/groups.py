@@ -149,8 +149,8 @@ class SetOffsets(RequestModel):
         for name in ("offset", "timestamp", "shift_by"):
             is_set = getattr(self, name) is not None
             if is_set != (self.to == name):
-                verb = "goes with" if is_set else "is needed with"
-                raise ValueError(f"{name} {verb} to={name!r}")
+                verb = "is only allowed" if is_set else "is required"
+                raise ValueError(f'{name} {verb} if "to" is "{name}"')
         return self
 
     @property

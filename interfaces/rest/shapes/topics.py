@@ -33,7 +33,7 @@ class ReplicasAssignment(RequestModel):
 
 
 class CreateTopic(RequestModel):
-    topic_name: str = Field(validation_alias=AliasChoices("topic_name", "name"))
+    topic_name: str = Field(validation_alias=AliasChoices("name", "topic_name"))
     partitions_count: Int32 | None = Field(
         None, validation_alias=AliasChoices("partitions_count", "partitions")
     )

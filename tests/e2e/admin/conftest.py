@@ -6,10 +6,10 @@ import http.client
 import json
 import struct
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.raw_client import array, string
@@ -17,18 +17,19 @@ from tests.e2e.raw_client import array, string
 OFFSET_COMMIT, COMMIT_VERSION = 8, 2
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+class ConsoleInTwo(LoadScopeScheduling):
     """A file runs in one process, and the console in two: each starts a browser and a broker."""
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            group = item.path.stem
-            if item.path.parent.name == "console":
-                group = "console-1" if group < "test_o" else "console-2"
-            elif item.path.parent != here:
-                group = f"{item.path.parent.name}/{group}"
-            item.add_marker(pytest.mark.xdist_group(group))
+
+    def _split_scope(self, nodeid: str) -> str:
+        folder, _, file = nodeid.partition("::")[0].rpartition("/")
+        if not folder.endswith("console"):
+            return f"{folder}/{file}"
+        return "console-1" if file < "test_o" else "console-2"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    return ConsoleInTwo(config, log)
 
 
 class Response:

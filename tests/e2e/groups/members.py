@@ -116,7 +116,7 @@ class ClientProcess(LineProcess):
         self.listening.start()
 
     def listen(self) -> None:
-        for line in self.answers:
+        for line in self.responses:
             event = json.loads(line)
             with CHANGED:
                 if "id" in event:

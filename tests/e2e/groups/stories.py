@@ -49,10 +49,12 @@ def committed(bootstrap: str, group: str, topic: str) -> dict[int, int]:
 def commit(bootstrap: str, group: str, topic: str, *offsets: int) -> None:
     """One offset per partition, for a group without members."""
     places = [TopicPartition(topic, n, offset) for n, offset in enumerate(offsets)]
-    client = admin(bootstrap)  # without a name it ends at once
-    request = [ConsumerGroupTopicPartitions(group, places)]
-    for future in client.alter_consumer_group_offsets(request).values():
-        assert all(one.error is None for one in future.result(PATIENCE_S).topic_partitions)
+    client, errors = admin(bootstrap), {KafkaError.COORDINATOR_LOAD_IN_PROGRESS}
+    while errors == {KafkaError.COORDINATOR_LOAD_IN_PROGRESS}:
+        request = [ConsumerGroupTopicPartitions(group, places)]
+        result = client.alter_consumer_group_offsets(request)[group].result(PATIENCE_S)
+        errors = {one.error.code() for one in result.topic_partitions if one.error is not None}
+    assert errors == set()
 
 
 def state(bootstrap: str, group: str) -> ConsumerGroupState:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaError
 from confluent_kafka.admin import (
     AlterConfigOpType,
     ConfigEntry,
@@ -19,7 +19,7 @@ from confluent_kafka.admin import (
 )
 
 from tests.e2e.broker_process import BrokerProcess
-from tests.e2e.conftest import Broker, CreateTopic, StartBroker, new_topic, unused_topic_name
+from tests.e2e.conftest import Broker, StartBroker, new_topic, unused_topic_name
 from tests.e2e.groups.kafka_tools import Tool, run_tool
 from tests.e2e.librdkafka import PATIENCE_S, admin, deliver, producer
 from tests.e2e.line_process import LineProcess
@@ -75,56 +75,12 @@ def test_list_values_are_appended_and_subtracted(bootstrap: str, topic: str) -> 
     assert config(bootstrap, ResourceType.TOPIC, topic, key)[0] == "compact"
 
 
-def test_all_configs_are_replaced(bootstrap: str, create_topic: CreateTopic) -> None:
-    topic = create_topic(retention__ms="1000", max__message__bytes="5000")
-    resource = ConfigResource(ResourceType.TOPIC, topic, set_config={"retention.ms": "2000"})
-    client = admin(bootstrap)
-    with pytest.warns(DeprecationWarning, match="alter_configs"):  # of the client, not the API
-        [future] = client.alter_configs([resource]).values()
-    assert future.result(PATIENCE_S) is None
-    configs = described(bootstrap, ResourceType.TOPIC, topic)
-    assert configs["retention.ms"].value == "2000"
-    assert configs["max.message.bytes"].value == "1048588"
-
-
 def test_a_smaller_limit_applies_to_the_next_record(bootstrap: str, topic: str) -> None:
     sender = producer(bootstrap)
     assert deliver(sender, topic, b"x" * 500).errors == []
     incrementally(bootstrap, ResourceType.TOPIC, topic, "100", "max.message.bytes", "SET")
     [error] = deliver(sender, topic, b"x" * 500).errors
     assert error.code() == KafkaError.MSG_SIZE_TOO_LARGE
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "key", "value", "code", "words"),
-    [
-        (ResourceType.TOPIC, "", "retention.ms", "soon", KafkaError.INVALID_CONFIG, "not a number"),
-        (ResourceType.GROUP, "g", SESSION, "1", KafkaError.INVALID_CONFIG, "must be greater than"),
-        (
-            ResourceType.BROKER,
-            "1",
-            "num.partitions",
-            "9",
-            KafkaError.INVALID_REQUEST,
-            "cannot update these configs dynamically",
-        ),
-    ],
-)
-def test_an_invalid_value_is_refused_with_the_reason(
-    bootstrap: str,
-    topic: str,
-    kind: ResourceType,
-    name: str,
-    key: str,
-    value: str,
-    code: int,
-    words: str,
-) -> None:
-    with pytest.raises(KafkaException) as refused:
-        incrementally(bootstrap, kind, name or topic, value, key, "SET")
-    error = refused.value.args[0]
-    assert error.code() == code
-    assert words in error.str().lower()
 
 
 def test_configs_survive_a_restart_of_the_broker(start_broker: StartBroker) -> None:

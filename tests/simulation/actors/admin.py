@@ -101,7 +101,7 @@ class Admin(Client):
             self.world.count(Situation.GROWN)
         if code == 0:
             _, topic, count = self._changes[0]
-            self.world.model.grown(topic, count, call.requested, call.responded)
+            self.world.model.grown(topic, count, *call.commits)
         if code == UNKNOWN:
             code = NOT_MORE
         self._check(code, NOT_MORE, None, call)
@@ -112,7 +112,7 @@ class Admin(Client):
         what, topic, _ = self._changes[0]
         self.log(f"{what} {topic}: {code}")
         if code in (0, already):
-            was_so = self.world.model.was_there(topic, call.requested, call.responded)
+            was_so = self.world.model.was_there(topic, *call.commits)
             if there is not None and there not in was_so:
                 raise Violation(f"{what} {topic} failed with {code}, but the topic's state differs")
             del self._changes[0]

@@ -50,6 +50,10 @@ class Call:
         self.timer: Event | None = None
         self.sent_ms = 0
 
+    @property
+    def commits(self) -> tuple[int, int]:
+        return self.requested, self.responded
+
 
 class Client:
     #: True if the world waits for its end.

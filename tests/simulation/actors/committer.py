@@ -96,7 +96,7 @@ class Committer(Client):
             self.world.model.committed.acked(key, offset, call.responded)
             self.world.count(Situation.OFFSET_COMMITTED)
         elif code == UNKNOWN_TOPIC:
-            self.world.model.refused_as_unknown(key[1], key[2], call.requested, call.responded)
+            self.world.model.refused_as_unknown(key[1], key[2], *call.commits)
         elif code in LATER:
             self.world.count(Situation.OFFSET_REFUSED)
             self.left += 1
@@ -133,7 +133,7 @@ class Committer(Client):
     def _deleted(self, call: Call, response: Any) -> None:
         code = response.results[0].error_code
         if code == 0:
-            self.world.model.committed.deleted(self.group_id, call.requested, call.responded)
+            self.world.model.committed.deleted(self.group_id, *call.commits)
             self.world.count(Situation.GROUP_DELETED)
         elif code not in (*LATER, NO_GROUP):
             raise Violation(f"{self.name}: DeleteGroups failed with {code}")
@@ -146,11 +146,9 @@ class Committer(Client):
             for one in topic.partitions:
                 key = self.group_id, topic.name, one.partition_index
                 if one.error_code == 0:
-                    self.world.model.committed.removed(key, call.requested, call.responded)
+                    self.world.model.committed.removed(key, *call.commits)
                 elif one.error_code == UNKNOWN_TOPIC:
-                    self.world.model.refused_as_unknown(
-                        key[1], key[2], call.requested, call.responded
-                    )
+                    self.world.model.refused_as_unknown(key[1], key[2], *call.commits)
         self._later()
 
 
@@ -163,7 +161,7 @@ def check_all_offsets(client: Client, call: Call, response: Any) -> None:
         found = {(t.name, one.partition_index) for t in group.topics for one in t.partitions}
         for key in committed.keys(group.group_id):
             if key[1:] not in found:
-                committed.check(key, -1, "", call.requested, call.responded)
+                committed.check(key, -1, "", *call.commits)
 
 
 class OffsetAuditor(Client):

@@ -152,9 +152,7 @@ class Consumer(Client):
         topic = response.topics[0]
         one = topic.partitions[0]
         if one.error_code == 0:
-            self.world.model.check_end(
-                topic.name, one.partition_index, one.offset, call.requested, call.responded
-            )
+            self.world.model.check_end(topic.name, one.partition_index, one.offset, *call.commits)
         elif one.error_code == UNKNOWN:
             self._unknown(topic.name, one.partition_index, call)
         elif one.error_code == STORAGE:
@@ -186,12 +184,8 @@ class Consumer(Client):
         partition = topic.partitions[0]
         starts = self.world.model.starts
         if partition.error_code == 0:
-            starts.check_start(
-                topic.name, one.index, partition.offset, call.requested, call.responded
-            )
-            if starts.is_possible(
-                key[0], one.index, partition.offset, call.requested, call.responded
-            ):
+            starts.check_start(topic.name, one.index, partition.offset, *call.commits)
+            if starts.is_possible(key[0], one.index, partition.offset, *call.commits):
                 one.position = max(one.position, partition.offset)
             else:
                 self._refresh = True
@@ -294,12 +288,10 @@ class Consumer(Client):
         model = self.world.model
         topic, index = key
         if one.error_code == 0:
-            model.starts.fetched(
-                topic, index, position, one.log_start_offset, call.requested, call.responded
-            )
+            model.starts.fetched(topic, index, position, one.log_start_offset, *call.commits)
             entries = model.fetched(
                 topic, index, position, one.high_watermark, bytes(one.records or b""),
-                call.requested, call.responded,
+                *call.commits,
             )  # fmt: skip
             followed = self._followed.get(key)
             if entries and followed is not None and followed.position == position:
@@ -315,7 +307,7 @@ class Consumer(Client):
             raise Violation(f"{self.name}: {key} failed with {one.error_code}")
 
     def _unknown(self, topic: str | bytes, index: int, call: Call) -> None:
-        self.world.model.refused_as_unknown(topic, index, call.requested, call.responded)
+        self.world.model.refused_as_unknown(topic, index, *call.commits)
         self._refresh = True
 
     def _out_of_range(self, key: Key, position: int, call: Call) -> None:

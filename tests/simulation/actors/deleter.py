@@ -81,15 +81,13 @@ class Deleter(Client):
         starts = self.world.model.starts
         self.log(f"deletes {topic.name}-{index} up to {offset}: {code}, {one.low_watermark}")
         if code == 0:
-            starts.check_low_watermark(
-                topic.name, index, offset, one.low_watermark, call.requested, call.responded
-            )
+            starts.check_low_watermark(topic.name, index, offset, one.low_watermark, *call.commits)
             if one.low_watermark > 0:
                 self.world.count(Situation.RECORDS_DELETED)
         elif code == OUT_OF_RANGE:
             starts.beyond(topic.name, index, offset, call.requested)
         elif code == UNKNOWN:
-            self.world.model.refused_as_unknown(topic.name, index, call.requested, call.responded)
+            self.world.model.refused_as_unknown(topic.name, index, *call.commits)
         elif code != STORAGE:
             raise Violation(f"DeleteRecords failed with {code}")
         self.later(self.random.choice((1, 30, 100, 200)))

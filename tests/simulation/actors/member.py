@@ -173,7 +173,7 @@ class Member(Client):
                 self.world.model.committed.acked(key, offset, call.responded)
                 self._commits_left = max(0, self._commits_left - 1)
             elif code == UNKNOWN_TOPIC:
-                self.world.model.refused_as_unknown(key[1], key[2], call.requested, call.responded)
+                self.world.model.refused_as_unknown(key[1], key[2], *call.commits)
         refused = [one for one in codes.values() if one not in (0, UNKNOWN_TOPIC, *LATER)]
         if refused:
             self.not_a_member(refused[0])
@@ -212,6 +212,5 @@ def check_offsets(client: Client, call: Call, response: Any) -> None:
                     (group.group_id, topic.name, one.partition_index),
                     one.committed_offset,
                     one.metadata or "",
-                    call.requested,
-                    call.responded,
+                    *call.commits,
                 )

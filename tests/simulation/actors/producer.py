@@ -337,7 +337,7 @@ class Producer(Client):
         if self.idempotent or self.max_in_flight == 1:
             lane.recovering = True
         if one.error_code in (UNKNOWN, UNKNOWN_ID):
-            self.world.model.refused_as_unknown(topic, one.index, call.requested, call.responded)
+            self.world.model.refused_as_unknown(topic, one.index, *call.commits)
             self._topics = {}
         elif one.error_code == CORRUPT and batch.corrupted:
             self.world.count(Situation.CORRUPTED)

@@ -94,7 +94,7 @@ class Searcher(Client):
             (one,) = topic.partitions
             index = one.partition_index
             if one.error_code == UNKNOWN:
-                model.refused_as_unknown(topic.name, index, call.requested, call.responded)
+                model.refused_as_unknown(topic.name, index, *call.commits)
             elif one.error_code == STORAGE:
                 self.check_unreadable(topic.name, index, call)
             elif one.error_code:
@@ -102,7 +102,7 @@ class Searcher(Client):
             else:
                 found = None if one.offset == NOTHING else (one.offset, one.timestamp)
                 at = timestamps[topic.name, index]
-                model.found_by_time(topic.name, index, at, found, call.requested, call.responded)
+                model.found_by_time(topic.name, index, at, found, *call.commits)
                 if found is not None:
                     self.world.count(Situation.FOUND_BY_TIME)
         self.later(self.random.choice((1, 10, 60)))

@@ -63,7 +63,7 @@ class Seeker(Client):
         model = self.world.model
         if topic.error_code == 0:
             count = len(topic.partitions)
-            model.described(topic.name, topic.topic_id, count, call.requested, call.responded)
+            model.described(topic.name, topic.topic_id, count, *call.commits)
             if True not in model.was_there(topic.name, call.requested, call.requested):
                 self.world.count(Situation.AUTO_CREATED)
         elif topic.error_code in (STORAGE, EXISTS):
@@ -93,7 +93,7 @@ class Seeker(Client):
             raise Violation("a validated topic was created")
         there = {0: False, EXISTS: True}.get(topic.error_code)
         if there is not None:
-            if there not in self.world.model.was_there(topic.name, call.requested, call.responded):
+            if there not in self.world.model.was_there(topic.name, *call.commits):
                 raise Violation(f"{topic.name} is reported as {'known' if there else 'unknown'}")
         elif topic.error_code != STORAGE:
             raise Violation(f"{topic.name} was validated with error {topic.error_code}")

@@ -106,14 +106,15 @@ def analyze(
     now_ms = round(time.time() * 1000)
     rows = counting.without_values(_read(spark, source), source.is_store).persist()
     records = rows.where("is_record")
-    persisted = [rows, keys.summed(records).persist(), counting.by_second(records).persist()]
-    summed, seconds = persisted[1:]
+    counted = (keys.summed(records), counting.by_second(records), counting.by_size(records))
+    persisted = [rows, *(each.persist() for each in counted)]
+    summed, seconds, by_size = counted
     try:
-        figures = counting.figures(records)
+        figures = counting.figures(by_size)
         end_ms = end_of((each["newest_ms"] for each in figures.values()), now_ms)
         found = Found(
             figures=figures,
-            sizes=counting.sizes(records),
+            sizes=counting.sizes(by_size),
             intervals=counting.intervals(records),
             not_records=counting.not_records(rows) if source.is_store else {},
             over_time=counting.over_time(seconds),

@@ -24,6 +24,8 @@ _HEADER_BYTES = (
     "coalesce(aggregate(headers, 0L, (sum, header) -> "
     "sum + octet_length(header.key) + coalesce(octet_length(header.value), 0)), 0L)"
 )
+#: Parts of a record, whose bytes are counted.
+_PARTS = ("key_bytes", "value_bytes", "header_bytes")
 _BATCH = ("batchOffset", "batchRecords", "batchBytes", "batchOpenedBytes", "codec")
 
 
@@ -50,36 +52,41 @@ def without_values(read: DataFrame, of_store: bool) -> DataFrame:
     )
 
 
-def figures(records: DataFrame) -> dict[Place, dict[str, Any]]:
+def by_size(records: DataFrame) -> DataFrame:
+    """Of each partition: records of each size, and their figures."""
     from pyspark.sql import functions as f
 
-    sums = ("bytes", "key_bytes", "value_bytes", "header_bytes")
-    of_partitions = records.groupBy("topic", "partition").agg(
+    return records.groupBy("topic", "partition", "bytes").agg(
         f.count("*").alias("records"),
-        *(f.sum(name).alias(name) for name in sums),
+        *(f.sum(name).alias(name) for name in _PARTS),
         f.count_if("has_no_key").alias("null_keys"),
         f.count_if("is_tombstone").alias("tombstones"),
         f.min("at_ms").alias("oldest_ms"),
         f.max("at_ms").alias("newest_ms"),
     )
+
+
+def figures(by_size: DataFrame) -> dict[Place, dict[str, Any]]:
+    from pyspark.sql import functions as f
+
     return _by_place(
-        of_partitions,
-        *(f.sum(name).alias(name) for name in ("records", *sums, "null_keys", "tombstones")),
+        by_size,
+        *(f.sum(name).alias(name) for name in ("records", *_PARTS, "null_keys", "tombstones")),
+        f.sum(f.col("bytes") * f.col("records")).alias("bytes"),
         f.min("oldest_ms").alias("oldest_ms"),
         f.max("newest_ms").alias("newest_ms"),
     )
 
 
-def sizes(records: DataFrame) -> dict[str, dict[str, Any]]:
+def sizes(by_size: DataFrame) -> dict[str, dict[str, Any]]:
     """Percentiles of each topic, and records by the bits of their size: of 0 bytes, of 1, of 2 to
     3, of 4 to 7 ..."""
     from pyspark.sql import functions as f
 
-    counted = records.groupBy("topic", "bytes").count()
     bits = f.when(f.col("bytes") == 0, 0).otherwise(f.length(f.bin("bytes")))
-    by_bits = (f.sum(f.when(bits == each, f.col("count"))) for each in range(_MOST_BITS + 1))
-    found = counted.groupBy("topic").agg(
-        *_percentiles("bytes", "count"), f.array(*by_bits).alias("by_bits")
+    by_bits = (f.sum(f.when(bits == each, f.col("records"))) for each in range(_MOST_BITS + 1))
+    found = by_size.groupBy("topic").agg(
+        *_percentiles("bytes", "records"), f.array(*by_bits).alias("by_bits")
     )
     return {row["topic"]: row.asDict() for row in found.collect()}
 

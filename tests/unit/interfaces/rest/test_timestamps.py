@@ -1,8 +1,21 @@
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+
 import pytest
 
 from interfaces.rest.timestamps import MAX_TIMESTAMP, timestamp_of
+
+
+@pytest.fixture(autouse=True)
+def another_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The zone of the machine does not matter."""
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
 
 
 @pytest.mark.parametrize(

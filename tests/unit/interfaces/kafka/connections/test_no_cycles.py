@@ -18,17 +18,6 @@ from domain.errors import StorageFailed
 from interfaces.kafka.connections.listener import Listener
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Advertised
-from interfaces.kafka.wire.messages.create_topics import CreateTopicsRequest
-from interfaces.kafka.wire.messages.list_offsets import (
-    ListOffsetsPartition,
-    ListOffsetsRequest,
-    ListOffsetsTopic,
-)
-from interfaces.kafka.wire.messages.produce import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
 from interfaces.kafka.wire.schema import Request
 from interfaces.sockets import listen
 from tests.fakes.batches import GZIP, TIMESTAMP, record_batch
@@ -42,19 +31,20 @@ from tests.fakes.client import LISTENER, FakeClient, FakeKafka, frame, raw_frame
 from tests.fakes.offset_requests import at, delete_groups, offset_commit, offset_delete
 from tests.fakes.plain_requests import REQUESTS as plain
 from tests.fakes.requests import fetch, metadata, produce
+from tests.fakes.structs import request_for
 from tests.fakes.topic_requests import new
 
 YEAR_MS = 365 * 86_400_000
 
 
-def batch(records: bytes, name: str = "t") -> ProduceRequest:
-    data = [PartitionProduceData(index=0, records=memoryview(records))]
-    return ProduceRequest(acks=-1, topic_data=[TopicProduceData(name=name, partition_data=data)])
+def batch(records: bytes, name: str = "t") -> Request:
+    data = [{"index": 0, "records": memoryview(records)}]
+    return request_for("produce", acks=-1, topic_data=[{"name": name, "partition_data": data}])
 
 
-def list_offsets(timestamp: int, index: int = 0) -> ListOffsetsRequest:
-    partitions = [ListOffsetsPartition(partition_index=index, timestamp=timestamp)]
-    return ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=partitions)])
+def list_offsets(timestamp: int, index: int = 0) -> Request:
+    partitions = [{"partition_index": index, "timestamp": timestamp}]
+    return request_for("list_offsets", topics=[{"name": "t", "partitions": partitions}])
 
 
 FAILING: dict[str, tuple[Request, int]] = {
@@ -71,7 +61,7 @@ FAILING: dict[str, tuple[Request, int]] = {
     "out of range": (fetch(max_wait_ms=0, offset=99), 12),
     "fetch": (fetch(max_wait_ms=0), 12),
     "illegal name": (metadata("a b"), 12),
-    "no partitions": (CreateTopicsRequest(topics=[new("new", 0)]), 7),
+    "no partitions": (request_for("create_topics", topics=[new("new", 0)]), 7),
     "unknown partition": (list_offsets(-1, 99), 7),
     "unknown timestamp": (list_offsets(-77), 7),
     "commit": (offset_commit("g", ("t", [at(0), at(1)])), 9),
@@ -93,7 +83,7 @@ PLAIN = {
 REQUESTS = FAILING | {name: (plain[name](version), version) for name, version in PLAIN.items()}
 
 
-def garbage_of(kafka: FakeKafka, act: Callable[[], None]) -> int:
+def garbage_of(act: Callable[[], None]) -> int:
     for _ in range(3):  # until all caches are filled
         act()
     gc.collect()
@@ -124,7 +114,7 @@ def test_a_request_leaves_no_cycle(kafka: FakeKafka, name: str) -> None:
         kafka.run()
         assert len(client.frames()) == 1
 
-    assert garbage_of(kafka, ask) == 0
+    assert garbage_of(ask) == 0
 
 
 # ---- connections: many may be closed before the next collection
@@ -200,7 +190,7 @@ def test_a_closed_connection_is_freed_without_a_collection(kafka: FakeKafka, nam
         kafka.run()
         assert client.closed
 
-    assert garbage_of(kafka, end) == 0
+    assert garbage_of(end) == 0
     assert sessions[-1]() is None
 
 
@@ -214,7 +204,7 @@ def test_a_refused_connection_is_freed_without_a_collection() -> None:
         kafka.run()
         assert client.transport.aborted
 
-    assert garbage_of(kafka, refuse) == 0
+    assert garbage_of(refuse) == 0
     assert sessions[-1]() is None
 
 
@@ -262,46 +252,34 @@ def test_transports_hold_no_session_of_a_closed_connection(
 # ---- requests that fail, wait or change groups
 
 
-def test_a_member_and_its_group_leave_no_cycle(kafka: FakeKafka) -> None:
+def join_and_delete_a_group(_kafka: FakeKafka, client: FakeClient) -> None:
+    joined = client.ask(join_request(group_id="new"), 3)
+    known = (joined.generation_id, joined.member_id)
+    client.ask(sync_request(*known, {joined.member_id: b"a"}, group_id="new"), 3)
+    client.ask(heartbeat_request(*known, group_id="new"), 3)
+    client.ask(leave_request((joined.member_id, None), group_id="new"), 3)
+    client.ask(offset_commit("new", ("t", [at(0), at(1)])), 9)
+    client.ask(offset_delete("new", ("t", [0])), 0)
+    assert delete_groups(client, "new") == [("new", 0)]
+
+
+def fail_an_offset_commit(kafka: FakeKafka, client: FakeClient) -> None:
+    kafka.commit.fail_next()
+    client.ask(offset_commit("g", ("t", [at(0), at(1)])), 9)
+
+
+def wait_for_records(kafka: FakeKafka, client: FakeClient) -> None:
+    client.send(fetch(max_wait_ms=500, offset=1), 12)
+    kafka.scheduler.advance(500)
+    assert len(client.frames()) == 1
+
+
+@pytest.mark.parametrize("act", [join_and_delete_a_group, fail_an_offset_commit, wait_for_records])
+def test_groups_failed_commits_and_waiting_fetches_leave_no_cycle(
+    kafka: FakeKafka, act: Callable[[FakeKafka, FakeClient], None]
+) -> None:
     client = kafka.client()
-
-    def live() -> None:
-        joined = client.ask(join_request(group_id="life"), 3)
-        known = (joined.generation_id, joined.member_id)
-        client.ask(sync_request(*known, {joined.member_id: b"a"}, group_id="life"), 3)
-        client.ask(heartbeat_request(*known, group_id="life"), 3)
-        client.ask(leave_request((joined.member_id, None), group_id="life"), 3)
-        client.ask(offset_commit("life", ("t", [at(0), at(1)])), 9)
-        client.ask(offset_delete("life", ("t", [0])), 0)
-        assert delete_groups(client, "life") == [("life", 0)]
-
-    assert garbage_of(kafka, live) == 0
-
-
-def test_a_request_with_a_failed_commit_leaves_no_cycle(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    sent = frame(offset_commit("g", ("t", [at(0), at(1)])), 9)
-
-    def ask() -> None:
-        client.transport.send(sent)
-        kafka.commit.fail_next()
-        kafka.run()
-        assert len(client.frames()) == 1
-
-    assert garbage_of(kafka, ask) == 0
-
-
-def test_a_waiting_fetch_leaves_no_cycle(kafka: FakeKafka) -> None:
-    client = kafka.client()
-    sent = frame(fetch(max_wait_ms=500, offset=1), 12)
-
-    def ask() -> None:
-        client.transport.send(sent)
-        kafka.run()
-        kafka.scheduler.advance(500)
-        assert len(client.frames()) == 1
-
-    assert garbage_of(kafka, ask) == 0
+    assert garbage_of(lambda: act(kafka, client)) == 0
 
 
 @pytest.mark.parametrize("loaded", [True, False])
@@ -317,9 +295,9 @@ def test_a_partition_that_cannot_be_read_holds_no_request(kafka: FakeKafka, load
             kafka.commit.fail_next()
             kafka.run()
         kafka.log.failing = StorageFailed("cannot read")
-        data = [PartitionProduceData(index=index, records=records)]
-        topic_data = [TopicProduceData(name="wide", partition_data=data)]
-        response = client.ask(ProduceRequest(acks=-1, topic_data=topic_data), 9)
+        data = [{"index": index, "records": records}]
+        topic_data = [{"name": "wide", "partition_data": data}]
+        response = client.ask(request_for("produce", acks=-1, topic_data=topic_data), 9)
         assert response.responses[0].partition_responses[0].error_code == 56
         kafka.log.failing = None
         return sum(isinstance(one, memoryview) and len(one) > 200_000 for one in gc.get_objects())

@@ -2,12 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.wire.messages.alter_partition_reassignments import (
-    AlterPartitionReassignmentsRequest,
-    ReassignablePartition,
-    ReassignableTopic,
-)
 from tests.fakes.client import FakeClient, FakeKafka
+from tests.fakes.structs import request_for
 
 
 @pytest.mark.parametrize("version", [0, 1])
@@ -16,11 +12,9 @@ def test_each_partition_has_its_own_code(
 ) -> None:
     kafka.topic("t", 3)
     replicas = [[1], [9], None, [1]]
-    partitions = [
-        ReassignablePartition(partition_index=n, replicas=r) for n, r in enumerate(replicas)
-    ]
-    topic = ReassignableTopic(name="t", partitions=partitions)
-    request = AlterPartitionReassignmentsRequest(topics=[topic], timeout_ms=1)
+    partitions = [{"partition_index": n, "replicas": r} for n, r in enumerate(replicas)]
+    topic = {"name": "t", "partitions": partitions}
+    request = request_for("alter_partition_reassignments", topics=[topic], timeout_ms=1)
     if version:
         request.allow_replication_factor_change = False
     response = client.ask(request, version)
@@ -31,5 +25,5 @@ def test_each_partition_has_its_own_code(
         (0, 0), (1, 39), (2, 85), (3, 3),
     ]  # fmt: skip
     assert [bool(one.error_message) for one in found.partitions] == [False, True, False, True]
-    nothing = client.ask(AlterPartitionReassignmentsRequest(), 1)
+    nothing = client.ask(request_for("alter_partition_reassignments"), 1)
     assert (nothing.error_code, nothing.responses) == (0, [])

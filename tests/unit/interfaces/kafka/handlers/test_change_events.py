@@ -7,20 +7,11 @@ import pytest
 from application.ports.event_log import TOPICS_LOGGED_EACH
 from application.ports.request_log import REMEMBERED_CHARACTERS, Requester
 from domain.security.principal import ANONYMOUS
-from interfaces.kafka.wire.messages.create_partitions import (
-    CreatePartitionsRequest,
-    CreatePartitionsTopic,
-)
-from interfaces.kafka.wire.messages.delete_records import (
-    DeleteRecordsPartition,
-    DeleteRecordsRequest,
-    DeleteRecordsTopic,
-)
-from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeKafka
 from tests.fakes.config_requests import SET, TOPIC, changed
 from tests.fakes.requests import metadata
+from tests.fakes.structs import request_for
 from tests.fakes.topic_requests import create, new
 
 Line = tuple[str, dict[str, object]]
@@ -45,9 +36,7 @@ def test_each_change_names_the_client() -> None:
         ("topic_created", {"topic": "t", "partitions": 1, "automatic": False, **by})
     ]
     client.ask(
-        CreatePartitionsRequest(
-            topics=[CreatePartitionsTopic(name="t", count=3, assignments=None)]
-        ),
+        request_for("create_partitions", topics=[{"name": "t", "count": 3, "assignments": None}]),
         3,
     )
     assert lines(kafka) == [("partitions_created", {"topic": "t", "partitions": 3, **by})]
@@ -55,12 +44,10 @@ def test_each_change_names_the_client() -> None:
     configs = {"resource": "topic", "name": "t", "configs": ["max.message.bytes"]}
     assert lines(kafka) == [("configs_altered", {**configs, **by})]
     kafka.appended(record_batch(["a", "b"]))
-    partition = DeleteRecordsPartition(partition_index=0, offset=1)
-    client.ask(
-        DeleteRecordsRequest(topics=[DeleteRecordsTopic(name="t", partitions=[partition])]), 2
-    )
+    partition = {"partition_index": 0, "offset": 1}
+    client.ask(request_for("delete_records", topics=[{"name": "t", "partitions": [partition]}]), 2)
     assert lines(kafka) == [("records_deleted", {"topic": "t", "partitions": 1, **by})]
-    client.ask(DeleteTopicsRequest(topics=[DeleteTopicState(name="t")]), 6)
+    client.ask(request_for("delete_topics", topics=[{"name": "t"}]), 6)
     assert lines(kafka) == [("topic_deleted", {"topic": "t", **by})]
     client.ask(metadata("new"), 12)
     assert lines(kafka) == [
@@ -75,21 +62,23 @@ def changed_topics(names: list[str], kafka: FakeKafka) -> list[list[Line]]:
     found = [lines(kafka)]
     client.ask(metadata(*names), 12)
     found.append(lines(kafka))
-    more = [CreatePartitionsTopic(name=name, count=2, assignments=None) for name in names]
-    client.ask(CreatePartitionsRequest(topics=more), 3)
+    more = [{"name": name, "count": 2, "assignments": None} for name in names]
+    client.ask(request_for("create_partitions", topics=more), 3)
     found.append(lines(kafka))
     for name in names:
         kafka.append(record_batch(["a"]), name)
     kafka.run()
-    partition = DeleteRecordsPartition(partition_index=0, offset=1)
-    topics = [DeleteRecordsTopic(name=name, partitions=[partition]) for name in names]
-    client.ask(DeleteRecordsRequest(topics=topics), 2)
+    partition = {"partition_index": 0, "offset": 1}
+    topics = [{"name": name, "partitions": [partition]} for name in names]
+    client.ask(request_for("delete_records", topics=topics), 2)
     found.append(lines(kafka))
-    client.ask(DeleteTopicsRequest(topics=[DeleteTopicState(name=name) for name in names]), 6)
+    client.ask(request_for("delete_topics", topics=[{"name": name} for name in names]), 6)
     return [*found, lines(kafka)]
 
 
-@pytest.mark.parametrize("count, each", [(TOPICS_LOGGED_EACH, True), (150, False)])
+@pytest.mark.parametrize(
+    "count, each", [(TOPICS_LOGGED_EACH, True), (TOPICS_LOGGED_EACH + 2, False)]
+)
 def test_a_request_for_more_than_a_hundred_topics_has_one_line(count: int, each: bool) -> None:
     names = [f"t-{n}" for n in range(count)]
     created, automatic, extended, truncated, deleted = changed_topics(names, FakeKafka())

@@ -4,12 +4,8 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.wire.messages.create_partitions import (
-    CreatePartitionsAssignment,
-    CreatePartitionsRequest,
-    CreatePartitionsTopic,
-)
 from tests.fakes.client import FakeClient, FakeKafka
+from tests.fakes.structs import request_for
 from tests.fakes.topic_requests import codes
 
 
@@ -29,14 +25,10 @@ def ask(
 ) -> Any:
     """Topics with their new count and the broker of the new partition."""
     requested = [
-        CreatePartitionsTopic(
-            name=name,
-            count=count,
-            assignments=brokers and [CreatePartitionsAssignment(broker_ids=brokers)],
-        )
+        {"name": name, "count": count, "assignments": brokers and [{"broker_ids": brokers}]}
         for name, count, brokers in topics
     ]
-    request = CreatePartitionsRequest(topics=requested, validate_only=only)
+    request = request_for("create_partitions", topics=requested, validate_only=only)
     return codes(client.ask(request, version).results)
 
 

@@ -4,14 +4,10 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.wire.messages.delete_records import (
-    DeleteRecordsPartition,
-    DeleteRecordsRequest,
-    DeleteRecordsTopic,
-)
 from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.requests import fetch
+from tests.fakes.structs import request_for
 
 
 @pytest.fixture
@@ -27,12 +23,10 @@ def kafka() -> FakeKafka:
 def delete(client: FakeClient, *offsets: tuple[str, int, int], version: int = 2) -> Any:
     """Returns topic, partition, low watermark and error code."""
     topics = [
-        DeleteRecordsTopic(
-            name=name, partitions=[DeleteRecordsPartition(partition_index=index, offset=offset)]
-        )
+        {"name": name, "partitions": [{"partition_index": index, "offset": offset}]}
         for name, index, offset in offsets
     ]
-    response = client.ask(DeleteRecordsRequest(topics=topics, timeout_ms=1000), version)
+    response = client.ask(request_for("delete_records", topics=topics, timeout_ms=1000), version)
     return [
         (topic.name, one.partition_index, one.low_watermark, one.error_code)
         for topic in response.topics

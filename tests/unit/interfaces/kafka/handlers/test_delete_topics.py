@@ -49,6 +49,17 @@ def test_topics_are_deleted_by_id(kafka: FakeKafka, client: FakeClient) -> None:
     assert kafka.broker.catalog.names() == ["u"]
 
 
+def test_a_topic_has_either_a_name_or_an_id_and_only_once(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    topic_id = kafka.existing().topic_id
+    by_name, by_id = DeleteTopicState(name="t"), DeleteTopicState(name=None, topic_id=topic_id)
+    both, neither = DeleteTopicState(name="t", topic_id=topic_id), DeleteTopicState(name=None)
+    for states in ((both, neither), (by_name, by_id), (by_id, by_id)):
+        assert {one.error_code for one in delete_states(client, *states)} == {42}
+    assert kafka.broker.catalog.names() == ["t", "u"]
+
+
 def test_the_setting_delete_topic_enable_forbids_deletions() -> None:
     kafka = FakeKafka(delete_topic_enable="false")
     kafka.topic("t")

@@ -2,11 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.wire.messages.describe_client_quotas import (
-    ComponentData,
-    DescribeClientQuotasRequest,
-)
 from tests.fakes.client import FakeClient
+from tests.fakes.structs import request_for
 
 
 @pytest.mark.parametrize("version", [0, 1])
@@ -14,7 +11,7 @@ from tests.fakes.client import FakeClient
 def test_there_are_no_quotas_and_an_unknown_entity_is_refused(
     client: FakeClient, version: int, entity: str, code: int, entries: list[object] | None
 ) -> None:
-    component = ComponentData(entity_type=entity, match_type=2, match=None)
-    response = client.ask(DescribeClientQuotasRequest(components=[component]), version)
+    component = {"entity_type": entity, "match_type": 2, "match": None}
+    response = client.ask(request_for("describe_client_quotas", components=[component]), version)
     assert (response.error_code, bool(response.error_message)) == (code, code != 0)
     assert response.entries == entries

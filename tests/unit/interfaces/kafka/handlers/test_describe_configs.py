@@ -9,6 +9,7 @@ from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.config_requests import (
     BROKER,
     GROUP,
+    LOGGER,
     TOPIC,
     describe,
     described,
@@ -46,11 +47,13 @@ def test_the_response_has_all_configs_of_a_topic(client: FakeClient, version: in
 
 
 def test_the_response_has_all_settings_of_the_broker(client: FakeClient) -> None:
+    """The broker has no loggers."""
     configs = describe(client, BROKER, "1")
     assert configs.keys() == BrokerConfig.definitions.keys()
     partitions = configs["num.partitions"]
     assert (partitions.value, partitions.config_source, partitions.read_only) == ("4", 4, True)
     assert not configs["message.max.bytes"].read_only
+    assert describe(client, LOGGER, "1") == {}
 
 
 def test_a_secret_has_no_value() -> None:

@@ -4,12 +4,10 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.wire.messages.describe_log_dirs import (
-    DescribableLogDirTopic,
-    DescribeLogDirsRequest,
-)
+from interfaces.kafka.wire.schema import Request
 from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeClient, FakeKafka
+from tests.fakes.structs import request_for
 
 
 @pytest.fixture
@@ -21,9 +19,9 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-def request(*topics: tuple[str, list[int]]) -> DescribeLogDirsRequest:
-    return DescribeLogDirsRequest(
-        topics=[DescribableLogDirTopic(topic=name, partitions=them) for name, them in topics]
+def request(*topics: tuple[str, list[int]]) -> Request:
+    return request_for(
+        "describe_log_dirs", topics=[{"topic": name, "partitions": them} for name, them in topics]
     )
 
 
@@ -41,7 +39,7 @@ def test_the_response_has_the_size_of_each_existing_partition(
     client: FakeClient, version: int
 ) -> None:
     size_bytes = len(record_batch(["x", "y"]))
-    every = client.ask(DescribeLogDirsRequest(topics=None), version)
+    every = client.ask(request_for("describe_log_dirs", topics=None), version)
     assert sizes(every) == [("a", 0, 0), ("a", 1, size_bytes), ("b", 0, 0)]
     [result] = every.results
     assert (result.error_code, result.log_dir) == (0, "memory")

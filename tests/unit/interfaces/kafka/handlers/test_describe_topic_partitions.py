@@ -4,25 +4,21 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.wire.messages.describe_topic_partitions import (
-    Cursor,
-    DescribeTopicPartitionsRequest,
-    TopicRequest,
-)
+from interfaces.kafka.wire.schema import Request
 from tests.fakes.client import FakeClient, FakeKafka
+from tests.fakes.structs import request_for
 
 Place = tuple[str, int]
 Page = tuple[list[tuple[str, int, list[int]]], Place | None]
 A, B = ("a", 0, [0, 1]), ("b", 0, [0, 1, 2])
 
 
-def request(
-    *names: str, limit: int = 2000, cursor: Place | None = None
-) -> DescribeTopicPartitionsRequest:
-    return DescribeTopicPartitionsRequest(
-        topics=[TopicRequest(name=name) for name in names],
+def request(*names: str, limit: int = 2000, cursor: Place | None = None) -> Request:
+    return request_for(
+        "describe_topic_partitions",
+        topics=[{"name": name} for name in names],
         response_partition_limit=limit,
-        cursor=None if cursor is None else Cursor(topic_name=cursor[0], partition_index=cursor[1]),
+        cursor=None if cursor is None else {"topic_name": cursor[0], "partition_index": cursor[1]},
     )
 
 

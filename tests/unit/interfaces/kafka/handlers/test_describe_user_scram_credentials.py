@@ -2,11 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.wire.messages.describe_user_scram_credentials import (
-    DescribeUserScramCredentialsRequest,
-    UserName,
-)
 from tests.fakes.client import FakeClient
+from tests.fakes.structs import request_for
 
 
 @pytest.mark.parametrize(
@@ -16,8 +13,8 @@ from tests.fakes.client import FakeClient
 def test_no_user_exists_and_a_name_that_appears_twice_has_its_own_code(
     client: FakeClient, names: list[str], expected: list[tuple[str, int]]
 ) -> None:
-    users = [UserName(name=name) for name in names] or None
-    response = client.ask(DescribeUserScramCredentialsRequest(users=users), 0)
+    users = [{"name": name} for name in names] or None
+    response = client.ask(request_for("describe_user_scram_credentials", users=users), 0)
     assert response.error_code == 0
     assert [(one.user, one.error_code) for one in response.results] == expected
     assert all(one.error_message for one in response.results)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from tests.fakes.client import FakeKafka
+from tests.fakes.structs import request_for
 
 
 def ask(
@@ -13,10 +13,8 @@ def ask(
 ) -> tuple[int, Any]:
     """The error code, and that of each partition."""
     kafka.topic("t", 2)
-    topics = requested and [
-        TopicPartitions(topic=one, partitions=requested[one]) for one in requested
-    ]
-    request = ElectLeadersRequest(election_type=kind, topic_partitions=topics)
+    topics = requested and [{"topic": one, "partitions": requested[one]} for one in requested]
+    request = request_for("elect_leaders", election_type=kind, topic_partitions=topics)
     response = kafka.client().ask(request, version)
     return response.error_code, {
         topic.topic: [(one.partition_id, one.error_code) for one in topic.partition_result]

@@ -7,33 +7,27 @@ from typing import Any
 import pytest
 
 from domain.errors import StorageFailed
-from interfaces.kafka.wire.messages.fetch import (
-    FetchPartition,
-    FetchRequest,
-    FetchTopic,
-    ForgottenTopic,
-)
+from interfaces.kafka.wire.schema import Request
 from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeClient, FakeKafka
+from tests.fakes.structs import Fields, request_for
 
 Partitions = list[tuple[int, int, int, bytes]]
 
 
-def topic(
-    *indexes: int, name: str = "t", topic_id: bytes = bytes(16), offset: int = 0
-) -> FetchTopic:
+def topic(*indexes: int, name: str = "t", topic_id: bytes = bytes(16), offset: int = 0) -> Fields:
     partitions = [
-        FetchPartition(partition=index, fetch_offset=offset, partition_max_bytes=1 << 20)
+        {"partition": index, "fetch_offset": offset, "partition_max_bytes": 1 << 20}
         for index in indexes
     ]
-    return FetchTopic(topic=name, topic_id=topic_id, partitions=partitions)
+    return {"topic": name, "topic_id": topic_id, "partitions": partitions}
 
 
-def request(*topics: FetchTopic, wait_ms: int = 0, **facts: Any) -> FetchRequest:
-    return FetchRequest(max_wait_ms=wait_ms, min_bytes=1, topics=list(topics), **facts)
+def request(*topics: Fields, wait_ms: int = 0, **facts: Any) -> Request:
+    return request_for("fetch", max_wait_ms=wait_ms, min_bytes=1, topics=list(topics), **facts)
 
 
-def ask(client: FakeClient, *topics: FetchTopic, version: int = 12, **facts: Any) -> Any:
+def ask(client: FakeClient, *topics: Fields, version: int = 12, **facts: Any) -> Any:
     return client.ask(request(*topics, **facts), version)
 
 
@@ -80,6 +74,15 @@ def test_records_arrive_as_they_are_stored_and_are_never_null(
     assert found.log_start_offset == (0 if version >= 5 else -1)
     assert found.preferred_read_replica == -1
     assert response.session_id == 0
+
+
+@pytest.mark.parametrize(("isolation", "expected"), [(0, None), (1, [])])
+def test_aborted_transactions_are_a_list_only_with_read_committed(
+    client: FakeClient, isolation: int, expected: list[Any] | None
+) -> None:
+    response = ask(client, topic(0, 9), isolation_level=isolation)
+    found = [one.aborted_transactions for one in response.responses[0].partitions]
+    assert found == [expected, expected]
 
 
 @pytest.mark.parametrize("wait_ms", [0, 500])
@@ -136,7 +139,7 @@ def test_in_a_session_an_unknown_id_is_an_error_of_its_partition(
     assert (first.error_code, codes(first)) == (0, [(1, 0), (1, 100)])
     again = ask(client, version=16, **session(first.session_id, 1))
     assert (again.error_code, codes(again)) == (0, [(1, 100)])
-    forgotten = [ForgottenTopic(topic_id=unknown, partitions=[1])]
+    forgotten = [{"topic_id": unknown, "partitions": [1]}]
     waiting = request(
         wait_ms=60_000, forgotten_topics_data=forgotten, **session(first.session_id, 2)
     )

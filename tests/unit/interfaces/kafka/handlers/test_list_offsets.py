@@ -8,24 +8,21 @@ from application.background.runner import SLICE_NS
 from application.partitions import list_offsets
 from application.ports.pending import Pending
 from domain.errors import StorageFailed
-from interfaces.kafka.wire.messages.list_offsets import (
-    ListOffsetsPartition,
-    ListOffsetsRequest,
-    ListOffsetsTopic,
-)
+from interfaces.kafka.wire.schema import Request
 from tests.fakes.batches import TIMESTAMP, record_batch
 from tests.fakes.client import FakeClient, FakeKafka
+from tests.fakes.structs import request_for
 
 LATEST, EARLIEST = -1, -2
 
 
-def request(*partitions: tuple[int, int, int]) -> ListOffsetsRequest:
+def request(*partitions: tuple[int, int, int]) -> Request:
     """Partitions with timestamp and leader epoch."""
     requested = [
-        ListOffsetsPartition(partition_index=index, timestamp=timestamp, current_leader_epoch=epoch)
+        {"partition_index": index, "timestamp": timestamp, "current_leader_epoch": epoch}
         for index, timestamp, epoch in partitions
     ]
-    return ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=requested)])
+    return request_for("list_offsets", topics=[{"name": "t", "partitions": requested}])
 
 
 def ask(client: FakeClient, version: int, *partitions: tuple[int, int, int]) -> Any:

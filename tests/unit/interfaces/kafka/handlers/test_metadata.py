@@ -76,6 +76,17 @@ def test_topics_may_have_ids_from_version_12_on(kafka: FakeKafka, client: FakeCl
     assert kafka.broker.catalog.names() == ["t", "u"]
 
 
+@pytest.mark.parametrize(
+    ("name", "topic_id"), [(None, bytes(16)), (None, b"\7" * 16), ("t", b"\7" * 16)]
+)
+def test_before_version_12_an_id_or_a_null_name_is_an_invalid_request(
+    client: FakeClient, name: str | None, topic_id: bytes
+) -> None:
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=name, topic_id=topic_id)])
+    for version in (10, 11):
+        assert found(client.ask(request, version)) == [(name or "", 42, 0)]
+
+
 # ---- auto-creation
 
 

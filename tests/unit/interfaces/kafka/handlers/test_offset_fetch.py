@@ -4,15 +4,10 @@ import pytest
 
 from domain.errors import GroupIdNotFound, StaleMemberEpoch
 from interfaces.kafka.handlers import offset_fetch
-from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest
-from interfaces.kafka.wire.messages.offset_fetch import (
-    OffsetFetchRequest,
-    OffsetFetchRequestGroup,
-    OffsetFetchRequestTopics,
-)
 from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.groups import FakeGroup
 from tests.fakes.offset_requests import at, commit, fetch_group, found
+from tests.fakes.structs import Fields, request_for
 
 #: The shape of the response changes with version 2, the leader epoch comes with 5, groups with 8.
 VERSIONS = [1, 2, 5, 8, 10]
@@ -32,10 +27,10 @@ def named(kafka: FakeKafka, name: str, version: int) -> str | bytes:
     return kafka.existing(name).topic_id if version >= 10 else name
 
 
-def requested(*indexes: int, topic: str = "t", group_id: str = "g") -> OffsetFetchRequestGroup:
+def requested(*indexes: int, topic: str = "t", group_id: str = "g") -> Fields:
     """All topics if there are no indexes."""
-    topics = [OffsetFetchRequestTopics(name=topic, partition_indexes=list(indexes))]
-    return OffsetFetchRequestGroup(group_id=group_id, topics=topics if indexes else None)
+    topics = [{"name": topic, "partition_indexes": list(indexes)}]
+    return {"group_id": group_id, "topics": topics if indexes else None}
 
 
 def assert_failed(kafka: FakeKafka, client: FakeClient, version: int, code: int) -> None:
@@ -138,13 +133,13 @@ def test_a_response_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     for indexes, code in (([0, 0], 0), ([0, 0, 0, 0], 42), ([1], 0), ([1, 2], 42)):
         assert fetch_group(client, "g", {"t": indexes}, 7).error_code == code, indexes
     groups = [requested(0)] * 3 + [requested()] * 2
-    answered = client.ask(OffsetFetchRequest(groups=groups), 9).groups
+    answered = client.ask(request_for("offset_fetch", groups=groups), 9).groups
     assert [one.error_code for one in answered] == [0, 0, 0, 42, 42]
 
 
 def test_a_deletion_is_visible_when_it_is_durable(kafka: FakeKafka, client: FakeClient) -> None:
     kafka.commit.hold()
-    client.send(DeleteGroupsRequest(groups_names=["g"]), 2)
+    client.send(request_for("delete_groups", groups_names=["g"]), 2)
     kafka.scheduler.run_pass()
     other = kafka.client()
     assert found(fetch_group(other, "g", {"t": [0]}, 8)) == {"t": {0: (5, 2, "note", 0)}}

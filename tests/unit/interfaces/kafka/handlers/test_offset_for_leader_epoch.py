@@ -3,13 +3,9 @@ from __future__ import annotations
 import pytest
 
 from domain.errors import StorageFailed
-from interfaces.kafka.wire.messages.offset_for_leader_epoch import (
-    OffsetForLeaderEpochRequest,
-    OffsetForLeaderPartition,
-    OffsetForLeaderTopic,
-)
 from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeClient, FakeKafka
+from tests.fakes.structs import request_for
 
 
 @pytest.fixture
@@ -25,11 +21,11 @@ def ask(
 ) -> list[tuple[int, int, int, int]]:
     """Partitions with the current and the requested epoch; returns code, index, epoch, end."""
     requested = [
-        OffsetForLeaderPartition(partition=index, current_leader_epoch=current, leader_epoch=epoch)
+        {"partition": index, "current_leader_epoch": current, "leader_epoch": epoch}
         for index, current, epoch in partitions
     ]
-    topics = [OffsetForLeaderTopic(topic="t", partitions=requested)]
-    [found] = client.ask(OffsetForLeaderEpochRequest(topics=topics), version).topics
+    topics = [{"topic": "t", "partitions": requested}]
+    [found] = client.ask(request_for("offset_for_leader_epoch", topics=topics), version).topics
     assert found.topic == "t"
     return [
         (one.error_code, one.partition, one.leader_epoch, one.end_offset)

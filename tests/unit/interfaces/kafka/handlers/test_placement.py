@@ -5,19 +5,10 @@ from __future__ import annotations
 import pytest
 
 from domain.cluster.nodes import Leader, Node
-from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterRequest
-from interfaces.kafka.wire.messages.describe_topic_partitions import DescribeTopicPartitionsRequest
-from interfaces.kafka.wire.messages.fetch import FetchRequest
-from interfaces.kafka.wire.messages.find_coordinator import FindCoordinatorRequest
-from interfaces.kafka.wire.messages.heartbeat import HeartbeatRequest
-from interfaces.kafka.wire.messages.metadata import MetadataRequest
-from interfaces.kafka.wire.messages.offset_for_leader_epoch import (
-    OffsetForLeaderEpochRequest,
-    OffsetForLeaderPartition,
-    OffsetForLeaderTopic,
-)
+from interfaces.kafka.wire.schema import Request
 from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.requests import fetch, produce
+from tests.fakes.structs import request_for
 
 OTHER = Node(2, "b", {"PLAINTEXT": ("192.0.2.2", 9094)})
 LEADER_NOT_AVAILABLE, NOT_LEADER, NOT_COORDINATOR, FENCED = 5, 6, 16, 74
@@ -35,7 +26,7 @@ def move(kafka: FakeKafka, node_id: int, epoch: int) -> None:
     kafka.placement.move(kafka.existing().partition_ids[0], Leader(node_id, epoch))
 
 
-def fetch_by_id(kafka: FakeKafka, epoch: int, max_wait_ms: int = 0) -> FetchRequest:
+def fetch_by_id(kafka: FakeKafka, epoch: int, max_wait_ms: int = 0) -> Request:
     request = fetch(max_wait_ms)
     request.topics[0].topic_id = kafka.existing().topic_id
     request.topics[0].partitions[0].current_leader_epoch = epoch
@@ -45,27 +36,27 @@ def fetch_by_id(kafka: FakeKafka, epoch: int, max_wait_ms: int = 0) -> FetchRequ
 def test_metadata_has_all_nodes_and_the_leader_of_each_partition(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
-    client.ask(MetadataRequest(topics=None), 12)  # cached until a leader moves
+    client.ask(request_for("metadata", topics=None), 12)  # cached until a leader moves
     move(kafka, 2, 7)
-    metadata = client.ask(MetadataRequest(topics=None), 12)
+    metadata = client.ask(request_for("metadata", topics=None), 12)
     nodes = [(one.node_id, one.host, one.port, one.rack) for one in metadata.brokers]
     assert nodes == [(1, "192.0.2.1", 9092, None), (2, "192.0.2.2", 9094, "b")]
     [partition] = metadata.topics[0].partitions
     assert (partition.leader_id, partition.leader_epoch) == (2, 7)
-    cluster = client.ask(DescribeClusterRequest(endpoint_type=1), 1)
+    cluster = client.ask(request_for("describe_cluster", endpoint_type=1), 1)
     assert [one.broker_id for one in cluster.brokers] == [1, 2]
 
 
 def test_a_leader_that_is_not_alive_is_in_no_response(kafka: FakeKafka, client: FakeClient) -> None:
     move(kafka, 2, 7)
-    client.ask(MetadataRequest(topics=None), 12)  # cached until a node leaves
+    client.ask(request_for("metadata", topics=None), 12)  # cached until a node leaves
     kafka.placement.remove(OTHER)
-    metadata = client.ask(MetadataRequest(topics=None), 12)
+    metadata = client.ask(request_for("metadata", topics=None), 12)
     assert [one.node_id for one in metadata.brokers] == [1]
     [partition] = metadata.topics[0].partitions
     assert (partition.error_code, partition.leader_id) == (LEADER_NOT_AVAILABLE, -1)
     assert (partition.leader_epoch, partition.offline_replicas) == (7, [2])
-    described = client.ask(DescribeTopicPartitionsRequest(response_partition_limit=10), 0)
+    described = client.ask(request_for("describe_topic_partitions", response_partition_limit=10), 0)
     [partition] = described.topics[0].partitions
     assert (partition.leader_id, partition.offline_replicas) == (-1, [2])
 
@@ -104,16 +95,16 @@ def test_a_new_epoch_shows_consumers_where_the_last_one_ended(
     [[partition]] = [topic.partitions for topic in response.responses]
     assert (partition.error_code, partition.current_leader.leader_epoch) == (FENCED, 3)
     client.ask(produce(), 9)
-    requested = OffsetForLeaderPartition(partition=0, current_leader_epoch=3, leader_epoch=0)
-    topic = OffsetForLeaderTopic(topic="t", partitions=[requested])
-    ends = client.ask(OffsetForLeaderEpochRequest(topics=[topic]), 3)
+    requested = {"partition": 0, "current_leader_epoch": 3, "leader_epoch": 0}
+    topic = {"topic": "t", "partitions": [requested]}
+    ends = client.ask(request_for("offset_for_leader_epoch", topics=[topic]), 3)
     [[end]] = [topic.partitions for topic in ends.topics]
     assert (end.error_code, end.leader_epoch, end.end_offset) == (0, 0, 1)
 
 
 def test_members_are_sent_to_the_coordinator(kafka: FakeKafka, client: FakeClient) -> None:
     kafka.placement.coordinators["g"] = 2
-    [found] = client.ask(FindCoordinatorRequest(coordinator_keys=["g"]), 4).coordinators
+    [found] = client.ask(request_for("find_coordinator", coordinator_keys=["g"]), 4).coordinators
     assert (found.node_id, found.host, found.port) == (2, "192.0.2.2", 9094)
-    heartbeat = client.ask(HeartbeatRequest(group_id="g", member_id="m"), 4)
+    heartbeat = client.ask(request_for("heartbeat", group_id="g", member_id="m"), 4)
     assert heartbeat.error_code == NOT_COORDINATOR

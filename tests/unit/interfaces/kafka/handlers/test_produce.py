@@ -92,8 +92,11 @@ def test_each_partition_has_its_own_error_code(kafka: FakeKafka, client: FakeCli
     batches: Batches = {1: record_batch(["a"]), 7: record_batch(["b"]), 0: None, -1: b""}
     response = partitions(client.ask(request(batches), 9))
     assert {index: one.error_code for index, one in response.items()} == {1: 0, 7: 3, 0: 87, -1: 3}
+    refused = response[7]
+    assert refused.base_offset == refused.log_append_time_ms == refused.log_start_offset == -1
     assert kafka.partition(index=1).high_watermark == 1
     assert client.ask(ProduceRequest(acks=-1, topic_data=[]), 9).responses == []
+    assert one(client, record_batch(["a"]), transactional_id="").error_code == 53
 
 
 def test_a_duplicate_waits_for_the_commit_of_the_original_and_needs_none_later(

@@ -11,27 +11,13 @@ from domain.groups.classic.group import ClassicGroup
 from domain.security.access import Operation, ResourceType
 from domain.security.principal import ANONYMOUS, Principal
 from interfaces.kafka.requests.apis import APIS, Api
-from interfaces.kafka.wire.messages.create_topics import CreateTopicsRequest
-from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterRequest
-from interfaces.kafka.wire.messages.describe_groups import DescribeGroupsRequest
-from interfaces.kafka.wire.messages.describe_topic_partitions import (
-    DescribeTopicPartitionsRequest,
-    TopicRequest,
-)
-from interfaces.kafka.wire.messages.find_coordinator import FindCoordinatorRequest
-from interfaces.kafka.wire.messages.init_producer_id import InitProducerIdRequest
-from interfaces.kafka.wire.messages.list_groups import ListGroupsRequest
-from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
-from interfaces.kafka.wire.messages.offset_fetch import (
-    OffsetFetchRequest,
-    OffsetFetchRequestGroup,
-)
 from interfaces.kafka.wire.schema import Request
 from tests.fakes.answers import error_codes
 from tests.fakes.client import FakeKafka, FakeListener
 from tests.fakes.offset_requests import at, offset_commit
 from tests.fakes.plain_requests import plain_request
 from tests.fakes.requests import fetch, metadata, produce
+from tests.fakes.structs import request_for
 from tests.fakes.topic_requests import new
 
 Right = tuple[Operation, ResourceType, str]
@@ -107,8 +93,8 @@ def test_the_authorizer_gets_the_principal_the_operation_and_each_resource() -> 
     assert authorizer.checked[-1] == (ANONYMOUS, *READ_T)
 
 
-CREATE_NEW = CreateTopicsRequest(topics=[new("new")])
-INIT = InitProducerIdRequest(transactional_id=None)
+CREATE_NEW = request_for("create_topics", topics=[new("new")])
+INIT = request_for("init_producer_id", transactional_id=None)
 
 
 @pytest.mark.parametrize(
@@ -132,16 +118,16 @@ def test_one_of_several_rights_is_enough(
     ("request_", "version", "resource", "name", "code"),
     [
         (
-            *(OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="", topics=None)]), 8),
+            *(request_for("offset_fetch", groups=[{"group_id": "", "topics": None}]), 8),
             *(ResourceType.GROUP, "", 30),
         ),
-        (DescribeGroupsRequest(groups=[""]), 5, ResourceType.GROUP, "", 30),
+        (request_for("describe_groups", groups=[""]), 5, ResourceType.GROUP, "", 30),
         (
-            *(FindCoordinatorRequest(key_type=0, coordinator_keys=["k"]), 4),
+            *(request_for("find_coordinator", key_type=0, coordinator_keys=["k"]), 4),
             *(ResourceType.GROUP, "k", 30),
         ),
         (
-            *(FindCoordinatorRequest(key_type=1, coordinator_keys=["k"]), 4),
+            *(request_for("find_coordinator", key_type=1, coordinator_keys=["k"]), 4),
             *(ResourceType.TRANSACTIONAL_ID, "k", 53),
         ),
     ],
@@ -161,13 +147,13 @@ def test_metadata_refuses_each_topic_separately(version: int) -> None:
     client = kafka.client()
     some = client.ask(metadata("t", "secret"), version)
     assert {one.name: one.error_code for one in some.topics} == {"t": 0, "secret": 29}
-    everything = client.ask(MetadataRequest(topics=None), version)
+    everything = client.ask(request_for("metadata", topics=None), version)
     assert [one.name for one in everything.topics] == ["t"]
     assert some.brokers == everything.brokers and len(some.brokers) == 1
     if version >= 12:
         ids = [kafka.existing(name).topic_id for name in ("t", "secret")]
-        topics = [MetadataRequestTopic(topic_id=one, name=None) for one in ids]
-        by_id = client.ask(MetadataRequest(topics=topics), version)
+        topics = [{"topic_id": one, "name": None} for one in ids]
+        by_id = client.ask(request_for("metadata", topics=topics), version)
         assert {one.name: one.error_code for one in by_id.topics} == {"t": 0, None: 29}
 
 
@@ -184,17 +170,18 @@ def test_lists_have_only_topics_and_groups_that_the_principal_may_describe() -> 
     for group_id in ("g", "h"):
         kafka.broker.groups.registry.put(ClassicGroup(group_id))
     client = kafka.client()
-    listed = client.ask(DescribeTopicPartitionsRequest(response_partition_limit=10), 0)
+    listed = client.ask(request_for("describe_topic_partitions", response_partition_limit=10), 0)
     assert [one.name for one in listed.topics] == ["t"]
-    secret = DescribeTopicPartitionsRequest(topics=[TopicRequest(name="secret")])
+    secret = request_for("describe_topic_partitions", topics=[{"name": "secret"}])
     assert error_codes(client.ask(secret, 0)) == {29}
-    assert [one.group_id for one in client.ask(ListGroupsRequest(), 5).groups] == ["g"]
+    assert [one.group_id for one in client.ask(request_for("list_groups"), 5).groups] == ["g"]
 
 
 def test_authorized_operations_are_those_that_the_authorizer_allows() -> None:
     authorizer = FakeAuthorizer(DESCRIBE_T, WRITE_T, on_group("g"))
     client = guarded(authorizer).client()
-    request = MetadataRequest(
+    request = request_for(
+        "metadata",
         topics=None,
         include_topic_authorized_operations=True,
         include_cluster_authorized_operations=True,
@@ -203,9 +190,11 @@ def test_authorized_operations_are_those_that_the_authorizer_allows() -> None:
     assert response.topics[0].topic_authorized_operations == 1 << 8 | 1 << 4
     assert response.cluster_authorized_operations == 0
     authorizer.allowed.add((Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster"))
-    cluster = client.ask(DescribeClusterRequest(include_cluster_authorized_operations=True), 0)
+    cluster = client.ask(
+        request_for("describe_cluster", include_cluster_authorized_operations=True), 0
+    )
     assert cluster.cluster_authorized_operations == 1 << 8
-    groups = DescribeGroupsRequest(groups=["g"], include_authorized_operations=True)
+    groups = request_for("describe_groups", groups=["g"], include_authorized_operations=True)
     assert client.ask(groups, 5).groups[0].authorized_operations == 1 << 8
 
 
@@ -217,7 +206,7 @@ def test_no_cache_bypasses_the_gate() -> None:
         assert error_codes(client.ask(produce(), 9)) == {0}
     authorizer.allowed.remove(WRITE_T)
     assert error_codes(client.ask(produce(), 9)) == {29}
-    client.ask(MetadataRequest(topics=None), 12)
+    client.ask(request_for("metadata", topics=None), 12)
     assert all(
         not route.repeated and not route.cached_responses
         for route in kafka.shared.routes.made.values()

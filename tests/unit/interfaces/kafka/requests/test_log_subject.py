@@ -7,15 +7,6 @@ from collections.abc import Callable
 import pytest
 
 from interfaces.kafka.requests.log_subject import log_subject_of
-from interfaces.kafka.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
-from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest
-from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest
-from interfaces.kafka.wire.messages.describe_groups import DescribeGroupsRequest
-from interfaces.kafka.wire.messages.find_coordinator import FindCoordinatorRequest
-from interfaces.kafka.wire.messages.offset_fetch import (
-    OffsetFetchRequest,
-    OffsetFetchRequestGroup,
-)
 from interfaces.kafka.wire.schema import Request
 from tests.fakes.classic_members import join_all
 from tests.fakes.classic_requests import heartbeat_request
@@ -24,6 +15,7 @@ from tests.fakes.config_requests import TOPIC, replaced
 from tests.fakes.logs import FakeRequestLog
 from tests.fakes.mixed_group import Modern, classic
 from tests.fakes.plain_requests import REQUESTS
+from tests.fakes.structs import request_for
 
 GROUP = ("group", "g")
 
@@ -32,18 +24,18 @@ GROUP = ("group", "g")
     ("request_", "subject"),
     [
         (heartbeat_request(1, "m"), GROUP),
-        (DeleteGroupsRequest(groups_names=["g"]), GROUP),
-        (OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=None)]), GROUP),
-        (FindCoordinatorRequest(key="g"), GROUP),
-        (FindCoordinatorRequest(coordinator_keys=["g"]), GROUP),
+        (request_for("delete_groups", groups_names=["g"]), GROUP),
+        (request_for("offset_fetch", groups=[{"group_id": "g", "topics": None}]), GROUP),
+        (request_for("find_coordinator", key="g"), GROUP),
+        (request_for("find_coordinator", coordinator_keys=["g"]), GROUP),
         (replaced((TOPIC, "t", {})), ("resource", "topic t")),
         # Several, none, or a transactional id:
-        (DescribeGroupsRequest(groups=["g", "h"]), None),
-        (FindCoordinatorRequest(coordinator_keys=["g", "h"]), None),
-        (FindCoordinatorRequest(key_type=1, coordinator_keys=["t"]), None),
-        (FindCoordinatorRequest(key_type=1, key="t"), None),
-        (DeleteTopicsRequest(topic_names=["a", "b"]), None),
-        (DeleteTopicsRequest(topic_names=[]), None),
+        (request_for("describe_groups", groups=["g", "h"]), None),
+        (request_for("find_coordinator", coordinator_keys=["g", "h"]), None),
+        (request_for("find_coordinator", key_type=1, coordinator_keys=["t"]), None),
+        (request_for("find_coordinator", key_type=1, key="t"), None),
+        (request_for("delete_topics", topic_names=["a", "b"]), None),
+        (request_for("delete_topics", topic_names=[]), None),
     ],
 )
 def test_a_log_line_has_the_one_group_or_resource_of_its_request(
@@ -81,8 +73,8 @@ def consumer_group(kafka: FakeKafka) -> None:
 @pytest.mark.parametrize(
     ("create", "describe", "version"),
     [
-        (classic_group, lambda *ids: ConsumerGroupDescribeRequest(group_ids=[*ids]), 0),
-        (consumer_group, lambda *ids: DescribeGroupsRequest(groups=[*ids]), 6),
+        (classic_group, lambda *ids: request_for("consumer_group_describe", group_ids=[*ids]), 0),
+        (consumer_group, lambda *ids: request_for("describe_groups", groups=[*ids]), 6),
     ],
 )
 def test_describing_a_group_of_the_other_protocol_is_no_failure(
@@ -100,5 +92,5 @@ def test_describing_a_group_of_the_other_protocol_is_no_failure(
         assert [one.error_codes for one in kafka.request_log.records] == logged
     kafka.request_log.records.clear()
     kafka.broker.groups.offsets.loaded = False
-    assert client.ask(DescribeGroupsRequest(groups=["g"]), 6).groups[0].error_code == 14
+    assert client.ask(request_for("describe_groups", groups=["g"]), 6).groups[0].error_code == 14
     assert kafka.request_log.records == []

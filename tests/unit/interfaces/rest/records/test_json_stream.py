@@ -10,12 +10,16 @@ from interfaces.rest.records.json_stream import JsonObjects, NotObjects
 
 
 def read(body: bytes, size: int, most_bytes: int = 1 << 20) -> list[bytes]:
-    objects = JsonObjects(most_bytes)
     found: list[bytes] = []
-    for start in range(0, len(body), size):
-        found += [each for each in objects.feed(body[start : start + size]) if each is not None]
-    objects.finish()
+    read_into(found, body, size, most_bytes)
     return found
+
+
+def read_into(found: list[bytes], body: bytes, size: int, most_bytes: int = 1 << 20) -> None:
+    objects = JsonObjects(most_bytes)
+    for start in range(0, len(body), size):
+        found.extend(filter(None, objects.feed(body[start : start + size])))
+    objects.finish()
 
 
 TRICKY = [
@@ -52,9 +56,13 @@ def test_a_body_that_ends_within_an_object_is_refused(body: bytes) -> None:
         read(body, 100)
 
 
-def test_text_between_objects_belongs_to_the_next_one() -> None:
-    assert read(b'{"a":1},{"b":2}', 100) == [b'{"a":1}', b',{"b":2}']
-    assert read(b'}{"a":1}', 100) == [b"}", b'{"a":1}']
+@pytest.mark.parametrize("size", [1, 3, 100])
+@pytest.mark.parametrize("text", [b"}}", b"[", b",", b'"', b"5 ", b"\\"])
+def test_nothing_is_read_behind_other_text(text: bytes, size: int) -> None:
+    found: list[bytes] = []
+    with pytest.raises(NotObjects, match="expected an object, one after the other"):
+        read_into(found, b'{"a":1}\n' + text + b'{"b":2}', size)
+    assert found == [b'{"a":1}']
 
 
 def test_an_object_over_the_size_limit_is_refused() -> None:

@@ -55,8 +55,10 @@ def test_head_is_get_without_its_body(admin: FakeAdmin, path: str) -> None:
     for name in ("content-type", "content-length", "etag"):
         if path != "/topics/none" or name != "content-length":
             assert head.headers.get(name) == whole.headers.get(name)
-    assert admin.fake.events.lines[-1][2]["api"].startswith("HEAD /")
-    assert admin.fake.events.lines[-1][2]["bytes_out"] == 0
+    (_, _, of_get), (_, _, line) = admin.fake.events.lines[-2:]
+    assert line["api"].startswith("HEAD /")
+    assert (line["status"], line["bytes_out"]) == (whole.status, 0)
+    assert line["error_codes"] == of_get["error_codes"]
 
 
 @pytest.mark.parametrize("name", ["records:tail", "records:download"])

@@ -127,6 +127,27 @@ def test_half_a_body_gets_408(monkeypatch: pytest.MonkeyPatch) -> None:
     assert b" 408 " in response.partition(b"\r\n")[0]
 
 
+def test_a_missing_body_of_a_stream_ends_it_without_a_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gate, "BODY_TIMEOUT_S", 0.01)
+    fake = FakeAdmin()
+    fake.fake.topic("t")
+    tail = b"GET /topics/t/records:tail HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\n\r\n"
+    assert b" 200 " in responses_to(tail, fake=fake).partition(b"\r\n")[0]
+    assert [event for _, event, _ in fake.fake.events.lines if event == "request_failed"] == []
+
+
+def test_a_refusal_of_an_expected_body_closes_the_connection() -> None:
+    expecting = HEAD.replace(b"application/json", b"text/plain") + (
+        b"content-length: 9\r\nexpect: 100-continue\r\n\r\n"
+    )
+    response = responses_to(expecting, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+    assert b" 415 " in response.partition(b"\r\n")[0]
+    assert b"connection: close\r\n" in response
+    assert response.count(b"HTTP/1.1") == 1
+
+
 def test_a_client_that_disconnects_within_its_body_is_no_error() -> None:
     fake = FakeAdmin()
     lines = fake.fake.events.lines
@@ -159,6 +180,8 @@ def test_a_client_that_does_not_read_is_disconnected(
         silent.close()
 
     play(story, fake, LOOPS[loop])
+    [closed] = fake.fake.events.of("connection_closed")
+    assert closed["correlation_id"] and closed["api"] == "GET /openapi.json"
 
 
 class BufferedTransport(asyncio.Transport):
