@@ -113,3 +113,8 @@ def test_a_refused_failed_or_only_validated_change_has_no_line() -> None:
     kafka.commit.fail_next()
     create(client, new("t"))
     assert {event for event, _ in lines(kafka)} == {"storage_failed"}
+    create(client, new("t"))
+    lines(kafka)
+    more = [{"name": "t", "count": 3, "assignments": None}]
+    client.ask(request_for("create_partitions", topics=more, validate_only=True), 3)
+    assert lines(kafka) == []
