@@ -17,6 +17,8 @@ MAX_INSTRUCTIONS = 1024
 
 #: Memory of a compiled expression, with the automaton that grows as names are matched.
 MAX_BYTES = 64 << 10
+#: RE2's default.
+_RE2_BYTES = 8 << 20
 
 #: Messages of re2 -> those of RE2/J, which Kafka uses.
 _RE2J_MESSAGES = {
@@ -31,25 +33,35 @@ _RE2J_MESSAGES = {
 
 
 def compile_pattern(pattern: str) -> Matches:
+    """Within the broker's limits, for the patterns of clients."""
     if len(pattern) > MAX_LENGTH:
         raise InvalidRegularExpression(f"longer than {MAX_LENGTH} characters")
-    compiled = _compiled(pattern)
+    compiled = _compiled(pattern, MAX_BYTES)
     if compiled.programsize > MAX_INSTRUCTIONS:
         raise InvalidRegularExpression(
             f"too large, it takes {compiled.programsize} instructions of {MAX_INSTRUCTIONS} at most"
         )
+    return _matches(compiled)
+
+
+def compile_large_pattern(pattern: str) -> Matches:
+    """Within RE2's own limit of memory only, for a process that serves one user."""
+    return _matches(_compiled(pattern, _RE2_BYTES))
+
+
+def _matches(compiled: Any) -> Matches:
     fullmatch = compiled.fullmatch
     return lambda name: fullmatch(name.encode()) is not None
 
 
-def _compiled(pattern: str) -> Any:
+def _compiled(pattern: str, max_bytes: int) -> Any:
     # Most brokers never see a subscription by regular expression.
     import re2
 
     options = re2.Options()
     options.log_errors = False
     options.never_capture = True
-    options.max_mem = MAX_BYTES
+    options.max_mem = max_bytes
     if pattern.isascii():
         # Names of topics are ASCII: a character that is one byte makes a fifth of the program.
         options.encoding = re2.Options.Encoding.LATIN1

@@ -12,7 +12,7 @@ from heapq import merge
 from itertools import islice
 from operator import attrgetter
 
-from application.ports.request_log import RequestRecord
+from application.ports.request_log import ClientInfo, RequestKind, RequestRecord
 from domain.topics.topic import text_of_id
 
 #: Records that are searched before other jobs may run.
@@ -58,17 +58,23 @@ class RecentRequests:
         self._second = -1
         #: Of this second: how many more may enter the second ring.
         self._left = 0
+        #: Failures of this second that are in the second ring.
+        self._failures: set[tuple[RequestKind, ClientInfo, tuple[int, ...]]] = set()
         self._a_second = max(limit // KEPT_SECONDS, 2)
 
     def __len__(self) -> int:
         return len(self._newest) + len(self._troubled)
 
     def add_troubled(self, record: RequestRecord) -> None:
+        """A repeated failure (API, client and errors) gets at most half of a second's share."""
         second = record.sent_ns // SECOND_NS
         if second != self._second:
             self._second, self._left = second, self._a_second
-        if self._left:
+            self._failures.clear()
+        failure = record.kind, record.client, record.error_codes
+        if self._left > (self._a_second // 2 if failure in self._failures else 0):
             self._left -= 1
+            self._failures.add(failure)
             self._troubled.append(record)
         else:
             self._newest.append(record)

@@ -7,7 +7,7 @@ reported, so that the metrics of one partition are of one moment.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import exp
 
 from application.metrics.families import jmx, others
@@ -23,6 +23,8 @@ from domain.topics.topic import Topic
 QUARTER_HOUR_MS = 15 * 60_000.0
 #: Loaded partitions that are read before other jobs may run.
 LOOKED_AT_ONCE = 20
+#: Partitions that are loaded between two calls of `many_loaded`.
+LOADED_AT_ONCE = 100
 
 #: Of partitions: fields of `_TopicSnapshot`, and constants.
 _COLUMNS = (
@@ -78,8 +80,17 @@ class _TopicSnapshot:
 
 
 class TopicReadings:
-    def __init__(self, catalog: Catalog, clock: Clock, node_id: int) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        clock: Clock,
+        node_id: int,
+        many_loaded: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`many_loaded` is called after every hundred loaded partitions: they are never freed."""
         self._catalog = catalog
+        self._many_loaded = many_loaded
+        self._loaded = 0
         self._clock = clock
         self._node_id = node_id
         self._rates: dict[tuple[str, str], Rate] = {}
@@ -103,6 +114,8 @@ class TopicReadings:
                     break
                 loaded = self._catalog.is_loaded(current, index)
                 self._look_at(current, index, seen)
+                if not loaded:
+                    self._count_loaded()
                 # To load one may take a millisecond: a restart reads many headers again.
                 if not loaded or index % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
                     yield exporter.PARTITIONS, []
@@ -115,6 +128,11 @@ class TopicReadings:
         yield from self._of_partitions(snapshots)
         yield from _of_topics([seen for seen in snapshots if seen.sums])
         yield from self._rated(snapshots)
+
+    def _count_loaded(self) -> None:
+        self._loaded += 1
+        if self._loaded % LOADED_AT_ONCE == 0:
+            self._many_loaded()
 
     def _look_at(self, topic: Topic, index: int, seen: _TopicSnapshot) -> None:
         try:

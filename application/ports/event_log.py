@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+#: A request that changes more topics writes one line, with their number in `topics`.
+TOPICS_LOGGED_EACH = 100
+
 
 class EventLog(Protocol):
     """`event` is a key of application/ports/events.py, which declares its fields too. An exception

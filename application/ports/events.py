@@ -139,20 +139,25 @@ REQUESTS = {
     ),
 }
 
+#: Of a topic, or of the topics of a request that changes more than a hundred.
+_CHANGED = f"topic topics partitions {_CLIENT}"
+_MANY = "A request for more than 100 topics is one line, with their number in `topics`."
+
 TOPICS_AND_CONFIGS = {
     "topic_created": Event(
         INFO,
-        f"topic partitions automatic {_CLIENT}",
-        "A topic was created; `automatic`: on its first use (`auto.create.topics.enable`).",
+        f"{_CHANGED} automatic",
+        "A topic was created; `automatic`: on its first use (`auto.create.topics.enable`). "
+        f"{_MANY}",
     ),
-    "topic_deleted": Event(INFO, f"topic {_CLIENT}", "A topic was deleted."),
+    "topic_deleted": Event(INFO, f"topic topics {_CLIENT}", f"A topic was deleted. {_MANY}"),
     "partitions_created": Event(
-        INFO, f"topic partitions {_CLIENT}", "A topic got more partitions: now `partitions`."
+        INFO, _CHANGED, f"A topic got more partitions: now `partitions`. {_MANY}"
     ),
     "records_deleted": Event(
         INFO,
-        f"topic partitions {_CLIENT}",
-        "The logs of `partitions` partitions start later than before.",
+        _CHANGED,
+        f"The logs of `partitions` partitions start later than before. {_MANY}",
     ),
     "configs_altered": Event(
         INFO,

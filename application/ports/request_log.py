@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from domain.security.principal import ANONYMOUS, Principal
 
-#: Of client ids and names in requests that are remembered.
+#: Of client ids and names, in remembered requests and in log lines about changes.
 REMEMBERED_CHARACTERS = 200
 
 
@@ -40,7 +40,9 @@ class Requester(NamedTuple):
     peer: str
 
     def fields(self) -> dict[str, object]:
-        return {**self._asdict(), "principal": str(self.principal)}
+        """A client id may have 32 KB, and a request may write a hundred lines."""
+        client_id = self.client_id and self.client_id[:REMEMBERED_CHARACTERS]
+        return {"principal": str(self.principal), "client_id": client_id, "peer": self.peer}
 
 
 #: Of changes that the broker makes by itself.

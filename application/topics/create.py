@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
-from application.ports.event_log import EventLog
+from application.ports.event_log import TOPICS_LOGGED_EACH, EventLog
 from application.ports.pending import Pending
 from application.ports.request_log import NO_CLIENT, Requester
 from application.ports.topic_repository import TopicRepository
 from application.state.catalog import Catalog
-from application.state.runtime import if_durable, respond
+from application.state.runtime import respond
 from application.topics.effects import warn_without_effect
 from application.topics.state import TopicState
 from domain.configs.broker import BrokerConfig
@@ -73,11 +74,14 @@ class CreateTopicsService:
             return [excessive for _ in requested]
         results = [self._new(new, validate_only) for new in requested]
         # After all are checked: one request may create colliding names, as in Kafka.
+        created: list[Topic] = []
         for new, topic in zip(requested, results, strict=True):
             if isinstance(topic, Topic):
                 self._warn(new)
                 if not validate_only:
-                    self._save(topic, by, automatic=False)
+                    self._topics.save(topic)
+                    created.append(topic)
+        self._topics.when_durable(created, partial(self._log, automatic=False, by=by))
         return respond(self._topics.keys(new.name for new in requested), results)
 
     def create_automatically(
@@ -85,26 +89,28 @@ class CreateTopicsService:
     ) -> list[Created] | Pending[list[Created]]:
         """Creates topics on first use, with the defaults of the broker."""
         results: list[Created] = []
+        created: list[Topic] = []
         for name in names:
             topic: Created | None = self._topics.find(name)
             if topic is None:
                 topic = self._new(NewTopic(name), validate_only=False)
                 if isinstance(topic, Topic):
-                    self._save(topic, by, automatic=True)
+                    self._topics.save(topic)
+                    created.append(topic)
             results.append(topic)
+        self._topics.when_durable(created, partial(self._log, automatic=True, by=by))
         return respond(self._topics.keys(names), results)
 
-    def _save(self, topic: Topic, by: Requester, automatic: bool) -> None:
-        def log() -> None:
-            self._events.info(
-                "topic_created",
-                topic=topic.name,
-                partitions=len(topic.partition_ids),
-                automatic=automatic,
-                **by.fields(),
-            )
-
-        self._topics.save(topic, if_durable(log))
+    def _log(self, created: Sequence[Topic], automatic: bool, by: Requester) -> None:
+        fields = {"automatic": automatic, **by.fields()}
+        if len(created) > TOPICS_LOGGED_EACH:
+            partitions = sum(len(topic.partition_ids) for topic in created)
+            count = len(created)
+            self._events.info("topic_created", topics=count, partitions=partitions, **fields)
+            return
+        for topic in created:
+            partitions = len(topic.partition_ids)
+            self._events.info("topic_created", topic=topic.name, partitions=partitions, **fields)
 
     def _new(self, new: NewTopic, validate_only: bool) -> Created:
         try:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from application.groups.offset_cleanup import OffsetCleanup
-from application.ports.event_log import EventLog
+from application.ports.event_log import TOPICS_LOGGED_EACH, EventLog
 from application.ports.pending import Pending, later
 from application.ports.request_log import NO_CLIENT, Requester
 from application.state.catalog import Catalog
-from application.state.runtime import if_durable, respond
+from application.state.runtime import respond
 from application.topics.state import TopicState
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
@@ -58,20 +59,27 @@ class DeleteTopicsService:
     def delete(self, topics: list[Topic], by: Requester = NO_CLIENT) -> Pending[list[Deleted]]:
         """One result per topic, in order: the deleted topic or an error."""
         results: list[Deleted] = []
+        deleted: list[Topic] = []
         for topic in topics:
             # The newest state: another request may delete it, or have added partitions.
             newest = self._topics.find(topic.name)
             if newest is not None and newest.topic_id == topic.topic_id:
-                self._topics.delete(newest, if_durable(partial(self._log, newest, by)))
+                self._topics.delete(newest)
+                deleted.append(newest)
                 results.append(newest)
             else:
                 unknown = UnknownTopicOrPartition("This server does not host this topic-partition.")
                 results.append(unknown)
+        self._topics.when_durable(deleted, partial(self._log, by=by))
         pending = later(respond(self._topics.keys(topic.name for topic in topics), results))
         return pending.map(self._forget)
 
-    def _log(self, topic: Topic, by: Requester) -> None:
-        self._events.info("topic_deleted", topic=topic.name, **by.fields())
+    def _log(self, deleted: Sequence[Topic], by: Requester) -> None:
+        if len(deleted) > TOPICS_LOGGED_EACH:
+            self._events.info("topic_deleted", topics=len(deleted), **by.fields())
+            return
+        for topic in deleted:
+            self._events.info("topic_deleted", topic=topic.name, **by.fields())
 
     def _forget(self, deleted: list[Deleted]) -> list[Deleted]:
         self._offset_cleanup.forget([one for one in deleted if isinstance(one, Topic)])

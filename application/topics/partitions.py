@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from application.ports.event_log import EventLog
+from application.ports.event_log import TOPICS_LOGGED_EACH, EventLog
 from application.ports.pending import Pending
 from application.ports.request_log import NO_CLIENT, Requester
 from application.ports.topic_repository import TopicRepository
-from application.state.runtime import if_durable, respond
+from application.state.runtime import respond
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST, check_replicas
 from application.topics.state import TopicState
 from domain.configs.broker import BrokerConfig
@@ -53,12 +54,15 @@ class CreatePartitionsService:
         results: list[Grown] = []
         for more in requested:
             try:
-                results.append(self._grown(more, validate_only, by))
+                results.append(self._grown(more, validate_only))
             except BrokerError as refused:
                 results.append(refused.as_value())
+        if not validate_only:
+            grown = [topic for topic in results if isinstance(topic, Topic)]
+            self._topics.when_durable(grown, partial(self._log, by=by))
         return respond(self._topics.keys(more.name for more in requested), results)
 
-    def _grown(self, more: MorePartitions, validate_only: bool, by: Requester) -> Topic:
+    def _grown(self, more: MorePartitions, validate_only: bool) -> Topic:
         topic = self._topics.find(more.name)
         if topic is None:
             raise UnknownTopicOrPartition("This server does not host this topic-partition.")
@@ -66,16 +70,19 @@ class CreatePartitionsService:
         if validate_only:
             return topic
         grown = topic.grown(self._repository.reserve_partition_ids(additional))
-        self._topics.save(grown, if_durable(partial(self._log, grown, by)))
+        self._topics.save(grown)
         return grown
 
-    def _log(self, topic: Topic, by: Requester) -> None:
-        self._events.info(
-            "partitions_created",
-            topic=topic.name,
-            partitions=len(topic.partition_ids),
-            **by.fields(),
-        )
+    def _log(self, grown: Sequence[Topic], by: Requester) -> None:
+        fields = by.fields()
+        if len(grown) > TOPICS_LOGGED_EACH:
+            partitions = sum(len(topic.partition_ids) for topic in grown)
+            count = len(grown)
+            self._events.info("partitions_created", topics=count, partitions=partitions, **fields)
+            return
+        for topic in grown:
+            name, partitions = topic.name, len(topic.partition_ids)
+            self._events.info("partitions_created", topic=name, partitions=partitions, **fields)
 
     def _check(self, topic: Topic, more: MorePartitions) -> int:
         present = len(topic.partition_ids)

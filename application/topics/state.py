@@ -6,13 +6,14 @@ created, altered or deleted in the same pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from application.ports.topic_repository import TopicRepository
 from application.state.catalog import Catalog
 from application.state.commits import Commits
-from application.state.runtime import AggregateKey, Aggregates, Done, Runtime, ignore
+from application.state.runtime import AggregateKey, Aggregates, Done, Runtime, if_durable, ignore
 from application.topics.dropping import Dropping
 from domain.topics.topic import Topic
 
@@ -52,8 +53,15 @@ class TopicState(Aggregates[str, TopicChange]):
     def save(self, topic: Topic, then: Done = ignore) -> None:
         self.runtime.persist(topic.name, (TopicChange(topic),), then)
 
-    def delete(self, topic: Topic, then: Done = ignore) -> None:
-        self.runtime.persist(topic.name, (TopicChange(topic, deleted=True),), then)
+    def delete(self, topic: Topic) -> None:
+        self.runtime.persist(topic.name, (TopicChange(topic, deleted=True),), ignore)
+
+    def when_durable(
+        self, changed: Sequence[Topic], call: Callable[[Sequence[Topic]], None]
+    ) -> None:
+        """Calls back once for topics that were changed in one pass: they share a commit."""
+        if changed:
+            self.runtime.when_durable(changed[-1].name, if_durable(partial(call, changed)))
 
     # ---- Aggregates
 

@@ -126,7 +126,7 @@ _ROWS = (
          "The size of Kafka's index files.",
          "log.index.size.max.bytes", minimum=4, unit="bytes"),
     _row("segment.jitter.ms", LONG, 0, NONE,
-         "The most by which Kafka brings a new segment forward.",
+         "The largest random reduction of segment.ms.",
          "log.roll.jitter.ms", "log.roll.jitter.hours", minimum=0, unit="ms"),
     _row("segment.ms", LONG, 604800000, LATER,
          "The age at which Kafka begins a new segment.",

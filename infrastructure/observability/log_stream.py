@@ -68,14 +68,13 @@ class QueuedStream:
         #: Writes the queue; None while lines are written directly.
         self._thread: Thread | None = None
         self._dropped_lines = 0
+        #: The last line was written in part and its rest dropped.
+        self._torn = False
 
     def write(self, line: bytes) -> None:
         with self._lock:
             if self._thread is None:
-                rest = self._written_now(line)
-                if rest:
-                    self._add(rest)
-                    self._start()
+                self._write_or_queue(line)
             # After a dropped line all others are dropped too, until the gap is reported.
             elif self._dropped_lines or self._queue_bytes + len(line) > QUEUE_BYTES:
                 self._dropped_lines += 1
@@ -86,6 +85,17 @@ class QueuedStream:
         thread = self._thread
         if thread is not None:
             thread.join(timeout_seconds)
+
+    def _write_or_queue(self, line: bytes) -> None:
+        if self._dropped_lines:  # no thread could be started that reports them
+            line = b"\n" * self._torn + self._dropped(self._dropped_lines) + line
+        rest = self._written_now(line)
+        if not rest or self._started(rest):
+            self._dropped_lines = 0
+            self._torn = False
+        else:
+            self._dropped_lines += 1
+            self._torn = len(rest) < len(line) or self._torn
 
     def _written_now(self, line: bytes) -> bytes:
         """Returns what there was no room for."""
@@ -102,15 +112,18 @@ class QueuedStream:
         self._queue.append(line)
         self._queue_bytes += len(line)
 
-    def _start(self) -> None:
+    def _started(self, rest: bytes) -> bool:
+        """Returns False if the system has no further thread."""
+        self._add(rest)
         self._thread = Thread(target=self._write_queue, name="log", daemon=True)
         try:
             self._thread.start()
         except RuntimeError:
-            # The system has no further thread: the line is lost.
             self._thread = None
             self._queue.clear()
             self._queue_bytes = 0
+            return False
+        return True
 
     def _write_queue(self) -> None:
         room = select.poll()  # only one thread may wait with the other one

@@ -11,7 +11,7 @@ _HEAD = """\
 # APIs
 
 Written by `python -m interfaces.kafka.docs` from `interfaces/kafka/requests/apis.py` and the
-handlers; change those, not this.
+handlers; edit those files.
 
 *Advertised* are the versions in the ApiVersions response, *served* those that work. They differ for
 Produce only, as in Kafka: librdkafka requires Produce 0 and never sends it. *In Kafka 4.2* are the

@@ -42,7 +42,8 @@ print a scrape configuration, alerts and a dashboard ([grafana/ottla.json](grafa
 request log. Filters: `correlation_id`, `client_id`, `api`, `errors=true`, `slow_ms`, `limit`. It
 has the newest requests whose stages were sampled, and those that failed or took
 `log.requests.slow.ms`, `requests.recent.max` (10,000) at most of each. The latter stay for five
-minutes, up to 33 a second. Requests over HTTP are found by their correlation id in the log.
+minutes, up to 33 a second, of which a repeated failure (client, API and errors) gets half. Requests
+over HTTP are found by their correlation id in the log.
 
 ## OpenTelemetry
 

@@ -140,7 +140,7 @@ def _in_a_process(judge: Judge, folder: Path, flush: str) -> Verdict:
     os.close(writer)
     try:
         with os.fdopen(reader, "rb") as output:
-            verdict = output.read()
+            encoded = output.read()
     except KeyboardInterrupt:
         os.kill(child, signal.SIGKILL)
         raise
@@ -149,8 +149,8 @@ def _in_a_process(judge: Judge, folder: Path, flush: str) -> Verdict:
         number = os.WTERMSIG(status)
         hung = number == signal.SIGALRM
         return Verdict("hung" if hung else "killed", signal.Signals(number).name)
-    assert verdict, f"a judge ended with {status} without output"
-    return Verdict(**json.loads(verdict))
+    assert encoded, f"a judge ended with {status} without output"
+    return Verdict(**json.loads(encoded))
 
 
 def _warm_up() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -21,22 +21,35 @@ Patch = pytest.MonkeyPatch
 FAULTS = SERVING + TOPICS + LOG + STARTS
 #: Faults of groups need worlds with groups, and some are rare.
 SEEDS_WITH_GROUPS = [seed for seed in range(300) if has_groups(seed)]
+#: Seeds that found rare faults, tried first; when the simulation changes, others find them.
+FIRST = {
+    "epoch_is_not_persisted": 236,
+    "waiting_fetches_are_not_released_at_shutdown": 150,
+    "connection_stays_open_after_a_lost_batch_without_acks": 87,
+    "producer_ids_are_not_reserved": 69,
+    "revocation_is_not_requested": 48,
+    "partition_is_assigned_before_it_is_free": 48,
+    "unreadable_partition_is_reset": 47,
+    "waiting_fetch_is_not_woken": 41,
+}
 
 
 # The rarest fault needs almost all seeds, which takes long on a busy machine.
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: str(fault.__name__))
 def test_a_fault_is_found(fault: Callable[[Patch], None], monkeypatch: Patch) -> None:
-    fault(monkeypatch)
-    found = first_failure(range(SEEDS))
-    assert found is not None
-    print(f"{fault.__name__}: seed {found.seed}: {found.failure}")
+    check_found(fault, range(SEEDS), monkeypatch)
 
 
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("fault", GROUPS, ids=lambda fault: str(fault.__name__))
 def test_a_fault_of_groups_is_found(fault: Callable[[Patch], None], monkeypatch: Patch) -> None:
+    check_found(fault, SEEDS_WITH_GROUPS, monkeypatch)
+
+
+def check_found(fault: Callable[[Patch], None], seeds: Sequence[int], monkeypatch: Patch) -> None:
     fault(monkeypatch)
-    found = first_failure(SEEDS_WITH_GROUPS)
+    name = fault.__name__
+    found = first_failure([FIRST.get(name, seeds[0]), *seeds])
     assert found is not None
-    print(f"{fault.__name__}: seed {found.seed}: {found.failure}")
+    print(f"{name}: seed {found.seed}: {found.failure}")

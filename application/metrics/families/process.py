@@ -1,4 +1,4 @@
-"""The process, with the names that prometheus_client gives them in every Python program."""
+"""The process, with the names of prometheus_client's collectors."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class LimitSettings:
         "fetch.waiting.max",
         INT,
         10000,
-        "The most fetches in purgatory; above it a fetch is completed at once with what there is.",
+        "The most fetches in purgatory; above it a fetch is completed with the available records.",
         minimum=0,
     )
     max_incremental_fetch_session_cache_slots: int = setting(
@@ -51,7 +51,7 @@ class LimitSettings:
         "producer.id.expiration.ms",
         INT,
         86400000,
-        "A partition drops the state of an idempotent producer that was idle for so long.",
+        "A partition drops the state of an idempotent producer that was idle for this time.",
         minimum=1,
         unit="ms",
         dynamic=True,
@@ -136,7 +136,7 @@ class LimitSettings:
         "connections.max.idle.ms",
         LONG,
         600000,
-        "A connection that is idle for so long is closed; negative: never.",
+        "A connection that is idle for this time is closed; negative: never.",
         unit="ms",
     )
     drain_timeout_ms: int = setting(

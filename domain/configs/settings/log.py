@@ -20,7 +20,7 @@ class LogSettings:
         "log.requests.sample",
         INT,
         1,
-        "With log.requests=all, one of so many requests is logged; slow and failed ones always.",
+        "With log.requests=all, one of this many requests is logged; slow and failed ones always.",
         minimum=1,
     )
     log_requests_slow_ms: int = setting(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -104,7 +105,7 @@ class BrokerMetrics:
             self._loop_lag.read,
             ProcessFigures().read,
             GroupReadings(broker.groups.registry, broker.groups.offsets, broker.catalog).read,
-            TopicReadings(broker.catalog, clock, broker.config.node_id).read,
+            TopicReadings(broker.catalog, clock, broker.config.node_id, _freeze).read,
         ]
 
     def _addresses(self) -> list[str]:
@@ -114,3 +115,9 @@ class BrokerMetrics:
             for each in self._listeners
             if each.is_open
         ]
+
+
+def _freeze() -> None:
+    """Otherwise one collection examines all partitions that a scrape loaded: docs/adr/0004."""
+    gc.collect(0)
+    gc.freeze()

@@ -14,10 +14,8 @@ from interfaces.spark.query.failures import WrongOption
 _MOST_IN_FLIGHT = 5
 
 #: The Java client's name: librdkafka's name.
-RENAMED = {
-    "compression.gzip.level": "compression.level",
-    "compression.lz4.level": "compression.level",
-    "compression.zstd.level": "compression.level",
+_RENAMED = {
+    "buffer.memory": "queue.buffering.max.kbytes",
     "fetch.max.wait.ms": "fetch.wait.max.ms",
     "max.partition.fetch.bytes": "fetch.message.max.bytes",
     "max.request.size": "message.max.bytes",
@@ -28,6 +26,8 @@ RENAMED = {
     "ssl.keystore.key": "ssl.key.pem",
     "ssl.truststore.certificates": "ssl.ca.pem",
 }
+#: The level of the codec in compression.type is librdkafka's compression.level.
+_LEVELS = ("compression.gzip.level", "compression.lz4.level", "compression.zstd.level")
 #: Prefixes of settings that only the Java client has and that change no record.
 _IGNORED = (
     "auto.include.jmx.reporter",
@@ -70,7 +70,7 @@ _REFUSED = {
     "value.serializer": _BYTES,
 }
 _LOGIN_MODULE = re.compile(r"\s*[\w.$]*?(\w+)\s+(?:required|requisite|sufficient|optional)\b(.*)")
-_LOGIN_OPTION = re.compile(r'(\w+)\s*=\s*"((?:[^"\\]|\\.)*)"')
+_LOGIN_OPTION = re.compile(r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"']+)(?=[\s;]|$))""")
 _STORE_TYPES = {".pem": "PEM", ".crt": "PEM", ".p12": "PKCS12", ".pfx": "PKCS12"}
 
 
@@ -78,27 +78,33 @@ def for_librdkafka(given: Mapping[str, str]) -> dict[str, str]:
     """`given` is without the prefix `kafka.`; raises WrongOption for settings without a
     counterpart in librdkafka."""
     settings: dict[str, str] = {}
+    renamed = renamed_in(given)
     for name, value in given.items():
-        if name.startswith(_IGNORED):
+        if name.startswith(_IGNORED) or (name in _LEVELS and name not in renamed):
             continue
         if why := _REFUSED.get(name, _JAVA_CLASS if name.endswith(".class") else ""):
             raise WrongOption(f"option kafka.{name} is not supported: {why}")
         if name == "sasl.jaas.config":
             settings |= login(value)
-        elif name == "buffer.memory":
-            is_number = value.strip().isdecimal()
-            settings["queue.buffering.max.kbytes"] = str(int(value) // 1024 if is_number else value)
         else:
-            settings[RENAMED.get(name, name)] = value
+            in_kbytes = name == "buffer.memory" and value.strip().isdecimal()
+            settings[renamed.get(name, name)] = str(-(-int(value) // 1024)) if in_kbytes else value
     _translate_stores(settings)
     return settings
+
+
+def renamed_in(given: Mapping[str, str]) -> dict[str, str]:
+    """librdkafka's names of the `given` settings that it calls otherwise."""
+    level = f"compression.{given.get('compression.type', '').strip().lower()}.level"
+    names = _RENAMED | ({level: "compression.level"} if level in _LEVELS else {})
+    return {name: names[name] for name in given if name in names}
 
 
 def login(jaas: str) -> dict[str, str]:
     """User and password out of a line of JAAS."""
     found = _LOGIN_MODULE.match(jaas)
     pairs = _LOGIN_OPTION.findall(found[2]) if found else ()
-    options = {name: re.sub(r"\\(.)", r"\1", quoted) for name, quoted in pairs}
+    options = {name: plain or re.sub(r"\\(.)", r"\1", quoted) for name, quoted, plain in pairs}
     if (
         not found
         or found[1] not in ("PlainLoginModule", "ScramLoginModule")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from interfaces.spark.kafka.client_settings import RENAMED, for_librdkafka
+from interfaces.spark.kafka.client_settings import for_librdkafka, renamed_in
 from interfaces.spark.query.failures import WrongOption
 from interfaces.spark.query.options import CLIENT_OPTIONS, READ_OPTIONS, STREAM_OPTIONS, Options
 
@@ -81,8 +81,8 @@ class KafkaOptions(Options):
 
         error = refusal.args[0] if refusal.args else refusal
         reason = (error.str() if isinstance(error, KafkaError) else str(error)).strip()
-        for name in RENAMED.keys() & self._kafka().keys():
-            reason = reason.replace(f'"{RENAMED[name]}"', f'"{name}"')
+        for name, renamed in renamed_in(self._kafka()).items():
+            reason = reason.replace(f'"{renamed}"', f'"{name}"')
         return reason
 
     def group(self) -> str:

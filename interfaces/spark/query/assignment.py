@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from domain.errors import InvalidRegularExpression
-from infrastructure.patterns import compile_pattern
+from infrastructure.patterns import compile_large_pattern
 from interfaces.spark.query.failures import JobFailed, WrongOption
 from interfaces.spark.query.options import Options
 from interfaces.spark.query.partitions_json import partitions_of
@@ -16,7 +16,7 @@ from interfaces.spark.query.ranges import Place
 WAYS = ("subscribe", "subscribePattern", "assign")
 #: A pattern does not match internal topics.
 _INTERNAL = ("__consumer_offsets", "__share_group_state", "__transaction_state")
-_compiled = lru_cache(16)(compile_pattern)
+_compiled = lru_cache(16)(compile_large_pattern)
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _pattern(text: str) -> str:
         _compiled(text)
     except InvalidRegularExpression as wrong:
         raise WrongOption(
-            f"option subscribePattern: {text!r} is not an RE2 expression (RE2 has no lookaround "
-            f"and no backreferences): {wrong.message}"
+            f"option subscribePattern: RE2, which has no lookaround and no backreferences, refuses "
+            f"{text!r}: {wrong.message}"
         ) from None
     return text

@@ -15,6 +15,7 @@ from interfaces.spark.jobs.perf.clients import why_silent
 from interfaces.spark.jobs.perf.consuming import Consumed, consume
 from interfaces.spark.jobs.perf.plan import ConsumerTask, Plan, ProducerTask
 from interfaces.spark.jobs.perf.producing import Produced, produce
+from interfaces.spark.memory import whole_mb
 from interfaces.spark.query.failures import JobFailed, WrongOption, cause_of
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: From the moment when all are running, so that all know it.
 _LEAD_S = 0.3
+#: The least memory of a task's process.
+_TASK_MB = 100
 #: A master whose cores its name tells; others tell when they run.
 _LOCAL = re.compile(r"local(?:\[(\d+)(?:,\d+)?\])?")
 #: For executors to start.
@@ -99,4 +102,9 @@ def master_for(master: str, tasks: int) -> str:
         _require(int(named[1] or 1), tasks)
     if master != "local[*]":
         return master
+    if tasks * _TASK_MB > (memory_mb := whole_mb()):
+        raise WrongOption(
+            f"{tasks:,} producers and consumers at once are processes of {_TASK_MB} MB each, but "
+            f"this machine has {memory_mb:,} MB: reduce --topics, --producers or --consumers"
+        )
     return f"local[{max(os.cpu_count() or 1, tasks)}]"

@@ -92,18 +92,27 @@ def test_a_record_has_the_fields_of_the_request_log() -> None:
     assert record.elapsed_ns == MS
 
 
-def test_failures_are_remembered_for_minutes() -> None:
-    requests = recent(KEPT_SECONDS * 3)
+PRODUCE = Kind("Produce", 9)
+
+
+def failure(correlation_id: int, second: int, client: ClientInfo) -> RequestRecord:
+    start = second * SECOND_NS + correlation_id
+    record = request(correlation_id, codes=(3,))
+    return record._replace(kind=PRODUCE, client=client, received_ns=start, sent_ns=start + 1)
+
+
+def test_failures_are_remembered_for_minutes_and_a_repeated_one_leaves_room_for_others() -> None:
+    requests = recent(KEPT_SECONDS * 10)
+    one, other = (ClientInfo(n, "PLAINTEXT", "") for n in (1, 2))
     for second in range(KEPT_SECONDS):
-        for number in range(10):
-            start = second * SECOND_NS + number
-            record = request(10 * second + number, codes=(3,))
-            requests.add_troubled(record._replace(received_ns=start, sent_ns=start + 1))
-    for n in range(KEPT_SECONDS * 3):
+        for number in range(99):
+            requests.add_troubled(failure(100 * second + number, second, one))
+        requests.add_troubled(failure(100 * second + 99, second, other))
+    for n in range(KEPT_SECONDS * 10):
         requests.add(request(n))
     failures = found(requests, RequestQuery(only_errors=True))
     assert failures == [
-        10 * second + n for second in reversed(range(KEPT_SECONDS)) for n in (2, 1, 0)
+        100 * second + n for second in reversed(range(KEPT_SECONDS)) for n in (99, 4, 3, 2, 1, 0)
     ]
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from application.metrics.families import jmx
 from application.metrics.families import kafka_exporter as exporter
-from application.metrics.topics import Rate, TopicReadings
+from application.metrics.topics import LOADED_AT_ONCE, Rate, TopicReadings
 from domain.cluster.nodes import Leader
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
@@ -132,3 +132,17 @@ def test_rates_start_with_the_first_reading() -> None:
     rate = figures_of(readings)[RATE]
     assert isinstance(rate, float) and 0 < rate < 1100 / 60
     assert figures_of(readings)[ALL_TOPICS_RATE] == rate
+
+
+def test_every_hundred_loaded_partitions_are_reported_once() -> None:
+    fake = FakeBroker()
+    fake.topic("t", 2 * LOADED_AT_ONCE + 1)
+    again = fake.restarted()
+    reports: list[int] = []
+    step = 0
+    readings = TopicReadings(again.broker.catalog, again.clock, 1, lambda: reports.append(step))
+    for _ in range(2):
+        for step, _ in enumerate(readings.read()):  # noqa: B007
+            pass
+    assert len(reports) == 2
+    assert reports[1] - reports[0] == LOADED_AT_ONCE

@@ -28,7 +28,7 @@ def test_process_metrics_are_those_of_the_system() -> None:
     [(_, resident)] = figures["process_resident_memory_bytes"]
     [(_, files)] = figures["process_open_fds"]
     [(_, started)] = figures["process_start_time_seconds"]
-    assert isinstance(resident, float) and resident > 1_000_000
+    assert isinstance(resident, int) and resident > 1_000_000
     assert isinstance(files, int) and abs(files - len(os.listdir("/proc/self/fd"))) <= 2
     assert isinstance(started, float) and 0 < started < 1e11
     assert [labels for labels, _ in figures["python_gc_collections_total"]] == [
@@ -36,10 +36,28 @@ def test_process_metrics_are_those_of_the_system() -> None:
     ]  # fmt: skip
 
 
+def test_open_files_are_counted_without_a_list_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 10,000 connections the list takes 19 ms of the loop."""
+    if not os.stat("/proc/self/fd").st_size:
+        pytest.skip("this kernel does not count them")
+    monkeypatch.setattr(os, "listdir", lambda _: pytest.fail("listed"))
+    assert read(ProcessFigures().read)["process_open_fds"]
+
+
+def test_open_files_are_listed_where_the_kernel_does_not_count_them(tmp_path: Path) -> None:
+    own = tmp_path / "self"
+    own.mkdir()
+    for name in ("stat", "self/stat", "self/status", "self/limits"):
+        (tmp_path / name).symlink_to(Path("/proc", name))
+    (own / "fd").symlink_to("/proc/self/task")  # a folder whose size is 0
+    [(_, files)] = read(ProcessFigures(tmp_path).read)["process_open_fds"]
+    assert files == len(os.listdir("/proc/self/task"))
+
+
 def test_without_proc_some_process_metrics_are_missing(tmp_path: Path) -> None:
     figures = read(ProcessFigures(tmp_path / "nothing").read)
     assert "process_resident_memory_bytes" not in figures
-    assert figures["ottla_process_private_memory_bytes"] == []
+    assert "process_open_fds" not in figures
     assert figures["python_info"]
 
 

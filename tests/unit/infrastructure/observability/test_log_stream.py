@@ -151,6 +151,29 @@ def test_the_end_does_not_wait_long_for_a_reader(pipe: Pipe) -> None:
     os.close(pipe.reading)
 
 
+def test_without_a_further_thread_lines_are_dropped_and_counted(
+    pipe: Pipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    pipe.log.info("first")
+    pipe.log.info("long", filling="x" * 3 * PIPE_BYTES)
+    for _ in range(100):
+        pipe.log.info("dropped")
+    start = os.read(pipe.reading, 2 * PIPE_BYTES)
+    pipe.log.info("written")
+    pipe.log.info("last")
+    first, torn, *others = (start + os.read(pipe.reading, 2 * PIPE_BYTES)).splitlines()
+    os.close(pipe.reading)
+    assert json.loads(first)["event"] == "first"
+    assert torn.endswith(b"xxx")
+    dropped, *written = map(json.loads, others)
+    assert (dropped["event"], dropped["lines"]) == ("log_lines_dropped", 101)
+    assert [line["event"] for line in written] == ["written", "last"]
+
+
 def test_a_stream_in_memory_has_no_buffer() -> None:
     stream = log_stream(io.BytesIO(), lambda _lines: b"")
     assert isinstance(stream, PlainStream)

@@ -59,7 +59,7 @@ def sink(given: Mapping[str, str]) -> None:
         (batch, {}, "missing option: one of subscribe, subscribePattern, assign"),
         (folder, {"subscribe": "a", "topic": "a"}, "subscribe and topic exclude each other"),
         (folder, {"subscribe": " , "}, "subscribe: no topic in ','"),
-        (folder, {"subscribePattern": "(?!x)a"}, "option subscribePattern: '(?!x)a' is not an RE2"),
+        (folder, {"subscribePattern": "(?!x)a"}, "option subscribePattern: RE2, which has no look"),
         (folder, {"assign": "t"}, "assign: 't' is not JSON like"),
         (folder, {"assign": "[]"}, "assign: '[]' is not JSON like"),
         (folder, {"assign": "{}"}, "assign: no partition; expected JSON like"),

@@ -20,9 +20,36 @@ PLAIN = (
         ({"fetch.max.wait.ms": "10"}, {"fetch.wait.max.ms": "10"}),
         ({"request.timeout.ms": "30"}, {"socket.timeout.ms": "30"}),
         ({"buffer.memory": "33554432"}, {"queue.buffering.max.kbytes": "32768"}),
-        ({"compression.zstd.level": "3"}, {"compression.level": "3"}),
+        ({"buffer.memory": "500"}, {"queue.buffering.max.kbytes": "1"}),
+        (
+            {
+                "compression.type": "gzip",
+                "compression.gzip.level": "9",
+                "compression.lz4.level": "1",
+            },
+            {"compression.type": "gzip", "compression.level": "9"},
+        ),
+        (
+            {
+                "compression.type": " LZ4",
+                "compression.lz4.level": "4",
+                "compression.zstd.level": "19",
+            },
+            {"compression.type": " LZ4", "compression.level": "4"},
+        ),
+        ({"compression.type": "lz4", "compression.gzip.level": "1"}, {"compression.type": "lz4"}),
+        ({"compression.zstd.level": "19"}, {}),
+        ({"compression.type": "zstd", "compression.level": "3"}, None),
         ({"max.poll.records": "5", "ssl.protocol": "TLSv1.3", "metrics.num.samples": "2"}, {}),
         ({"sasl.jaas.config": PLAIN}, {"sasl.username": "ann", "sasl.password": 'a"b;c'}),
+        (
+            {"sasl.jaas.config": "PlainLoginModule required username=ann password=a-b;"},
+            {"sasl.username": "ann", "sasl.password": "a-b"},
+        ),
+        (
+            {"sasl.jaas.config": 'PlainLoginModule required password=a@b username=""'},
+            {"sasl.username": "", "sasl.password": "a@b"},
+        ),
         (
             {"sasl.jaas.config": PLAIN.replace("plain.PlainLogin", "scram.ScramLogin")},
             {"sasl.username": "ann", "sasl.password": 'a"b;c'},
@@ -71,6 +98,8 @@ def test_settings_of_the_java_client_are_translated_or_ignored(
         ("sasl.login.callback.handler.class", "x"),
         ("sasl.jaas.config", "nonsense"),
         ("sasl.jaas.config", PLAIN.replace("password", "pass")),
+        ("sasl.jaas.config", "PlainLoginModule required username=ann password='a b';"),
+        ("sasl.jaas.config", "PlainLoginModule required username=ann password=a'b;"),
         ("sasl.jaas.config", "com.sun.security.auth.module.Krb5LoginModule required;"),
         ("ssl.truststore.location", "store.jks"),
         ("ssl.keystore.location", "store.jks"),

@@ -46,6 +46,13 @@ def test_group_ids_are_those_of_the_connector() -> None:
     [
         ({"isolation.levle": "x"}, 'property: "isolation.levle"'),
         ({"request.timeout.ms": "600000"}, '"request.timeout.ms" value 600000 is outside'),
+        ({"buffer.memory": "0"}, '"buffer.memory" value 0 is outside'),
+        ({"buffer.memory": "abc"}, '"buffer.memory"'),
+        ({"queue.buffering.max.kbytes": "abc"}, '"queue.buffering.max.kbytes"'),
+        (
+            {"compression.type": "zstd", "compression.zstd.level": "19"},
+            '"compression.zstd.level" value 19 is outside',
+        ),
         ({"security.protocol": "SSL", "ssl.ca.location": "/none"}, "kafka.ssl.ca.location: there"),
     ],
 )

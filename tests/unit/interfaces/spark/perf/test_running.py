@@ -48,6 +48,16 @@ def test_a_local_spark_has_a_thread_for_each_task() -> None:
     assert master_for("spark://there:7077", 1_000_000) == "spark://there:7077"
 
 
+def test_more_tasks_than_a_local_spark_has_memory_for_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(running, "whole_mb", lambda: 4_000)
+    assert master_for("local[*]", 40).startswith("local[")
+    with pytest.raises(WrongOption, match=r"^41 .* 4,000 MB: .*--consumers"):
+        master_for("local[*]", 41)
+    assert master_for("local[41]", 41) == "local[41]"
+
+
 class Cluster:
     """A session that has one more core at each call, up to `most`."""
 

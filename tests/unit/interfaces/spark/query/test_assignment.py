@@ -32,6 +32,13 @@ def test_a_pattern_matches_whole_names_and_no_internal_topics() -> None:
     assert not pattern.matches("__consumer_offsets")
 
 
+def test_a_pattern_may_list_more_topics_than_the_broker_accepts_in_a_subscription() -> None:
+    names = [f"{number:02}-orders-of-a-team" for number in range(60)]
+    pattern = assignment_of(options(subscribePattern="|".join(names)))
+    assert all(map(pattern.matches, names))
+    assert not pattern.matches("60-orders-of-a-team")
+
+
 def test_missing_topics_are_reported_or_skipped() -> None:
     topics = assignment_of(options(subscribe="a,b"))
     assert topics.among({"a": 1, "b": 2}, "at s") == [Place("a", 0), Place("b", 0), Place("b", 1)]
