@@ -138,12 +138,20 @@ def _http_error(request: Request, error: Any) -> JsonResponse:
     """Unknown path, unknown method, a body that is not JSON."""
     status = error.status_code
     headers = dict(error.headers or {})
-    if status == 405:
+    if status == 405 and _is_unknown_action(request):
+        status, headers = 404, {}
+    elif status == 405:
         # Starlette's lists only the methods of the first route of this path.
         headers["allow"] = ", ".join(methods_of(request.scope, request.app.routes))
     response = _respond(request, status, status, phrase(status))
     response.headers.update(headers)
     return response
+
+
+def _is_unknown_action(request: Request) -> bool:
+    """As in POST /topics/orders:nope. Topic names have no colon."""
+    api, path = exchange_of(request).api, request.scope["path"]
+    return api == "POST /topics/{topic_name}" and ":" in path.rpartition("/")[2]
 
 
 def _unexpected(request: Request, _error: Any) -> JsonResponse:

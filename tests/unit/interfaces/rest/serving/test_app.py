@@ -45,6 +45,13 @@ def test_an_unknown_method_is_405_with_the_allowed_ones(
             check_failure(response, 405, 405)
 
 
+def test_an_unknown_action_of_a_topic_is_404(admin: FakeAdmin) -> None:
+    for prefix in ("", admin.v3):
+        response = admin.request("POST", f"{prefix}/topics/t:nope")
+        assert "allow" not in response.headers
+        check_failure(response, 404, 404)
+
+
 @pytest.mark.parametrize(
     "path", ["/", "/healthz", "/readyz", "/metrics", "/topics", "/topics/none", "/openapi.json"]
 )
