@@ -55,23 +55,23 @@ TOTAL_BUDGET_S = 480
 SLOWEST = 10
 
 KINDS = (
-    Kind("unit", ("tests/unit",), 95),
+    Kind("unit", ("tests/unit",), 85),
     # The oracle's scenarios run against one broker.
-    Kind("contract", ("tests/contract", "tests/golden", "tests/property", "tests/oracle"), 95),
-    Kind("simulation", ("tests/simulation",), 45, ("-n", "2")),
-    Kind("crash", ("tests/crash", "tests/power"), 55, ("-n", "2")),
-    Kind("hostile", ("tests/fuzz", "tests/hostile"), 35, ("-n", "2")),
+    Kind("contract", ("tests/contract", "tests/golden", "tests/property", "tests/oracle"), 85),
+    Kind("simulation", ("tests/simulation",), 35, ("-n", "2")),
+    Kind("crash", ("tests/crash", "tests/power"), 50, ("-n", "2")),
+    Kind("hostile", ("tests/fuzz", "tests/hostile"), 40, ("-n", "2")),
+    # Those with more than two processes wait for clients, members and browsers.
     Kind(
         "e2e",
         ("tests/e2e",),
-        50,
-        ("-n", "2", "--dist", "loadfile"),
+        45,
+        ("-n", "3", "--dist", "loadfile"),
         ("tests/e2e/groups", "tests/e2e/admin", "tests/e2e/spark"),
     ),
-    # These two wait for members, browsers and clients more than they compute.
-    Kind("groups", ("tests/e2e/groups",), 55, ("-n", "3", "--dist", "loadfile")),
-    Kind("admin", ("tests/e2e/admin",), 65, ("-n", "4", "--dist", "loadfile")),
-    Kind("spark", ("tests/e2e/spark",), 80, ("-n", "2", "--dist", "loadfile")),
+    Kind("groups", ("tests/e2e/groups",), 50, ("-n", "4", "--dist", "loadfile")),
+    Kind("admin", ("tests/e2e/admin",), 75, ("-n", "4", "--dist", "loadfile")),
+    Kind("spark", ("tests/e2e/spark",), 100, ("-n", "2", "--dist", "loadfile")),
 )
 
 

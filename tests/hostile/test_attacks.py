@@ -240,8 +240,8 @@ def test_a_request_for_as_many_topics_as_may_be(attacked: Attacked) -> None:
     ]
     request = encoded(CreateTopicsRequest(topics=topics, validate_only=True), 7, 1)
     with (
-        connections(attacked.broker, 5) as clients,
-        attacked.endured(connections=6, active=5),
+        connections(attacked.broker, 3) as clients,
+        attacked.endured(connections=4, active=3),
     ):
         for client in clients:
             client.socket.sendall(request)

@@ -38,7 +38,11 @@ def report() -> str:
     )
 
 
-@pytest.mark.parametrize("options", [{"color_scheme": "dark"}, PHONE], ids=["dark", "phone"])
+@pytest.mark.parametrize(
+    "options",
+    [pytest.param({"color_scheme": "dark"}, marks=pytest.mark.long), PHONE],
+    ids=["dark", "phone"],
+)
 def test_a_report_has_no_serious_fault_and_no_overlaps_and_is_printed_dark_on_light(
     browser: Browser,  # noqa: F811
     axe: str,  # noqa: F811
