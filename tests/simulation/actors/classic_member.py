@@ -27,6 +27,7 @@ from tests.simulation.actors.member import (
     ID_REQUIRED,
     ILLEGAL_GENERATION,
     LATER,
+    NO_GROUP,
     REBALANCES,
     UNKNOWN_MEMBER,
     Member,
@@ -326,6 +327,8 @@ class ClassicMember(Member):
         self.again(20 if code in LATER else 0)
 
     def not_a_member(self, code: int) -> None:
+        if code == NO_GROUP:  # of an empty group that was removed, since version 9
+            code = UNKNOWN_MEMBER
         if code not in (UNKNOWN_MEMBER, FENCED, ILLEGAL_GENERATION, REBALANCES):
             raise Violation(f"{self.name}: OffsetCommit failed with {code}")
         self._dropped(code, "OffsetCommit")
