@@ -185,7 +185,12 @@ class ClassicMember(Member):
             self._decided_in = 0
         self.member_id, self.number = response.member_id, number
         # Its old id leads, so no leader watches the topics: changed metadata starts a rebalance.
-        led_before = bool(self._old_id) and response.leader == self._old_id != response.member_id
+        # The client may not know that id, if it did not receive the response.
+        led_before = (
+            self.instance_id is not None
+            and response.leader.startswith(f"{self.instance_id}-")
+            and response.leader != response.member_id
+        )
         self._old_id = response.member_id
         self._leads = response.leader == self.member_id
         self.group.joined(number, response.leader, self.member_id, self._lives)
@@ -337,7 +342,7 @@ class ClassicMember(Member):
         self._waiting = True
         identity = MemberIdentity(member_id=self.member_id, group_instance_id=self.instance_id)
         self.member_until_ms = -1
-        self.settled = False
+        self.settled = self._synced = False  # also if no response comes
         request = LeaveGroupRequest(group_id=self.group.group_id, members=[identity])
         self.send(request, 4, self._left)
 
