@@ -8,7 +8,7 @@ import select
 import sys
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from domain.errors import InvalidTopic
 from domain.topics.topic import check_topic_name
@@ -50,16 +50,13 @@ class NoSuchTopic(Exception):
 
 
 def consume(parsed: argparse.Namespace) -> int:
-    form = _form(parsed)
+    form = form_of(parsed)
     reading = _as_member(parsed, form) if parsed.group else assigned(parsed, form)
-    try:
-        reading.run(parsed.number, parsed.idle)
-    finally:
-        reading.close()
+    reading.run(parsed.number, parsed.idle)
     return 0
 
 
-def _form(parsed: argparse.Namespace) -> Form:
+def form_of(parsed: argparse.Namespace) -> Form:
     if parsed.output == "json" or parsed.format == "json":
         if parsed.format not in (None, "json"):
             raise UsageError("-f is for text output; --output json prints all fields")
@@ -85,6 +82,7 @@ class Reading:
         self._clients = clients
         self._consumer = consumer
         self._form = form
+        self.out: BinaryIO = sys.stdout.buffer
         self._exit = exit_at_end
         self._in_group = in_group
         #: The stop offset of partitions that have one.
@@ -96,8 +94,15 @@ class Reading:
         self._down_since: float | None = None
         self._next_probe = 0.0
 
-    def run(self, number: int | None, idle_s: float | None) -> None:
-        left = sys.maxsize if number is None else number
+    def run(self, number: int | None, idle_s: float | None = None) -> int:
+        """Prints records and closes the consumer; returns how many."""
+        most = sys.maxsize if number is None else number
+        try:
+            return most - self._run(most, idle_s)
+        finally:
+            self.close()
+
+    def _run(self, left: int, idle_s: float | None) -> int:
         total = min(left, self.offsets)
         last = time.monotonic()
         with Progress("consume", total, enabled=total < sys.maxsize and stays_silent()) as progress:
@@ -109,12 +114,13 @@ class Reading:
                     left -= self._print(messages, left)
                     progress.step(len(messages))
                 elif idle_s is not None and time.monotonic() - last > idle_s:
-                    return
+                    break
                 else:
                     if self._waits_for_group():
                         self._clients.diagnose_silence()
                     _check_stdout()
                     self._check_connection()
+        return left
 
     def _is_done(self) -> bool:
         return (self._exit or bool(self.stops)) and not self.open and not self._waits_for_group()
@@ -131,7 +137,6 @@ class Reading:
         return [first, *(self._consumer.consume(rest, 0) if rest else ())]
 
     def _print(self, messages: list[Message], most: int) -> int:
-        out = sys.stdout.buffer
         printed = 0
         for message in messages:
             if message.error() is not None:
@@ -146,13 +151,13 @@ class Reading:
                 break
             line = self._form(message)
             if line is not None:
-                out.write(line)
+                self.out.write(line)
                 printed += 1
             if self._in_group:
                 self._consumer.store_offsets(message)
             if stop is not None and message.offset() + 1 >= stop:
                 self.open.discard(place)
-        out.flush()
+        self.out.flush()
         return printed
 
     def _failed(self, message: Message) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from interfaces.terminal.values import key_value
@@ -17,10 +18,19 @@ _DEFAULT_BOOTSTRAP = "localhost:9092"
 _BOOTSTRAP_KEYS = ("bootstrap.servers", "metadata.broker.list", "brokers")
 
 
-def command(commands: Commands, name: str, runs: str, short: str, more: str = "") -> Parser:
+def command(
+    commands: Commands,
+    name: str,
+    runs: str,
+    short: str,
+    more: str = "",
+    aliases: Sequence[str] = (),
+) -> Parser:
     """`runs` is MODULE:FUNCTION in the package whose command it is."""
     description = f"{short[0].upper()}{short[1:]}.{' ' + more if more else ''}"
-    added: Parser = commands.add_parser(name, help=short, description=description)
+    added: Parser = commands.add_parser(
+        name, help=short, description=description, aliases=aliases
+    )
     added.set_defaults(runs=runs)
     return added
 
