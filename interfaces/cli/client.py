@@ -151,6 +151,13 @@ class Clients:
             )
             return found
 
+    def broker_id(self, client: Any) -> int:
+        """Of a broker that responds; the connection to a bootstrap server has no id yet."""
+        metadata = self.metadata(client)
+        if metadata.orig_broker_id >= 0:
+            return metadata.orig_broker_id
+        return min(metadata.brokers, default=-1)
+
     def partitions(self, client: Any, topic: str) -> list[int]:
         known = self.metadata(client).topics.get(topic)
         if known is None or known.error is not None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.cli import effects
 from interfaces.cli.client import Clients, each_result
+from interfaces.cli.configs import configs_of
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.log_dirs import replicas
 from interfaces.cli.output import confirmed, show, show_rows, table
 from interfaces.cli.positions import bounds_of
-from interfaces.cli.topic_config import configs_of
 from interfaces.terminal.endings import complain
 
 if TYPE_CHECKING:

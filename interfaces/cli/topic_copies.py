@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interfaces.cli.client import Clients
+from interfaces.cli.configs import configs_of
 from interfaces.cli.consume import Message, assigned, form_of
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.produce import Sending, producer_options
 from interfaces.cli.topic import new_topic
-from interfaces.cli.topic_config import configs_of
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient

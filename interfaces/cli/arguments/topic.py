@@ -9,6 +9,7 @@ from interfaces.cli.arguments.common import (
     add_yes,
     partition_numbers,
 )
+from interfaces.cli.arguments.configs import add_config
 from interfaces.cli.arguments.records import (
     add_compression,
     add_consume_options,
@@ -65,7 +66,7 @@ def add(commands: Commands) -> None:
     add_output(describe)
     add_client(describe)
 
-    _add_config(topics)
+    add_config(topics, "topic", _WARNS)
 
     more = command(topics, "add-partitions", "topic:add_partitions", "add partitions to topics")
     _names(more)
@@ -147,36 +148,6 @@ def _add_copies(topics: Commands) -> None:
     add_client(clone)
     everything = {"offset": "start", "partitions": None, "isolation": "read_committed"}
     clone.set_defaults(**as_json, **everything, acks="all")
-
-
-def _add_config(topics: Commands) -> None:
-    configs = family(topics, "config", "read and change topic configs")
-    get = command(
-        configs,
-        "get",
-        "topic_config:get",
-        "print the configs of a topic",
-        "EFFECT: whether Ottla uses the config; yes for any other broker.",
-    )
-    get.add_argument("name", metavar="TOPIC")
-    get.add_argument("keys", nargs="*", metavar="KEY", help="these configs only")
-    get.add_argument(
-        "--set-only", action="store_true", help="only configs that are set for the topic"
-    )
-    add_output(get)
-    add_client(get)
-    put = command(configs, "set", "topic_config:put", "set configs of a topic", _WARNS)
-    put.add_argument("name", metavar="TOPIC")
-    put.add_argument("values", nargs="+", type=key_value, metavar="KEY=VALUE")
-    add_dry_run(put)
-    add_client(put)
-    unset = command(
-        configs, "unset", "topic_config:unset", "reset configs of a topic to their defaults"
-    )
-    unset.add_argument("name", metavar="TOPIC")
-    unset.add_argument("keys", nargs="+", metavar="KEY")
-    add_dry_run(unset)
-    add_client(unset)
 
 
 def _configs(parser: Parser) -> None:
