@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import select
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -17,6 +16,7 @@ from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.format import printer
 from interfaces.cli.json_lines import json_line
 from interfaces.cli.matching import matcher
+from interfaces.cli.output import check_stdout
 from interfaces.cli.positions import (
     END,
     OFFSET,
@@ -118,7 +118,7 @@ class Reading:
                 else:
                     if self._waits_for_group():
                         self._clients.diagnose_silence()
-                    _check_stdout()
+                    check_stdout()
                     self._check_connection()
         return left
 
@@ -192,14 +192,6 @@ class Reading:
 
     def close(self) -> None:
         self._consumer.close()
-
-
-def _check_stdout() -> None:
-    """Raises BrokenPipeError after `| head` has ended; the next write may never come."""
-    reader = select.poll()
-    reader.register(sys.stdout.fileno(), 0)
-    if any(event & select.POLLERR for _, event in reader.poll(0)):
-        raise BrokenPipeError
 
 
 def _options(parsed: argparse.Namespace) -> dict[str, Any]:
@@ -310,7 +302,7 @@ def existing_topics(clients: Clients, consumer: Consumer, parsed: argparse.Names
         if noted is not type(failure):
             noted = type(failure)
             clients.note(note)
-        _check_stdout()
+        check_stdout()
         time.sleep(_LOOK_EVERY_S)
 
 

@@ -14,12 +14,13 @@ from interfaces.cli.arguments import (
     offsets,
     perf,
     records,
+    requests,
     storage,
     topic,
 )
 from interfaces.terminal.words import Commands
 
-_FAMILIES = (topic, records, group, cluster, configs, offsets, perf, doctor, storage)
+_FAMILIES = (topic, records, group, cluster, configs, offsets, perf, doctor, requests, storage)
 
 
 def add_commands(commands: Commands) -> None:

@@ -14,6 +14,10 @@ _LONGEST_S = 86_400
 
 def add_client(parser: Parser) -> None:
     add_broker(parser)
+    add_timeout(parser)
+
+
+def add_timeout(parser: Parser) -> None:
     parser.add_argument(
         "--timeout",
         type=seconds,

@@ -53,6 +53,7 @@ def signals() -> Iterator[None]:
         ("generate prometheus --admin a:1,b:2", "'a:1,b:2'"),
         ("generate prometheus --admin a:0", "'a:0'"),
         ("generate prometheus --admin http://a:1", "'http://a:1'"),
+        ("requests --admin a:x", "a:x"),
         ("topic list -b a:b", "'b'"),
         ("serve --set num.partitions=0", "num.partitions = '0' (command line --set)"),
     ],
