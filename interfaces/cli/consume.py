@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from domain.errors import InvalidTopic
 from domain.topics.topic import check_topic_name
-from interfaces.cli.client import Clients
+from interfaces.cli.client import Clients, no_topic
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.format import printer
 from interfaces.cli.json_lines import json_line
@@ -331,5 +331,5 @@ def _matching(existing: Iterable[str], names: list[str]) -> list[str]:
             found.append(name)
         else:
             _check_name(name)
-            raise NoSuchTopic(f"topic {name} does not exist")
+            raise NoSuchTopic(no_topic(name, existing))
     return list(dict.fromkeys(found))

@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.kafka_tables import Column, laid_out
 from interfaces.cli.output import check_stdout
+from interfaces.terminal.profiles import admin_address
 from interfaces.terminal.reachable import reason_of
 
 Row = dict[str, Any]
@@ -33,7 +34,10 @@ _COLUMNS = (
 
 
 def requests(parsed: argparse.Namespace) -> int:
-    admin = _Admin(parsed.admin, parsed.timeout)
+    try:
+        admin = _Admin(admin_address(parsed), parsed.timeout)
+    except ValueError as wrong:
+        raise UsageError(str(wrong)) from None
     query = {
         "correlation_id": parsed.correlation_id,
         "client_id": parsed.client_id,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from interfaces.cli import effects
-from interfaces.cli.client import Clients, each_result
+from interfaces.cli.client import Clients, each_result, no_topic
 from interfaces.cli.configs import configs_of
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.log_dirs import replicas
@@ -147,7 +147,7 @@ def describe(parsed: argparse.Namespace) -> int:
     described = [_described(clients, admin, name, existing[name]) for name in names]
     show(described, parsed.output, "\n\n".join(map(_text, described)))
     for name in missing:
-        complain(f"topic {name} does not exist")
+        complain(no_topic(name, existing))
     return 1 if missing else 0
 
 
@@ -209,7 +209,7 @@ def delete(parsed: argparse.Namespace) -> int:
         elif parsed.if_exists:
             print(f"{name}: does not exist")
         else:
-            complain(f"topic {name} does not exist")
+            complain(no_topic(name, clients.metadata(admin).topics))
             failed = 1
     return failed
 

@@ -29,6 +29,10 @@ broker**, through confluent-kafka; `ottla storage` reads a data folder without o
 - **No response**: after one second the checks of `ottla doctor` run. Where a retry cannot help (the
   port of another server, TLS, SASL, advertised addresses) the command ends at once; otherwise it
   waits for `--timeout`. `consume` and `cluster health -w` wait without a limit.
+- **Clusters**: `ottla profile create prod -b kafka:9092 -X security.protocol=SASL_SSL
+  -X 'sasl.password=${env:KAFKA_PASSWORD}'` names a cluster; the other commands use it until
+  `ottla profile use` names another one, or with `--profile prod`. Values of `-X` may be
+  `${env:NAME}` or `${file:PATH}`, so that no command line has a password; none is printed.
 - **Completion**: `source <(ottla completion bash)`, `eval "$(ottla completion zsh)"`,
   `ottla completion fish | source`.
 

@@ -13,6 +13,7 @@ from interfaces.cli.arguments import (
     group,
     offsets,
     perf,
+    profile,
     records,
     requests,
     storage,
@@ -20,7 +21,10 @@ from interfaces.cli.arguments import (
 )
 from interfaces.terminal.words import Commands
 
-_FAMILIES = (topic, records, group, cluster, configs, offsets, perf, doctor, requests, storage)
+_FAMILIES = (
+    *(topic, records, group, cluster, configs, offsets),
+    *(perf, doctor, requests, profile, storage),
+)
 
 
 def add_commands(commands: Commands) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from interfaces.cli.arguments.common import add_timeout, seconds
+from interfaces.cli.arguments.common import add_admin, add_timeout, seconds
 from interfaces.terminal.values import at_least_one
-from interfaces.terminal.words import Commands, command
+from interfaces.terminal.words import Commands, add_profile, command
 
 
 def add(commands: Commands) -> None:
@@ -29,10 +29,6 @@ def add(commands: Commands) -> None:
         default="table",
         help="json: one object per line",
     )
-    add(
-        "--admin",
-        metavar="HOST:PORT",
-        default="localhost:8082",
-        help="address of REST, or a URL (localhost:8082)",
-    )
+    add_admin(requests)
+    add_profile(requests)
     add_timeout(requests)

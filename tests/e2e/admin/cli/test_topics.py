@@ -33,6 +33,11 @@ def test_topics_are_created_described_and_deleted(ottla: Ottla, name: str) -> No
     assert ottla.run("topic", "list", f"^{name}").rows == []
     for command in ("describe", "delete"):
         assert ottla.run("topic", command, name, code=1).errors.count("\n") == 1
+    ottla.run("topic", "create", name)
+    for arguments in (("topic", "describe"), ("topic", "delete", "-y"), ("consume",), ("offsets",)):
+        missing = ottla.run(*arguments, f"{name}x", code=1)
+        assert f"did you mean {name}?" in missing.errors
+    ottla.run("topic", "delete", name)
     ottla.run("topic", "delete", name, "--if-exists")
 
 

@@ -55,6 +55,11 @@ def signals() -> Iterator[None]:
         ("generate prometheus --admin http://a:1", "'http://a:1'"),
         ("requests --admin a:x", "a:x"),
         ("topic list -b a:b", "'b'"),
+        ("topc list", "did you mean topic?"),
+        ("topic lst", "did you mean list?"),
+        ("topic list --interal", "did you mean --internal?"),
+        ("topic list -X sasl.password=${env:NO_SUCH}", "sasl.password"),
+        ("topic list --profile none", "profile none"),
         ("serve --set num.partitions=0", "num.partitions = '0' (command line --set)"),
     ],
 )
