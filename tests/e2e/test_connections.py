@@ -202,7 +202,7 @@ def test_requests_before_garbage_are_still_done(broker: Broker, topic: str) -> N
 def test_an_unknown_api_versions_version_gets_version_zero(broker: Broker) -> None:
     with broker.connect() as client:
         no_tagged_fields = b"\0"  # of the header, which is flexible from version 3 on
-        response = client.ask(API_VERSIONS, 99, no_tagged_fields)
+        response = client.request(API_VERSIONS, 99, no_tagged_fields)
         error, count = response.take("hi")
         rows = [response.take("hhh") for _ in range(count)]
         assert (error, [row[0] for row in rows]) == (35, [API_VERSIONS])

@@ -103,5 +103,5 @@ def test_the_java_client_reports(
     story: str, version: str, bootstrap: str, topic: str, running_stories: RunningStories
 ) -> None:
     process = running_stories(version)
-    response = process.ask("\t".join((story, bootstrap, topic)))
+    response = process.request("\t".join((story, bootstrap, topic)))
     assert response == "ok", f"{response}\n{process.complaints()}"

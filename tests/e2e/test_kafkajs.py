@@ -40,7 +40,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
 def tell(node: LineProcess, bootstrap: str) -> Tell:
     def tell_story(story: str, **arguments: Any) -> Any:
         request = {"story": story, "bootstrap": bootstrap, **arguments}
-        response = json.loads(node.ask(json.dumps(request)))
+        response = json.loads(node.request(json.dumps(request)))
         if not response["ok"]:
             raise KafkaJSError(response["error"])
         return response["result"]

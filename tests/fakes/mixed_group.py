@@ -34,7 +34,7 @@ class Modern:
             member_epoch=self.epoch if epoch is None else epoch,
             **{**self.facts, **fields},
         )
-        response: ConsumerGroupHeartbeatResponse = self.client.ask(request, 1)
+        response: ConsumerGroupHeartbeatResponse = self.client.request(request, 1)
         if response.error_code == 0:
             self.epoch = response.member_epoch
             if response.assignment is not None:
@@ -66,7 +66,7 @@ def share_out(*members: Member) -> None:
     protocol_type = members[0].facts.get("protocol_type", "consumer")
     assert members[0].sync(shares, protocol_type=protocol_type).error_code == 0
     for member in members[1:]:
-        member.answer()
+        member.response()
 
 
 def synced(member: Member) -> list[int]:

@@ -86,7 +86,7 @@ def test_an_upgrade_ends_pending_joins_with_rebalance_in_progress(kafka: FakeKaf
     second.fetch_id()
     second.begin_join()
     assert Modern(kafka).join().error_code == 0
-    assert second.answer().error_code == 27
+    assert second.response().error_code == 27
 
 
 def test_a_member_that_rejoins_with_another_protocol_can_be_upgraded(kafka: FakeKafka) -> None:
@@ -96,7 +96,7 @@ def test_a_member_that_rejoins_with_another_protocol_can_be_upgraded(kafka: Fake
     other.begin_join(protocols={"roundrobin": subscription("t")})
     kafka.run()
     assert Modern(kafka).join().error_code == 0
-    assert other.answer().error_code == 27
+    assert other.response().error_code == 27
 
 
 def test_an_upgrade_whose_commit_fails_is_undone(kafka: FakeKafka) -> None:
@@ -236,7 +236,7 @@ def test_a_heartbeat_waits_for_the_commit_of_a_downgrade(kafka: FakeKafka) -> No
     old.client.send(heartbeat_request(old.generation_id, old.member_id), 4)
     assert old.waits
     kafka.commit.let_go()
-    assert old.answer().error_code == 27
+    assert old.response().error_code == 27
 
 
 def test_a_downgraded_group_is_there_after_a_restart(kafka: FakeKafka) -> None:
@@ -316,7 +316,7 @@ def test_a_refused_join_does_not_replace_an_empty_consumer_group(
     modern.join()
     modern.say(-1)
     epoch = existing(kafka).epoch
-    response = kafka.client().ask(join_request(member_id, **fields), 9)
+    response = kafka.client().request(join_request(member_id, **fields), 9)
     assert (response.error_code, response.member_id) == (code, member_id)
     assert existing(kafka).epoch == epoch
     assert isinstance(kafka.restarted().broker.groups.registry.find("g"), ConsumerGroup)

@@ -60,6 +60,6 @@ def test_responses_are_sent_in_the_pass_of_their_commit() -> None:
     first, second = kafka.client(), kafka.client()
     first.send(produce(), 9)
     second.send(produce(), 9)
-    assert not first.answers() and not second.answers()
+    assert not first.responses() and not second.responses()
     kafka.scheduler.run_pass()
-    assert first.answers() and second.answers()
+    assert first.responses() and second.responses()

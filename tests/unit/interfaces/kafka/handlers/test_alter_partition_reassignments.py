@@ -17,7 +17,7 @@ def test_each_partition_has_its_own_code(
     request = request_for("alter_partition_reassignments", topics=[topic], timeout_ms=1)
     if version:
         request.allow_replication_factor_change = False
-    response = client.ask(request, version)
+    response = client.request(request, version)
     assert (response.error_code, response.error_message) == (0, None)
     assert response.allow_replication_factor_change == (version == 0)
     [found] = response.responses
@@ -25,5 +25,5 @@ def test_each_partition_has_its_own_code(
         (0, 0), (1, 39), (2, 85), (3, 3),
     ]  # fmt: skip
     assert [bool(one.error_message) for one in found.partitions] == [False, True, False, True]
-    nothing = client.ask(request_for("alter_partition_reassignments"), 1)
+    nothing = client.request(request_for("alter_partition_reassignments"), 1)
     assert (nothing.error_code, nothing.responses) == (0, [])

@@ -13,12 +13,12 @@ from interfaces.kafka.wire.messages.consumer_group_describe import (
     TopicPartitions,
 )
 from tests.fakes.client import FakeClient, FakeKafka
-from tests.unit.interfaces.kafka.handlers.test_consumer_group_heartbeat import ask
+from tests.unit.interfaces.kafka.handlers.test_consumer_group_heartbeat import heartbeat
 
 
 def describe(client: FakeClient, *groups: str, version: int = 1, **fields: Any) -> Any:
     request = ConsumerGroupDescribeRequest(group_ids=list(groups), **fields)
-    response: ConsumerGroupDescribeResponse = client.ask(request, version)
+    response: ConsumerGroupDescribeResponse = client.request(request, version)
     return response.groups
 
 
@@ -28,8 +28,8 @@ def test_a_group_is_described_with_its_members(
 ) -> None:
     """Version 0 has no type of members."""
     topic = kafka.topic("t", 2)
-    ask(client, "m", 0, instance_id="i", rack_id="r", server_assignor="range")
-    ask(client, "n", 0, subscribed_topic_names=["u", "t"], subscribed_topic_regex="x.*")
+    heartbeat(client, "m", 0, instance_id="i", rack_id="r", server_assignor="range")
+    heartbeat(client, "n", 0, subscribed_topic_names=["u", "t"], subscribed_topic_regex="x.*")
 
     def at(*partitions: int) -> Assignment:
         assigned = TopicPartitions(
@@ -72,7 +72,7 @@ def test_a_group_is_described_with_its_members(
 
 def test_a_deleted_topic_is_not_in_an_assignment(kafka: FakeKafka, client: FakeClient) -> None:
     topic = kafka.topic("t", 1)
-    ask(client, "m", 0)
+    heartbeat(client, "m", 0)
     kafka.broker.catalog.remove(topic)
     [group] = describe(client, "g")
     assert group.members[0].assignment.topic_partitions == []

@@ -20,7 +20,7 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-def ask(
+def heartbeat(
     client: FakeClient, member_id: str, epoch: int, version: int = 1, **fields: Any
 ) -> ConsumerGroupHeartbeatResponse:
     if epoch == 0:
@@ -29,7 +29,7 @@ def ask(
     request = ConsumerGroupHeartbeatRequest(
         group_id="g", member_id=member_id, member_epoch=epoch, **fields
     )
-    response: ConsumerGroupHeartbeatResponse = client.ask(request, version)
+    response: ConsumerGroupHeartbeatResponse = client.request(request, version)
     return response
 
 
@@ -39,23 +39,23 @@ def test_a_new_member_gets_its_epoch_its_partitions_and_the_interval(
 ) -> None:
     """The next response has the assignment only if it has changed."""
     assigned = TopicPartitions(topic_id=kafka.existing("t").topic_id, partitions=[0, 1])
-    assert ask(client, "m", 0, version) == ConsumerGroupHeartbeatResponse(
+    assert heartbeat(client, "m", 0, version) == ConsumerGroupHeartbeatResponse(
         member_id="m",
         member_epoch=1,
         heartbeat_interval_ms=5000,
         assignment=Assignment(topic_partitions=[assigned]),
     )
-    assert ask(client, "m", 1, version).assignment is None
+    assert heartbeat(client, "m", 1, version).assignment is None
 
 
 def test_the_broker_creates_member_ids_in_version_0_only(client: FakeClient) -> None:
-    first, second = ask(client, "", 0, 0), ask(client, "", 0, 0)
+    first, second = heartbeat(client, "", 0, 0), heartbeat(client, "", 0, 0)
     assert len({"", first.member_id, second.member_id}) == 3
-    assert ask(client, "", 0, 1).error_code == 42
+    assert heartbeat(client, "", 0, 1).error_code == 42
 
 
 def test_a_refusal_has_a_message_and_nothing_else(client: FakeClient) -> None:
-    response = ask(client, "m", 3)
+    response = heartbeat(client, "m", 3)
     assert response.error_message
     assert response == ConsumerGroupHeartbeatResponse(
         error_code=69, error_message=response.error_message, member_id=None, assignment=None
@@ -64,16 +64,16 @@ def test_a_refusal_has_a_message_and_nothing_else(client: FakeClient) -> None:
 
 def test_settings_limit_the_members_and_the_protocols() -> None:
     full = FakeKafka(group_consumer_max_size="1").client()
-    assert [ask(full, member_id, 0).error_code for member_id in ("m", "n")] == [0, 81]
+    assert [heartbeat(full, member_id, 0).error_code for member_id in ("m", "n")] == [0, 81]
     classic_only = FakeKafka(group_coordinator_rebalance_protocols="classic").client()
-    assert ask(classic_only, "m", 0).error_code == 35
+    assert heartbeat(classic_only, "m", 0).error_code == 35
 
 
 def test_a_failed_commit_and_loading_are_retriable_errors(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
     kafka.commit.fail_next()
-    assert ask(client, "m", 0).error_code == 15
-    assert ask(client, "m", 0).member_epoch == 1
+    assert heartbeat(client, "m", 0).error_code == 15
+    assert heartbeat(client, "m", 0).member_epoch == 1
     kafka.broker.groups.offsets.loaded = False
-    assert ask(client, "m", 0).error_code == 14
+    assert heartbeat(client, "m", 0).error_code == 14

@@ -9,5 +9,5 @@ from tests.fakes.client import FakeClient
 @pytest.mark.parametrize("version", [1, 3])
 def test_without_an_authorizer_each_filter_is_refused(client: FakeClient, version: int) -> None:
     filters = [DeleteAclsFilter(), DeleteAclsFilter()]
-    results = client.ask(DeleteAclsRequest(filters=filters), version).filter_results
+    results = client.request(DeleteAclsRequest(filters=filters), version).filter_results
     assert [(one.error_code, bool(one.error_message)) for one in results] == [(54, True)] * 2

@@ -49,10 +49,10 @@ def test_the_response_comes_with_the_commit(kafka: FakeKafka, client: FakeClient
     kafka.commit.hold()
     client.send(DeleteGroupsRequest(groups_names=["g"]), 2)
     kafka.run()
-    assert client.answers() == []
+    assert client.responses() == []
     kafka.commit.let_go()
     kafka.run()
-    assert [one.error_code for one in client.answers()[0].results] == [0]
+    assert [one.error_code for one in client.responses()[0].results] == [0]
 
 
 def test_a_failed_commit_and_loading_are_retriable_errors(

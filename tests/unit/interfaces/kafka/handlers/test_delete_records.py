@@ -26,7 +26,9 @@ def delete(client: FakeClient, *offsets: tuple[str, int, int], version: int = 2)
         {"name": name, "partitions": [{"partition_index": index, "offset": offset}]}
         for name, index, offset in offsets
     ]
-    response = client.ask(request_for("delete_records", topics=topics, timeout_ms=1000), version)
+    response = client.request(
+        request_for("delete_records", topics=topics, timeout_ms=1000), version
+    )
     return [
         (topic.name, one.partition_index, one.low_watermark, one.error_code)
         for topic in response.topics
@@ -54,8 +56,8 @@ def test_a_waiting_fetch_returns_when_the_log_start_moves(
 ) -> None:
     client.send(fetch(60_000, 5), 11)
     kafka.run()
-    assert client.answers() == []
+    assert client.responses() == []
     delete(kafka.client(), ("t", 0, -1))
-    [response] = client.answers()
+    [response] = client.responses()
     [one] = response.responses[0].partitions
     assert (one.error_code, one.log_start_offset, one.records) == (0, 5, b"")

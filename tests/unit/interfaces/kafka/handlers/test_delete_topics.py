@@ -20,11 +20,11 @@ def kafka() -> FakeKafka:
 def delete(client: FakeClient, *names: str, version: int = 5) -> Any:
     if version >= 6:
         return delete_states(client, *(DeleteTopicState(name=name) for name in names))
-    return client.ask(DeleteTopicsRequest(topic_names=list(names)), version).responses
+    return client.request(DeleteTopicsRequest(topic_names=list(names)), version).responses
 
 
 def delete_states(client: FakeClient, *states: DeleteTopicState) -> Any:
-    return client.ask(DeleteTopicsRequest(topics=list(states)), 6).responses
+    return client.request(DeleteTopicsRequest(topics=list(states)), 6).responses
 
 
 @pytest.mark.parametrize("version", [1, 5, 6])

@@ -8,5 +8,5 @@ from tests.fakes.client import FakeClient
 
 @pytest.mark.parametrize("version", [1, 3])
 def test_without_an_authorizer_security_is_disabled(client: FakeClient, version: int) -> None:
-    response = client.ask(DescribeAclsRequest(resource_type_filter=1), version)
+    response = client.request(DescribeAclsRequest(resource_type_filter=1), version)
     assert (response.error_code, bool(response.error_message), response.resources) == (54, True, [])

@@ -12,6 +12,8 @@ def test_there_are_no_quotas_and_an_unknown_entity_is_refused(
     client: FakeClient, version: int, entity: str, code: int, entries: list[object] | None
 ) -> None:
     component = {"entity_type": entity, "match_type": 2, "match": None}
-    response = client.ask(request_for("describe_client_quotas", components=[component]), version)
+    response = client.request(
+        request_for("describe_client_quotas", components=[component]), version
+    )
     assert (response.error_code, bool(response.error_message)) == (code, code != 0)
     assert response.entries == entries

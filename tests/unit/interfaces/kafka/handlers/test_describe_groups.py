@@ -15,7 +15,7 @@ from tests.fakes.client import FakeClient, FakeKafka
 
 def described(client: FakeClient, version: int, *names: str, **fields: Any) -> list[Any]:
     request = DescribeGroupsRequest(groups=list(names), **fields)
-    groups: list[Any] = client.ask(request, version).groups
+    groups: list[Any] = client.request(request, version).groups
     return groups
 
 

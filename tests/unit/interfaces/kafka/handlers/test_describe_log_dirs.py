@@ -39,12 +39,12 @@ def test_the_response_has_the_size_of_each_existing_partition(
     client: FakeClient, version: int
 ) -> None:
     size_bytes = len(record_batch(["x", "y"]))
-    every = client.ask(request_for("describe_log_dirs", topics=None), version)
+    every = client.request(request_for("describe_log_dirs", topics=None), version)
     assert sizes(every) == [("a", 0, 0), ("a", 1, size_bytes), ("b", 0, 0)]
     [result] = every.results
     assert (result.error_code, result.log_dir) == (0, "memory")
     partition = result.topics[0].partitions[1]
     assert (partition.offset_lag, partition.is_future_key) == (0, False)
-    some = client.ask(request(("a", [1, 7]), ("absent", [0]), ("b", [-1])), version)
+    some = client.request(request(("a", [1, 7]), ("absent", [0]), ("b", [-1])), version)
     assert sizes(some) == [("a", 1, size_bytes)]
-    assert sizes(client.ask(request(), version)) == []
+    assert sizes(client.request(request(), version)) == []

@@ -22,8 +22,10 @@ def request(*names: str, limit: int = 2000, cursor: Place | None = None) -> Requ
     )
 
 
-def ask(client: FakeClient, *names: str, limit: int = 2000, cursor: Place | None = None) -> Page:
-    response: Any = client.ask(request(*names, limit=limit, cursor=cursor), 0)
+def describe(
+    client: FakeClient, *names: str, limit: int = 2000, cursor: Place | None = None
+) -> Page:
+    response: Any = client.request(request(*names, limit=limit, cursor=cursor), 0)
     topics = [
         (topic.name, topic.error_code, [one.partition_index for one in topic.partitions])
         for topic in response.topics
@@ -57,7 +59,7 @@ def kafka() -> FakeKafka:
 def test_a_page_of_topics_by_name_starts_at_the_cursor_and_ends_at_the_limit(
     client: FakeClient, names: tuple[str, ...], limit: int, cursor: Place | None, page: Page
 ) -> None:
-    assert ask(client, *names, limit=limit, cursor=cursor) == page
+    assert describe(client, *names, limit=limit, cursor=cursor) == page
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 4])
@@ -65,7 +67,7 @@ def test_all_pages_together_have_each_partition_once(client: FakeClient, limit: 
     seen: list[Place] = []
     cursor: Place | None = ("a", 0)
     while cursor is not None:
-        topics, cursor = ask(client, limit=limit, cursor=cursor)
+        topics, cursor = describe(client, limit=limit, cursor=cursor)
         seen += [(name, index) for name, _, indexes in topics for index in indexes]
     assert seen == [("a", 0), ("a", 1), ("b", 0), ("b", 1), ("b", 2)]
 
@@ -73,13 +75,13 @@ def test_all_pages_together_have_each_partition_once(client: FakeClient, limit: 
 def test_a_setting_limits_the_page() -> None:
     kafka = FakeKafka(max_request_partition_size_limit="2")
     kafka.topic("a", 3)
-    assert ask(kafka.client()) == ([A], ("a", 2))
+    assert describe(kafka.client()) == ([A], ("a", 2))
 
 
 def test_this_node_leads_every_partition_and_internal_topics_are_unknown(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
-    internal, topic = client.ask(request("a", "__consumer_offsets"), 0).topics
+    internal, topic = client.request(request("a", "__consumer_offsets"), 0).topics
     assert (internal.error_code, internal.is_internal) == (3, True)
     assert (topic.topic_id, topic.is_internal) == (kafka.existing("a").topic_id, False)
     for partition in topic.partitions:

@@ -20,20 +20,20 @@ def kafka() -> FakeKafka:
     return FakeKafka(node_id="5")
 
 
-def ask(client: FakeClient, version: int, kind: int, *keys: str) -> list[Any]:
+def find(client: FakeClient, version: int, kind: int, *keys: str) -> list[Any]:
     """The coordinators; up to version 3 the response has only one."""
     if version >= 4:
         request = FindCoordinatorRequest(key_type=kind, coordinator_keys=list(keys))
-        found: list[Any] = client.ask(request, version).coordinators
+        found: list[Any] = client.request(request, version).coordinators
         return found
-    return [client.ask(FindCoordinatorRequest(key=keys[0], key_type=kind), version)]
+    return [client.request(FindCoordinatorRequest(key=keys[0], key_type=kind), version)]
 
 
 @pytest.mark.parametrize("version", [0, 1, 3])
 @pytest.mark.parametrize("key", ["g", ""])
 def test_this_node_coordinates_a_group(client: FakeClient, version: int, key: str) -> None:
     message = "NONE" if version else ""
-    assert ask(client, version, 0, key) == [
+    assert find(client, version, 0, key) == [
         FindCoordinatorResponse(error_message=message, node_id=5, host="192.0.2.1", port=9092)
     ]
 
@@ -41,7 +41,7 @@ def test_this_node_coordinates_a_group(client: FakeClient, version: int, key: st
 @pytest.mark.parametrize("version", [4, 6])
 def test_from_version_4_on_a_request_has_several_keys(client: FakeClient, version: int) -> None:
     keys = ("a", "", "a")
-    assert ask(client, version, 0, *keys) == [
+    assert find(client, version, 0, *keys) == [
         Coordinator(key=key, node_id=5, host="192.0.2.1", port=9092) for key in keys
     ]
 
@@ -50,7 +50,7 @@ def test_from_version_4_on_a_request_has_several_keys(client: FakeClient, versio
 def test_a_transactional_id_is_refused_with_a_message_and_a_line_in_the_log(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
-    for found in ask(client, version, 1, "mine", "yours"):
+    for found in find(client, version, 1, "mine", "yours"):
         assert (found.error_code, found.node_id) == (53, -1)
         assert "Transactions" in found.error_message
     [event] = kafka.events.of("transactional_id_refused")
@@ -73,5 +73,5 @@ def test_a_transactional_id_is_refused_with_a_message_and_a_line_in_the_log(
 def test_the_key_of_a_share_group_has_group_topic_and_partition(
     client: FakeClient, version: int, key: str, code: int
 ) -> None:
-    (found,) = ask(client, version, 2, key)
+    (found,) = find(client, version, 2, key)
     assert (found.key, found.error_code) == (key, code)

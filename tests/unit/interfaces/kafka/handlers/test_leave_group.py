@@ -17,7 +17,7 @@ def test_up_to_version_2_a_request_has_one_member(kafka: FakeKafka, version: int
         *(("g", member.member_id, 0), ("g", member.member_id, 25)),
     ):
         request = LeaveGroupRequest(group_id=group_id, member_id=member_id)
-        assert member.client.ask(request, version).error_code == code
+        assert member.client.request(request, version).error_code == code
     assert kafka.broker.groups.registry.find("g").is_empty  # type: ignore[union-attr]
 
 
@@ -29,7 +29,7 @@ def test_from_version_3_on_each_member_has_its_own_code(kafka: FakeKafka, versio
         *((plain.member_id, None), (plain.member_id, None), ("unknown", None), ("wrong", "i")),
         *((static.member_id, "i"), ("", "j"), ("", "k"), ("", None)),
     )
-    response = plain.client.ask(request, version)
+    response = plain.client.request(request, version)
     assert response.error_code == 0
     assert [one.error_code for one in response.members] == [0, 25, 25, 82, 0, 0, 25, 25]
     assert response.members[4] == MemberResponse(
@@ -37,8 +37,8 @@ def test_from_version_3_on_each_member_has_its_own_code(kafka: FakeKafka, versio
     )
     assert kafka.broker.groups.registry.find("g").is_empty  # type: ignore[union-attr]
     unknown, nameless = (leave_request(("m", None), group_id=one) for one in ("unknown", ""))
-    assert [one.error_code for one in plain.client.ask(unknown, version).members] == [25]
-    assert plain.client.ask(nameless, version).error_code == 24
+    assert [one.error_code for one in plain.client.request(unknown, version).members] == [25]
+    assert plain.client.request(nameless, version).error_code == 24
 
 
 def test_the_response_comes_with_the_commit(kafka: FakeKafka) -> None:
@@ -52,4 +52,4 @@ def test_the_response_comes_with_the_commit(kafka: FakeKafka) -> None:
     member.client.send(leave_request((member.member_id, None)), 5)
     assert member.waits
     kafka.commit.let_go()
-    assert member.answer().members[0].error_code == 0
+    assert member.response().members[0].error_code == 0

@@ -31,6 +31,6 @@ def test_resources_are_listed_by_type(
     kafka.topic("b")
     kafka.topic("a")
     set_configs(client, GROUP, "g", consumer_session_timeout_ms="50000")
-    response = client.ask(ListConfigResourcesRequest(resource_types=types), version)
+    response = client.request(ListConfigResourcesRequest(resource_types=types), version)
     found = [(one.resource_type, one.resource_name) for one in response.config_resources]
     assert (response.error_code, found) == (code, listed)

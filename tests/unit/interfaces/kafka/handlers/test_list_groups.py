@@ -21,7 +21,7 @@ def kafka() -> FakeKafka:
 
 @pytest.mark.parametrize("version", [0, 3, 4, 5])
 def test_all_groups_are_listed(client: FakeClient, version: int) -> None:
-    response = client.ask(ListGroupsRequest(), version)
+    response = client.request(ListGroupsRequest(), version)
     assert response.error_code == 0
     assert sorted(response.groups, key=lambda one: one.group_id) == [
         ListedGroup(

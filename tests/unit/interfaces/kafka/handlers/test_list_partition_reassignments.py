@@ -9,5 +9,5 @@ def test_no_partition_is_being_reassigned(kafka: FakeKafka, client: FakeClient) 
     names = ("t", "absent")
     topics = [{"name": name, "partition_indexes": [0]} for name in names]
     for requested in (topics, None):
-        response = client.ask(request_for("list_partition_reassignments", topics=requested), 0)
+        response = client.request(request_for("list_partition_reassignments", topics=requested), 0)
         assert (response.error_code, response.error_message, response.topics) == (0, None, [])

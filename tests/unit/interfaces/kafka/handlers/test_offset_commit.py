@@ -131,12 +131,12 @@ def test_the_response_comes_with_the_commit(
     kafka.commit.hold()
     client.send(offset_commit("g", ("t", [at(0)])), 9)
     kafka.run()
-    assert client.answers() == []
+    assert client.responses() == []
     if client_left:
         client.transport.drop()
     kafka.commit.let_go()
     kafka.run()
-    assert len(client.answers()) == (0 if client_left else 1)
+    assert len(client.responses()) == (0 if client_left else 1)
     assert offsets_of(kafka.client(), "g") == {"t": {0: 5}}
 
 

@@ -133,7 +133,7 @@ def test_a_response_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     for indexes, code in (([0, 0], 0), ([0, 0, 0, 0], 42), ([1], 0), ([1, 2], 42)):
         assert fetch_group(client, "g", {"t": indexes}, 7).error_code == code, indexes
     groups = [requested(0)] * 3 + [requested()] * 2
-    answered = client.ask(request_for("offset_fetch", groups=groups), 9).groups
+    answered = client.request(request_for("offset_fetch", groups=groups), 9).groups
     assert [one.error_code for one in answered] == [0, 0, 0, 42, 42]
 
 

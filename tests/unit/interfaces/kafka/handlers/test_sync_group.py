@@ -19,7 +19,7 @@ def test_the_leader_assigns_and_each_member_gets_its_assignment_when_it_is_durab
     leader.begin_sync({leader.member_id: b"1", follower.member_id: b"2"}, version)
     assert leader.waits and follower.waits
     kafka.commit.let_go()
-    own, other = leader.answer(), follower.answer()
+    own, other = leader.response(), follower.response()
     assert [(one.error_code, one.assignment) for one in (own, other)] == [(0, b"1"), (0, b"2")]
     protocol = ("consumer", "range") if version >= 5 else (None, None)
     assert (own.protocol_type, own.protocol_name) == protocol
@@ -42,7 +42,7 @@ def test_each_refusal_has_its_code_and_no_assignment(kafka: FakeKafka, version: 
             (sync_request(1, member.member_id, instance_id="j"), 25),
         ]
     for request, code in cases:
-        response = member.client.ask(request, version)
+        response = member.client.request(request, version)
         assert (response.error_code, response.assignment) == (code, b"")
     if version >= 3:
         assert member.sync({member.member_id: b"!"}, version).assignment == b"!"
