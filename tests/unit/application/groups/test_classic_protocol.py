@@ -11,7 +11,6 @@ from application.groups.coordinator import GroupCoordinator
 from application.ports.pending import Pending
 from domain.errors import (
     BrokerError,
-    CoordinatorLoadInProgress,
     CoordinatorNotAvailable,
     InconsistentGroupProtocol,
     InvalidGroupId,
@@ -110,23 +109,6 @@ def test_a_refused_request_creates_no_group(
     with pytest.raises(error):
         send(fake)
     assert len(fake.broker.groups.registry) == 0
-
-
-@pytest.mark.parametrize(
-    "send",
-    [
-        lambda group: group.join_group(join_request()),
-        lambda group: group.heartbeat("g", "m", None, 1),
-        lambda group: group.leave_group("g", [LeavingMember("m", None)]),
-        lambda group: group.sync_group(SyncRequest("g", 1, "m", None, None, None, {})),
-    ],
-)
-def test_requests_are_refused_until_offsets_are_loaded(
-    fake: FakeBroker, send: Callable[[GroupCoordinator], object]
-) -> None:
-    fake.broker.groups.offsets.loaded = False
-    with pytest.raises(CoordinatorLoadInProgress):
-        send(service(fake))
 
 
 def test_a_response_is_sent_with_the_commit_of_its_changes(fake: FakeBroker) -> None:

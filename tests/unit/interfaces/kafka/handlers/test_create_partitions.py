@@ -40,9 +40,3 @@ def test_partitions_are_created_unless_the_request_is_validated_only(
     assert len(kafka.existing().partition_ids) == 2
     assert create(client, ("t", 4, None), version=version) == [("t", 0)]
     assert kafka.partition("t", 3).end.next_offset == 0
-
-
-def test_a_failed_commit_is_code_56(kafka: FakeKafka, client: FakeClient) -> None:
-    kafka.commit.fail_next()
-    assert create(client, ("t", 3, None)) == [("t", 56)]
-    assert create(client, ("t", 3, None)) == [("t", 0)]

@@ -76,15 +76,6 @@ def test_records_arrive_as_they_are_stored_and_are_never_null(
     assert response.session_id == 0
 
 
-@pytest.mark.parametrize(("isolation", "expected"), [(0, None), (1, [])])
-def test_aborted_transactions_are_a_list_only_with_read_committed(
-    client: FakeClient, isolation: int, expected: list[Any] | None
-) -> None:
-    response = fetch(client, topic(0, 9), isolation_level=isolation)
-    found = [one.aborted_transactions for one in response.responses[0].partitions]
-    assert found == [expected, expected]
-
-
 @pytest.mark.parametrize("wait_ms", [0, 500])
 def test_a_store_that_cannot_be_read_is_code_56(
     kafka: FakeKafka, client: FakeClient, wait_ms: int
@@ -98,19 +89,6 @@ def test_a_store_that_cannot_be_read_is_code_56(
     kafka.log.failing = StorageFailed("cannot read")
     kafka.scheduler.advance(wait_ms)
     assert codes(client.responses()[0]) == [(0, 56)]
-
-
-def test_a_fetch_waits_for_records_or_until_its_time_is_over(
-    kafka: FakeKafka, client: FakeClient
-) -> None:
-    client.send(request(topic(1, 2), wait_ms=500), 12)
-    assert client.responses() == []
-    kafka.appended(record_batch(["c"]), index=2)
-    (response,) = client.responses()
-    assert partitions(response)[1] == (2, 0, 1, kafka.stored(index=2))
-    client.send(request(topic(1), wait_ms=500), 12)
-    kafka.scheduler.advance(500)
-    assert partitions(client.responses()[0]) == [(1, 0, 0, b"")]
 
 
 # ---- sessions (KIP-227)

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from interfaces.kafka.wire.messages.find_coordinator import (
-    Coordinator,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
@@ -35,14 +34,6 @@ def test_this_node_coordinates_a_group(client: FakeClient, version: int, key: st
     message = "NONE" if version else ""
     assert find(client, version, 0, key) == [
         FindCoordinatorResponse(error_message=message, node_id=5, host="192.0.2.1", port=9092)
-    ]
-
-
-@pytest.mark.parametrize("version", [4, 6])
-def test_from_version_4_on_a_request_has_several_keys(client: FakeClient, version: int) -> None:
-    keys = ("a", "", "a")
-    assert find(client, version, 0, *keys) == [
-        Coordinator(key=key, node_id=5, host="192.0.2.1", port=9092) for key in keys
     ]
 
 

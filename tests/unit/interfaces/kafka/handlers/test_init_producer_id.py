@@ -27,9 +27,3 @@ def test_a_transactional_id_is_refused_with_a_line_in_the_log(
     [event] = kafka.events.of("transactional_id_refused")
     assert event["transactional_id"] == "a"
     assert "Transactions" in str(event["detail"])
-
-
-def test_a_failed_commit_is_code_56(kafka: FakeKafka, client: FakeClient) -> None:
-    kafka.commit.fail_next()
-    assert init(client) == (56, -1, -1)
-    assert init(client) == (0, 0, 0)

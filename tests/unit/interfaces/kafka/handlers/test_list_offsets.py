@@ -42,19 +42,6 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-@pytest.mark.parametrize("version", [1, 3, 4, 11])
-def test_the_ends_and_timestamps_are_found(client: FakeClient, version: int) -> None:
-    for timestamp, expected in (
-        (LATEST, (0, 3, -1)),
-        (EARLIEST, (0, 0, -1)),
-        (TIMESTAMP + 1, (0, 1, TIMESTAMP + 9)),
-        (TIMESTAMP + 10, (0, -1, -1)),
-    ):
-        assert search(client, version, (0, timestamp, -1)) == [expected]
-    [topic] = client.request(request((0, LATEST, -1)), version).topics
-    assert topic.partitions[0].leader_epoch == (0 if version >= 4 else -1)
-
-
 def test_each_partition_has_its_own_code(kafka: FakeKafka, client: FakeClient) -> None:
     partitions = [(0, LATEST, 0), (7, LATEST, -1), (1, LATEST, 1), (-1, LATEST, -1)]
     assert [code for code, _, _ in search(client, 9, *partitions)] == [0, 3, 75, 3]

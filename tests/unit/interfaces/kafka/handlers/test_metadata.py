@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
-from tests.fakes.client import FakeClient, FakeKafka, raw_frame
+from tests.fakes.client import FakeClient, FakeKafka
 
 
 def named(*names: str | None, **facts: Any) -> MetadataRequest:
@@ -37,14 +37,6 @@ def test_null_topics_are_all_and_an_empty_list_is_none(client: FakeClient, versi
         assert (response.topics, len(response.brokers)) == ([], 1)
 
 
-def test_in_version_0_null_topics_close_the_connection(
-    kafka: FakeKafka, client: FakeClient
-) -> None:
-    client.transport.receive(raw_frame(3, 0, b"\xff\xff\xff\xff"))
-    kafka.run()
-    assert client.closed
-
-
 @pytest.mark.parametrize("version", [0, 1, 2, 7, 9, 10, 13])
 def test_a_response_has_the_topics_in_their_order_the_leaders_and_the_broker(
     kafka: FakeKafka, client: FakeClient, version: int
@@ -63,17 +55,6 @@ def test_a_response_has_the_topics_in_their_order_the_leaders_and_the_broker(
     assert broker.rack == ("r1" if version >= 1 else None)
     assert response.controller_id == (5 if version >= 1 else -1)
     assert response.cluster_id == (kafka.broker.cluster_id if version >= 2 else None)
-
-
-def test_topics_may_have_ids_from_version_12_on(kafka: FakeKafka, client: FakeClient) -> None:
-    """Then names are ignored, and each id has one response."""
-    ids = [kafka.existing("u").topic_id, b"\7" * 16]
-    by_id = [MetadataRequestTopic(name=None, topic_id=one) for one in ids * 2]
-    by_name = MetadataRequestTopic(name="t")
-    response = client.request(MetadataRequest(topics=[by_name, *by_id]), 12)
-    assert found(response) == [("u", 0, 1), (None, 100, 0)]
-    assert [one.topic_id for one in response.topics] == ids
-    assert kafka.broker.catalog.names() == ["t", "u"]
 
 
 @pytest.mark.parametrize(
@@ -114,8 +95,3 @@ def test_an_internal_topic_is_unknown_and_not_created(
     assert found(response) == [("__consumer_offsets", 3, 0), ("t", 0, 3)]
     assert [topic.is_internal for topic in response.topics] == [version > 0, False]
     assert kafka.broker.catalog.names() == ["t", "u"]
-
-
-def test_a_failed_commit_is_code_56_of_the_new_topic(kafka: FakeKafka, client: FakeClient) -> None:
-    kafka.commit.fail_next()
-    assert found(client.request(named("new", "t"), 12)) == [("new", 56, 0), ("t", 0, 3)]

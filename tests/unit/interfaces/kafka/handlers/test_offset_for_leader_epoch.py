@@ -33,18 +33,6 @@ def epochs(
     ]
 
 
-@pytest.mark.parametrize("version", [2, 4])
-def test_the_only_epoch_ends_at_the_log_end_and_later_ones_are_unknown(
-    client: FakeClient, version: int
-) -> None:
-    """Earlier ones end at the log start."""
-    assert epochs(client, (1, 0, 0), (0, -1, 0), version=version) == [(0, 1, 0, 0), (0, 0, 0, 3)]
-    for current in (-1, 0):
-        later = (0, current, 1), (0, current, 5), (0, current, -1)
-        assert epochs(client, *later, version=version) == [(0, 0, -1, -1)] * 3
-    assert epochs(client, (0, -1, -2), version=version) == [(0, 0, -2, 0)]
-
-
 def test_each_partition_has_its_own_code(kafka: FakeKafka, client: FakeClient) -> None:
     refused = (0, 1, 0), (0, -2, 0), (7, -1, 0)
     assert epochs(client, *refused) == [(75, 0, -1, -1), (74, 0, -1, -1), (3, 7, -1, -1)]

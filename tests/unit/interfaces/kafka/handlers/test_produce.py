@@ -79,15 +79,6 @@ def test_the_response_has_the_log_append_time(kafka: FakeKafka, client: FakeClie
     assert response.log_append_time_ms == TIMESTAMP + 4
 
 
-def test_topics_have_ids_from_version_13_on(kafka: FakeKafka, client: FakeClient) -> None:
-    topic_id = kafka.existing().topic_id
-    response = client.request(request({0: record_batch(["a"])}, name="", topic_id=topic_id), 13)
-    assert response.responses[0].topic_id == topic_id
-    assert partitions(response)[0].error_code == 0
-    for unknown in (b"\7" * 16, bytes(16)):
-        assert one(client, record_batch(["a"]), 13, name="", topic_id=unknown).error_code == 100
-
-
 def test_each_partition_has_its_own_error_code(kafka: FakeKafka, client: FakeClient) -> None:
     batches: Batches = {1: record_batch(["a"]), 7: record_batch(["b"]), 0: None, -1: b""}
     response = partitions(client.request(request(batches), 9))
