@@ -113,20 +113,6 @@ def offsets_of(client: FakeClient, group_id: str) -> dict[str, dict[int, int]]:
     }
 
 
-def delete_offsets(
-    client: FakeClient, group_id: str, *topics: tuple[str, list[int]]
-) -> int | dict[str, list[tuple[int, int]]]:
-    """The error code of the group, or partition and code of each topic."""
-    response = client.request(offset_delete(group_id, *topics), 0)
-    if response.error_code:
-        assert response.topics == []
-        return int(response.error_code)
-    return {
-        topic.name: [(one.partition_index, one.error_code) for one in topic.partitions]
-        for topic in response.topics
-    }
-
-
 def offset_delete(group_id: str, *topics: tuple[str, list[int]]) -> OffsetDeleteRequest:
     named = [
         {"name": name, "partitions": [{"partition_index": one} for one in indexes]}

@@ -189,13 +189,6 @@ def test_an_empty_group_keeps_its_epoch_after_a_restart(broker: FakeBroker) -> N
 # topics and regular expressions
 
 
-def test_new_partitions_are_assigned(broker: FakeBroker) -> None:
-    beat(broker, "m", 0)
-    topic = broker.existing("t")
-    broker.broker.catalog.put(topic.grown((101, 102)))
-    assert beat(broker, "m", 1).assignment == {topic.topic_id: frozenset(range(4))}
-
-
 @pytest.mark.parametrize("other_leaves", [False, True])
 def test_a_new_topic_that_matches_a_regex_is_assigned(
     broker: FakeBroker, other_leaves: bool

@@ -60,19 +60,6 @@ def test_a_request_sees_what_earlier_ones_of_its_connection_have_changed(
     assert len(described.topics[0].partitions) == 3
 
 
-@pytest.mark.parametrize("connections", [1, 3])
-def test_produce_requests_of_one_pass_share_a_commit(kafka: FakeKafka, connections: int) -> None:
-    clients = [kafka.client() for _ in range(connections)] * (3 // connections)
-    commits = kafka.commit.count
-    for client in clients:
-        client.send(produce(), 9)
-    assert kafka.partition().end.next_offset == 3
-    kafka.scheduler.run_pass()
-    kafka.scheduler.run_pass()
-    assert kafka.commit.count == commits + 1
-    assert sorted(offset for one in clients for offset in offsets(one.responses())) == [0, 1, 2]
-
-
 def test_the_responses_of_one_pass_are_one_write(kafka: FakeKafka, client: FakeClient) -> None:
     client.transport.receive(b"".join(frame(produce(), 9, i) for i in range(10)))
     kafka.run()

@@ -7,16 +7,10 @@ import pytest
 
 from interfaces.kafka.wire.messages.find_coordinator import (
     FindCoordinatorRequest,
-    FindCoordinatorResponse,
 )
 from tests.fakes.client import FakeClient, FakeKafka
 
 TOPIC_ID = base64.urlsafe_b64encode(b"0123456789abcdef").rstrip(b"=").decode()
-
-
-@pytest.fixture
-def kafka() -> FakeKafka:
-    return FakeKafka(node_id="5")
 
 
 def find(client: FakeClient, version: int, kind: int, *keys: str) -> list[Any]:
@@ -26,15 +20,6 @@ def find(client: FakeClient, version: int, kind: int, *keys: str) -> list[Any]:
         found: list[Any] = client.request(request, version).coordinators
         return found
     return [client.request(FindCoordinatorRequest(key=keys[0], key_type=kind), version)]
-
-
-@pytest.mark.parametrize("version", [0, 1, 3])
-@pytest.mark.parametrize("key", ["g", ""])
-def test_this_node_coordinates_a_group(client: FakeClient, version: int, key: str) -> None:
-    message = "NONE" if version else ""
-    assert find(client, version, 0, key) == [
-        FindCoordinatorResponse(error_message=message, node_id=5, host="192.0.2.1", port=9092)
-    ]
 
 
 @pytest.mark.parametrize("version", [1, 3, 4, 6])

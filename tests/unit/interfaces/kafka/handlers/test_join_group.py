@@ -8,13 +8,9 @@ from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.logs import FakeRequestLog
 
 
-@pytest.mark.parametrize("version", [0, 3])
-def test_up_to_version_3_a_member_joins_at_once(kafka: FakeKafka, version: int) -> None:
-    response = Member(kafka).join(version)
-    assert (response.error_code, response.generation_id, response.protocol_name) == (0, 1, "range")
-    assert response.member_id == response.leader
-    assert response.member_id.startswith("a-client-")
-    assert [(one.member_id, one.metadata) for one in response.members] == [(response.leader, b"r")]
+@pytest.mark.parametrize("version", [3, 4])
+def test_a_new_member_id_starts_with_the_client_id(client: FakeClient, version: int) -> None:
+    assert client.request(join_request(), version).member_id.startswith("a-client-")
 
 
 @pytest.mark.parametrize("version", [0, 1])

@@ -16,10 +16,6 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-def named(kafka: FakeKafka, name: str, version: int) -> str | bytes:
-    return kafka.existing(name).topic_id if version >= 10 else name
-
-
 @pytest.mark.parametrize(
     ("metadata", "code"), [("8" * 8, 0), ("9" * 9, 12), ("é" * 8, 0), ("😀" * 4, 0), ("😀" * 5, 12)]
 )
