@@ -1,7 +1,7 @@
-"""One socket that speaks just enough of the protocol to tell a story byte by byte.
+"""A client over one socket, for tests that control each byte.
 
-Written by hand in versions that are not flexible, and apart from Ottla's own codec, so that the
-two cannot share a mistake. Real clients prove the rest.
+Written by hand in versions that are not flexible, without Ottla's codec, so that the two cannot
+share a mistake.
 """
 
 from __future__ import annotations
