@@ -91,6 +91,13 @@ def test_the_clock_is_read_for_each_batch(fake: FakeBroker) -> None:
     fake.appended(late)
 
 
+def test_with_log_append_time_timestamps_are_not_checked(fake: FakeBroker) -> None:
+    fake.topic(
+        "stamped", message_timestamp_type="LogAppendTime", message_timestamp_before_max_ms="1000"
+    )
+    fake.appended(record_batch(["a"], timestamp=0), "stamped")
+
+
 def test_idempotent_producers_continue_after_a_restart(fake: FakeBroker) -> None:
     fake.appended(record_batch(["a"], producer_id=4, epoch=1, sequence=0))
     fake.appended(record_batch(["b"], producer_id=4, epoch=1, sequence=1))

@@ -17,3 +17,10 @@ def test_the_response_comes_with_the_commit(kafka: FakeKafka) -> None:
     assert member.waits
     kafka.commit.let_go()
     assert member.response().members[0].error_code == 0
+
+
+def test_a_member_that_occurs_twice_leaves_once(kafka: FakeKafka) -> None:
+    member = Member(kafka)
+    stable(kafka, member)
+    request = leave_request(*[(member.member_id, None)] * 2)
+    assert [one.error_code for one in member.client.request(request, 5).members] == [0, 25]
