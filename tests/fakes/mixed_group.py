@@ -27,7 +27,7 @@ class Modern:
         self.epoch = 0
         self.has: list[Any] = []
 
-    def say(self, epoch: int | None = None, **fields: Any) -> ConsumerGroupHeartbeatResponse:
+    def heartbeat(self, epoch: int | None = None, **fields: Any) -> ConsumerGroupHeartbeatResponse:
         request = ConsumerGroupHeartbeatRequest(
             group_id="g",
             member_id=self.member_id,
@@ -42,12 +42,12 @@ class Modern:
         return response
 
     def join(self) -> ConsumerGroupHeartbeatResponse:
-        return self.say(
+        return self.heartbeat(
             0, rebalance_timeout_ms=60_000, subscribed_topic_names=["t"], topic_partitions=[]
         )
 
     def beat(self) -> ConsumerGroupHeartbeatResponse:
-        return self.say(topic_partitions=self.has)
+        return self.heartbeat(topic_partitions=self.has)
 
     @property
     def partitions(self) -> list[int]:
