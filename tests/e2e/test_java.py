@@ -1,4 +1,4 @@
-"""The Java client with its defaults, newest 4.x and 3.9: Stories.java tells, this file asks."""
+"""The Java client with its defaults, newest 4.x and 3.9; Stories.java runs it and reports."""
 
 from __future__ import annotations
 

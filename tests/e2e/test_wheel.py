@@ -137,7 +137,7 @@ def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Pa
     assert contents(again) == contents(wheel)
 
 
-def test_site_packages_gets_nothing_else(environment: Environment) -> None:
+def test_nothing_else_is_installed(environment: Environment) -> None:
     added = environment.installed() - environment.before - {"__pycache__"}
     assert {name for name in added if not name.endswith(".dist-info")} == TOP
 

@@ -239,7 +239,7 @@ def test_a_heartbeat_waits_for_the_commit_of_a_downgrade(kafka: FakeKafka) -> No
     assert old.response().error_code == 27
 
 
-def test_a_downgraded_group_is_there_after_a_restart(kafka: FakeKafka) -> None:
+def test_a_downgraded_group_survives_a_restart(kafka: FakeKafka) -> None:
     old, modern = upgraded(kafka)
     modern.heartbeat(-1)
     group = kafka.restarted().broker.groups.registry.find("g")

@@ -141,7 +141,7 @@ def test_a_fetch_without_minimum_or_time_does_not_wait(
     assert Fetch(fake, query()).got == []
 
 
-def test_a_fetch_ends_after_its_time_with_what_there_is(fake: FakeBroker) -> None:
+def test_a_fetch_ends_after_its_time_with_the_available_records(fake: FakeBroker) -> None:
     fill(fake, 0, batches=1)
     fetch = Fetch(fake, query(item(0), min_bytes=MANY, wait_ms=500))
     fake.scheduler.advance(499)
@@ -266,7 +266,7 @@ def test_pages_that_are_evicted_are_loaded_again(cold: FakeBroker) -> None:
     assert fetch.offsets() == [[0, 2, 4]]
 
 
-def test_a_fetch_ends_after_its_time_with_what_is_in_memory(fake: FakeBroker) -> None:
+def test_a_fetch_ends_after_its_time_with_the_records_in_memory(fake: FakeBroker) -> None:
     fill(fake, 0)
     fill(fake, 1)
     fake.log.loading, fake.log.loading_of = Pending(), fake.partition("t", 1).partition_id

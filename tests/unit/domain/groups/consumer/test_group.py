@@ -72,7 +72,7 @@ def test_a_join_is_not_compared_with_all_other_subscriptions(
     assert ComparedNames.compared <= 200
 
 
-def test_unused_sets_of_topics_are_forgotten() -> None:
+def test_unused_sets_of_topics_are_removed() -> None:
     names: RefCounts[frozenset[str]] = RefCounts({})
     first, second = (names.use(frozenset(["a", "b"])) for _ in range(2))
     assert first is second

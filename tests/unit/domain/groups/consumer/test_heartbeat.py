@@ -116,7 +116,7 @@ def test_a_regex_subscribes_to_present_and_future_topics_beside_names() -> None:
     assert world.has("a") == {}
 
 
-def test_an_unused_regex_is_forgotten() -> None:
+def test_an_unused_regex_is_removed() -> None:
     world = World(ta=1)
     world.join("a", regex="t.")
     world.join("b", regex="t.")

@@ -46,7 +46,7 @@ def test_requests_wait_for_an_earlier_fetch_of_their_connection_only(
     assert offsets(responses[2:]) == [1]
 
 
-def test_a_request_sees_what_earlier_ones_of_its_connection_have_changed(
+def test_a_request_sees_the_changes_of_earlier_ones_of_its_connection(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
     kafka.commit.hold()

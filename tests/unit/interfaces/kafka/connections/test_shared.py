@@ -31,7 +31,7 @@ def scheduler() -> FakeScheduler:
 
 
 def test_each_sender_is_flushed_once_at_the_end_of_a_pass(scheduler: FakeScheduler) -> None:
-    """If it asks meanwhile, it is flushed again in the next pass."""
+    """If it is added again meanwhile, it is flushed again in the next pass."""
     flusher = ResponseFlusher(scheduler)
     senders = [Sender(flusher), Sender(flusher, again=2)]
     for sender in senders:
