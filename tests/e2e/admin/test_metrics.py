@@ -140,7 +140,7 @@ def test_a_scrape_has_each_family_of_the_tables_once_with_its_samples(used: Admi
     assert sorted(families) == sorted((one.name, one.kind.value) for one in FAMILIES)
 
 
-def test_the_values_are_what_clients_have_done(samples: Samples) -> None:
+def test_the_values_match_the_requests_of_clients(samples: Samples) -> None:
     first = {"topic": "orders", "partition": "0"}
     assert value(samples, "kafka_topic_partitions", topic="orders") == 2
     assert value(samples, "kafka_topic_partition_current_offset", **first) == 10

@@ -26,8 +26,8 @@ def build(settings, loop, log):
         container.close = lambda: [log.info("line") for _ in range(int(sys.argv[2]))]
     return container
 
-given = {"listeners": "127.0.0.1:0", "admin.listeners": "off", "storage": "memory://", "nope": "1"}
-settings = load_settings({name: Given(text, "test") for name, text in given.items()}, {})
+values = {"listeners": "127.0.0.1:0", "admin.listeners": "off", "storage": "memory://", "nope": "1"}
+settings = load_settings({name: Given(text, "test") for name, text in values.items()}, {})
 serve.LOG_PATIENCE_SECONDS = 30.0  # on a busy machine the reader may be later than in earnest
 sys.exit(serve.run(settings, Path(sys.argv[1]), build))
 """

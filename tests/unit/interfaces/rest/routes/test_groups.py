@@ -107,7 +107,6 @@ def test_offsets_are_reset_and_with_dry_run_only_shown(kafka: FakeKafka, admin: 
         ({"to": "shift_by", "shift_by": -1}, 3),
         ({"to": "timestamp", "timestamp": 0}, 0),
         ({"to": "timestamp", "timestamp": "2099-01-01T00:00:00+02:00"}, 10),
-        ({"to": "timestamp", "timestamp": "2099-01-01T00:00:00"}, 10),
     ],
 )
 def test_targets_of_a_reset(admin: FakeAdmin, reset: dict[str, Any], after: int) -> None:

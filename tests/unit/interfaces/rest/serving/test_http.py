@@ -177,7 +177,7 @@ def test_a_client_that_does_not_read_is_disconnected(
 
 
 class BufferedTransport(asyncio.Transport):
-    """Has as many unread bytes as the test sets."""
+    """Its number of unread bytes is set by the test."""
 
     def __init__(self) -> None:
         super().__init__()
