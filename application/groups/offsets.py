@@ -141,7 +141,7 @@ class Offsets(Aggregates[str, OffsetWrite]):
         )
 
     @property
-    def under_way(self) -> int:
+    def pending_commits(self) -> int:
         """Commits that are not durable yet."""
         return self.runtime.decisions
 

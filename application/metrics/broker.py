@@ -39,4 +39,4 @@ class BrokerReadings:
         yield own.COMMIT_WAITERS, [((), broker.commits.waiters.histogram())]
         yield own.WAITING_FETCHES, [((), broker.messages.fetch.waiting)]
         yield own.FETCH_SESSIONS, [((), len(broker.messages.fetch_sessions))]
-        yield own.OFFSETS_UNDER_WAY, [((), broker.groups.offsets.under_way)]
+        yield own.PENDING_OFFSET_COMMITS, [((), broker.groups.offsets.pending_commits)]

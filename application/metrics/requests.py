@@ -26,9 +26,9 @@ class RequestReadings:
         of_api: dict[str, RequestCounts] = {}
         for api, _, counts in counted:
             of_api.setdefault(api, RequestCounts()).merge(counts)
-            yield own.UNANSWERED, []
+            yield own.WITHOUT_RESPONSE, []
         apis = of_api.items()
-        yield own.UNANSWERED, [((api,), counts.unanswered) for api, counts in apis]
+        yield own.WITHOUT_RESPONSE, [((api,), counts.without_response) for api, counts in apis]
         answered = [one for one in counted if one[2].requests]
         yield jmx.REQUESTS, [((api, str(v)), counts.requests) for api, v, counts in answered]
         yield own.REQUEST_BYTES, [((api,), counts.bytes_in) for api, counts in apis]

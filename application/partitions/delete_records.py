@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from application.background.job import COMMIT, SLICE, Job, Outcome
 from application.background.runner import JobResult, Runner
 from application.partitions.trimming import Trimming
-from application.ports.event_log import TOPICS_LOGGED_EACH, EventLog
+from application.ports.event_log import EventLog, topic_lines
 from application.ports.request_log import NO_CLIENT, Requester
 from application.state.catalog import Catalog
 from application.state.commits import Commits
@@ -75,15 +75,8 @@ class DeleteRecordsService:
         return [_low_watermark(one, moving, failure) for one in found]
 
     def _log(self, moved: Iterable[Partition], by: Requester) -> None:
-        counts = Counter(one.topic for one in moved)
-        if len(counts) > TOPICS_LOGGED_EACH:
-            topics, partitions = len(counts), counts.total()
-            self._events.info(
-                "records_deleted", topics=topics, partitions=partitions, **by.fields()
-            )
-            return
-        for topic, partitions in counts.items():
-            self._events.info("records_deleted", topic=topic, partitions=partitions, **by.fields())
+        for line in topic_lines(Counter(one.topic for one in moved)):
+            self._events.info("records_deleted", **line, **by.fields())
 
     def _move(self, one: RecordsToDelete) -> Partition | BrokerError:
         try:

@@ -150,7 +150,7 @@ TOPICS_AND_CONFIGS = {
         "A topic was created; `automatic`: on its first use (`auto.create.topics.enable`). "
         f"{_MANY}",
     ),
-    "topic_deleted": Event(INFO, f"topic topics {_CLIENT}", f"A topic was deleted. {_MANY}"),
+    "topic_deleted": Event(INFO, _CHANGED, f"A topic was deleted. {_MANY}"),
     "partitions_created": Event(
         INFO, _CHANGED, f"A topic got more partitions: now `partitions`. {_MANY}"
     ),

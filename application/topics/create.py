@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from application.ports.event_log import TOPICS_LOGGED_EACH, EventLog
+from application.ports.event_log import EventLog, topic_lines
 from application.ports.pending import Pending
 from application.ports.request_log import NO_CLIENT, Requester
 from application.ports.topic_repository import TopicRepository
 from application.state.catalog import Catalog
 from application.state.runtime import respond
 from application.topics.effects import warn_without_effect
-from application.topics.state import TopicState
+from application.topics.state import TopicState, partition_counts
 from domain.configs.broker import BrokerConfig
 from domain.configs.effects import without_effect
 from domain.configs.resource import Resource, ResourceKind
@@ -102,15 +102,8 @@ class CreateTopicsService:
         return respond(self._topics.keys(names), results)
 
     def _log(self, created: Sequence[Topic], automatic: bool, by: Requester) -> None:
-        fields = {"automatic": automatic, **by.fields()}
-        if len(created) > TOPICS_LOGGED_EACH:
-            partitions = sum(len(topic.partition_ids) for topic in created)
-            count = len(created)
-            self._events.info("topic_created", topics=count, partitions=partitions, **fields)
-            return
-        for topic in created:
-            partitions = len(topic.partition_ids)
-            self._events.info("topic_created", topic=topic.name, partitions=partitions, **fields)
+        for line in topic_lines(partition_counts(created)):
+            self._events.info("topic_created", **line, automatic=automatic, **by.fields())
 
     def _new(self, new: NewTopic, validate_only: bool) -> Created:
         try:

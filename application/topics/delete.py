@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 
 from application.groups.offset_cleanup import OffsetCleanup
-from application.ports.event_log import TOPICS_LOGGED_EACH, EventLog
+from application.ports.event_log import EventLog, topic_lines
 from application.ports.pending import Pending, later
 from application.ports.request_log import NO_CLIENT, Requester
 from application.state.catalog import Catalog
 from application.state.runtime import respond
-from application.topics.state import TopicState
+from application.topics.state import TopicState, partition_counts
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
@@ -75,11 +75,8 @@ class DeleteTopicsService:
         return pending.map(self._forget)
 
     def _log(self, deleted: Sequence[Topic], by: Requester) -> None:
-        if len(deleted) > TOPICS_LOGGED_EACH:
-            self._events.info("topic_deleted", topics=len(deleted), **by.fields())
-            return
-        for topic in deleted:
-            self._events.info("topic_deleted", topic=topic.name, **by.fields())
+        for line in topic_lines(partition_counts(deleted)):
+            self._events.info("topic_deleted", **line, **by.fields())
 
     def _forget(self, deleted: list[Deleted]) -> list[Deleted]:
         self._offset_cleanup.forget([one for one in deleted if isinstance(one, Topic)])

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from application.ports.event_log import TOPICS_LOGGED_EACH, EventLog
+from application.ports.event_log import EventLog, topic_lines
 from application.ports.pending import Pending
 from application.ports.request_log import NO_CLIENT, Requester
 from application.ports.topic_repository import TopicRepository
 from application.state.runtime import respond
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST, check_replicas
-from application.topics.state import TopicState
+from application.topics.state import TopicState, partition_counts
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
@@ -74,15 +74,8 @@ class CreatePartitionsService:
         return grown
 
     def _log(self, grown: Sequence[Topic], by: Requester) -> None:
-        fields = by.fields()
-        if len(grown) > TOPICS_LOGGED_EACH:
-            partitions = sum(len(topic.partition_ids) for topic in grown)
-            count = len(grown)
-            self._events.info("partitions_created", topics=count, partitions=partitions, **fields)
-            return
-        for topic in grown:
-            name, partitions = topic.name, len(topic.partition_ids)
-            self._events.info("partitions_created", topic=name, partitions=partitions, **fields)
+        for line in topic_lines(partition_counts(grown)):
+            self._events.info("partitions_created", **line, **by.fields())
 
     def _check(self, topic: Topic, more: MorePartitions) -> int:
         present = len(topic.partition_ids)

@@ -26,6 +26,10 @@ class TopicChange(NamedTuple):
 Changes = Sequence[TopicChange]
 
 
+def partition_counts(topics: Iterable[Topic]) -> dict[str, int]:
+    return {topic.name: len(topic.partition_ids) for topic in topics}
+
+
 class TopicState(Aggregates[str, TopicChange]):
     def __init__(
         self,

@@ -145,7 +145,8 @@ def _put(into: dict[str, Any], name: str, data: bytes | None) -> None:
 # ---- reading
 
 
-def _quoted(data: bytes) -> str:
+def quoted(data: bytes) -> str:
+    """For an error."""
     return repr(data.decode("utf-8", "backslashreplace"))
 
 
@@ -199,13 +200,13 @@ class Reader:
 
     def _record(self, raw: bytes, number: int) -> dict[str, bytes]:
         if not raw.startswith(self._prefix):
-            raise UsageError(f"record {number} does not begin with {_quoted(self._prefix)}")
+            raise UsageError(f"record {number} does not begin with {quoted(self._prefix)}")
         raw = raw[len(self._prefix) :]
         found: dict[str, bytes] = {}
         for letter, separator in zip(self.letters, self._between, strict=False):
             field, separated, raw = raw.partition(separator)
             if not separated:
-                raise UsageError(f"record {number} has no {_quoted(separator)} after %{letter}")
+                raise UsageError(f"record {number} has no {quoted(separator)} after %{letter}")
             found[letter] = field
         found[self.letters[-1]] = raw
         return found

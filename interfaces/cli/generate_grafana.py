@@ -104,7 +104,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
             (
                 (_of(own.WAITING_FETCHES), "fetches"),
                 (_of(own.WAITING_JOINS), "joins"),
-                (_of(own.OFFSETS_UNDER_WAY), "offset commits"),
+                (_of(own.PENDING_OFFSET_COMMITS), "offset commits"),
             ),
         ),
     ),

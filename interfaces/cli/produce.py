@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed, UsageError
-from interfaces.cli.format import Headers, Reader, literal
+from interfaces.cli.format import Headers, Reader, literal, quoted
 from interfaces.cli.moments import milliseconds
 from interfaces.cli.output import note
 from interfaces.cli.progress import Progress
@@ -235,14 +235,12 @@ def _text(raw: bytes, what: str) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        shown = raw.decode("utf-8", "backslashreplace")
-        raise UsageError(f"the {what} '{shown}' is not UTF-8") from None
+        raise UsageError(f"the {what} {quoted(raw)} is not UTF-8") from None
 
 
 def _number(raw: bytes, what: str) -> int:
     if not raw.isdigit():
-        shown = raw.decode("utf-8", "backslashreplace")
-        raise UsageError(f"the {what} '{shown}' is not a number")
+        raise UsageError(f"the {what} {quoted(raw)} is not a number")
     return int(raw)
 
 

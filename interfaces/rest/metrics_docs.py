@@ -25,7 +25,7 @@ print a scrape configuration, alerts and a dashboard ([grafana/ottla.json](grafa
 - All requests are counted and timed. **The stages of a request are sampled**: all of them up to
   1,000 requests a second, else 100 in each tenth of a second, and those that failed or were slow.
 - A request whose connection ended before its response counts in
-  `ottla_unanswered_requests_total` only.
+  `ottla_requests_without_response_total` only.
 - Counters do not go down while a partition cannot be read.
 - A scrape is read in slices of a millisecond; scrapes that overlap get the same text. The first one
   loads all partitions that no client has used since the start.

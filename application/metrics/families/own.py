@@ -26,8 +26,8 @@ REQUEST_BYTES = counter(
 RESPONSE_BYTES = counter(
     "ottla_response_bytes_total", "Bytes of responses, with their size field.", "api"
 )
-UNANSWERED = counter(
-    "ottla_unanswered_requests_total",
+WITHOUT_RESPONSE = counter(
+    "ottla_requests_without_response_total",
     "Requests whose connection ended before the response was sent.",
     "api",
 )
@@ -37,12 +37,14 @@ REQUESTS_MEMORY = gauge(
     "ottla_large_requests_bytes",
     "Memory of large requests (queued.max.request.bytes).",
 )
-UNREAD = gauge("ottla_unread_answers_bytes", "Responses that clients have not read yet.")
+UNREAD = gauge("ottla_unread_response_bytes", "Responses that clients have not read yet.")
 WAITING_FETCHES = gauge("ottla_waiting_fetches", "Fetches that wait for data.")
 WAITING_JOINS = gauge(
     "ottla_waiting_joins", "Members of classic groups that wait for the others to join."
 )
-OFFSETS_UNDER_WAY = gauge("ottla_offsets_under_way", "Commits of offsets that are not durable yet.")
+PENDING_OFFSET_COMMITS = gauge(
+    "ottla_offset_commits_pending", "Commits of offsets that are not durable yet."
+)
 FETCH_SESSIONS = gauge("ottla_fetch_sessions", "Cached incremental fetch sessions.")
 COMMIT_TIME = histogram("ottla_commit_duration_seconds", "Duration of a commit of the store.")
 COMMIT_FAILURES = counter("ottla_commit_failures_total", "Commits that failed.")

@@ -13,13 +13,13 @@ STAGES = ("queue", "decode", "handle", "wait", "send")
 class RequestCounts:
     """The accounting of requests adds to it, field by field, when a response leaves."""
 
-    __slots__ = ("bytes_in", "bytes_out", "errors", "stages", "total", "unanswered")
+    __slots__ = ("bytes_in", "bytes_out", "errors", "stages", "total", "without_response")
 
     def __init__(self) -> None:
         self.bytes_in = 0
         self.bytes_out = 0
         #: Their connections ended first; these are no requests of the others.
-        self.unanswered = 0
+        self.without_response = 0
         self.total = Durations()
         #: Of those of which it is noted.
         self.stages = {stage: Durations() for stage in STAGES}
@@ -33,7 +33,7 @@ class RequestCounts:
     def merge(self, other: RequestCounts) -> None:
         self.bytes_in += other.bytes_in
         self.bytes_out += other.bytes_out
-        self.unanswered += other.unanswered
+        self.without_response += other.without_response
         self.total.merge(other.total)
         for stage, durations in other.stages.items():
             self.stages[stage].merge(durations)

@@ -152,7 +152,7 @@ class Session(asyncio.BufferedProtocol):
         self.closing = True
         self.client.forget_long_names()
         for call in self.connection.replies:
-            call.route.counts.unanswered += 1
+            call.route.counts.without_response += 1
             if call.pending is not None:
                 call.pending.abandon()
         self.connection.replies.clear()

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from domain.configs.broker import BrokerConfig
+from domain.configs.group import validate_group_configs
 from domain.configs.settings.definition import Effect
 from domain.errors import InvalidConfig
 from interfaces.main.settings.environment import settings_from_environment
@@ -93,7 +94,13 @@ class Settings:
                 definition.parse(given.text)
             except InvalidConfig as refusal:
                 raise wrong_value(definition, given) from refusal
-        return BrokerConfig({name: given.text for name, given in self.given.items()})
+        broker = BrokerConfig({name: given.text for name, given in self.given.items()})
+        try:
+            # Kafka does not start either with a default that no group may have.
+            validate_group_configs({}, broker)
+        except InvalidConfig as refusal:
+            raise SettingsError(f"group.{refusal}") from refusal
+        return broker
 
     def _listeners(self, controllers: frozenset[str]) -> tuple[ListenerSettings, ...]:
         try:

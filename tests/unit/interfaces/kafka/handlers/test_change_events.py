@@ -48,7 +48,7 @@ def test_each_change_names_the_client() -> None:
     client.ask(request_for("delete_records", topics=[{"name": "t", "partitions": [partition]}]), 2)
     assert lines(kafka) == [("records_deleted", {"topic": "t", "partitions": 1, **by})]
     client.ask(request_for("delete_topics", topics=[{"name": "t"}]), 6)
-    assert lines(kafka) == [("topic_deleted", {"topic": "t", **by})]
+    assert lines(kafka) == [("topic_deleted", {"topic": "t", "partitions": 3, **by})]
     client.ask(metadata("new"), 12)
     assert lines(kafka) == [
         ("topic_created", {"topic": "new", "partitions": 1, "automatic": True, **by})
@@ -87,16 +87,16 @@ def test_a_request_for_more_than_a_hundred_topics_has_one_line(count: int, each:
         (created, names[1:], 1),
         (extended, names, 2),
         (truncated, names, 1),
-        (deleted, names, None),
+        (deleted, names, 2),
     ]
     for found, topics, partitions in requests:
         if each:
             assert [fields["topic"] for _, fields in found] == topics
-            assert {fields.get("partitions") for _, fields in found} == {partitions}
+            assert {fields["partitions"] for _, fields in found} == {partitions}
         else:
             [(_, fields)] = found
             assert ("topic" in fields, fields["topics"]) == (False, len(topics))
-            assert fields.get("partitions") == (partitions and partitions * len(topics))
+            assert fields["partitions"] == partitions * len(topics)
 
 
 def test_a_long_client_id_is_logged_in_part() -> None:

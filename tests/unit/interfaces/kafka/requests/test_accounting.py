@@ -110,7 +110,7 @@ def test_a_request_of_a_closed_connection_is_counted_separately(
     client.session.abort()
     kafka.run()
     found = counts(kafka, FETCH, 12)
-    assert (found.requests, found.unanswered) == (0, 1)
+    assert (found.requests, found.without_response) == (0, 1)
 
 
 def test_the_stages_of_a_request_add_up_to_its_duration(

@@ -145,6 +145,10 @@ def test_several_listeners_are_advertised_by_name() -> None:
         ({"storage": "memory://x"}, "expected memory://"),
         ({"storage": "lmdb://x"}, "lmdb:///a/folder"),
         ({"log.dirs": ""}, "expected a folder"),
+        (
+            {"group.consumer.session.timeout.ms": "6000"},
+            "greater than or equal to group.consumer.min.session.timeout.ms",
+        ),
         ({"log.dirs": "/a", "storage": "lmdb:///b"}, "two data folders"),
     ],
 )
