@@ -19,7 +19,7 @@ from interfaces.terminal.addresses import Address, addresses
 from interfaces.terminal.client_errors import in_words
 from interfaces.terminal.endings import complain
 from interfaces.terminal.profiles import connection
-from interfaces.terminal.reachable import PROBE_S, BrokerUnreachable, first_reachable
+from interfaces.terminal.reachable import PROBE_S, BrokerUnreachable, first_reachable, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient, ClusterMetadata
 
     from interfaces.cli.probe.talking import Protocol
+    from interfaces.cli.probe.wire_client import WireClient
 
 T = TypeVar("T")
 
@@ -224,6 +225,22 @@ class Clients:
             return Protocol(self.options)
         except (OSError, ValueError) as failure:
             raise UsageError(f"-X: cannot read a certificate: {failure}") from None
+
+    @contextmanager
+    def wire(self, what: str, address: Address) -> Iterator[WireClient]:
+        """A connection for what confluent-kafka does not have. It does not speak SASL."""
+        from interfaces.cli.probe.wire_client import NoResponse, WireClient
+
+        protocol = self.protocol()
+        if protocol.sasl:
+            raise CommandFailed(f"{what}: not supported over SASL, use Kafka's tools")
+        try:
+            with WireClient(address, self.timeout_s, protocol.context) as client:
+                yield client
+        except NoResponse as failure:
+            raise CommandFailed(f"{what}: {failure}") from None
+        except OSError as failure:
+            raise CommandFailed(f"{what}: {reason_of(failure)}") from None
 
     def flush(self, producer: Producer, *, is_silent: bool) -> None:
         """Waits until every record is acknowledged or has failed (`message.timeout.ms`).

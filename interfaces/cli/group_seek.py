@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import argparse
 import csv
+import re
+from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from interfaces.cli.client import Clients
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from confluent_kafka import KafkaError
     from confluent_kafka.admin import AdminClient
 
+_NUMBER = re.compile(r"[0-9]{1,18}")
 #: Errors of a commit by a client that is not a member.
 _HAS_MEMBERS = ("UNKNOWN_MEMBER_ID", "NON_EMPTY_GROUP", "STALE_MEMBER_EPOCH")
 
@@ -38,9 +43,7 @@ def seek(parsed: argparse.Namespace) -> int:
     clients = Clients(parsed)
     admin = clients.admin()
     before = committed_offsets(clients, admin, parsed.name)
-    places = sorted(planned) or _places(parsed, clients, admin, before)
-    for topic, number in planned:
-        chosen(clients, admin, topic, (number,))
+    places = _places(parsed, clients, admin, before) if target else _chosen(clients, admin, planned)
     [bounds] = bounds_of(clients, admin, places, target)
     after = {
         place: resolved(target or planned[place], bounds[place], before.get(place))
@@ -79,7 +82,7 @@ def _read(parsed: argparse.Namespace) -> dict[Place, Position]:
     try:
         with open(parsed.from_file, newline="", encoding="utf-8") as file:
             for number, row in enumerate(csv.reader(file), 1):
-                if len(row) != 3 or not all(one.isdecimal() for one in row[1:]):
+                if len(row) != 3 or not all(map(_NUMBER.fullmatch, row[1:])):
                     raise UsageError(
                         f"{parsed.from_file}: line {number} is not topic,partition,offset"
                     )
@@ -91,6 +94,14 @@ def _read(parsed: argparse.Namespace) -> dict[Place, Position]:
     if not found:
         raise UsageError(f"{parsed.from_file} is empty")
     return found
+
+
+def _chosen(clients: Clients, admin: AdminClient, planned: Iterable[Place]) -> list[Place]:
+    return [
+        place
+        for topic, places in groupby(sorted(planned), itemgetter(0))
+        for place in chosen(clients, admin, topic, tuple(number for _, number in places))
+    ]
 
 
 def _places(

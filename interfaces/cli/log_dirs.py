@@ -7,12 +7,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interfaces.cli.client import Clients
-from interfaces.cli.failures import CommandFailed
 from interfaces.cli.output import show_rows
-from interfaces.cli.probe.wire_client import NoResponse, WireClient
 from interfaces.terminal.addresses import Address
 from interfaces.terminal.endings import complain
-from interfaces.terminal.reachable import reason_of
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
@@ -41,8 +38,6 @@ def log_dirs(parsed: argparse.Namespace) -> int:
 
 def replicas(clients: Clients, admin: AdminClient) -> tuple[list[Replica], list[str]]:
     """The replicas of all brokers, and a line for each broken log dir."""
-    if clients.protocol().sasl:
-        raise CommandFailed("sizes over SASL are not supported: use kafka-log-dirs")
     found: list[Replica] = []
     failed: list[str] = []
     # The stubs type every field of a broker as None.
@@ -67,10 +62,5 @@ def _describe(clients: Clients, address: Address) -> DescribeLogDirsResponse:
         DescribeLogDirsResponse,
     )
 
-    try:
-        with WireClient(address, clients.timeout_s, clients.protocol().context) as client:
-            return client.send(DescribeLogDirsRequest(topics=None), 1, DescribeLogDirsResponse)
-    except NoResponse as failure:
-        raise CommandFailed(f"the log dirs of {address}: {failure}") from None
-    except OSError as failure:
-        raise CommandFailed(f"the log dirs of {address}: {reason_of(failure)}") from None
+    with clients.wire(f"the log dirs of {address}", address) as client:
+        return client.send(DescribeLogDirsRequest(topics=None), 1, DescribeLogDirsResponse)

@@ -96,6 +96,8 @@ class Sending:
                 self._producer.poll(0.1)
                 if not self.count:
                     self._clients.diagnose_silence()
+            except OverflowError:
+                raise UsageError("a partition or timestamp is out of range") from None
             except KafkaException as failure:
                 place = (topic, facts.get("partition", -1))
                 self._refuse(failure.args[0], place)

@@ -68,6 +68,8 @@ def test_json_lines_are_produced_as_they_were_consumed(ottla: Ottla, name: str) 
     consumed = ottla.run("consume", name, "-e", "-o", "json")
     shown = [json.loads(line) for line in consumed.lines]
     assert sorted(shown, key=str) == sorted((one | {"offset": 0} for one in lines), key=str)
+    large = json.dumps(lines[1] | {"partition": 1 << 40}).encode()
+    ottla.run("produce", "--json-lines", "--keep-partitions", stdin=large, code=2)
     copy = f"{name}-2"
     ottla.run("topic", "create", copy)
     ottla.run("produce", copy, "--json-lines", "-H", "new=1", stdin=consumed.raw)
