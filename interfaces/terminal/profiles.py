@@ -43,8 +43,8 @@ class Profiles(NamedTuple):
 
     def find(self, name: str) -> Profile:
         if name not in self.all:
-            known = f"there are {', '.join(self.all)}" if self.all else "`ottla profile create`"
-            raise ValueError(f"profile {name} does not exist ({known})")
+            known = ", ".join(self.all) or "none"
+            raise ValueError(f"profile {name} does not exist (profiles: {known})")
         return self.all[name]
 
 
