@@ -38,6 +38,7 @@ from interfaces.main.settings.storage import (
     parse_offsets,
     parse_storage,
 )
+from interfaces.suggestions import did_you_mean
 
 #: Alternative names; the real name of the same source wins.
 ALIASES = {"broker.id": "node.id", "log.dir": "log.dirs"}
@@ -183,12 +184,8 @@ class Settings:
 
 
 def _with_hint(name: str) -> str:
-    """With the setting that was probably meant; no name of Kafka is so close to another."""
-    from difflib import get_close_matches
-
-    for meant in get_close_matches(name, BrokerConfig.definitions, 1, 0.9):
-        return f"{name} (did you mean {meant}?)"
-    return name
+    """No name of Kafka is so close to another."""
+    return name + did_you_mean(name, BrokerConfig.definitions, 0.9)
 
 
 def load_settings(
