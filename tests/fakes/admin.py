@@ -69,6 +69,11 @@ class RestResponse:
         return f"RestResponse({self.status}, {self.body[:500]!r})"
 
 
+def facts(body: Mapping[str, Any], *names: str) -> tuple[Any, ...]:
+    """The values of these fields."""
+    return tuple(body[name] for name in names)
+
+
 class FakeAdmin:
     """Over a FakeBroker; runs its loop by hand until the response is there."""
 

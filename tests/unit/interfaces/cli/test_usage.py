@@ -47,6 +47,11 @@ def signals() -> Iterator[None]:
         ("generate prometheus --admin http://a:1", "'http://a:1'"),
         ("topic list -b a:b", "'b'"),
         ("serve --set num.partitions=0", "num.partitions = '0' (command line --set)"),
+        ("serve --flush sometimes", "flush = 'sometimes'"),
+        ("serve --storage redis://", "storage = 'redis://'"),
+        ("serve --listen nowhere", "listeners = 'nowhere'"),
+        ("serve --log-requests some", "log.requests = 'some'"),
+        ("serve --config /no/such/file", "/no/such/file"),
     ],
 )
 def test_a_wrong_argument_is_named_and_the_exit_code_is_2(

@@ -1,4 +1,4 @@
-"""What the checks of `ottla doctor` find behind a port, and which problems may pass."""
+"""Problems that `ottla doctor` finds behind a port, and which of them may pass."""
 
 from __future__ import annotations
 

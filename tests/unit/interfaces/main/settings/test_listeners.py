@@ -2,11 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.main.settings.listeners import (
-    parse_address,
-    parse_addresses,
-    parse_admin,
-)
+from interfaces.main.settings.listeners import parse_address, parse_addresses, parse_admin
 
 
 @pytest.mark.parametrize(
@@ -38,7 +34,7 @@ def test_two_listeners_cannot_share_a_name() -> None:
         parse_addresses(["a:1", "b:2"])
 
 
-def test_the_admin_side_listens_at_addresses_or_nowhere() -> None:
+def test_the_admin_server_has_addresses_or_is_off() -> None:
     assert parse_admin(["off"]) == parse_admin([]) == ()
     assert [(one.host, one.port) for one in parse_admin([":1", "[::]:2"])] == [("", 1), ("::", 2)]
     for wrong in ("HTTP://:1", "8082", "host", "off,:1"):
