@@ -15,8 +15,8 @@ from application.metrics.families.family import Histogram
 PLACES = 64
 NS = 1e9
 
-#: The last bits of each bucket of durations: 8.192 us, 32.768 us, ... 34.4 s, each four times the one
-#: before, since every API in use has a histogram. What has n bits is smaller than 2**n.
+#: The last bits of each bucket of durations: 8.192 us, 32.768 us, ... 34.4 s, each four times the
+#: one before, since every API in use has a histogram. What has n bits is smaller than 2**n.
 DURATION_PLACES = range(13, 36, 2)
 SECONDS = tuple((1 << place) / NS for place in DURATION_PLACES)
 #: Of numbers: 1, 3, 7, ... 16383.
