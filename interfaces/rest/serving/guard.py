@@ -14,8 +14,8 @@ from ipaddress import ip_address
 from interfaces.rest.errors import RestError
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-#: A page of another origin may link to it.
-_PAGE = "/"
+#: A page of another origin may link to them.
+_PAGES = frozenset({"/", "/docs"})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 JSON = "application/json"
 
@@ -50,7 +50,7 @@ class Guard:
             site = headers.get("sec-fetch-site", "none")
         is_cross_origin = site not in ("none", "same-origin")
         if method in SAFE:
-            if is_cross_origin and not (path == _PAGE and _is_visit(headers)):
+            if is_cross_origin and not (path in _PAGES and _is_visit(headers)):
                 raise RestError(403, "pages of another origin cannot load this", 40304)
             return
         if origin is not None and not _same(origin, host):

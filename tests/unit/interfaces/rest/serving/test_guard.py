@@ -68,7 +68,8 @@ def test_a_page_of_another_origin_may_only_link_to_the_console(site: str) -> Non
     assert refused(LOCAL, **ask, sec_fetch_mode="no-cors") == 40304
     assert refused(LOCAL, **ask, path="/", sec_fetch_mode="no-cors") == 40304
     assert refused(LOCAL, **ask, sec_fetch_mode="navigate") == 40304
-    assert refused(LOCAL, **ask, path="/", sec_fetch_mode="navigate") == 0
+    for page in ("/", "/docs"):
+        assert refused(LOCAL, **ask, path=page, sec_fetch_mode="navigate") == 0
     frame = {"sec_fetch_mode": "navigate", "sec_fetch_dest": "iframe"}
     assert refused(LOCAL, **ask, path="/", **frame) == 40304
     assert refused(LOCAL, host="localhost:8082", sec_fetch_site="same-origin") == 0
