@@ -104,7 +104,8 @@ class FakeAdmin:
             storage="memory://",
         )
         self.stopping = asyncio.Event()
-        self.gate = Gate(app_of(self.admin), self.admin, Guard(["127.0.0.1"], []), self.stopping)
+        guard = Guard(["127.0.0.1"], [], self.fake.config.access_control_allow_origin)
+        self.gate = Gate(app_of(self.admin), self.admin, guard, self.stopping)
 
     def _collector(self) -> Collector:
         broker, clock = self.fake.broker, self.fake.clock

@@ -18,6 +18,7 @@ from interfaces.main.settings.files import read_settings_file
 from interfaces.main.settings.listeners import (
     Address,
     ListenerSettings,
+    check_origins,
     parse_addresses,
     parse_admin,
     parse_advertised,
@@ -143,9 +144,12 @@ class Settings:
     def _admin(self) -> tuple[Address, ...]:
         """Where the admin side listens."""
         try:
+            name = "access.control.allow.origin"
+            check_origins(self.broker.access_control_allow_origin)
+            name = "admin.listeners"
             return parse_admin(self.broker.admin_listeners)
         except ValueError as failure:
-            raise self._refused("admin.listeners", str(failure)) from failure
+            raise self._refused(name, str(failure)) from failure
 
     def _storage(self) -> StorageSettings:
         folders = self.broker.log_dirs
