@@ -45,6 +45,15 @@ has the newest requests whose stages were sampled, and those that failed or took
 minutes, up to 33 a second, of which a repeated failure (client, API and errors) gets half. Requests
 over HTTP are found by their correlation id in the log.
 
+## History
+
+`GET /history` returns the last hour of the broker, a sample every ten seconds: rates of records,
+bytes, requests and failures, latency of Produce and of commits, connections, disk. `GET
+/topics/T/history` has the rates of a topic, `GET /groups/G/history` the lag of a group: of 200 topics
+with traffic in that hour, and of the first 200 groups. The history is in memory (3 MB at most) and
+starts with the broker. Nothing is read from disk for it: the lag of a group is null until each of its
+partitions has been used since the start.
+
 ## OpenTelemetry
 
 `--set otel.endpoint=http://collector:4318/v1/metrics` sends all metrics to a collector every

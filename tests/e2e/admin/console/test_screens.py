@@ -19,6 +19,7 @@ VIEWS = [
     "#/topics/orders",
     "#/topics/orders/partitions",
     "#/topics/orders/consumers",
+    "#/topics/orders/metrics",
     "#/topics/orders/configs",
     "#/topics/orders/produce",
     "#/groups",

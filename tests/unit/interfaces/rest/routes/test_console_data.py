@@ -128,13 +128,13 @@ def test_the_overview_has_totals_groups_and_facts(kafka: FakeKafka, admin: FakeA
     admin.checks["storage"] = lambda: "the disk is full"
     overview = admin.get("/console/data/overview").json
     assert overview["totals"] == {
-        "records_in": 13,
+        "messages_in": 13,
         "requests": 9,
         "errors": 3,
         "bytes_in": 300,
         "bytes_out": 150,
     }
-    assert overview["durations"]["Produce"][10] == 6
+    assert overview["durations"]["produce"][10] == 6
     assert (overview["topics"], overview["partitions"]) == (2, 3)
     assert (overview["groups"], overview["groups_with_lag"]) == (1, 1)
     assert overview["lagging"] == [{"group_id": "g", "state": "Empty", "lag": 9}]
