@@ -52,6 +52,9 @@ class Metrics(Protocol):
 class Requests(Protocol):
     """The newest completed requests."""
 
+    @property
+    def add_http(self) -> Callable[[RequestRecord], None]: ...
+
     def find(self, query: RequestQuery) -> Iterator[list[RequestRecord]]:
         """The newest first; other work may run between two lists."""
         ...
