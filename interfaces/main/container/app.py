@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from application.partitions.strays import stray_partitions
 from application.ports.event_log import EventLog
@@ -28,6 +29,9 @@ from interfaces.main.settings.sources import Settings
 from interfaces.rest.serving.server import AdminServer
 from interfaces.terminal.addresses import host_port, is_loopback
 
+if TYPE_CHECKING:
+    from interfaces.main.container.testing import BrokerTesting
+
 #: After the start: the check reads a page of every partition.
 STRAYS_AFTER_MS = 200
 #: For committed offsets in a file, before the listeners open.
@@ -50,6 +54,11 @@ class App:
         self._flush_interval_ms = settings.broker.flush_interval_ms
         self._offset_repository: OffsetRepository | None = None
         self._admin: AdminServer | None = None
+        self._testing: BrokerTesting | None = None
+        if settings.broker.testing:
+            from interfaces.main.container.testing import BrokerTesting
+
+            self._testing = BrokerTesting(self._scheduler)
         adapters = Adapters(
             storage_url=settings.storage.url,
             offsets_url=settings.offsets.url,
@@ -81,7 +90,9 @@ class App:
         request_log = StructuredRequestLog(
             events, config.log_requests, config.log_requests_slow_ms, config.log_requests_sample
         )
-        self._shared = Shared(self.broker, scheduler, events, request_log)
+        testing = self._testing
+        faulty = None if testing is None else testing.faults.faulty
+        self._shared = Shared(self.broker, scheduler, events, request_log, faulty)
         self._shared.admin_urls = self._admin_urls
         self.listeners = [
             Listener(
@@ -95,7 +106,14 @@ class App:
             core, self.broker, self._shared, self.listeners, self._loop_lag
         )
         admin = make_admin(
-            settings, core, self.broker, request_log, self._shared, self.listeners, self._metrics
+            settings,
+            core,
+            self.broker,
+            request_log,
+            self._shared,
+            self.listeners,
+            self._metrics,
+            testing,
         )
         self.admin = self._admin = make_server(admin, events, self._metrics)
 

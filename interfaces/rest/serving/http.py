@@ -31,7 +31,7 @@ class UvicornServer:
         config = admin.broker.config
         logging.getLogger("uvicorn.error").disabled = True
         self._stopping = asyncio.Event()
-        app = create_app(admin)
+        app = create_app(admin, admin.testing is not None)
         make_ready(app)
         protocol: Any = partial(
             BoundedProtocol, config.admin_max_connections, self._stopping, admin.events

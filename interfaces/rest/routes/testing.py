@@ -1,0 +1,67 @@
+"""Testing: faults, time, reset and snapshots of a broker with `testing`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from difflib import get_close_matches
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from interfaces.rest.errors import RestError
+from interfaces.rest.responses import JsonResponse
+from interfaces.rest.routes.resource import ShortRoutes, delete, get, post
+from interfaces.rest.shapes.common import ListOf, fields
+from interfaces.rest.shapes.testing import FaultBody, MoveCoordinator, NewFault
+from interfaces.rest.testing import Testing
+
+
+class TestingRoutes(ShortRoutes):
+    tag = "testing"
+    prefix = "/test"
+
+    @property
+    def _testing(self) -> Testing:
+        assert self._admin.testing is not None
+        return self._admin.testing
+
+    @post("/faults", FaultBody, status_code=201)
+    async def add_fault(self, body: NewFault) -> JsonResponse:
+        """Applies to the next requests that match, of any connection."""
+        faults = self._testing.faults
+        _check_name("api", body.api, faults.apis)
+        if body.error is not None:
+            _check_name("error", body.error, faults.errors)
+        return JsonResponse(fields(FaultBody, faults.add(**dict(body))), 201)
+
+    @get("/faults", ListOf[FaultBody])
+    async def list_faults(self, request: Request) -> Response:
+        """Also those that have matched as often as they should."""
+        bodies = (fields(FaultBody, each) for each in self._testing.faults.all())
+        return await self._list(request, "FaultList", bodies)
+
+    @delete("/faults")
+    async def delete_faults(self) -> Response:
+        self._testing.faults.clear()
+        return Response(status_code=204)
+
+    @delete("/faults/{fault_id}")
+    async def delete_fault(self, fault_id: int) -> Response:
+        if not self._testing.faults.remove(fault_id):
+            raise RestError(404, f"there is no fault {fault_id}")
+        return Response(status_code=204)
+
+    @post("/coordinator", FaultBody, status_code=201)
+    async def move_coordinator(self, body: MoveCoordinator) -> JsonResponse:
+        """Requests of the group get NOT_COORDINATOR until their client sends FindCoordinator."""
+        return JsonResponse(
+            fields(FaultBody, self._testing.faults.move_coordinator(body.group)), 201
+        )
+
+
+def _check_name(field: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        lower = {each.lower(): each for each in known}
+        close = get_close_matches(name.lower(), lower, 1)
+        hint = f"; did you mean {lower[close[0]]}?" if close else ""
+        raise RestError(422, f"{field}: unknown name {name}{hint}", 42201)

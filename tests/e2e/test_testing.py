@@ -1,0 +1,122 @@
+"""A broker with --testing: what clients do when a test makes the broker misbehave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer
+
+from tests.e2e.admin.conftest import AdminClient
+from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.conftest import EXTERNAL, new_topic
+from tests.e2e.librdkafka import deliver, next_message, producer, read_values
+
+ARGUMENTS = ["--testing", "--admin", "127.0.0.1:0"]
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
+    if EXTERNAL:
+        pytest.skip("starts a broker of its own; OTTLA_TEST_BOOTSTRAP names another")
+    with BrokerProcess(tmp_path_factory.mktemp("testing"), "memory", ARGUMENTS) as broker:
+        yield broker
+        assert broker.terminate() == 0, broker.log()
+        assert "request_failed" not in broker.log(1 << 30)
+
+
+@pytest.fixture
+def control(broker: BrokerProcess) -> Iterator[AdminClient]:
+    admin = AdminClient(broker)
+    yield admin
+    assert admin.delete("/test/faults").status == 204
+
+
+def add_fault(control: AdminClient, **fault: Any) -> None:
+    response = control.post("/test/faults", fault)
+    assert response.status == 201, response
+
+
+def matched(control: AdminClient) -> list[int]:
+    return [fault["matched"] for fault in control.get("/test/faults").json["data"]]
+
+
+def consumer_of(broker: BrokerProcess, group: str, topic: str, **settings: Any) -> Consumer:
+    defaults = {
+        "bootstrap.servers": broker.bootstrap,
+        "group.id": group,
+        "auto.offset.reset": "earliest",
+        "enable.auto.commit": False,
+        "heartbeat.interval.ms": 100,
+    }
+    consumer = Consumer(defaults | settings)
+    consumer.subscribe([topic])
+    return consumer
+
+
+def test_a_producer_retries_after_not_leader_or_follower_and_writes_once(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    topic = new_topic(broker)
+    add_fault(control, api="Produce", error="NOT_LEADER_OR_FOLLOWER", times=2, topic=topic)
+    assert not deliver(
+        producer(broker.bootstrap, retry_backoff_ms=10, topic_metadata_refresh_fast_interval_ms=10),
+        topic,
+        b"a",
+    ).errors
+    assert matched(control) == [2]
+    deliver(producer(broker.bootstrap), topic, b"b")
+    assert read_values(broker.bootstrap, topic, 2) == [b"a", b"b"]
+
+
+def test_an_idempotent_producer_writes_once_when_a_response_is_lost(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    topic = new_topic(broker)
+    add_fault(control, api="Produce", disconnect="after", topic=topic)
+    idempotent = producer(broker.bootstrap, enable_idempotence=True, reconnect_backoff_ms=10)
+    assert not deliver(idempotent, topic, b"a").errors
+    assert matched(control) == [1]
+    deliver(idempotent, topic, b"b")
+    assert read_values(broker.bootstrap, topic, 2) == [b"a", b"b"]
+
+
+def test_a_consumer_survives_a_moved_coordinator(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    topic = new_topic(broker)
+    sender = producer(broker.bootstrap)
+    deliver(sender, topic, b"a")
+    consumer = consumer_of(broker, "movers", topic)
+    try:
+        assert next_message(consumer).value() == b"a"
+        moved = control.post("/test/coordinator", {"group": "movers"})
+        assert moved.status == 201, moved
+        while matched(control) == [0]:  # the next heartbeat
+            assert consumer.poll(0.05) is None
+        deliver(sender, topic, b"b")
+        assert next_message(consumer).value() == b"b"
+        [committed] = consumer.commit(asynchronous=False)
+        assert committed.offset == 2
+    finally:
+        consumer.close()
+
+
+def test_a_consumer_starts_again_after_an_offset_out_of_range(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    topic = new_topic(broker)
+    deliver(producer(broker.bootstrap), topic, b"a")
+    consumer = consumer_of(broker, "resetters", topic)
+    try:
+        assert next_message(consumer).value() == b"a"
+        add_fault(control, api="Fetch", error="OFFSET_OUT_OF_RANGE", topic=topic)
+        assert next_message(consumer).value() == b"a"
+    finally:
+        consumer.close()
+
+
+def test_the_log_warns_of_testing(broker: BrokerProcess) -> None:
+    line = next(one for one in broker.log(1 << 20).splitlines() if '"testing"' in one)
+    assert '"startup_warning"' in line
