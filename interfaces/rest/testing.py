@@ -28,3 +28,12 @@ class Faults(Protocol):
 class Testing(Protocol):
     @property
     def faults(self) -> Faults: ...
+
+    @property
+    def advanced_ms(self) -> int:
+        """How far the clock was advanced, in all."""
+        ...
+
+    async def advance(self, by_ms: int) -> None:
+        """Returns when timers that are due have fired."""
+        ...

@@ -120,3 +120,48 @@ def test_a_consumer_starts_again_after_an_offset_out_of_range(
 def test_the_log_warns_of_testing(broker: BrokerProcess) -> None:
     line = next(one for one in broker.log(1 << 20).splitlines() if '"testing"' in one)
     assert '"startup_warning"' in line
+
+
+def advance(control: AdminClient, by_ms: int) -> dict[str, int]:
+    response = control.post("/test/clock", {"advance_ms": by_ms})
+    assert response.status == 200, response
+    clock: dict[str, int] = response.json
+    return clock
+
+
+def members(control: AdminClient, group: str) -> int:
+    count: int = control.get(f"/groups/{group}").json["members_count"]
+    return count
+
+
+def test_a_dead_member_expires_when_the_clock_is_advanced(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    """Its requests are refused before they are handled: it looks dead to the broker."""
+    topic = new_topic(broker)
+    deliver(producer(broker.bootstrap), topic, b"a")
+    dead = consumer_of(broker, "mortals", topic, **{"client.id": "dead"})
+    try:
+        assert next_message(dead).value() == b"a"
+        before = control.get("/test/clock").json
+        assert members(control, "mortals") == 1
+        add_fault(control, api="*", disconnect="before", client_id="dead", times=None)
+        advance(control, 30_000)
+        assert members(control, "mortals") == 1, "the session timeout is 45 s"
+        after = advance(control, 30_000)
+        assert members(control, "mortals") == 0
+        assert after["advanced_ms"] == before["advanced_ms"] + 60_000
+        assert after["now_ms"] >= before["now_ms"] + 60_000
+    finally:
+        control.delete("/test/faults")
+        dead.close()
+
+
+def test_committed_offsets_expire_when_the_clock_is_advanced(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    topic = new_topic(broker)
+    response = control.post("/groups/forgotten/offsets", {"to": "latest", "topic": topic})
+    assert response.status == 200, response
+    advance(control, 8 * 86_400_000)
+    assert control.get("/groups/forgotten").status == 404

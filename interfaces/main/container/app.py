@@ -44,7 +44,6 @@ class App:
     def __init__(
         self, settings: Settings, loop: asyncio.AbstractEventLoop, events: EventLog
     ) -> None:
-        self._scheduler = AsyncioScheduler(loop)
         self._offsets_in_file = settings.offsets.is_file
         #: Committed offsets are loaded, or unusable.
         self._settled = asyncio.Event()
@@ -55,10 +54,12 @@ class App:
         self._offset_repository: OffsetRepository | None = None
         self._admin: AdminServer | None = None
         self._testing: BrokerTesting | None = None
+        self._scheduler, self._clock = AsyncioScheduler(loop), SystemClock()
         if settings.broker.testing:
             from interfaces.main.container.testing import BrokerTesting
 
-            self._testing = BrokerTesting(self._scheduler)
+            self._testing = testing = BrokerTesting(loop)
+            self._scheduler, self._clock = testing.scheduler, testing.clock
         adapters = Adapters(
             storage_url=settings.storage.url,
             offsets_url=settings.offsets.url,
@@ -77,7 +78,7 @@ class App:
 
     def _make(self, settings: Settings, adapters: Adapters) -> None:
         config, scheduler, events = settings.broker, self._scheduler, self._events
-        core = Core(config, scheduler, SystemClock(), events, self.storage)
+        core = Core(config, scheduler, self._clock, events, self.storage)
         self._topics = core.topics
         self._offset_repository = adapters.offsets(
             when_committed=core.commits.when_committed,

@@ -12,7 +12,13 @@ from interfaces.rest.errors import RestError
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import ShortRoutes, delete, get, post
 from interfaces.rest.shapes.common import ListOf, fields
-from interfaces.rest.shapes.testing import FaultBody, MoveCoordinator, NewFault
+from interfaces.rest.shapes.testing import (
+    AdvanceClock,
+    ClockBody,
+    FaultBody,
+    MoveCoordinator,
+    NewFault,
+)
 from interfaces.rest.testing import Testing
 
 
@@ -57,6 +63,20 @@ class TestingRoutes(ShortRoutes):
         return JsonResponse(
             fields(FaultBody, self._testing.faults.move_coordinator(body.group)), 201
         )
+
+    @get("/clock", ClockBody)
+    async def get_clock(self) -> JsonResponse:
+        return self._clock()
+
+    @post("/clock", ClockBody)
+    async def advance_clock(self, body: AdvanceClock) -> JsonResponse:
+        """Timers that are due fire before the response: sessions, retention of offsets, ..."""
+        await self._testing.advance(body.advance_ms)
+        return self._clock()
+
+    def _clock(self) -> JsonResponse:
+        body = ClockBody(now_ms=self._admin.clock.now_ms(), advanced_ms=self._testing.advanced_ms)
+        return JsonResponse(body)
 
 
 def _check_name(field: str, name: str, known: Collection[str]) -> None:

@@ -9,6 +9,9 @@ from typing_extensions import TypedDict
 
 from interfaces.rest.shapes.common import RequestModel
 
+#: Ten years.
+MAX_ADVANCE_MS = 3653 * 86_400_000
+
 Disconnect = Literal["before", "after"]
 
 
@@ -75,3 +78,15 @@ class FaultBody(TypedDict):
 
 class MoveCoordinator(RequestModel):
     group: Annotated[str, Field(min_length=1, examples=["billing"])]
+
+
+class AdvanceClock(RequestModel):
+    advance_ms: Annotated[
+        int, Field(ge=0, le=MAX_ADVANCE_MS, description="Never backward.", examples=[600_000])
+    ]
+
+
+class ClockBody(TypedDict):
+    now_ms: int
+    #: By all requests together.
+    advanced_ms: int

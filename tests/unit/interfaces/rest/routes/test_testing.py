@@ -14,6 +14,12 @@ from tests.fakes.admin import FakeAdmin
 class FakeTesting:
     def __init__(self, admin: FakeAdmin) -> None:
         self.faults = Faults(admin.fake.scheduler)
+        self._clock = admin.fake.clock
+        self.advanced_ms = 0
+
+    async def advance(self, by_ms: int) -> None:
+        self._clock.advance(by_ms)
+        self.advanced_ms += by_ms
 
 
 @pytest.fixture
@@ -89,3 +95,18 @@ def test_a_fault_that_makes_no_sense_is_refused(
     response = admin.post("/test/faults", body)
     assert (response.status, response.json["error_code"]) == (422, 42201)
     assert response.json["message"] == message
+
+
+def test_the_clock_is_advanced(admin: FakeAdmin) -> None:
+    before = admin.get("/test/clock").json
+    assert before == {"now_ms": admin.fake.clock.now_ms(), "advanced_ms": 0}
+    response = admin.post("/test/clock", {"advance_ms": 600_000})
+    after = {"now_ms": before["now_ms"] + 600_000, "advanced_ms": 600_000}
+    assert (response.status, response.json) == (200, after)
+    assert admin.get("/test/clock").json == after
+
+
+@pytest.mark.parametrize("advance_ms", [-1, 10**15, "soon"])
+def test_the_clock_goes_forward_only(admin: FakeAdmin, advance_ms: object) -> None:
+    assert admin.post("/test/clock", {"advance_ms": advance_ms}).status == 422
+    assert admin.get("/test/clock").json["advanced_ms"] == 0
