@@ -237,6 +237,7 @@ GROUPS = {
         {
             "requested": "By a client.",
             "expired": "It was empty for `offsets.retention.minutes`.",
+            "reset": "By a test, with everything else (`POST /test/reset`).",
         },
     ),
     "offsets_expired": Event(

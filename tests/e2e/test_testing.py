@@ -165,3 +165,31 @@ def test_committed_offsets_expire_when_the_clock_is_advanced(
     assert response.status == 200, response
     advance(control, 8 * 86_400_000)
     assert control.get("/groups/forgotten").status == 404
+
+
+def test_clients_stay_connected_when_everything_is_deleted(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    """The consumer joins its group again, and reads the new topic from its start."""
+    topic = new_topic(broker)
+    sender = producer(broker.bootstrap, enable_idempotence=True)
+    deliver(sender, topic, b"a")
+    fast = {"topic.metadata.refresh.interval.ms": 100, "reconnect.backoff.ms": 10}
+    consumer = consumer_of(broker, "stayers", topic, **fast)
+    try:
+        assert next_message(consumer).value() == b"a"
+        consumer.commit(asynchronous=False)
+        reset = control.post("/test/reset")
+        assert reset.status == 200 and reset.json["groups"] >= 1, reset
+        assert control.get("/topics").json["data"] == []
+        assert control.post("/topics", {"name": topic}).status == 201
+        deliver(producer(broker.bootstrap), topic, b"b")
+        values = []
+        while b"b" not in values:
+            message = consumer.poll(10)
+            assert message is not None, "the consumer reads nothing"
+            if message.error() is None:  # the topic is unknown for a while
+                values.append(message.value())
+        assert values == [b"b"]
+    finally:
+        consumer.close()

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from interfaces.rest.errors import RestError
+from interfaces.rest.pending import value_of
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import ShortRoutes, delete, get, post
 from interfaces.rest.shapes.common import ListOf, fields
@@ -18,6 +19,7 @@ from interfaces.rest.shapes.testing import (
     FaultBody,
     MoveCoordinator,
     NewFault,
+    ResetDone,
 )
 from interfaces.rest.testing import Testing
 
@@ -76,6 +78,17 @@ class TestingRoutes(ShortRoutes):
 
     def _clock(self) -> JsonResponse:
         body = ClockBody(now_ms=self._admin.clock.now_ms(), advanced_ms=self._testing.advanced_ms)
+        return JsonResponse(body)
+
+    @post("/reset", ResetDone)
+    async def reset(self) -> JsonResponse:
+        """Deletes all topics, groups, committed offsets, dynamic configs and faults, durably."""
+        catalog, groups = self._broker.catalog, self._broker.groups.registry
+        body = ResetDone(topics=len(catalog), groups=len(groups))
+        self._testing.faults.clear()
+        failure = await value_of(self._broker.reset.reset())
+        if failure is not None:
+            raise failure
         return JsonResponse(body)
 
 

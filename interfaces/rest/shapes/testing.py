@@ -90,3 +90,10 @@ class ClockBody(TypedDict):
     now_ms: int
     #: By all requests together.
     advanced_ms: int
+
+
+class ResetDone(TypedDict):
+    """What was deleted."""
+
+    topics: int
+    groups: int

@@ -110,3 +110,18 @@ def test_the_clock_is_advanced(admin: FakeAdmin) -> None:
 def test_the_clock_goes_forward_only(admin: FakeAdmin, advance_ms: object) -> None:
     assert admin.post("/test/clock", {"advance_ms": advance_ms}).status == 422
     assert admin.get("/test/clock").json["advanced_ms"] == 0
+
+
+def test_a_reset_deletes_topics_and_faults(admin: FakeAdmin) -> None:
+    admin.fake.topic("t")
+    admin.post("/test/faults", {"api": "*", "delay_ms": 1})
+    response = admin.post("/test/reset")
+    assert (response.status, response.json) == (200, {"topics": 1, "groups": 0})
+    assert admin.get("/topics").json["data"] == admin.get("/test/faults").json["data"] == []
+
+
+def test_a_reset_that_is_not_durable_fails(admin: FakeAdmin) -> None:
+    admin.fake.topic("t")
+    admin.fake.commit.fail_next()
+    assert admin.post("/test/reset").status == 503
+    assert len(admin.get("/topics").json["data"]) == 1
