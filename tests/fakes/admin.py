@@ -47,7 +47,7 @@ _current = _CurrentAdmin()
 
 @cache
 def _shared_app() -> FastAPI:
-    app = create_app(cast(Admin, _current))
+    app = create_app(cast(Admin, _current), testing=True)
     make_ready(app)
     return app
 
