@@ -22,6 +22,13 @@ class AdminSettings:
         "Host names that browsers may use for the admin side, in addition to the addresses it "
         "listens on and localhost.",
     )
+    access_control_allow_origin: tuple[str, ...] = setting(
+        "access.control.allow.origin",
+        LIST,
+        (),
+        "Origins, as http://localhost:3000, whose web pages may use the admin side (CORS); *: all "
+        "pages. Without authentication such a page can do everything.",
+    )
     admin_max_connections: int = setting(
         "admin.max.connections",
         INT,

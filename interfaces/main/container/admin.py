@@ -51,9 +51,8 @@ def make_admin(
         started_at_ms=metrics.started_at_ms,
         requests=shared.request_accounting.recent,
         metrics=metrics,
-        counted=lambda: [
-            (route.title, route.version, route.counts) for route in shared.routes.made.values()
-        ],
+        history=metrics.history,
+        counted=metrics.counted,
         connections=lambda: list(shared.sessions),
         listeners=open_listeners,
         checks={

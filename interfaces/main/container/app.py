@@ -173,6 +173,7 @@ class App:
         self._shared.watch_idle()
         self.broker.start_upkeep()
         self._loop_lag.start()
+        self._metrics.history.start()
         self._metrics.start_sending(self._scheduler.from_thread, self._events)
         self.broker.background.after_ms(STRAYS_AFTER_MS, self._name_strays)
         if self.storage.start_flush is not None:

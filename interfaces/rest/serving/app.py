@@ -30,6 +30,7 @@ from interfaces.rest.routes.connections import ConnectionRoutes
 from interfaces.rest.routes.console_data import ConsoleDataRoutes
 from interfaces.rest.routes.groups import ConfluentGroupRoutes, GroupRoutes
 from interfaces.rest.routes.health import HealthRoutes
+from interfaces.rest.routes.history import HistoryRoutes
 from interfaces.rest.routes.metrics import MetricsRoutes
 from interfaces.rest.routes.partitions import PartitionRoutes
 from interfaces.rest.routes.produce import ProduceRoutes
@@ -63,6 +64,7 @@ OWN: tuple[type[Routes], ...] = (
     ConsoleDataRoutes,
     HealthRoutes,
     MetricsRoutes,
+    HistoryRoutes,
     ConnectionRoutes,
     SettingRoutes,
     ClusterRoutes,
