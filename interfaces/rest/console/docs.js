@@ -58,7 +58,7 @@ function operationCard(api, method, path, operation) {
 function operationBody(api, method, path, operation) {
   const inputs = (operation.parameters ?? []).map((parameter) => [parameter, h('input', { placeholder: typeOf(parameter.schema) })])
   const schema = operation.requestBody?.content['application/json'].schema
-  const body = schema && h('textarea', { rows: 10, spellcheck: 'false', value: JSON.stringify(resolved(api, schema).examples[0], null, 2) })
+  const body = schema && h('textarea', { rows: 10, spellcheck: 'false', value: JSON.stringify(resolved(api, schema).examples?.[0] ?? {}, null, 2) })
   const curl = h('pre', { 'aria-label': 'curl' })
   const output = h('pre', { 'aria-label': 'Response', role: 'status', hidden: true })
   let sending = null
