@@ -21,16 +21,17 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
 def test_requests_are_found_and_followed(broker: BrokerProcess, name: str) -> None:
     ottla = Ottla(broker.bootstrap)
     where = ("--admin", broker.admin.bootstrap)
-    ottla.run("produce", name, "-X", "client.id=first", stdin=b"x\n")
-    ottla.run("topic", "create", name, "-X", "client.id=second", code=1)
+    for client, code in (("first", 0), ("second", 1)):
+        ottla.run("topic", "create", name, "-X", f"client.id={client}", code=code)
 
-    [produced] = ottla.run("requests", *where, "--client-id", "first", "--api", "Produce").rows
-    assert (produced[1], produced[4], produced[6:]) == ("first", "Produce", [name, "-"])
-    failed = ("--errors", "--api", "CreateTopics", "-n", "1", "-o", "json")
+    api = ("--api", "CreateTopics")
+    [created] = ottla.run("requests", *where, "--client-id", "first", *api).rows
+    assert (created[1], created[4], created[6:]) == ("first", "CreateTopics", [name, "-"])
+    failed = ("--errors", *api, "-n", "1", "-o", "json")
     shown = json.loads(ottla.run("requests", *where, *failed).out)
     assert (shown["client_id"], shown["errors"]) == ("second", ["TOPIC_ALREADY_EXISTS"])
-    number = ("--correlation-id", produced[3], "--api", "Produce")
-    assert ottla.run("requests", *where, *number).rows == [produced]
+    number = ("--correlation-id", created[3], "--client-id", "first")
+    assert ottla.run("requests", *where, *number).rows == [created]
 
     with ottla.start("requests", *where, "-f", "--client-id", "third", "-o", "json") as following:
         assert following.stdout is not None
