@@ -132,10 +132,7 @@ def _details(
         sizes[one.topic] += one.size
     for line in failed:
         complain(line)
-    return {
-        name: {"records": records[name], "size": sizes.get(name)}
-        for name in topics
-    }
+    return {name: {"records": records[name], "size": sizes.get(name)} for name in topics}
 
 
 def describe(parsed: argparse.Namespace) -> int:

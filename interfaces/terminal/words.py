@@ -23,9 +23,7 @@ def command(
 ) -> Parser:
     """`runs` is MODULE:FUNCTION in the package whose command it is."""
     description = f"{short[0].upper()}{short[1:]}.{' ' + more if more else ''}"
-    added: Parser = commands.add_parser(
-        name, help=short, description=description, aliases=aliases
-    )
+    added: Parser = commands.add_parser(name, help=short, description=description, aliases=aliases)
     added.set_defaults(runs=runs)
     return added
 
