@@ -26,6 +26,7 @@ _OPTIONS = {
     "flush": "flush",
     "log_requests": "log.requests",
     "log_format": "log.format",
+    "testing": "testing",
 }
 
 
@@ -138,6 +139,12 @@ def _add_settings(command: argparse.ArgumentParser) -> None:
     add("--flush", metavar="commit|interval|os", help="when data is flushed to disk (commit)")
     add("--log-requests", metavar="all|slow|errors|off", help="which requests are logged (errors)")
     add("--log-format", metavar="console|json", help="format of the log (console on a terminal)")
+    add(
+        "--testing",
+        action="store_const",
+        const="true",
+        help="for tests: REST has /test/, with faults, time, reset and snapshots",
+    )
     add(
         "--set",
         action="append",

@@ -1,4 +1,4 @@
-"""The admin side: the HTTP listeners for REST, metrics and the console."""
+"""The admin side: the HTTP listeners for REST, metrics and the console; control by tests."""
 
 from __future__ import annotations
 
@@ -43,4 +43,11 @@ class AdminSettings:
         "The largest body of a request to the admin side, except for records.",
         minimum=1024,
         unit="bytes",
+    )
+    testing: bool = setting(
+        "testing",
+        BOOLEAN,
+        False,
+        "For tests: REST has /test/, which injects faults, advances the clock, deletes everything, "
+        "and takes and restores snapshots.",
     )

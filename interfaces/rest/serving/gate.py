@@ -176,12 +176,17 @@ class Gate:
         await JsonResponse(body, error.status_code)(exchange.scope, receive, send)
 
     def _log(self, exchange: Exchange, headers: dict[str, str], failure: Exception | None) -> None:
-        elapsed_ns = perf_counter_ns() - exchange.received_ns
+        now_ns = perf_counter_ns()
+        elapsed_ns = now_ns - exchange.received_ns
         log = self._admin.request_log
         failed = exchange.failed
+        software = headers.get("user-agent", "")
+        if failed or not exchange.is_polling:
+            now_ms = self._admin.clock.now_ms()
+            self._admin.requests.add_http(exchange.record(software, now_ns, now_ms))
         fields: dict[str, object] = {
             "correlation_id": exchange.correlation_id,
-            "software": headers.get("user-agent", "")[:200],
+            "software": software[:200],
             "peer": exchange.peer,
             "listener": "admin",
             "api": exchange.api,

@@ -31,7 +31,7 @@ class UvicornServer:
         config = admin.broker.config
         logging.getLogger("uvicorn.error").disabled = True
         self._stopping = asyncio.Event()
-        app = create_app(admin)
+        app = create_app(admin, admin.testing is not None)
         make_ready(app)
         guard = Guard(hosts, config.admin_allowed_hosts, config.access_control_allow_origin)
         protocol: Any = partial(
