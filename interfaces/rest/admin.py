@@ -18,6 +18,7 @@ from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo, RequestLog, RequestRecord
+from interfaces.rest.testing import Testing
 
 
 class Connection(Protocol):
@@ -94,3 +95,5 @@ class Admin:
     origin: Callable[[str], str]
     #: As a URL without credentials.
     storage: str
+    #: None unless the broker has `testing`.
+    testing: Testing | None = None

@@ -28,7 +28,8 @@ print a scrape configuration, alerts and a dashboard ([grafana/ottla.json](grafa
   `ottla_requests_without_response_total` only.
 - Counters do not go down while a partition cannot be read.
 - A scrape is read in slices of a millisecond; scrapes that overlap get the same text. The first one
-  loads all partitions that no client has used since the start.
+  loads all partitions that no client has used since the start. It has 40 lines for each API in use
+  and 8 for each partition: 81 KB with ten topics.
 - `kafka_network_requestmetrics_totaltimems` covers the time since the start. For recent latencies
   use `histogram_quantile` over `ottla_request_duration_seconds_bucket`.
 - Metrics that make sense in a cluster only have constant values: one broker, one replica, no

@@ -47,7 +47,7 @@ _current = _CurrentAdmin()
 
 @cache
 def _shared_app() -> FastAPI:
-    app = create_app(cast(Admin, _current))
+    app = create_app(cast(Admin, _current), testing=True)
     make_ready(app)
     return app
 
@@ -70,6 +70,11 @@ class RestResponse:
 
     def __repr__(self) -> str:
         return f"RestResponse({self.status}, {self.body[:500]!r})"
+
+
+def facts(body: Mapping[str, Any], *names: str) -> tuple[Any, ...]:
+    """The values of these fields."""
+    return tuple(body[name] for name in names)
 
 
 class FakeAdmin:
@@ -114,7 +119,8 @@ class FakeAdmin:
             storage="memory://",
         )
         self.stopping = asyncio.Event()
-        self.gate = Gate(app_of(self.admin), self.admin, Guard(["127.0.0.1"], []), self.stopping)
+        guard = Guard(["127.0.0.1"], [], self.fake.config.access_control_allow_origin)
+        self.gate = Gate(app_of(self.admin), self.admin, guard, self.stopping)
 
     def _collector(self) -> Collector:
         broker, clock = self.fake.broker, self.fake.clock

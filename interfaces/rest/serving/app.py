@@ -36,6 +36,7 @@ from interfaces.rest.routes.partitions import PartitionRoutes
 from interfaces.rest.routes.produce import ProduceRoutes
 from interfaces.rest.routes.records import RecordRoutes
 from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.testing import TestingRoutes
 from interfaces.rest.routes.topics import TopicRoutes
 from interfaces.rest.routes.truncate import TruncateRoutes
 from interfaces.rest.serving.methods import methods_of
@@ -70,7 +71,8 @@ OWN: tuple[type[Routes], ...] = (
 )
 
 
-def create_app(admin: Admin) -> FastAPI:
+def create_app(admin: Admin, testing: bool) -> FastAPI:
+    """`testing`: with the routes of a broker that has `testing`."""
     use_any_name()
     app = FastAPI(
         title="Ottla",
@@ -94,7 +96,7 @@ def create_app(admin: Admin) -> FastAPI:
     fields = [Depends(known_query)]
     known = [Depends(clusters.known_cluster), *fields]
 
-    for resource in OWN:
+    for resource in (*OWN, TestingRoutes) if testing else OWN:
         app.include_router(resource(admin).router(), dependencies=fields)
     for resource in RESOURCES:
         both = resource(admin).router()
