@@ -56,7 +56,7 @@ async function head(root, name, signal) {
   }
   root.topic = topic
   root.facts = [h('span', {}, plural(topic.partitions_count, 'partition')), h('span')]
-  title.append(h('div', { class: 'line-up soft' }, root.facts))
+  title.append(h('div', { class: 'soft' }, root.facts))
   replace(
     root,
     h('div', { class: 'head' }, title, h('div', { class: 'actions' }, actions(name, topic.partitions_count))),
@@ -76,7 +76,7 @@ async function update([figures, groups], name, signal) {
     topic.messages_in_per_sec !== null && `${short(topic.messages_in_per_sec)} records/s in`,
   ].filter(Boolean).join(' · ')
   const more = topic.groups.length - LINKED_GROUPS
-  const links = h('span', {}, topic.groups.length > 0 && '· read by ', topic.groups.slice(0, LINKED_GROUPS).map((id, n) => [n > 0 && ', ', groupLink(id)]), more > 0 && [' and ', h('a', { href: to('topics', name, 'consumers') }, plural(more, 'more group'))])
+  const links = h('span', {}, topic.groups.length > 0 && ' · read by ', topic.groups.slice(0, LINKED_GROUPS).map((id, n) => [n > 0 && ', ', groupLink(id)]), more > 0 && [' and ', h('a', { href: to('topics', name, 'consumers') }, plural(more, 'more group'))])
   // A link stays while its group does: the user may be about to press it.
   if (!groups.isEqualNode(links)) replace(groups, ...links.childNodes)
 }
