@@ -9,6 +9,7 @@ from contextlib import suppress
 from application.partitions.strays import stray_partitions
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
+from domain.configs.listeners import EVERY_ADDRESS
 from domain.errors import StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.observability.loop_lag import LoopLag
@@ -17,13 +18,12 @@ from infrastructure.scanning.scan_worker import ScanProcesses
 from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.kafka.connections.listener import Listener
-from interfaces.kafka.connections.shared import Advertised, Shared
+from interfaces.kafka.connections.shared import Shared
 from interfaces.main.container.adapters import Adapters
 from interfaces.main.container.admin import make_admin, make_server
 from interfaces.main.container.core import Core
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.container.services import make_broker
-from interfaces.main.settings.listeners import EVERY_ADDRESS
 from interfaces.main.settings.sources import Settings
 from interfaces.rest.serving.server import AdminServer
 from interfaces.terminal.addresses import host_port, is_loopback
@@ -83,13 +83,7 @@ class App:
         )
         self._shared = Shared(self.broker, scheduler, events, request_log)
         self._shared.admin_urls = self._admin_urls
-        self.listeners = [
-            Listener(
-                self._shared,
-                Advertised(one.name, one.advertised_host, one.advertised_port),
-            )
-            for one in settings.listeners
-        ]
+        self.listeners = [Listener(self._shared, one.name) for one in settings.listeners]
         self._loop_lag = LoopLag(core.background)
         self._metrics = BrokerMetrics(
             core, self.broker, self._shared, self.listeners, self._loop_lag

@@ -13,7 +13,9 @@ from tests.fakes.settings import settings
 
 def started(port: int = 19092, **given: str) -> Started:
     chosen = settings(**given)
-    opened = [OpenListener(each, each.host or "0.0.0.0", port) for each in chosen.listeners]
+    opened = [
+        OpenListener(each, each.host or "0.0.0.0", port, chosen.broker) for each in chosen.listeners
+    ]
     return Started(chosen, "1.2.3", "a-cluster", opened, "2 topics, 3 partitions")
 
 
@@ -85,7 +87,7 @@ def test_the_settings_file_is_named(tmp_path: Path) -> None:
     file = tmp_path / "server.properties"
     file.write_text("num.partitions=2")
     chosen = load_settings({}, {}, file)
-    opened = [OpenListener(chosen.listeners[0], "127.0.0.1", 1)]
+    opened = [OpenListener(chosen.listeners[0], "127.0.0.1", 1, chosen.broker)]
     assert f"  settings   {file}\n" in banner(Started(chosen, "1", "c", opened, "nothing"))
 
 
