@@ -74,6 +74,11 @@ def health(parsed: argparse.Namespace) -> int:
 
 def _health(parsed: argparse.Namespace, timeout_s: float) -> dict[str, Any]:
     """With a new client: one that failed to connect backs off."""
+    if parsed.admin is not None:
+        from interfaces.cli import readiness
+
+        found = readiness.problems(parsed.admin, timeout_s)
+        return {"healthy": not found, "problems": found}
     clients = Clients(parsed)
     clients.timeout_s = timeout_s
     reasons: list[str] = []

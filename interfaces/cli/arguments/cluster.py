@@ -23,5 +23,8 @@ def add(commands: Commands) -> None:
     health.add_argument(
         *("-e", "--exit-when-healthy"), action="store_true", help="with -w: until healthy"
     )
+    health.add_argument(
+        "--admin", metavar="HOST:PORT", help="ask /readyz of an Ottla broker here instead"
+    )
     add_output(health)
     add_client(health)
