@@ -15,7 +15,7 @@ def test_a_row_has_its_files(api: Api) -> None:
     files = [
         f"interfaces/kafka/wire/messages/{api.name}.py",
         f"interfaces/kafka/handlers/{api.name}.py",
-        f"tests/unit/interfaces/kafka/handlers/test_{api.name}.py",
+        f"tests/oracle/scenarios/{api.name}.py",
     ]
     assert [file for file in files if not (ROOT / file).is_file()] == []
 

@@ -180,7 +180,7 @@ def _responds(port: int) -> bool:
     """Whether Metadata lists a broker; Kafka opens its port earlier."""
     try:
         with RawClient("127.0.0.1", port, patience_s=5) as client:
-            _throttle, brokers = client.ask(3, 4, b"\0\0\0\0\0").take("ii")
+            _throttle, brokers = client.request(3, 4, b"\0\0\0\0\0").take("ii")
             return brokers > 0
     except OSError:
         return False

@@ -60,7 +60,7 @@ def _fetched(cache: Path, quick: bool) -> dict[str, float]:
         kafka.topic("t")
         client = kafka.client()
         for _ in range(64):
-            client.ask(produce("x" * 16_000), 9)
+            client.request(produce("x" * 16_000), 9)
         for size, max_bytes in (("16 KB", 17_000), ("1 MB", 1 << 20)):
             request = fetch()
             request.max_bytes = max_bytes

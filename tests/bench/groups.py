@@ -89,14 +89,14 @@ def _committed(broker: Broker) -> None:
             _find_coordinator(one, _group(connection))
             api, version, bodies = _commits(connection)
             for body in bodies:
-                while any(_commit_errors(one.ask(api, version, body).rest())):
+                while any(_commit_errors(one.request(api, version, body).rest())):
                     pass  # or is still loading it
     broker.filled.add(TOPIC)
 
 
 def _find_coordinator(client: RawClient, group_id: str) -> None:
     """Kafka creates __consumer_offsets on the first FindCoordinator."""
-    while client.ask(FIND_COORDINATOR, 1, string(group_id) + b"\0").take("ih")[1]:
+    while client.request(FIND_COORDINATOR, 1, string(group_id) + b"\0").take("ih")[1]:
         time.sleep(0.05)
 
 
@@ -112,7 +112,7 @@ def _exchange(
     with broker.connect() as one:
         for connection in range(count):
             api, version, requests = bodies(connection)
-            responses = {one.ask(api, version, body).rest() for body in requests}
+            responses = {one.request(api, version, body).rest() for body in requests}
             if len(responses) != 1:
                 raise LoadFailed("a response is not always the same")
             frames = [frame(api, version, 0, body, "rawbench") for body in requests]

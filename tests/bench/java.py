@@ -52,11 +52,11 @@ class JavaClients:
         self._log = cache / "java.log"
         self._process: LineProcess | None = None
 
-    def ask(self, *words: object) -> Figures:
+    def request(self, *words: object) -> Figures:
         if self._process is None:
             self._process = LineProcess(self._command, self._log)
         try:
-            response = json.loads(self._process.ask(" ".join(map(str, words))))
+            response = json.loads(self._process.request(" ".join(map(str, words))))
         except (AssertionError, OSError) as failure:
             # A late response must not be read as the next one's.
             self._process.process.kill()
@@ -84,15 +84,17 @@ def loads(clients: JavaClients, topic: Topic, filler: Filler, scale: float) -> I
         if broker.pid not in warm:
             warm.add(broker.pid)
             for _name, size, count in PRODUCED:
-                clients.ask("produce", broker.address, new_topic(broker), int(count * scale), size)
-            clients.ask("consume", broker.address, topic.name, size_bytes)
-            clients.ask("group", broker.address, topic.name, in_a_group, "classic")
+                clients.request(
+                    "produce", broker.address, new_topic(broker), int(count * scale), size
+                )
+            clients.request("consume", broker.address, topic.name, size_bytes)
+            clients.request("group", broker.address, topic.name, in_a_group, "classic")
 
     for name, size, count in PRODUCED:
         yield Load(name, _producer(clients, size, int(count * scale)), warm_up)
     yield Load(
         "consumer, 1 KB",
-        lambda broker: clients.ask("consume", broker.address, topic.name, size_bytes),
+        lambda broker: clients.request("consume", broker.address, topic.name, size_bytes),
         warm_up,
     )
     for protocol in ("classic", "consumer"):
@@ -107,15 +109,15 @@ def latency_loads(clients: JavaClients, scale: float) -> Iterator[Load]:
     count = max(500, int(LATENCIES * scale))
     yield Load(
         "Kafka's EndToEndLatency, mean",
-        lambda broker: clients.ask("latency", broker.address, new_topic(broker), count),
+        lambda broker: clients.request("latency", broker.address, new_topic(broker), count),
     )
 
 
 def _in_a_group(
     clients: JavaClients, topic: Topic, records: int, protocol: str, broker: Broker
 ) -> Figures:
-    return clients.ask("group", broker.address, topic.name, records, protocol)
+    return clients.request("group", broker.address, topic.name, records, protocol)
 
 
 def _producer(clients: JavaClients, size: int, count: int) -> Callable[[Broker], Figures]:
-    return lambda broker: clients.ask("produce", broker.address, new_topic(broker), count, size)
+    return lambda broker: clients.request("produce", broker.address, new_topic(broker), count, size)

@@ -46,7 +46,7 @@ class Check:
 
     def _described_topics(self) -> dict[str, tuple[bytes, int]]:
         body = b"\0" + b"".join(MetadataRequest(topics=None).encode(12))
-        response = self.client.ask(METADATA, 12, body)
+        response = self.client.request(METADATA, 12, body)
         found = {}
         for topic in MetadataResponse.decode(12, response.data, 5)[0].topics:
             indexes = sorted(one.partition_index for one in topic.partitions)
@@ -105,7 +105,7 @@ class Check:
 
     def _offset(self, topic: Topic, index: int, timestamp: int, expected: int) -> None:
         body = string(topic.name) + array([struct.pack(">iq", index, timestamp)])
-        response = self.client.ask(LIST_OFFSETS, 1, struct.pack(">i", -1) + array([body]))
+        response = self.client.request(LIST_OFFSETS, 1, struct.pack(">i", -1) + array([body]))
         response.take("i"), response.string()
         _count, _index, error, _time, offset = response.take("iihqq")
         if error or offset != expected:

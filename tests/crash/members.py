@@ -69,7 +69,7 @@ class Member(Client):
         self.has_place = False
         self.responses = 0
 
-    def ask(self, request: Request, version: int, response: type[Response]) -> None:
+    def request(self, request: Request, version: int, response: type[Response]) -> None:
         floor = self.group.highest
         self.send_request(
             request.api_key,
@@ -147,7 +147,7 @@ class ClassicMember(Member):
             request = HeartbeatRequest(
                 group_id=self.group.group_id, generation_id=self.number, member_id=self.member_id
             )
-            self.ask(request, 4, HeartbeatResponse)
+            self.request(request, 4, HeartbeatResponse)
 
     def _join(self) -> None:
         self.has_place = False
@@ -160,7 +160,7 @@ class ClassicMember(Member):
             protocol_type="consumer",
             protocols=[JoinGroupRequestProtocol(name="range", metadata=metadata)],
         )
-        self.ask(request, 7, JoinGroupResponse)
+        self.request(request, 7, JoinGroupResponse)
 
     def _sync(self) -> None:
         shares = [SyncGroupRequestAssignment(member_id=one, assignment=b"x") for one in self.ids]
@@ -172,7 +172,7 @@ class ClassicMember(Member):
             protocol_name="range",
             assignments=shares,
         )
-        self.ask(request, 5, SyncGroupResponse)
+        self.request(request, 5, SyncGroupResponse)
 
     def received(self, request: Any, response: Any, floor: int) -> None:
         code = response.error_code
@@ -220,7 +220,7 @@ class ConsumerMember(Member):
             request.rebalance_timeout_ms = SESSION_MS
         if joins or self.responses % REJOINS_AFTER == 0:
             request.subscribed_topic_names = [self.topics.main.name]
-        self.ask(request, 1, ConsumerGroupHeartbeatResponse)
+        self.request(request, 1, ConsumerGroupHeartbeatResponse)
 
     def received(self, request: Any, response: Any, floor: int) -> None:
         code = response.error_code

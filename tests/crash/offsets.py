@@ -82,7 +82,7 @@ def _fetch(client: RawClient, group_id: str) -> dict[str, dict[int, tuple[int, s
     request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group_id, topics=None)])
     while True:
         body = b"\0" + b"".join(request.encode(FETCH_VERSION))
-        response = client.ask(request.api_key, FETCH_VERSION, body)
+        response = client.request(request.api_key, FETCH_VERSION, body)
         [group] = OffsetFetchResponse.decode(FETCH_VERSION, response.data, TAGS)[0].groups
         if group.error_code == LOADING:
             continue

@@ -37,7 +37,7 @@ class LineProcess:
         self.waiting.register(self.responses, selectors.EVENT_READ)
         self.unread = b""
 
-    def ask(self, line: str) -> str:
+    def request(self, line: str) -> str:
         self.requests.write(line.encode() + b"\n")
         self.requests.flush()
         while b"\n" not in self.unread:

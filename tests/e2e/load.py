@@ -1,4 +1,4 @@
-"""Producers that keep a ledger of what was acknowledged, to be held against what is there later."""
+"""Producers with a ledger of acknowledged records, which is compared with the log later."""
 
 from __future__ import annotations
 

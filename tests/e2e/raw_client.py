@@ -1,7 +1,7 @@
-"""One socket that speaks just enough of the protocol to tell a story byte by byte.
+"""A client over one socket, for tests that control each byte.
 
-Written by hand in versions that are not flexible, and apart from Ottla's own codec, so that the
-two cannot share a mistake. Real clients prove the rest.
+Written by hand in versions that are not flexible, without Ottla's codec, so that the two cannot
+share a mistake.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class RawClient:
         (correlation_id,) = response.take("i")
         return correlation_id, response
 
-    def ask(self, key: int, version: int, body: bytes = b"") -> Reader:
+    def request(self, key: int, version: int, body: bytes = b"") -> Reader:
         sent = self.send(key, version, body)
         correlation_id, response = self.receive()
         assert correlation_id == sent
@@ -199,7 +199,7 @@ class RawClient:
         return True
 
     def api_versions(self) -> dict[int, tuple[int, int]]:
-        response = self.ask(API_VERSIONS, 0)
+        response = self.request(API_VERSIONS, 0)
         error, count = response.take("hi")
         assert error == 0
         rows = [response.take("hhh") for _ in range(count)]
@@ -210,7 +210,9 @@ class RawClient:
     ) -> int:
         pairs = array(string(k) + string(v) for k, v in (configs or {}).items())
         topic = string(name) + struct.pack(">ih", partitions, 1) + array([]) + pairs
-        response = self.ask(CREATE_TOPICS, 2, array([topic]) + struct.pack(">i?", 30_000, False))
+        response = self.request(
+            CREATE_TOPICS, 2, array([topic]) + struct.pack(">i?", 30_000, False)
+        )
         response.take("ii")
         response.string()
         return response.take("h")[0]
@@ -221,10 +223,12 @@ class RawClient:
         return sum(error == 0 for error, _ in found)
 
     def produce(self, topic: str, records: bytes, partition: int = 0, acks: int = -1) -> Produced:
-        return read_produced(self.ask(PRODUCE, 7, produce_body(topic, partition, records, acks)))
+        return read_produced(
+            self.request(PRODUCE, 7, produce_body(topic, partition, records, acks))
+        )
 
     def fetch(self, topic: str, offset: int, partition: int = 0, **limits: int) -> Fetched:
-        return read_fetched(self.ask(FETCH, 4, fetch_body(topic, partition, offset, **limits)))
+        return read_fetched(self.request(FETCH, 4, fetch_body(topic, partition, offset, **limits)))
 
     def fetch_everything(self, topic: str, partition: int = 0) -> list[tuple[int, bytes]]:
         """Every batch from the beginning up to the high watermark of the first response."""
@@ -241,7 +245,7 @@ class RawClient:
     def init_producer_id(self) -> tuple[int, int]:
         error = COORDINATOR_LOAD_IN_PROGRESS
         while error == COORDINATOR_LOAD_IN_PROGRESS:  # Apache Kafka, when it has just started
-            response = self.ask(INIT_PRODUCER_ID, 0, string(None) + struct.pack(">i", 60_000))
+            response = self.request(INIT_PRODUCER_ID, 0, string(None) + struct.pack(">i", 60_000))
             _throttle, error, producer_id, epoch = response.take("ihqh")
         assert error == 0
         return producer_id, epoch
@@ -249,7 +253,7 @@ class RawClient:
     def list_offset(self, topic: str, partition: int, timestamp_ms: int) -> tuple[int, int]:
         """The error, and the offset found."""
         requested = string(topic) + array([struct.pack(">iq", partition, timestamp_ms)])
-        response = self.ask(LIST_OFFSETS, 1, struct.pack(">i", -1) + array([requested]))
+        response = self.request(LIST_OFFSETS, 1, struct.pack(">i", -1) + array([requested]))
         response.take("i"), response.string()
         _count, _index, error, _timestamp, offset = response.take("iihqq")
         return error, offset

@@ -80,7 +80,7 @@ async def send_all(producer: AIOKafkaProducer, topic: str, *values: bytes | None
 
 
 @pytest.mark.parametrize("acks", [0, 1, "all"])
-def test_a_message_arrives_whatever_acks_says(bootstrap: str, topic: str, acks: int | str) -> None:
+def test_a_message_arrives_with_each_acks(bootstrap: str, topic: str, acks: int | str) -> None:
     async def story() -> None:
         async with started_producer(bootstrap, acks=acks) as producer:
             await producer.send_and_wait(topic, b"hello")
@@ -91,7 +91,7 @@ def test_a_message_arrives_whatever_acks_says(bootstrap: str, topic: str, acks: 
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
-def test_a_compressed_batch_comes_back_as_it_was(bootstrap: str, topic: str, codec: str) -> None:
+def test_a_compressed_batch_is_returned_unchanged(bootstrap: str, topic: str, codec: str) -> None:
     values = [b"%d " % n * 50 for n in range(200)]
 
     async def story() -> None:
@@ -103,7 +103,7 @@ def test_a_compressed_batch_comes_back_as_it_was(bootstrap: str, topic: str, cod
     assert read_values(bootstrap, topic, 200) == values
 
 
-def test_keys_values_and_headers_may_be_null_or_binary(bootstrap: str, topic: str) -> None:
+def test_keys_values_and_headers_can_be_null_or_binary(bootstrap: str, topic: str) -> None:
     every_byte = bytes(range(256))
     headers = [("binary", every_byte), ("twice", b"a"), ("twice", b"b")]
 
@@ -135,7 +135,7 @@ def test_an_idempotent_producer_keeps_order_over_many_small_batches(
     asyncio.run(story())
 
 
-def test_a_big_message_passes_and_a_bigger_one_does_not(bootstrap: str, topic: str) -> None:
+def test_a_message_above_the_limit_is_refused(bootstrap: str, topic: str) -> None:
     big, bigger = os.urandom(1_000_000), os.urandom(1_100_000)
 
     async def story() -> None:
@@ -152,9 +152,7 @@ def test_a_big_message_passes_and_a_bigger_one_does_not(bootstrap: str, topic: s
     asyncio.run(story())
 
 
-def test_a_waiting_consumer_gets_a_message_that_arrives_meanwhile(
-    bootstrap: str, topic: str
-) -> None:
+def test_a_waiting_consumer_gets_new_messages(bootstrap: str, topic: str) -> None:
     async def story() -> None:
         async with (
             started_producer(bootstrap) as producer,
@@ -168,7 +166,7 @@ def test_a_waiting_consumer_gets_a_message_that_arrives_meanwhile(
     asyncio.run(story())
 
 
-def test_an_offset_out_of_range_is_an_error_or_the_beginning(bootstrap: str, topic: str) -> None:
+def test_an_offset_out_of_range_is_an_error_or_reset(bootstrap: str, topic: str) -> None:
     async def story() -> None:
         async with started_producer(bootstrap) as producer:
             await send_all(producer, topic, b"a", b"b")
@@ -235,7 +233,7 @@ def test_an_unknown_partition_is_refused(bootstrap: str, topic: str) -> None:
     asyncio.run(story())
 
 
-def test_topics_are_created_described_widened_and_deleted(bootstrap: str) -> None:
+def test_topics_are_created_described_extended_and_deleted(bootstrap: str) -> None:
     name = unused_topic_name()
 
     async def story() -> None:

@@ -14,7 +14,7 @@ from tests.e2e.conftest import Broker, CreateTopic
 
 
 @pytest.mark.parametrize("per_second", [0, 2000])
-def test_the_meter_counts_each_record_that_came_through(
+def test_the_meter_counts_each_record_that_arrived(
     broker: Broker, create_topic: CreateTopic, per_second: float
 ) -> None:
     topic = create_topic()
@@ -25,7 +25,7 @@ def test_the_meter_counts_each_record_that_came_through(
         assert client.end_offset(topic) == WARM_UP + 50 + 2
 
 
-def test_the_pace_has_the_mean_that_was_asked_for_and_no_step() -> None:
+def test_the_pace_has_the_requested_mean_and_no_steps() -> None:
     waits = list(waits_s(4000, 500))
     assert sum(waits) / len(waits) == pytest.approx(1 / 500, rel=0.05)
     assert len(set(waits)) > 3000

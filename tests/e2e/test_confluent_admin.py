@@ -68,13 +68,13 @@ def test_a_topic_is_created_listed_and_deleted(client: AdminClient) -> None:
     assert name not in client.list_topics(timeout=PATIENCE_S).topics
 
 
-def test_creating_only_to_validate_creates_nothing(client: AdminClient) -> None:
+def test_validate_only_creates_nothing(client: AdminClient) -> None:
     name = unused_topic_name()
     assert outcome(client.create_topics([NewTopic(name, 1, 1)], validate_only=True)) is None
     assert name not in client.list_topics(timeout=PATIENCE_S).topics
 
 
-def test_broker_defaults_may_be_left_to_the_broker(client: AdminClient) -> None:
+def test_without_a_partition_count_the_default_applies(client: AdminClient) -> None:
     name = unused_topic_name()
     assert outcome(client.create_topics([NewTopic(name)])) is None
     assert partitions_of(client, name) == 1
@@ -96,7 +96,7 @@ def test_broker_defaults_may_be_left_to_the_broker(client: AdminClient) -> None:
     ],
     ids=["spaces", "long", "dots", "partitions", "replication", "unknown-config", "bad-config"],
 )
-def test_a_topic_that_cannot_be_is_refused(client: AdminClient, new: NewTopic, code: int) -> None:
+def test_an_invalid_topic_is_refused(client: AdminClient, new: NewTopic, code: int) -> None:
     assert refusal(client.create_topics([new])).code() == code
 
 
@@ -106,7 +106,7 @@ def test_a_topic_cannot_be_created_twice(client: AdminClient, topic: str) -> Non
     assert topic in error.str()
 
 
-def test_a_topic_may_name_its_replicas(client: AdminClient) -> None:
+def test_a_topic_can_have_a_replica_assignment(client: AdminClient) -> None:
     name = unused_topic_name()
     node = next(iter(client.list_topics(timeout=PATIENCE_S).brokers))
     assert (
@@ -122,7 +122,7 @@ def test_partitions_are_added_and_used(bootstrap: str, client: AdminClient, topi
     assert read_values(bootstrap, topic, 1, partition=3) == [b"new room"]
 
 
-def test_partitions_cannot_become_fewer(client: AdminClient, create_topic: CreateTopic) -> None:
+def test_partitions_cannot_be_removed(client: AdminClient, create_topic: CreateTopic) -> None:
     error = refusal(client.create_partitions([NewPartitions(create_topic(3), 2)]))
     assert error.code() == KafkaError.INVALID_PARTITIONS
 
@@ -142,7 +142,7 @@ def test_a_topic_deleted_and_created_again_is_empty(
     assert read_values(bootstrap, topic, 1) == [b"new"]
 
 
-def test_the_cluster_describes_itself(bootstrap: str, client: AdminClient) -> None:
+def test_the_cluster_is_described(bootstrap: str, client: AdminClient) -> None:
     cluster = client.describe_cluster(request_timeout=PATIENCE_S).result(PATIENCE_S)
     (node,) = cluster.nodes
     assert f"{node.host}:{node.port}" == bootstrap
@@ -158,7 +158,7 @@ def test_a_topic_is_described_with_its_id(client: AdminClient, create_topic: Cre
     assert all(len(p.replicas) == len(p.isr) == 1 and p.leader for p in found.partitions)
 
 
-def test_offsets_are_listed_by_every_means(bootstrap: str, client: AdminClient, topic: str) -> None:
+def test_offsets_are_listed_by_each_spec(bootstrap: str, client: AdminClient, topic: str) -> None:
     sender = producer(bootstrap)
     for number in (1, 3, 2):
         deliver(sender, topic, b"x", timestamp=1_600_000_000_000 + number)

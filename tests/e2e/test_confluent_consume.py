@@ -30,20 +30,18 @@ from tests.e2e.librdkafka import (
 LONG_AGO_MS = 1_600_000_000_000
 
 
-def test_reading_starts_at_the_offset_that_was_asked_for(bootstrap: str, topic: str) -> None:
+def test_a_consumer_starts_at_its_offset(bootstrap: str, topic: str) -> None:
     deliver(producer(bootstrap), topic, *[b"%d" % n for n in range(10)])
     assert [m.value() for m in read(bootstrap, topic, 3, offset=7)] == [b"7", b"8", b"9"]
 
 
-def test_reading_starts_inside_a_batch(bootstrap: str, topic: str) -> None:
+def test_a_consumer_starts_within_a_batch(bootstrap: str, topic: str) -> None:
     sender = producer(bootstrap, linger_ms=100, compression_type="lz4")
     deliver(sender, topic, *[b"%d" % n for n in range(100)])
     assert [m.value() for m in read(bootstrap, topic, 2, offset=55)] == [b"55", b"56"]
 
 
-def test_a_waiting_consumer_gets_a_message_that_arrives_meanwhile(
-    bootstrap: str, topic: str
-) -> None:
+def test_a_waiting_consumer_gets_new_messages(bootstrap: str, topic: str) -> None:
     sender = producer(bootstrap)
     deliver(sender, topic, b"before")
     waits = {"fetch_wait_max_ms": 60_000, "socket_timeout_ms": 120_000}
@@ -54,7 +52,7 @@ def test_a_waiting_consumer_gets_a_message_that_arrives_meanwhile(
             assert next_message(consumer).value() == b"meanwhile %d" % number
 
 
-def test_a_consumer_at_the_end_sees_only_what_comes_later(bootstrap: str, topic: str) -> None:
+def test_a_consumer_at_the_end_gets_only_later_messages(bootstrap: str, topic: str) -> None:
     sender = producer(bootstrap)
     deliver(sender, topic, b"old")
     with assigned_consumer(bootstrap, topic, OFFSET_END, enable_partition_eof=True) as consumer:
@@ -63,7 +61,7 @@ def test_a_consumer_at_the_end_sees_only_what_comes_later(bootstrap: str, topic:
         assert next_message(consumer).value() == b"new"
 
 
-def test_the_end_of_a_partition_is_told_and_told_again(bootstrap: str, topic: str) -> None:
+def test_the_end_of_a_partition_is_reported_each_time(bootstrap: str, topic: str) -> None:
     deliver(producer(bootstrap), topic, b"only")
     with assigned_consumer(bootstrap, topic, enable_partition_eof=True) as consumer:
         assert next_message(consumer).offset() == 0
@@ -73,16 +71,14 @@ def test_the_end_of_a_partition_is_told_and_told_again(bootstrap: str, topic: st
         assert next_error(consumer).code() == KafkaError._PARTITION_EOF
 
 
-def test_an_offset_out_of_range_is_an_error_when_the_consumer_wants_one(
-    bootstrap: str, topic: str
-) -> None:
+def test_an_offset_out_of_range_is_an_error_without_a_reset(bootstrap: str, topic: str) -> None:
     deliver(producer(bootstrap), topic, b"a", b"b")
     with assigned_consumer(bootstrap, topic, 100, auto_offset_reset="error") as consumer:
         assert next_error(consumer).code() == KafkaError._AUTO_OFFSET_RESET
 
 
 @pytest.mark.parametrize(("reset", "seen"), [("earliest", b"a"), ("latest", b"c")])
-def test_an_offset_out_of_range_moves_where_the_consumer_says(
+def test_an_offset_out_of_range_is_reset(
     bootstrap: str, topic: str, reset: str, seen: bytes
 ) -> None:
     sender = producer(bootstrap)
@@ -96,7 +92,9 @@ def test_an_offset_out_of_range_moves_where_the_consumer_says(
 
 
 @pytest.mark.parametrize("what", ["topic", "partition"])
-def test_what_is_unknown_has_no_watermarks(bootstrap: str, topic: str, what: str) -> None:
+def test_an_unknown_topic_or_partition_has_no_watermarks(
+    bootstrap: str, topic: str, what: str
+) -> None:
     unknown = (unused_topic_name(), 0) if what == "topic" else (topic, 9)
     with assigned_consumer(bootstrap, topic) as consumer, pytest.raises(KafkaException) as refused:
         consumer.get_watermark_offsets(TopicPartition(*unknown), PATIENCE_S)
@@ -104,7 +102,7 @@ def test_what_is_unknown_has_no_watermarks(bootstrap: str, topic: str, what: str
     assert refused.value.args[0].code() in (*expected, KafkaError.UNKNOWN_TOPIC_OR_PART)
 
 
-def test_a_consumer_waits_for_a_topic_that_comes_later(bootstrap: str) -> None:
+def test_a_consumer_waits_until_its_topic_is_created(bootstrap: str) -> None:
     name = unused_topic_name()
     quick = {"topic_metadata_refresh_interval_ms": 50}
     with assigned_consumer(bootstrap, name, **quick) as consumer:
@@ -145,7 +143,9 @@ def test_a_timestamp_is_found_inside_a_compressed_batch(
     assert found.offset == 42
 
 
-def test_a_topic_may_stamp_records_itself(bootstrap: str, create_topic: CreateTopic) -> None:
+def test_with_log_append_time_the_broker_sets_timestamps(
+    bootstrap: str, create_topic: CreateTopic
+) -> None:
     stamped = create_topic(message__timestamp__type="LogAppendTime")
     sender = producer(bootstrap, compression_type="zstd", linger_ms=50)
     deliver(sender, stamped, *[b"old news" * 20] * 10, timestamp=LONG_AGO_MS)
@@ -162,7 +162,7 @@ def test_watermarks_are_beginning_and_end(bootstrap: str, topic: str) -> None:
         assert consumer.get_watermark_offsets(partition, PATIENCE_S) == (0, 3)
 
 
-def test_a_consumer_may_go_back(bootstrap: str, topic: str) -> None:
+def test_a_consumer_can_seek_back(bootstrap: str, topic: str) -> None:
     deliver(producer(bootstrap), topic, b"a", b"b", b"c")
     with assigned_consumer(bootstrap, topic, OFFSET_BEGINNING) as consumer:
         assert [next_message(consumer).value() for _ in range(3)] == [b"a", b"b", b"c"]
@@ -183,7 +183,7 @@ def test_one_consumer_reads_many_partitions(bootstrap: str, create_topic: Create
     assert len({(m.partition(), m.offset()) for m in messages}) == 160
 
 
-def test_a_message_larger_than_the_fetch_limits_still_comes(bootstrap: str, topic: str) -> None:
+def test_a_message_above_the_fetch_limits_is_returned(bootstrap: str, topic: str) -> None:
     big = bytes(500_000)
     deliver(producer(bootstrap), topic, big, b"small")
     limits = {"fetch_message_max_bytes": 1_000, "fetch_max_bytes": 1_000, "message_max_bytes": 1000}
@@ -214,7 +214,7 @@ def test_several_consumers_wait_for_the_same_message(bootstrap: str, topic: str)
     assert seen == [b"second"] * 4
 
 
-def test_reading_while_writing_loses_and_repeats_nothing(bootstrap: str, topic: str) -> None:
+def test_concurrent_reads_lose_and_repeat_no_message(bootstrap: str, topic: str) -> None:
     sender = producer(bootstrap, batch_num_messages=10, linger_ms=0)
     for number in range(2_000):
         sender.produce(topic, b"%d" % number)

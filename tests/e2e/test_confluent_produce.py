@@ -14,21 +14,21 @@ CODECS = ("gzip", "snappy", "lz4", "zstd")
 
 
 @pytest.mark.parametrize("acks", [0, 1, "all"])
-def test_a_message_arrives_whatever_acks_says(bootstrap: str, topic: str, acks: int | str) -> None:
+def test_a_message_arrives_with_each_acks(bootstrap: str, topic: str, acks: int | str) -> None:
     reports = deliver(producer(bootstrap, acks=acks), topic, b"hello")
     assert not reports.errors
     assert read_values(bootstrap, topic, 1) == [b"hello"]
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_a_compressed_batch_comes_back_as_it_was(bootstrap: str, topic: str, codec: str) -> None:
+def test_a_compressed_batch_is_returned_unchanged(bootstrap: str, topic: str, codec: str) -> None:
     values: list[bytes | None] = [b"%d " % n * 50 for n in range(200)]
     sender = producer(bootstrap, compression_type=codec, linger_ms=50)
     assert not deliver(sender, topic, *values).errors
     assert read_values(bootstrap, topic, len(values)) == values
 
 
-def test_keys_values_and_headers_may_be_null_or_binary(bootstrap: str, topic: str) -> None:
+def test_keys_values_and_headers_can_be_null_or_binary(bootstrap: str, topic: str) -> None:
     sender = producer(bootstrap)
     every_byte = bytes(range(256))
     headers = [("text", b"plain"), ("binary", every_byte), ("none", None), ("text", b"again")]
@@ -41,20 +41,20 @@ def test_keys_values_and_headers_may_be_null_or_binary(bootstrap: str, topic: st
     assert (full.key(), full.value(), full.headers()) == (every_byte[::-1], every_byte, headers)
 
 
-def test_a_message_of_nearly_one_megabyte_passes(bootstrap: str, topic: str) -> None:
+def test_a_message_of_almost_one_megabyte_is_accepted(bootstrap: str, topic: str) -> None:
     value = os.urandom(1_000_000 - 200)
     reports = deliver(producer(bootstrap), topic, value)
     assert not reports.errors
     assert read_values(bootstrap, topic, 1) == [value]
 
 
-def test_the_client_refuses_what_is_over_its_own_limit(bootstrap: str, topic: str) -> None:
+def test_the_client_refuses_a_message_above_its_own_limit(bootstrap: str, topic: str) -> None:
     with pytest.raises(KafkaException) as refused:
         producer(bootstrap, message_max_bytes=2_000).produce(topic, bytes(3_000))
     assert refused.value.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE
 
 
-def test_the_broker_refuses_what_is_over_the_topics_limit(
+def test_the_broker_refuses_a_message_above_the_limit_of_the_topic(
     bootstrap: str, create_topic: CreateTopic
 ) -> None:
     small = create_topic(max__message__bytes="2000")
@@ -65,7 +65,7 @@ def test_the_broker_refuses_what_is_over_the_topics_limit(
     assert read_values(bootstrap, small, 1) == [b"still alive"]
 
 
-def test_the_broker_refuses_what_is_over_its_default_limit(bootstrap: str, topic: str) -> None:
+def test_the_broker_refuses_a_message_above_its_default_limit(bootstrap: str, topic: str) -> None:
     sender = producer(bootstrap, message_max_bytes=5_000_000)
     (error,) = deliver(sender, topic, os.urandom(2_000_000)).errors
     assert error.code() == KafkaError.MSG_SIZE_TOO_LARGE
@@ -77,7 +77,7 @@ def test_an_unknown_topic_is_created_on_first_use(bootstrap: str) -> None:
     assert read_values(bootstrap, name, 1) == [b"first"]
 
 
-def test_an_unknown_topic_is_an_error_for_a_producer_that_creates_none(bootstrap: str) -> None:
+def test_an_unknown_topic_is_an_error_without_auto_creation(bootstrap: str) -> None:
     sender = producer(
         bootstrap, allow_auto_create_topics=False, topic_metadata_propagation_max_ms=0
     )
@@ -117,9 +117,7 @@ def test_an_idempotent_producer_writes_to_many_partitions(
         assert found == [b"%d-%d" % (partition, n) for n in range(100)]
 
 
-def test_a_keyed_message_always_finds_the_same_partition(
-    bootstrap: str, create_topic: CreateTopic
-) -> None:
+def test_messages_of_one_key_have_one_partition(bootstrap: str, create_topic: CreateTopic) -> None:
     wide = create_topic(6)
     sender = producer(bootstrap, partitioner="murmur2_random")
     partitions = {
@@ -146,7 +144,7 @@ def test_a_compacted_topic_refuses_a_message_without_a_key(
 
 
 @pytest.mark.skipif(bool(EXTERNAL), reason="OTTLA_TEST_BOOTSTRAP names another broker")
-def test_a_transactional_producer_says_that_there_are_no_transactions(bootstrap: str) -> None:
+def test_a_transactional_producer_fails_with_a_message(bootstrap: str) -> None:
     sender = producer(bootstrap, transactional_id="mine")
     with pytest.raises(KafkaException, match="Transactions are not supported") as refused:
         sender.init_transactions(30)

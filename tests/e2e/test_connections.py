@@ -105,7 +105,7 @@ def test_pipelined_requests_get_their_responses_in_order(broker: Broker, topic: 
         assert offsets == list(range(50))
 
 
-def test_a_waiting_fetch_holds_back_what_follows_it(broker: Broker, topic: str) -> None:
+def test_requests_behind_a_waiting_fetch_wait(broker: Broker, topic: str) -> None:
     with broker.connect() as waiting, broker.connect() as producer:
         fetch = waiting.send(FETCH, 4, fetch_body(topic, 0, 0, max_wait_ms=60_000))
         versions = waiting.send(API_VERSIONS, 0)
@@ -147,7 +147,7 @@ def test_half_a_frame_does_not_affect_other_clients(broker: Broker, topic: str) 
         assert read_produced(slow.receive()[1]) == (0, 1)
 
 
-def test_a_frame_may_come_byte_by_byte(broker: Broker, topic: str) -> None:
+def test_a_frame_can_arrive_byte_by_byte(broker: Broker, topic: str) -> None:
     with broker.connect() as client:
         for byte in frame(PRODUCE, 7, 1, produce_body(topic, 0, batch([b"drop by drop"]))):
             client.socket.sendall(bytes([byte]))
@@ -189,7 +189,7 @@ def test_a_tls_client_is_sent_a_fatal_alert(broker: Broker) -> None:
         ssl.create_default_context().wrap_socket(client.socket, server_hostname="localhost")
 
 
-def test_requests_before_garbage_are_still_done(broker: Broker, topic: str) -> None:
+def test_requests_before_garbage_get_responses(broker: Broker, topic: str) -> None:
     with broker.connect() as client:
         good = frame(PRODUCE, 7, 1, produce_body(topic, 0, batch([b"good"])))
         client.socket.sendall(good + GARBAGE["cut-body"])
@@ -202,7 +202,7 @@ def test_requests_before_garbage_are_still_done(broker: Broker, topic: str) -> N
 def test_an_unknown_api_versions_version_gets_version_zero(broker: Broker) -> None:
     with broker.connect() as client:
         no_tagged_fields = b"\0"  # of the header, which is flexible from version 3 on
-        response = client.ask(API_VERSIONS, 99, no_tagged_fields)
+        response = client.request(API_VERSIONS, 99, no_tagged_fields)
         error, count = response.take("hi")
         rows = [response.take("hhh") for _ in range(count)]
         assert (error, [row[0] for row in rows]) == (35, [API_VERSIONS])
@@ -235,7 +235,7 @@ def test_acks_zero_persists_the_accepted_partitions(broker: Broker, topic: str) 
         assert client.fetch(topic, 0, max_wait_ms=20_000).high_watermark == 1
 
 
-def test_closing_while_a_fetch_waits_does_not_affect_other_clients(
+def test_a_client_that_closes_during_a_fetch_does_not_affect_others(
     broker: Broker, topic: str
 ) -> None:
     for _ in range(20):

@@ -28,7 +28,7 @@ def test_the_tour_succeeds_and_reports_its_steps(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupted_tour_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_an_interrupted_tour_leaves_no_files(tmp_path: Path) -> None:
     with subprocess.Popen(
         COMMAND,
         cwd=tmp_path,

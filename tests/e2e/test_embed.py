@@ -27,7 +27,7 @@ def consume(broker: Broker, topic: str) -> bytes | None:
     return message.value()
 
 
-def test_a_with_block_is_enough_for_a_first_message() -> None:
+def test_a_with_block_starts_a_broker() -> None:
     with Broker() as broker:
         produce(broker, "greetings", b"hello")
         assert consume(broker, "greetings") == b"hello"

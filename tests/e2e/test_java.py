@@ -1,4 +1,4 @@
-"""The Java client with its defaults, newest 4.x and 3.9: Stories.java tells, this file asks."""
+"""The Java client with its defaults, newest 4.x and 3.9; Stories.java runs it and reports."""
 
 from __future__ import annotations
 
@@ -103,5 +103,5 @@ def test_the_java_client_reports(
     story: str, version: str, bootstrap: str, topic: str, running_stories: RunningStories
 ) -> None:
     process = running_stories(version)
-    response = process.ask("\t".join((story, bootstrap, topic)))
+    response = process.request("\t".join((story, bootstrap, topic)))
     assert response == "ok", f"{response}\n{process.complaints()}"

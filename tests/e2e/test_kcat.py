@@ -22,7 +22,9 @@ def kcat(bootstrap: str, *arguments: str, stdin: bytes = b"") -> bytes:
     return done.stdout
 
 
-def test_it_lists_brokers_topics_and_partitions(bootstrap: str, create_topic: CreateTopic) -> None:
+def test_kcat_lists_brokers_topics_and_partitions(
+    bootstrap: str, create_topic: CreateTopic
+) -> None:
     name = create_topic(2)
     listed = json.loads(kcat(bootstrap, "-L", "-J", "-t", name))
     assert [broker["name"] for broker in listed["brokers"]] == [bootstrap]
@@ -45,13 +47,13 @@ def test_keys_headers_and_null_values_are_produced(bootstrap: str, topic: str) -
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
-def test_what_it_compresses_it_reads_again(bootstrap: str, topic: str, codec: str) -> None:
+def test_compressed_messages_can_be_read_again(bootstrap: str, topic: str, codec: str) -> None:
     lines = b"".join(b"line %d\n" % n for n in range(500))
     kcat(bootstrap, "-P", "-t", topic, "-p", "0", "-z", codec, stdin=lines)
     assert kcat(bootstrap, "-C", "-t", topic, "-p", "0", "-e", "-q") == lines
 
 
-def test_it_reads_from_an_offset_to_the_end(bootstrap: str, topic: str) -> None:
+def test_kcat_reads_from_an_offset_to_the_end(bootstrap: str, topic: str) -> None:
     deliver(producer(bootstrap), topic, *[b"%d" % n for n in range(10)])
     where = ("-C", "-t", topic, "-p", "0", "-e", "-q")
     assert kcat(bootstrap, *where, "-o", "7") == b"7\n8\n9\n"
@@ -59,7 +61,7 @@ def test_it_reads_from_an_offset_to_the_end(bootstrap: str, topic: str) -> None:
     assert kcat(bootstrap, *where, "-o", "beginning", "-c", "1") == b"0\n"
 
 
-def test_it_reads_from_a_time(bootstrap: str, topic: str) -> None:
+def test_kcat_reads_from_a_timestamp(bootstrap: str, topic: str) -> None:
     sender = producer(bootstrap)
     for number in range(4):
         deliver(sender, topic, b"%d" % number, timestamp=1_600_000_000_000 + 1000 * number)
@@ -67,7 +69,7 @@ def test_it_reads_from_a_time(bootstrap: str, topic: str) -> None:
     assert kcat(bootstrap, "-C", "-t", topic, "-p", "0", *since) == b"2\n3\n"
 
 
-def test_it_prints_a_message_as_json(bootstrap: str, topic: str) -> None:
+def test_kcat_prints_a_message_as_json(bootstrap: str, topic: str) -> None:
     deliver(producer(bootstrap), topic, b"value", key=b"key", headers=[("h", b"1")])
     line = kcat(bootstrap, "-C", "-t", topic, "-p", "0", "-J", "-e", "-q")
     message = json.loads(line)
@@ -75,7 +77,7 @@ def test_it_prints_a_message_as_json(bootstrap: str, topic: str) -> None:
     assert (message["key"], message["payload"], message["headers"]) == ("key", "value", ["h", "1"])
 
 
-def test_it_finds_an_offset_for_a_time(bootstrap: str, topic: str) -> None:
+def test_kcat_finds_an_offset_for_a_timestamp(bootstrap: str, topic: str) -> None:
     deliver(producer(bootstrap), topic, b"x", timestamp=1_600_000_000_000)
     found = kcat(bootstrap, "-Q", "-t", f"{topic}:0:1500000000000").decode()
     assert f"{topic} [0] offset 0" in found

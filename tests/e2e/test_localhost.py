@@ -38,7 +38,7 @@ def run(folder: Path, script: str, *arguments: str) -> subprocess.CompletedProce
     )
 
 
-def test_kcat_reaches_localhost_every_time(start_broker: StartBroker, tmp_path: Path) -> None:
+def test_kcat_connects_to_localhost_each_time(start_broker: StartBroker, tmp_path: Path) -> None:
     broker = start_broker("--listen", "localhost:0", "--admin", "localhost:0")
     assert broker.bootstrap == f"localhost:{broker.address.port}"
     # librdkafka picks one of the addresses at random, and does not try the other at once.
@@ -51,7 +51,9 @@ def test_kcat_reaches_localhost_every_time(start_broker: StartBroker, tmp_path: 
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "localhost"])
-def test_the_admin_side_is_on_both(start_broker: StartBroker, tmp_path: Path, host: str) -> None:
+def test_the_admin_server_listens_on_ipv4_and_ipv6(
+    start_broker: StartBroker, tmp_path: Path, host: str
+) -> None:
     broker = start_broker("--admin", "localhost:0")
     assert broker.admin.host == "localhost"
     url = f"http://{host}:{broker.admin.port}/healthz"

@@ -94,7 +94,7 @@ def test_a_file_of_another_store_ends_the_broker_with_one_line(start_broker: Sta
     assert "Traceback" not in broker.log()
 
 
-def test_offsets_follow_into_a_database_and_are_not_lost_without_it(
+def test_offsets_are_copied_to_a_database_and_remain_without_it(
     start_broker: StartBroker,
 ) -> None:
     broker = start_broker()

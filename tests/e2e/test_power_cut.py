@@ -15,7 +15,7 @@ def test_a_consumer_notices_that_a_power_cut_has_cut_the_log(start_broker: Start
     broker = start_broker("--flush", "interval", "--set", "flush.interval.ms=3600000")
     topic = new_topic(broker)
     deliver(producer(broker.bootstrap), topic, b"0", b"1")
-    assert broker.terminate() == 0  # what was closed in order is on the disk
+    assert broker.terminate() == 0  # a clean stop, so all data is on the disk
     broker.start()
     deliver(producer(broker.bootstrap), topic, b"lost", b"lost too")
     with assigned_consumer(broker.bootstrap, topic) as consumer:

@@ -68,7 +68,7 @@ def test_every_snippet_of_a_program_is_an_example_too() -> None:
     assert programs <= examples
 
 
-def test_every_command_is_one_that_is_tried() -> None:
+def test_each_command_has_a_test() -> None:
     known = re.compile(
         r"\./scripts/|ottla |curl |kcat |echo [a-z ]+ \| (kcat|ottla) |uv tool install \.$|"
         r"pipx install \.$|python3 -m venv |\. ~/ottla-env/|pip install (\.$|'\.\[spark\]'$)"
@@ -77,12 +77,12 @@ def test_every_command_is_one_that_is_tried() -> None:
 
 
 @pytest.mark.parametrize("line", [line for line in SHELL_LINES if line.startswith("./")])
-def test_a_script_is_there(line: str) -> None:
+def test_a_script_exists(line: str) -> None:
     assert os.access(ROOT / shlex.split(line)[0], os.X_OK)
 
 
 @pytest.mark.parametrize("line", [line for line in SHELL_LINES if line.startswith("ottla ")])
-def test_a_command_line_is_understood(line: str) -> None:
+def test_a_command_line_is_valid(line: str) -> None:
     parsed = parser().parse_args(shlex.split(line)[1:])
     if parsed.command in ("serve", "config"):
         assert load_settings(settings_given(parsed), {}, None).warnings == []

@@ -160,7 +160,7 @@ def test_sigterm_releases_a_waiting_fetch(start_broker: StartBroker) -> None:
         assert other.is_closed_by_peer()
 
 
-def test_idle_connections_do_not_hold_up_the_end(start_broker: StartBroker) -> None:
+def test_idle_connections_do_not_delay_the_stop(start_broker: StartBroker) -> None:
     broker = start_broker()
     with broker.connect() as idle, broker.connect() as half:
         half.socket.sendall(b"\0\0\0")

@@ -139,7 +139,7 @@ def test_a_wildcard_listener_advertises_the_address_of_the_connection(
         assert addresses(f"{host}:{port}") == [f"{host}:{port}"]
 
 
-def test_the_output_may_be_cut_by_a_pipe() -> None:
+def test_the_output_can_be_truncated_by_a_pipe() -> None:
     shown = subprocess.Popen(
         command("config", "show"),
         cwd=ROOT,

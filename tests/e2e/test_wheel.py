@@ -119,7 +119,7 @@ def facts_of(process: subprocess.Popen[bytes], ready_file: Path) -> dict[str, An
     return facts
 
 
-def test_the_wheel_holds_one_top_level_package_and_what_spark_looks_for(wheel: Path) -> None:
+def test_the_wheel_has_one_top_level_package_and_the_modules_for_spark(wheel: Path) -> None:
     top = {name.partition("/")[0] for name in contents(wheel)}
     assert {name for name in top if not name.endswith(".dist-info")} == TOP
     assert "ottla/py.typed" in contents(wheel)
@@ -137,12 +137,12 @@ def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Pa
     assert contents(again) == contents(wheel)
 
 
-def test_site_packages_gets_nothing_else(environment: Environment) -> None:
+def test_nothing_else_is_installed(environment: Environment) -> None:
     added = environment.installed() - environment.before - {"__pycache__"}
     assert {name for name in added if not name.endswith(".dist-info")} == TOP
 
 
-def test_a_package_of_the_users_called_domain_stays_the_users(
+def test_a_package_of_the_user_can_be_called_domain(
     environment: Environment, tmp_path: Path
 ) -> None:
     code = (
@@ -187,9 +187,7 @@ def test_the_installed_facade_runs_a_broker(environment: Environment, tmp_path: 
 
 @pytest.mark.long
 @pytest.mark.timeout(180)
-def test_spark_finds_the_installed_data_source_by_itself(
-    environment: Environment, tmp_path: Path
-) -> None:
+def test_spark_finds_the_installed_data_source(environment: Environment, tmp_path: Path) -> None:
     """In a user's own session, as the README makes it, in an environment that is not activated:
     nothing is registered, and workers have a `domain` too.
     """

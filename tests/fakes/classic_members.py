@@ -36,7 +36,7 @@ class Member:
         """Requests a member id before the join (KIP-394)."""
         if not self.member_id and version >= MEMBER_ID_REQUIRED and self.instance_id is None:
             facts = {**self.facts, **other}
-            response = self.client.ask(join_request("", self.group_id, **facts), version)
+            response = self.client.request(join_request("", self.group_id, **facts), version)
             assert response.error_code == 79, response
             self.member_id = response.member_id
 
@@ -48,7 +48,7 @@ class Member:
 
     def joined(self) -> Any:
         """The response, which has arrived."""
-        response = self.answer()
+        response = self.response()
         if response.error_code == 0:
             self.member_id = response.member_id
             self.generation_id = response.generation_id
@@ -70,31 +70,31 @@ class Member:
         self, assignments: dict[str, bytes] | None = None, version: int = SYNC, **other: Any
     ) -> Any:
         self.begin_sync(assignments, version, **other)
-        return self.answer()
+        return self.response()
 
     def heartbeat(self) -> int:
         request = heartbeat_request(
             self.generation_id, self.member_id, self.group_id, self.instance_id
         )
-        code: int = self.client.ask(request, HEARTBEAT).error_code
+        code: int = self.client.request(request, HEARTBEAT).error_code
         return code
 
     def leave(self) -> Any:
         request = leave_request((self.member_id, self.instance_id), group_id=self.group_id)
-        return self.client.ask(request, LEAVE)
+        return self.client.request(request, LEAVE)
 
-    def answers(self) -> list[Any]:
+    def responses(self) -> list[Any]:
         self.kafka.run()
-        return self.client.answers()
+        return self.client.responses()
 
-    def answer(self) -> Any:
-        responses = self.answers()
+    def response(self) -> Any:
+        responses = self.responses()
         assert len(responses) == 1, responses
         return responses[0]
 
     @property
     def waits(self) -> bool:
-        return not self.answers()
+        return not self.responses()
 
 
 def join_all(*members: Member) -> list[Any]:
@@ -117,7 +117,7 @@ def stable(kafka: FakeKafka, *members: Member) -> None:
     assert leader.sync(shares).error_code == 0
     for member in members:
         if member is not leader:
-            assert member.answer().assignment == member.member_id.encode()
+            assert member.response().assignment == member.member_id.encode()
 
 
 def leader_of(kafka: FakeKafka, group_id: str = "g") -> str:

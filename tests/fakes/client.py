@@ -1,7 +1,7 @@
 """A Kafka client that talks to a real Session over a FakeTransport, with our messages.
 
 kafka = FakeKafka()
-response = kafka.client().ask(MetadataRequest(topics=None), 12)
+response = kafka.client().request(MetadataRequest(topics=None), 12)
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from application.ports.request_log import RequestLog
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Shared
+from interfaces.kafka.requests.gate import Wrap
 from interfaces.kafka.wire.headers import API_VERSIONS
 from interfaces.kafka.wire.schema import Message, Request
 from tests.fakes.broker import FakeBroker, InProcessBroker
@@ -70,11 +71,11 @@ class FakeClient:
         self.transport.send(frame(request, version, correlation_id))
         return correlation_id
 
-    def ask(self, request: Request, version: int) -> Any:
+    def request(self, request: Request, version: int) -> Any:
         """Sends, runs the loop until it is idle, and returns the one response."""
         self.send(request, version)
         self._listener.scheduler.run()
-        responses = self.answers()
+        responses = self.responses()
         assert len(responses) == 1, responses
         return responses[0]
 
@@ -91,7 +92,7 @@ class FakeClient:
             self._received = self._received[4 + size :]
         return found
 
-    def answers(self) -> list[Any]:
+    def responses(self) -> list[Any]:
         """Decoded responses; each must belong to the oldest open request."""
         found = []
         for one in self.frames():
@@ -130,10 +131,11 @@ class FakeListener:
         self,
         broker: InProcessBroker,
         request_log: RequestLog,
+        faulty: Wrap | None = None,
     ) -> None:
         self.scheduler = broker.scheduler
         self.events = broker.events
-        self.shared = Shared(broker.broker, self.scheduler, self.events, request_log)
+        self.shared = Shared(broker.broker, self.scheduler, self.events, request_log, faulty)
         self.shared.listeners.append(LISTENER)
 
     def client(self, address: str = "192.0.2.7") -> FakeClient:

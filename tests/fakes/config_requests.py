@@ -54,7 +54,7 @@ def _named(kind: Any, name: Any) -> Fields:
 
 def change(client: FakeClient, kind: int, name: str, *operations: Operation) -> tuple[int, str]:
     """The error code and message of the only resource."""
-    [result] = client.ask(changed((kind, name, list(operations))), 1).responses
+    [result] = client.request(changed((kind, name, list(operations))), 1).responses
     return result.error_code, result.error_message or ""
 
 
@@ -65,7 +65,7 @@ def set_configs(client: FakeClient, kind: int, name: str, **configs: str) -> Non
 
 def describe(client: FakeClient, kind: int, name: str, *keys: str) -> dict[str, Any]:
     """Configs by name."""
-    [result] = client.ask(described((kind, name), keys=list(keys) or None), 4).results
+    [result] = client.request(described((kind, name), keys=list(keys) or None), 4).results
     assert result.error_code == 0, result
     return {config.name: config for config in result.configs}
 

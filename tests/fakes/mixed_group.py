@@ -27,14 +27,14 @@ class Modern:
         self.epoch = 0
         self.has: list[Any] = []
 
-    def say(self, epoch: int | None = None, **fields: Any) -> ConsumerGroupHeartbeatResponse:
+    def heartbeat(self, epoch: int | None = None, **fields: Any) -> ConsumerGroupHeartbeatResponse:
         request = ConsumerGroupHeartbeatRequest(
             group_id="g",
             member_id=self.member_id,
             member_epoch=self.epoch if epoch is None else epoch,
             **{**self.facts, **fields},
         )
-        response: ConsumerGroupHeartbeatResponse = self.client.ask(request, 1)
+        response: ConsumerGroupHeartbeatResponse = self.client.request(request, 1)
         if response.error_code == 0:
             self.epoch = response.member_epoch
             if response.assignment is not None:
@@ -42,12 +42,12 @@ class Modern:
         return response
 
     def join(self) -> ConsumerGroupHeartbeatResponse:
-        return self.say(
+        return self.heartbeat(
             0, rebalance_timeout_ms=60_000, subscribed_topic_names=["t"], topic_partitions=[]
         )
 
     def beat(self) -> ConsumerGroupHeartbeatResponse:
-        return self.say(topic_partitions=self.has)
+        return self.heartbeat(topic_partitions=self.has)
 
     @property
     def partitions(self) -> list[int]:
@@ -66,7 +66,7 @@ def share_out(*members: Member) -> None:
     protocol_type = members[0].facts.get("protocol_type", "consumer")
     assert members[0].sync(shares, protocol_type=protocol_type).error_code == 0
     for member in members[1:]:
-        member.answer()
+        member.response()
 
 
 def synced(member: Member) -> list[int]:

@@ -38,7 +38,9 @@ def commit(
     **fields: Any,
 ) -> dict[str | bytes, list[tuple[int, int]]]:
     """Returns partition and error code by topic name or id."""
-    return commit_codes(client.ask(offset_commit(group_id, *topics, **fields), version), version)
+    return commit_codes(
+        client.request(offset_commit(group_id, *topics, **fields), version), version
+    )
 
 
 def offset_commit(
@@ -79,10 +81,10 @@ def fetch_group(
     group = {"group_id": group_id, "topics": named}
     if version < FIRST_WITH_GROUPS:
         fields = {**group, "require_stable": require_stable}
-        return client.ask(build(OffsetFetchRequest, fields), version)
+        return client.request(build(OffsetFetchRequest, fields), version)
     member = {"member_id": member_id, "member_epoch": member_epoch}
     fields = {"groups": [{**group, **member}], "require_stable": require_stable}
-    (response,) = client.ask(build(OffsetFetchRequest, fields), version).groups
+    (response,) = client.request(build(OffsetFetchRequest, fields), version).groups
     assert response.group_id == group_id
     return response
 
@@ -111,20 +113,6 @@ def offsets_of(client: FakeClient, group_id: str) -> dict[str, dict[int, int]]:
     }
 
 
-def delete_offsets(
-    client: FakeClient, group_id: str, *topics: tuple[str, list[int]]
-) -> int | dict[str, list[tuple[int, int]]]:
-    """The error code of the group, or partition and code of each topic."""
-    response = client.ask(offset_delete(group_id, *topics), 0)
-    if response.error_code:
-        assert response.topics == []
-        return int(response.error_code)
-    return {
-        topic.name: [(one.partition_index, one.error_code) for one in topic.partitions]
-        for topic in response.topics
-    }
-
-
 def offset_delete(group_id: str, *topics: tuple[str, list[int]]) -> OffsetDeleteRequest:
     named = [
         {"name": name, "partitions": [{"partition_index": one} for one in indexes]}
@@ -134,5 +122,5 @@ def offset_delete(group_id: str, *topics: tuple[str, list[int]]) -> OffsetDelete
 
 
 def delete_groups(client: FakeClient, *group_ids: str, version: int = 2) -> list[tuple[str, int]]:
-    response = client.ask(DeleteGroupsRequest(groups_names=list(group_ids)), version)
+    response = client.request(DeleteGroupsRequest(groups_names=list(group_ids)), version)
     return [(one.group_id, one.error_code) for one in response.results]

@@ -45,7 +45,7 @@ def create(
     client: FakeClient, *topics: CreatableTopic, version: int = 7, only: bool = False
 ) -> Any:
     request = CreateTopicsRequest(topics=list(topics), validate_only=only)
-    return client.ask(request, version).topics
+    return client.request(request, version).topics
 
 
 def codes(results: Any) -> list[tuple[str | None, int]]:

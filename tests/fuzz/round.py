@@ -107,12 +107,12 @@ class Healthy:
 
     def check(self) -> None:
         offset = len(self.written) - 1
-        [response] = self._client.answers()
+        [response] = self._client.responses()
         result = response.responses[0].partition_responses[0]
         assert (result.error_code, result.base_offset) == (0, offset), "a healthy produce"
         request = fetch(max_wait_ms=0, offset=offset)
         request.topics[0].topic = MINE
-        found = self._client.ask(request, 12).responses[0].partitions[0]
+        found = self._client.request(request, 12).responses[0].partitions[0]
         assert found.error_code == 0
         assert sealed(bytes(found.records)) == sealed(self.written[offset]), "a healthy fetch"
 

@@ -1,8 +1,8 @@
 """Records requests of clients and responses of a real Kafka, as API/captured.jsonl beside this.
 
-The recorder stands between them, at the address that Kafka advertises, and lets everything pass.
-README.md says how to run it. Of all that passes, a few small examples are kept of each API,
-version and client: each shows something that the smaller ones do not.
+The recorder is a proxy at the address that Kafka advertises. README.md says how to run it. A few
+small examples of each API, version and client are written; each has something that the smaller
+ones lack.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CLIENT_ID = b"golden"
 KAFKA = "kafka-4.2.0"
 BY_KEY = {message_of(name, "request").api_key: name for name in NAMES}
 #: The maximum for each API, version and client.
-KEPT = 8
+MAX_EXAMPLES = 8
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ class Recorder:
 
     async def listen(self, at: int, broker: int) -> None:
         async def connected(source: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
-            answers, to = await asyncio.open_connection("127.0.0.1", broker)
+            responses, to = await asyncio.open_connection("127.0.0.1", broker)
             waiting: Waiting = {}
             try:
                 await asyncio.gather(
-                    self.requests(source, to, waiting), self.answers(answers, back, waiting)
+                    self.requests(source, to, waiting), self.responses(responses, back, waiting)
                 )
             except asyncio.CancelledError:  # the end of the capture
                 pass
@@ -93,13 +93,13 @@ class Recorder:
             else:
                 waiting[correlation_id] = exchange
 
-    async def answers(
+    async def responses(
         self, source: asyncio.StreamReader, to: asyncio.StreamWriter, waiting: Waiting
     ) -> None:
         async for frame in frames(source, to):
-            asked = waiting.pop(int.from_bytes(frame[:4], "big", signed=True), None)
-            if asked:
-                self.exchanges.append(replace(asked, response=frame))
+            exchange = waiting.pop(int.from_bytes(frame[:4], "big", signed=True), None)
+            if exchange:
+                self.exchanges.append(replace(exchange, response=frame))
 
 
 async def frames(source: asyncio.StreamReader, to: asyncio.StreamWriter) -> AsyncIterator[bytes]:
@@ -159,11 +159,11 @@ def features(path: str, value: Any) -> Iterator[tuple[Any, ...]]:
 def chosen(exchanges: list[Exchange]) -> Iterator[Exchange]:
     """Of one API, version and client: the smallest ones, each with a new feature."""
     seen: set[tuple[Any, ...]] = set()
-    kept = 0
+    count = 0
     for exchange in sorted(exchanges, key=lambda exchange: exchange.size):
         new = shown(exchange) - seen
-        if new and kept < KEPT and (exchange.size <= LONG_BYTES or not kept):
-            kept += 1
+        if new and count < MAX_EXAMPLES and (exchange.size <= LONG_BYTES or not count):
+            count += 1
             seen |= new
             yield exchange
 

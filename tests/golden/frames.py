@@ -73,9 +73,9 @@ def response_body(message: type[Message], version: int, frame: bytes) -> int:
     return start
 
 
-def error_codes(answer: Struct) -> list[int]:
+def error_codes(response: Struct) -> list[int]:
     """All error codes, at any depth, each once."""
-    return sorted(set(_error_codes(answer)))
+    return sorted(set(_error_codes(response)))
 
 
 def _error_codes(value: object) -> Iterator[int]:

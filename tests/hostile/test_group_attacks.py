@@ -41,7 +41,7 @@ def framed(request: Request, version: int, number: int) -> bytes:
 
 
 def response_to(client: RawClient, request: Request, version: int, shape: type[Response]) -> Any:
-    raw = client.ask(request.api_key, version, body(request, version))
+    raw = client.request(request.api_key, version, body(request, version))
     return shape.decode(version, raw.data, 5 if request.is_flexible(version) else 4)[0]
 
 

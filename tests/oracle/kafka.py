@@ -143,11 +143,11 @@ def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
             with Address("127.0.0.1", port).connect(5) as client:
                 client.init_producer_id()
                 for kind in (GROUP, TRANSACTION):
-                    response = client.ask(FIND_COORDINATOR, 1, string("oracle") + bytes([kind]))
+                    response = client.request(FIND_COORDINATOR, 1, string("oracle") + bytes([kind]))
                     _throttle, error = response.take("ih")
                     assert error == 0
                 named = string("oracle") + struct.pack(">i", 1_000)
-                _throttle, error = client.ask(INIT_PRODUCER_ID, 0, named).take("ih")
+                _throttle, error = client.request(INIT_PRODUCER_ID, 0, named).take("ih")
                 assert error == 0
                 return
         except (OSError, AssertionError):

@@ -135,7 +135,7 @@ class Judge:
                 partition=index, fetch_offset=next_offset, partition_max_bytes=MAX_BYTES
             )
             topic = FetchTopic(topic=self.names[topic_id], partitions=[partition])
-            response = client.ask(FetchRequest(topics=[topic], max_bytes=MAX_BYTES), 11)
+            response = client.request(FetchRequest(topics=[topic], max_bytes=MAX_BYTES), 11)
             (partition,) = response.responses[0].partitions
             if partition.error_code:
                 raise Lost(f"reading says {partition.error_code}")
@@ -185,7 +185,7 @@ class Judge:
 
     def _go_on(self, kafka: InProcessKafka) -> None:
         """Producer state is recovered, the next batch is accepted, and existing data stays."""
-        found = kafka.client().ask(InitProducerIdRequest(transactional_id=None), 4)
+        found = kafka.client().request(InitProducerIdRequest(transactional_id=None), 4)
         if found.error_code or found.producer_id <= self.promised.last_producer_id:
             raise Wrong(f"a new producer gets {found}")
         for round_ in range(3):
@@ -226,7 +226,7 @@ class Judge:
         topic_id, index = place
         data = PartitionProduceData(index=index, records=memoryview(bytearray(batch)))
         topic = TopicProduceData(name=self.names[topic_id], partition_data=[data])
-        response = kafka.client().ask(ProduceRequest(acks=-1, topic_data=[topic]), 9)
+        response = kafka.client().request(ProduceRequest(acks=-1, topic_data=[topic]), 9)
         (partition,) = response.responses[0].partition_responses
         if partition.error_code:
             raise Lost(f"producing says {partition.error_code}: {partition.error_message}")

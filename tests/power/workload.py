@@ -107,7 +107,7 @@ class Workload:
         self.topics[name] = (topic_id, partitions)
         self.mark(["topic", name, topic_id, partitions])
         for index in range(partitions):
-            given = self.clients[0].ask(InitProducerIdRequest(transactional_id=None), 4)
+            given = self.clients[0].request(InitProducerIdRequest(transactional_id=None), 4)
             assert given.error_code == 0, given
             self.mark(["producer", given.producer_id])
             self.producers[topic_id, index] = [
@@ -120,7 +120,7 @@ class Workload:
         topic_id, _ = self.topics.pop(name)
         self.mark(["deleting", topic_id])
         request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)])
-        (deleted,) = self.clients[0].ask(request, 6).responses
+        (deleted,) = self.clients[0].request(request, 6).responses
         assert deleted.error_code == 0, deleted
         self.mark(["deleted", topic_id])
         self.create(name)
@@ -152,7 +152,7 @@ class Workload:
         self.kafka.run()
         acked = []
         for client, places in pending.items():
-            responses = client.answers()
+            responses = client.responses()
             assert len(responses) == len(places)
             for (topic_id, index, content), response in zip(places, responses, strict=True):
                 (partition,) = response.responses[0].partition_responses

@@ -104,7 +104,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
 
     # ---- requests
 
-    def ask(self, client: Client, request: Pending[Any], then: Any) -> None:
+    def request(self, client: Client, request: Pending[Any], then: Any) -> None:
         client.request = request
         self.requests.append(request)
 
@@ -123,7 +123,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
             *(True, client.may_skip),
         )
         try:
-            self.ask(client, self.service.join_group(request), self.joined)
+            self.request(client, self.service.join_group(request), self.joined)
         except BrokerError as refusal:
             client.refused(refusal)
 
@@ -164,7 +164,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
             *("consumer", "range", shares),
         )
         try:
-            self.ask(client, self.service.sync_group(request), self.synced)
+            self.request(client, self.service.sync_group(request), self.synced)
         except BrokerError as refusal:
             client.refused(refusal)
 
@@ -241,7 +241,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
             client.refused(refusal)
             return
         if heard is not None:
-            self.ask(client, heard, self.heard)
+            self.request(client, heard, self.heard)
 
     @rule(
         order=st.permutations(range(5)),

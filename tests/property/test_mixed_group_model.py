@@ -105,7 +105,7 @@ class MixedGroupModel(ModernGroupModel):
     def service(self) -> Any:
         return self.broker.broker.groups.coordinator
 
-    def ask(self, member: Classic, request: Any, then: Any) -> None:
+    def request(self, member: Classic, request: Any, then: Any) -> None:
         try:
             response = request()
         except BrokerError as refusal:
@@ -132,17 +132,17 @@ class MixedGroupModel(ModernGroupModel):
         if member.waits is not None:
             return
         if not member.has_joined:
-            self.ask(
+            self.request(
                 member, lambda: self.service.join_group(self.join_request(member)), self.joined
             )
         elif not member.works:
             shares = self.shares(member.led) if member.led else {}
             fields = ("g", member.generation, member.member_id, member.instance_id)
             request = SyncRequest(*fields, "consumer", "range", shares)
-            self.ask(member, lambda: self.service.sync_group(request), self.synced)
+            self.request(member, lambda: self.service.sync_group(request), self.synced)
         else:
             who = (member.member_id, member.instance_id, member.generation)
-            self.ask(member, lambda: self.service.heartbeat("g", *who), lambda *_: None)
+            self.request(member, lambda: self.service.heartbeat("g", *who), lambda *_: None)
 
     def join_request(self, member: Classic) -> JoinRequest:
         owned = by_topic(set() if member.is_eager else member.owned)

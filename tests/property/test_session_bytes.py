@@ -61,7 +61,7 @@ def test_any_bytes_get_a_response_or_close_their_connection_only(
     kafka.scheduler.advance(2**31)
     client.frames()
     assert kafka.events.of("request_failed") == []
-    assert other.ask(MetadataRequest(topics=[]), 12).topics == []
+    assert other.request(MetadataRequest(topics=[]), 12).topics == []
     assert client.closed == bool(client.why_closed())
     client.transport.drop()
     kafka.run()

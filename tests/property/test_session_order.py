@@ -63,7 +63,7 @@ class Sessions(RuleBasedStateMachine):
         return client
 
     @rule(which=CLIENT, call=REQUESTS)
-    def ask(self, which: int, call: tuple[Request, int]) -> None:
+    def request(self, which: int, call: tuple[Request, int]) -> None:
         client = self.clients[which]
         if client.closed:
             return
@@ -110,7 +110,7 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def responses_come_in_order(self) -> None:
         for client in self.clients:
-            self.got[client] += len(client.answers())
+            self.got[client] += len(client.responses())
             assert self.got[client] <= len(self.sent[client])
 
     def teardown(self) -> None:

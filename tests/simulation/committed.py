@@ -36,6 +36,8 @@ class Committed:
         #: Groups and offsets that clients have requested to delete.
         self._deletions: set[str | Key] = set()
         self.retention_ms = 1 << 60
+        #: Key and offset of those that had expired when the clock was set back.
+        self._had_expired: set[tuple[Key, int]] = set()
         #: Returns True if the group has a live member that is subscribed to the topic.
         self.is_read: Callable[[str, str], bool] = lambda group_id, topic: False
         self.expired = 0
@@ -52,6 +54,13 @@ class Committed:
 
     def deletion_requested(self, what: str | Key) -> None:
         self._deletions.add(what)
+
+    def clock_goes_back(self) -> None:
+        """The broker may have decided to remove these offsets, and persist that later."""
+        for key, history in self._history.items():
+            value = history[-1][1]
+            if value is not None and self._is_old(value):
+                self._had_expired.add((key, value.offset))
 
     # ---- commits
 
@@ -77,11 +86,14 @@ class Committed:
         history.append((moment, None))
         if key in self._deletions or key[0] in self._deletions or not self._lives(key[1], value):
             return
-        if self._now_ms() - value.commit_timestamp_ms < self.retention_ms:
+        if not self._is_old(value) and (key, value.offset) not in self._had_expired:
             raise self._violation(f"{key} was removed without a reason: {value!r}")
         if self.is_read(key[0], key[1]):
             raise self._violation(f"{key} has expired, and a member of its group reads {key[1]}")
         self.expired += 1
+
+    def _is_old(self, value: CommittedOffset) -> bool:
+        return self._now_ms() - value.commit_timestamp_ms >= self.retention_ms
 
     def _lives(self, topic: str, value: CommittedOffset) -> bool:
         return any(

@@ -122,6 +122,8 @@ class Mishaps:
 
     def _set_clock(self, by_ms: int) -> None:
         if abs(self._timeline.clock_is_off_ms + by_ms) <= 1_500_000:
+            if by_ms < 0:
+                self._world.model.committed.clock_goes_back()
             self._timeline.clock_is_off_ms += by_ms
             self._world.log("*", f"the clock is set by {by_ms} ms")
             self._world.count(

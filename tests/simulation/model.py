@@ -97,7 +97,7 @@ class Model:
         self._disk = disk
         self.committed = Committed(self, now_ms, Violation)
         self.starts = Starts(self, Violation)
-        #: Every batch of a client, by its records.
+        #: Every batch, by its bytes from the producer id on: a new id may send the same records.
         self._sent: dict[bytes, Sent] = {}
         self._last_stamp: dict[int, int] = {}
         self.history: dict[int, list[Entry]] = {}
@@ -114,7 +114,7 @@ class Model:
     # ---- requests
 
     def sends(self, data: bytes, values: tuple[str, ...], times: tuple[int, ...]) -> None:
-        self._sent[data[61:]] = Sent(data, values, times)
+        self._sent[data[43:]] = Sent(data, values, times)
 
     # ---- commits
 
@@ -136,7 +136,7 @@ class Model:
     def _appended(self, change: Append, now_ms: int) -> None:
         partition_id, data = change.partition_id, change.batch
         batch = RecordBatch(memoryview(data))
-        sent = self._sent.get(data[61:])
+        sent = self._sent.get(data[43:])
         if sent is None:
             raise Violation("a batch was stored that no client sent")
         sent.check_header(batch, data)

@@ -122,7 +122,7 @@ class Caller:
         if self._pending is None:
             self._send()
             return
-        for response in self._pending.answers():
+        for response in self._pending.responses():
             self._pending = None
             if self.world.random.random() < 0.1:
                 self._locates = True  # as if the response was lost with its connection

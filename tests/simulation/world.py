@@ -63,7 +63,7 @@ class World:
         self.crowded = random.random() < 0.04
         self.expires = random.random() < 0.2
         self.creates = random.random() < 0.3
-        self.auto_created = "by-asking" if self.creates else None
+        self.auto_created = "on-demand" if self.creates else None
         if self.auto_created is not None:
             self.topic_names.append(self.auto_created)
         #: Separate, so that groups do not change worlds without groups.

@@ -24,7 +24,19 @@ def add(commands: Commands) -> None:
         *("-e", "--exit-when-healthy"), action="store_true", help="with -w: until healthy"
     )
     health.add_argument(
-        "--admin", metavar="HOST:PORT", help="ask /readyz of an Ottla broker here instead"
+        "--admin",
+        metavar="HOST:PORT",
+        help="read /readyz of an Ottla broker, at this address of REST",
     )
     add_output(health)
     add_client(health)
+    log_dirs = command(
+        cluster,
+        "logdirs",
+        "log_dirs:log_dirs",
+        "sizes of replicas on disk",
+        "The counterpart of kafka-log-dirs. SIZE is in bytes.",
+    )
+    log_dirs.add_argument("topics", nargs="*", metavar="TOPIC", help="of these topics only")
+    add_output(log_dirs)
+    add_client(log_dirs)

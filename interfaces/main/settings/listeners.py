@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from domain.configs.listeners import ListenerAddress, parse_address
 
+#: As browsers send it.
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/A-Z]+|null|\*")
 #: Security protocols of Kafka, which are listener names too.
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
@@ -18,6 +21,12 @@ def parse_admin(texts: Iterable[str]) -> tuple[ListenerAddress, ...]:
     if any("://" in text for text in listed):
         raise ValueError("HOST:PORT, without a name before it, or off")
     return tuple(map(parse_address, listed))
+
+
+def check_origins(texts: Iterable[str]) -> None:
+    """Of web pages. Raises ValueError with the expected text."""
+    if not all(map(_ORIGIN.fullmatch, texts)):
+        raise ValueError("origins as http://localhost:3000, in small letters without a path, or *")
 
 
 def parse_protocol_map(texts: Iterable[str]) -> dict[str, str]:

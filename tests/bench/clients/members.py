@@ -50,7 +50,7 @@ class Connection:
         host, _, port = address.rpartition(":")
         return cls(*await asyncio.open_connection(host, int(port)))
 
-    async def ask(self, request: Request, version: int) -> Any:
+    async def request(self, request: Request, version: int) -> Any:
         self._correlation_id += 1
         self._writer.write(frame(request, version, self._correlation_id))
         size = int.from_bytes(await self._reader.readexactly(4), "big")
@@ -124,7 +124,7 @@ class ClassicMember(Member):
                 self._group.moved.set()
                 staying = await self._stay(connection)
             request = LeaveGroupRequest(group_id=self._group.group_id, member_id=self.member_id)
-            await connection.ask(request, 1)
+            await connection.request(request, 1)
         finally:
             connection.close()
 
@@ -134,11 +134,11 @@ class ClassicMember(Member):
         while response is None or response.error_code == MEMBER_ID_REQUIRED:
             if response is not None:
                 self.member_id = response.member_id
-            response = await connection.ask(self._join_request(), 5)
+            response = await connection.request(self._join_request(), 5)
         assert response.error_code == 0, response
         self.member_id = response.member_id
         generation = response.generation_id
-        response = await connection.ask(self._sync_request(generation, response.members), 3)
+        response = await connection.request(self._sync_request(generation, response.members), 3)
         if response.error_code == REBALANCE_IN_PROGRESS:
             return await self._join(connection)
         assert response.error_code == 0, response
@@ -154,7 +154,7 @@ class ClassicMember(Member):
                 generation_id=self.generation,
                 member_id=self.member_id,
             )
-            response = await connection.ask(request, 3)
+            response = await connection.request(request, 3)
             if response.error_code == REBALANCE_IN_PROGRESS:
                 return True
             assert response.error_code == 0, response
@@ -200,12 +200,12 @@ class ConsumerMember(Member):
                 await self._beat(connection, self._request())
                 self._group.moved.set()
             self.epoch = -1
-            await connection.ask(self._request(), 0)
+            await connection.request(self._request(), 0)
         finally:
             connection.close()
 
     async def _beat(self, connection: Connection, request: ConsumerGroupHeartbeatRequest) -> None:
-        response = await connection.ask(request, 0)
+        response = await connection.request(request, 0)
         assert response.error_code == 0, response
         self.member_id = response.member_id
         self.epoch = response.member_epoch

@@ -24,12 +24,12 @@ def main() -> None:
     body = array([string(topic)]) + b"\0"
     times: list[int] = []
     with RawClient(host, int(port)) as client:
-        client.ask(METADATA, 4, body)
+        client.request(METADATA, 4, body)
         gc.disable()
         over = False
         while not over:
             started = time.perf_counter_ns()
-            client.ask(METADATA, 4, body)
+            client.request(METADATA, 4, body)
             times.append(time.perf_counter_ns() - started)
             over = bool(select.select([sys.stdin], [], [], _EVERY_S)[0])
     times.sort()

@@ -97,5 +97,5 @@ def commit_offset(broker: BrokerProcess, group: str, topic: str, offset: int = 0
     body = string(group) + struct.pack(">i", -1) + string("") + struct.pack(">q", -1)
     with broker.connect() as client:
         topics = array([string(topic) + array([partition])])
-        response = client.ask(OFFSET_COMMIT, COMMIT_VERSION, body + topics)
+        response = client.request(OFFSET_COMMIT, COMMIT_VERSION, body + topics)
     assert response.rest()[-2:] == b"\0\0"

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 from google.protobuf.json_format import Parse
-from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
-    ExportMetricsServiceRequest,
-)
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 
 from tests.e2e.broker_process import BrokerProcess

@@ -174,16 +174,6 @@ def test_records_produced_over_http_are_read_by_clients(admin: AdminClient, topi
     assert values == {key: {"n": key} for key in keys}
 
 
-def test_a_refused_record_does_not_end_a_stream(admin: AdminClient, topic: str) -> None:
-    large = {"value": "x" * 1_100_000}
-    body = b"\n".join(
-        json.dumps(each).encode()
-        for each in ({"value": "a"}, {"value": 1}, {"partition_id": 5}, large, {"value": "b"})
-    )
-    codes = [one["error_code"] for one in send(admin, topic, body)]
-    assert codes == [200, 42206, 40403, 41302, 200]
-
-
 def test_each_record_is_reported_before_the_next_is_sent(admin: AdminClient, topic: str) -> None:
     """One connection, two directions."""
     with socket.create_connection(admin.broker.admin, timeout=20) as line:
@@ -248,22 +238,6 @@ def test_a_tail_has_new_records_also_after_a_reconnect(admin: AdminClient, topic
     assert admin.delete(f"/topics/{topic}").status == 204
     again.next("end")
     again.close()
-
-
-def test_a_topic_is_cloned_and_its_records_are_deleted(admin: AdminClient, topic: str) -> None:
-    for codec in CODECS:
-        produce_samples(admin, topic, codec, **{"enable.idempotence": True})
-    copy = f"{topic}-copy"
-    progress = admin.post(f"/topics/{topic}:clone", {"name": copy, "records": True})
-    assert json.loads(progress.body.splitlines()[-1])["copied_records"] == 20
-    before, after = (
-        admin.get(f"/topics/{name}/records?order=oldest").json["data"] for name in (topic, copy)
-    )
-    assert before == after
-    partitions = admin.post(f"/topics/{topic}:truncate").json["partitions"]
-    assert [one["log_start_offset"] for one in partitions] == [20, 0]
-    assert admin.get(f"/topics/{topic}/records").json["data"] == []
-    assert len(admin.get(f"/topics/{copy}/records").json["data"]) == 20
 
 
 def workers(broker: BrokerProcess) -> list[int]:

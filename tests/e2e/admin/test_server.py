@@ -82,15 +82,6 @@ def test_the_server_listens_on_all_its_addresses_or_none(start_broker: StartBrok
         connection.close()
 
 
-def test_an_admin_address_in_use_ends_the_start(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        broker = BrokerProcess(tmp_path, "memory", ["--admin", f"127.0.0.1:{port}"])
-        assert broker.spawn().wait(30) == 1
-    assert f"cannot listen on 127.0.0.1:{port}: the port is in use" in broker.log()
-    assert "--admin HOST:PORT" in broker.log()
-
-
 def test_the_broker_is_ready_and_lists_its_clients(admin: AdminClient) -> None:
     ready = admin.get("/readyz").json
     assert {check["name"]: check["status"] for check in ready["checks"]} == {
@@ -106,15 +97,3 @@ def test_the_broker_is_ready_and_lists_its_clients(admin: AdminClient) -> None:
     [connection] = [one for one in connections if one["address"] == address]
     assert connection["bytes_in"] > 0 and connection["bytes_out"] > 0
     assert connection["listener"] == "PLAINTEXT"
-
-
-def test_rest_and_kafka_clients_see_the_same_topics(admin: AdminClient) -> None:
-    created = admin.post("/topics", {"name": "by-rest", "partitions": 3})
-    assert created.status == 201, created
-    with admin.broker.connect() as client:
-        assert client.usable_partitions("by-rest", 3) == 3
-        assert client.create_topic("by-kafka", 2, {}) == 0
-    names = {topic["topic_name"] for topic in admin.get("/topics").json["data"]}
-    assert {"by-rest", "by-kafka"} <= names
-    assert admin.delete("/topics/by-rest").status == 204
-    assert admin.get("/topics/by-rest").json["error_code"] == 40403

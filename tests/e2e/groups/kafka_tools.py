@@ -31,4 +31,4 @@ def started_tools(folder: Path) -> LineProcess:
 def run_tool(tools: LineProcess, name: str, bootstrap: str, *arguments: str) -> str:
     """Returns all that the tool prints."""
     line = "\t".join((name, "--bootstrap-server", bootstrap, *arguments))
-    return b64decode(tools.ask(line)).decode()
+    return b64decode(tools.request(line)).decode()

@@ -116,14 +116,14 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
 
 @pytest.fixture
 def kafkajs(node: LineProcess, bootstrap: str) -> Admin:
-    def ask(method: str, **argument: Any) -> Any:
+    def call(method: str, **argument: Any) -> Any:
         fields = {"story": "admin", "bootstrap": bootstrap, "method": method, "argument": argument}
-        response = json.loads(node.ask(json.dumps(fields)))
+        response = json.loads(node.request(json.dumps(fields)))
         if not response["ok"]:
             raise KafkaJSError(response["error"])
         return response["result"]
 
-    return ask
+    return call
 
 
 def test_kafkajs_replaces_and_describes_topic_configs(kafkajs: Admin, topic: str) -> None:

@@ -29,22 +29,22 @@ def place(engine: str, folder: Path) -> tuple[str, Ask]:
         )
     file = folder / "offsets.db"
 
-    def ask(query: str) -> Sequence[tuple[object, ...]]:
+    def rows(query: str) -> Sequence[tuple[object, ...]]:
         connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
         try:
             return connection.execute(query).fetchall()
         finally:
             connection.close()
 
-    return f"sqlite://{file}", ask
+    return f"sqlite://{file}", rows
 
 
 @pytest.mark.parametrize("engine, query", [("sqlite", OF_SQLITE), ("postgres", OF_POSTGRES)])
 def test_committed_offsets_are_shown_as_text(
     engine: str, query: str, start_broker: StartBroker, tmp_path: Path
 ) -> None:
-    url, ask = place(engine, tmp_path)
+    url, rows = place(engine, tmp_path)
     broker = start_broker("--set", f"offsets={url}")
     topic = new_topic(broker)
     commit(broker, "Lesezirkel Süd", topic, 5)
-    assert ask(query) == [("Lesezirkel Süd", topic, 0, 5)]
+    assert rows(query) == [("Lesezirkel Süd", topic, 0, 5)]

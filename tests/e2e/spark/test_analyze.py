@@ -99,7 +99,9 @@ def check_records(topic: dict[str, Any], written: list[list[Row]]) -> None:
     check_keys(topic, written)
     for number, partition in enumerate(written):
         check_times(topic["partitions"][number], partition)
-    moments = topic["over_time"]["moments"]
+    moments, width_ms = topic["over_time"]["moments"], topic["over_time"]["seconds"] * 1000
+    starts = sorted({at_ms // width_ms * width_ms for *_, at_ms in rows})
+    assert [each["ms"] for each in moments] == starts and 100 < len(starts) <= 600
     assert sum(each["records"] for each in moments) == len(rows)
     assert sum(each["bytes"] for each in moments) == sum(sizes)
     largest = max(len(partition) for partition in written)

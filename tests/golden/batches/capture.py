@@ -52,7 +52,7 @@ class Relay:
         broker_in, broker_out = await asyncio.open_connection("127.0.0.1", self.broker)
         await asyncio.gather(
             self.requests(client_in, broker_out),
-            self.answers(broker_in, client_out),
+            self.responses(broker_in, client_out),
             return_exceptions=True,
         )
 
@@ -68,7 +68,7 @@ class Relay:
         finally:
             to.close()
 
-    async def answers(self, source: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:
+    async def responses(self, source: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:
         try:
             while data := await source.read(65536):
                 to.write(data)

@@ -42,8 +42,8 @@ TOPIC = "rd-plain"
 def attempt(what: str, action: Callable[[], Any]) -> None:
     """Calls it and waits for every future in the result; errors are examples, too."""
     try:
-        answer = action()
-        for future in answer.values() if isinstance(answer, dict) else [answer]:
+        response = action()
+        for future in response.values() if isinstance(response, dict) else [response]:
             if hasattr(future, "result"):
                 future.result(timeout=8)
     except Exception as error:
@@ -158,8 +158,8 @@ def group(base: dict[str, Any], admin: AdminClient, protocol: str) -> None:
     consumer.close()
     offsets = [ConsumerGroupTopicPartitions(name, [TopicPartition(TOPIC, 0, 1)])]
     attempt("alter offsets", lambda: admin.alter_consumer_group_offsets(offsets))
-    wanted = [ConsumerGroupTopicPartitions(name, [TopicPartition(TOPIC, 0)])]
-    attempt("offsets", lambda: admin.list_consumer_group_offsets(wanted))
+    requested = [ConsumerGroupTopicPartitions(name, [TopicPartition(TOPIC, 0)])]
+    attempt("offsets", lambda: admin.list_consumer_group_offsets(requested))
     attempt("all", lambda: admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(name)]))
     attempt("groups", admin.list_consumer_groups)
     attempt("delete", lambda: admin.delete_consumer_groups([name, "nobody"]))
@@ -197,9 +197,9 @@ def administer(admin: AdminClient) -> None:
         OffsetSpec.max_timestamp(),
         OffsetSpec.for_timestamp(1_700_000_000_000),
     ):
-        wanted = {partition: spec}
+        requested = {partition: spec}
         committed = IsolationLevel.READ_COMMITTED
-        attempt("offsets", partial(admin.list_offsets, wanted, isolation_level=committed))
+        attempt("offsets", partial(admin.list_offsets, requested, isolation_level=committed))
     attempt("delete records", lambda: admin.delete_records([TopicPartition(TOPIC, 0, 1)]))
     attempt("too many", lambda: admin.delete_records([TopicPartition(TOPIC, 0, 9999)]))
     kind = ConfigResource.Type.TOPIC

@@ -34,7 +34,7 @@ class Lane:
         self.unacked: list[Batch] = []
         #: After a failure nothing is sent until all requests in flight have a response.
         self.recovering = False
-        #: The log has batches of this producer.
+        #: The log has batches of this producer id.
         self.stored = False
         #: The number of deletions of the topic when the producer id was new.
         self.deletions: int | None = None

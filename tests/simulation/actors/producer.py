@@ -324,7 +324,7 @@ class Producer(Client):
         if one.error_code == 0:
             if batch.corrupted:
                 raise Violation(f"{batch.values} was corrupted, and is acknowledged")
-            lane.stored = True
+            lane.stored = self.producer_id >= 0  # else the batch has the previous id
             if batch.data[22] & 7:
                 self.world.count(Situation.COMPRESSED)
             self.world.model.acked(topic, one.index, one.base_offset, batch.values, call.responded)

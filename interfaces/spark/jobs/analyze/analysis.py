@@ -117,7 +117,7 @@ def analyze(
             sizes=counting.sizes(by_size),
             intervals=counting.intervals(records),
             not_records=counting.not_records(rows) if source.is_store else {},
-            over_time=counting.over_time(seconds),
+            over_time=counting.over_time(seconds, figures),
             last_day=counting.last_day(seconds, end_ms),
             keys_of_partitions=keys.of_partitions(summed),
             keys_of_topics=keys.of_topics(summed, hottest),

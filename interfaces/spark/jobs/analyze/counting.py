@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -135,17 +136,27 @@ def by_second(records: DataFrame) -> DataFrame:
     return grouped.agg(*counted, f.sum("stored_bytes").alias("stored_bytes"))
 
 
-def over_time(seconds: DataFrame) -> dict[str, tuple[int, list[Any]]]:
+def over_time(
+    seconds: DataFrame, figures: Mapping[Place, Mapping[str, Any]]
+) -> dict[str, tuple[int, list[Any]]]:
     """Of each topic how many seconds a moment has, and its moments: about MOST_MOMENTS at most."""
     from pyspark.sql import functions as f
 
-    moments = [f.approx_count_distinct(f.floor(f.col("at_s") / each)) for each in WIDTHS_S]
+    timed = [each for each in figures.values() if each["oldest_ms"] is not None]
+    span_s = max((each["newest_ms"] - each["oldest_ms"] for each in timed), default=0) / 1000
+    # A span has at most one moment more than its length: only smaller widths are to be counted.
+    enough = (each for each in WIDTHS_S if span_s / each < MOST_MOMENTS - 1)
+    widest = next(enough, WIDTHS_S[-1])
     few = [
-        f.when(count <= MOST_MOMENTS, each) for count, each in zip(moments, WIDTHS_S, strict=True)
+        f.when(f.approx_count_distinct(f.floor(f.col("at_s") / each)) <= MOST_MOMENTS, each)
+        for each in WIDTHS_S
+        if each < widest
     ]
-    widths = seconds.groupBy("topic").agg(f.coalesce(*few, f.lit(WIDTHS_S[-1])).alias("width_s"))
+    widths = seconds.groupBy("topic").agg(f.coalesce(*few, f.lit(widest)).alias("width_s"))
     start = f.floor(f.col("at_s") / f.col("width_s")) * f.col("width_s")
-    rows = seconds.join(widths, "topic").groupBy("topic", "width_s", start.alias("start_s"))
+    rows = seconds.join(f.broadcast(widths), "topic").groupBy(
+        "topic", "width_s", start.alias("start_s")
+    )
     found: dict[str, tuple[int, list[Any]]] = {}
     summed = rows.agg(f.sum("records").alias("records"), f.sum("bytes").alias("bytes"))
     for row in sorted(summed.collect(), key=lambda row: row["start_s"]):

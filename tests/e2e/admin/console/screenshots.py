@@ -23,21 +23,21 @@ FOLDER = ROOT / "docs/console"
 MOST_BYTES = 150_000
 SCREEN = {"viewport": {"width": 1200, "height": 780}}
 PHONE = {"viewport": {"width": 390, "height": 780}, "is_mobile": True, "has_touch": True}
-#: Until there is something to be seen in the charts.
-LOOKED_AT_S = 55
+#: Until the charts have lines.
+CHARTS_AFTER_S = 55
 
 
 @contextmanager
-def at_work(bootstrap: str) -> Iterator[None]:
-    """Records come and are read, now more and now less, until the block ends."""
-    over = threading.Event()
+def producing(bootstrap: str) -> Iterator[None]:
+    """Produces and consumes records at a varying rate until the block ends."""
+    stopped = threading.Event()
 
     def work() -> None:
         producer = Producer({"bootstrap.servers": bootstrap, "client.id": "webshop"})
         with sample.members(bootstrap, "dashboard", "orders", 3) as consumers:
             started = time.monotonic()
             number = 600
-            while not over.wait(0.1):
+            while not stopped.wait(0.1):
                 for _ in range(int(30 + 20 * sin((time.monotonic() - started) / 6))):
                     number += 1
                     producer.produce("orders", sample.order(number), key=f"c-{number % 37:03}")
@@ -52,7 +52,7 @@ def at_work(bootstrap: str) -> Iterator[None]:
     try:
         yield
     finally:
-        over.set()
+        stopped.set()
         worker.join()
 
 
@@ -103,7 +103,7 @@ def main() -> None:
         arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
         browser = playwright.chromium.launch(executable_path=path, args=arguments)
         sample.fill(broker.bootstrap)
-        with at_work(broker.bootstrap):
+        with producing(broker.bootstrap):
             take(browser, broker)
         browser.close()
 
@@ -117,7 +117,7 @@ def take(browser: Browser, broker: BrokerProcess) -> None:
     phone = opened(**PHONE)
     for console in (light, dark, phone):
         console.open("#/", "Overview")
-    light.page.wait_for_timeout(LOOKED_AT_S * 1000)
+    light.page.wait_for_timeout(CHARTS_AFTER_S * 1000)
     save(light.page, "overview")
     save(dark.page, "overview-dark")
     save(phone.page, "phone")

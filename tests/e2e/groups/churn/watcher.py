@@ -19,7 +19,7 @@ ALL_TOPICS = struct.pack(">i", -1)
 
 
 def fetched_offsets(client: RawClient, group: str) -> dict[Place, int]:
-    frame = client.ask(OFFSET_FETCH, 2, string(group) + ALL_TOPICS)
+    frame = client.request(OFFSET_FETCH, 2, string(group) + ALL_TOPICS)
     found = {}
     for _ in range(frame.take("i")[0]):
         topic = frame.string()
@@ -49,7 +49,7 @@ def assigned_bytes(data: bytes) -> frozenset[Place]:
 
 
 def classic_view(client: RawClient, group: str) -> View:
-    frame = client.ask(DESCRIBE_GROUPS, 0, array([string(group)]))
+    frame = client.request(DESCRIBE_GROUPS, 0, array([string(group)]))
     _count, error = frame.take("ih")
     assert error == 0, f"DescribeGroups of {group}: error {error}"
     _group, state, _kind, _protocol = (frame.string() for _ in range(4))
@@ -64,7 +64,7 @@ def classic_view(client: RawClient, group: str) -> View:
 def consumer_view(client: RawClient, group: str) -> View:
     request = described.ConsumerGroupDescribeRequest(group_ids=[group])
     body = b"\0" + b"".join(bytes(piece) for piece in request.encode(0))
-    frame = client.ask(CONSUMER_GROUP_DESCRIBE, 0, body)
+    frame = client.request(CONSUMER_GROUP_DESCRIBE, 0, body)
     response, _ = described.ConsumerGroupDescribeResponse.decode(0, frame.data, 5)
     [found] = response.groups
     if found.error_code == GROUP_ID_NOT_FOUND:  # a classic group

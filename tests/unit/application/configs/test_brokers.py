@@ -119,10 +119,10 @@ def test_advertised_listeners_apply_to_open_connections() -> None:
     client = kafka.client()
 
     def addresses() -> set[tuple[str, int]]:
-        [in_metadata] = client.ask(metadata(), 12).brokers
-        [in_cluster] = client.ask(DescribeClusterRequest(), 0).brokers
+        [in_metadata] = client.request(metadata(), 12).brokers
+        [in_cluster] = client.request(DescribeClusterRequest(), 0).brokers
         found = FindCoordinatorRequest(key="g", key_type=0)
-        return {(one.host, one.port) for one in (in_metadata, in_cluster, client.ask(found, 0))}
+        return {(one.host, one.port) for one in (in_metadata, in_cluster, client.request(found, 0))}
 
     assert addresses() == {("192.0.2.1", 9092)}
     set_for_all(kafka, "advertised.listeners", "PLAINTEXT://docker.example:32768")

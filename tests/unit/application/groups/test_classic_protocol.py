@@ -11,7 +11,6 @@ from application.groups.coordinator import GroupCoordinator
 from application.ports.pending import Pending
 from domain.errors import (
     BrokerError,
-    CoordinatorLoadInProgress,
     CoordinatorNotAvailable,
     InconsistentGroupProtocol,
     InvalidGroupId,
@@ -24,8 +23,8 @@ from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.leave import LeavingMember
 from domain.groups.classic.member import JoinRequest
 from domain.groups.classic.sync import SyncRequest
-from tests.fakes.answers import answers_of
 from tests.fakes.broker import FakeBroker
+from tests.fakes.results import results_of
 
 
 def join_request(member_id: str = "", twice: bool = False, **fields: Any) -> JoinRequest:
@@ -45,7 +44,7 @@ def join(fake: FakeBroker, *args: Any, **fields: Any) -> Pending[Any]:
 
 
 def result_of(pending: Pending[Any]) -> JoinResponse:
-    (response,) = answers_of(pending)
+    (response,) = results_of(pending)
     assert isinstance(response, JoinResponse)
     return response
 
@@ -64,7 +63,7 @@ def stable(fake: FakeBroker) -> str:
     request = SyncRequest("g", 1, member_id, None, None, None, {member_id: b"all"})
     pending = service(fake).sync_group(request)
     fake.run()
-    assert [one.assignment for one in answers_of(pending)] == [b"all"]  # type: ignore[union-attr]
+    assert [one.assignment for one in results_of(pending)] == [b"all"]  # type: ignore[union-attr]
     return member_id
 
 
@@ -112,28 +111,11 @@ def test_a_refused_request_creates_no_group(
     assert len(fake.broker.groups.registry) == 0
 
 
-@pytest.mark.parametrize(
-    "send",
-    [
-        lambda group: group.join_group(join_request()),
-        lambda group: group.heartbeat("g", "m", None, 1),
-        lambda group: group.leave_group("g", [LeavingMember("m", None)]),
-        lambda group: group.sync_group(SyncRequest("g", 1, "m", None, None, None, {})),
-    ],
-)
-def test_requests_are_refused_until_offsets_are_loaded(
-    fake: FakeBroker, send: Callable[[GroupCoordinator], object]
-) -> None:
-    fake.broker.groups.offsets.loaded = False
-    with pytest.raises(CoordinatorLoadInProgress):
-        send(service(fake))
-
-
 def test_a_response_is_sent_with_the_commit_of_its_changes(fake: FakeBroker) -> None:
     fake.commit.hold()
     pending = join(fake)
     fake.run()
-    assert answers_of(pending) == []
+    assert results_of(pending) == []
     # Later requests wait for the same commit.
     leader = group_of(fake).leader
     assert leader is not None
@@ -152,7 +134,7 @@ def test_a_failed_commit_fails_pending_requests_and_restores_the_group(fake: Fak
     other = join(fake)
     fake.commit.let_fail()
     fake.run()
-    results = [*answers_of(leave), *answers_of(other)]
+    results = [*results_of(leave), *results_of(other)]
     assert [type(one) for one in results] == [CoordinatorNotAvailable] * 2
     assert service(fake).heartbeat("g", member_id, None, 1) is None
     fake.scheduler.advance(9999)
@@ -170,7 +152,7 @@ def test_a_failed_commit_without_changes_of_the_group_does_not_affect_it(
     failures: list[object] = []
     fake.broker.commits.when_committed(failures.append)
     fake.run()
-    assert failures and answers_of(other) == []
+    assert failures and results_of(other) == []
     join(fake, member_id)
     fake.run()
     assert other.resolved
@@ -192,7 +174,7 @@ def test_a_stopping_broker_fails_pending_joins_and_removes_no_member(fake: FakeB
     stable(fake)
     pending = join(fake)
     fake.broker.stop_upkeep()
-    assert [type(one) for one in answers_of(pending)] == [CoordinatorNotAvailable]
+    assert [type(one) for one in results_of(pending)] == [CoordinatorNotAvailable]
     count = fake.commit.count
     fake.scheduler.advance(400_000)
     assert fake.commit.count == count

@@ -12,8 +12,8 @@ from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.heartbeat import HeartbeatResult
 from domain.groups.consumer.heartbeat_request import Heartbeat
 from domain.groups.group import GroupKind
-from tests.fakes.answers import answers_of
 from tests.fakes.broker import FakeBroker, with_topic
+from tests.fakes.results import results_of
 
 SESSION_MS = 45_000
 
@@ -32,7 +32,7 @@ def send(broker: FakeBroker, member_id: str, epoch: int, **fields: Any) -> Any:
 def beat(broker: FakeBroker, member_id: str, epoch: int, **fields: Any) -> HeartbeatResult:
     pending = send(broker, member_id, epoch, **fields)
     broker.run()
-    [response] = answers_of(pending)
+    [response] = results_of(pending)
     assert isinstance(response, HeartbeatResult), response
     return response
 
@@ -60,7 +60,7 @@ def test_a_response_is_sent_with_the_commit_of_its_changes(broker: FakeBroker) -
     broker.commit.hold()
     pending = send(broker, "m", 0)
     broker.run()
-    assert answers_of(pending) == []
+    assert results_of(pending) == []
     assert isinstance(send(broker, "m", 1), Pending)
     broker.commit.let_go()
     assert pending.resolved
@@ -79,7 +79,7 @@ def test_a_failed_commit_fails_pending_requests_and_restores_the_group(broker: F
     broker.commit.fail_next()
     pending = [send(broker, "n", 0), send(broker, "m", 1)]
     broker.run()
-    assert [type(*answers_of(one)) for one in pending] == [CoordinatorNotAvailable] * 2
+    assert [type(*results_of(one)) for one in pending] == [CoordinatorNotAvailable] * 2
     assert set(group_of(broker).members) == {"m"}
     assert beat(broker, "m", 1).epoch == 1
     check_session_ends(broker)
@@ -189,13 +189,6 @@ def test_an_empty_group_keeps_its_epoch_after_a_restart(broker: FakeBroker) -> N
 # topics and regular expressions
 
 
-def test_new_partitions_are_assigned(broker: FakeBroker) -> None:
-    beat(broker, "m", 0)
-    topic = broker.existing("t")
-    broker.broker.catalog.put(topic.grown((101, 102)))
-    assert beat(broker, "m", 1).assignment == {topic.topic_id: frozenset(range(4))}
-
-
 @pytest.mark.parametrize("other_leaves", [False, True])
 def test_a_new_topic_that_matches_a_regex_is_assigned(
     broker: FakeBroker, other_leaves: bool
@@ -216,7 +209,7 @@ def test_a_regex_over_many_topics_is_resolved_after_the_join(broker: FakeBroker)
         broker.run()
     pending = send(broker, "m", 0, topics=None, regex="many.*[05]")
     broker.scheduler.run_pass()
-    assert answers_of(pending) == [HeartbeatResult("m", 1, {})]
+    assert results_of(pending) == [HeartbeatResult("m", 1, {})]
     epoch = group_of(broker).epoch
     broker.run()
     assert group_of(broker).epoch == epoch + 1

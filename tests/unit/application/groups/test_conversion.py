@@ -86,7 +86,7 @@ def test_an_upgrade_ends_pending_joins_with_rebalance_in_progress(kafka: FakeKaf
     second.fetch_id()
     second.begin_join()
     assert Modern(kafka).join().error_code == 0
-    assert second.answer().error_code == 27
+    assert second.response().error_code == 27
 
 
 def test_a_member_that_rejoins_with_another_protocol_can_be_upgraded(kafka: FakeKafka) -> None:
@@ -96,7 +96,7 @@ def test_a_member_that_rejoins_with_another_protocol_can_be_upgraded(kafka: Fake
     other.begin_join(protocols={"roundrobin": subscription("t")})
     kafka.run()
     assert Modern(kafka).join().error_code == 0
-    assert other.answer().error_code == 27
+    assert other.response().error_code == 27
 
 
 def test_an_upgrade_whose_commit_fails_is_undone(kafka: FakeKafka) -> None:
@@ -210,7 +210,7 @@ def test_without_its_last_consumer_a_group_is_classic_again(kafka: FakeKafka, le
     old, modern = upgraded(kafka, session_ms=60_000)
     assert rejoin(old, [0, 1, 2, 3]) == rejoin(old, [0, 1])
     if leaves:
-        modern.say(-1)
+        modern.heartbeat(-1)
     else:
         kafka.scheduler.advance(45_000)
     assert kind(kafka) is ClassicGroup
@@ -222,7 +222,7 @@ def test_without_its_last_consumer_a_group_is_classic_again(kafka: FakeKafka, le
 def test_a_downgrade_whose_commit_fails_is_undone(kafka: FakeKafka) -> None:
     _, modern = upgraded(kafka)
     kafka.commit.fail_next()
-    assert modern.say(-1).error_code == 15
+    assert modern.heartbeat(-1).error_code == 15
     assert kind(kafka) is ConsumerGroup
 
 
@@ -236,12 +236,12 @@ def test_a_heartbeat_waits_for_the_commit_of_a_downgrade(kafka: FakeKafka) -> No
     old.client.send(heartbeat_request(old.generation_id, old.member_id), 4)
     assert old.waits
     kafka.commit.let_go()
-    assert old.answer().error_code == 27
+    assert old.response().error_code == 27
 
 
-def test_a_downgraded_group_is_there_after_a_restart(kafka: FakeKafka) -> None:
+def test_a_downgraded_group_survives_a_restart(kafka: FakeKafka) -> None:
     old, modern = upgraded(kafka)
-    modern.say(-1)
+    modern.heartbeat(-1)
     group = kafka.restarted().broker.groups.registry.find("g")
     assert isinstance(group, ClassicGroup)
     assert (set(group.members), group.generation_id) == ({old.member_id}, 2)
@@ -256,7 +256,7 @@ def test_a_group_that_cannot_be_downgraded_stays_a_consumer_group(
     kafka = kafka_with(**settings)
     modern, _ = joined(kafka)
     assert classic(kafka).join().error_code == 0
-    modern.say(-1)
+    modern.heartbeat(-1)
     assert kind(kafka) is ConsumerGroup
 
 
@@ -298,7 +298,7 @@ def test_an_upgrade_assigns_partitions_that_the_leader_has_not_seen(kafka: FakeK
 def test_a_classic_join_replaces_an_empty_consumer_group(kafka: FakeKafka) -> None:
     modern, old = Modern(kafka), classic(kafka)
     modern.join()
-    modern.say(-1)
+    modern.heartbeat(-1)
     share_out(old)
     assert kind(kafka) is ClassicGroup
     after = kafka.restarted().broker.groups.registry.find("g")
@@ -314,9 +314,9 @@ def test_a_refused_join_does_not_replace_an_empty_consumer_group(
 ) -> None:
     modern = Modern(kafka)
     modern.join()
-    modern.say(-1)
+    modern.heartbeat(-1)
     epoch = existing(kafka).epoch
-    response = kafka.client().ask(join_request(member_id, **fields), 9)
+    response = kafka.client().request(join_request(member_id, **fields), 9)
     assert (response.error_code, response.member_id) == (code, member_id)
     assert existing(kafka).epoch == epoch
     assert isinstance(kafka.restarted().broker.groups.registry.find("g"), ConsumerGroup)

@@ -155,7 +155,7 @@ def test_an_upgrade_and_a_downgrade_have_a_line_each() -> None:
     upgraded = epochs(kafka)[-1]
     assert (upgraded["epoch"], upgraded["members"]) == (2, 2)
     assert upgraded["reason"] == "member_joined" and removals(kafka) == []
-    modern.say(-1)
+    modern.heartbeat(-1)
     downgraded = rebalances(kafka)[-1]
     assert (downgraded["generation"], downgraded["members"]) == (2, 1)
     assert [line["reason"] for line in removals(kafka)] == ["left"]

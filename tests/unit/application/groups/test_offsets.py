@@ -160,7 +160,7 @@ def test_a_restart_drops_offsets_of_a_deleted_topic_of_the_same_name(fake: FakeB
 
 
 def held(fake: FakeBroker) -> tuple[Offsets, HeldOffsetRepository]:
-    """Offsets over a store that loads and writes when the test says so."""
+    """Offsets over a store whose loads and writes the test completes."""
     repository = HeldOffsetRepository(leaves_doubt=True)
     groups = fake.broker.groups
     return Offsets(

@@ -34,7 +34,7 @@ def generation_of(broker: FakeBroker) -> int:
     return group.generation_id
 
 
-def test_a_change_applies_at_once_and_is_there_after_a_restart(broker: FakeBroker) -> None:
+def test_a_change_applies_at_once_and_survives_a_restart(broker: FakeBroker) -> None:
     outcomes = persist(broker, 3)
     assert generation_of(broker) == 3 and outcomes == []
     broker.run()

@@ -84,15 +84,6 @@ def fill(fake: FakeBroker, index: int = 0, batches: int = 3, name: str = "t") ->
     return len(batch)
 
 
-def test_batches_start_with_the_one_that_holds_the_offset(fake: FakeBroker) -> None:
-    fill(fake)
-    for offset, expected in ((0, [0, 2, 4]), (1, [0, 2, 4]), (2, [2, 4]), (5, [4]), (6, [])):
-        fetch = Fetch(fake, query(item(offset=offset), wait_ms=0))
-        assert fetch.offsets() == [expected] and fetch.errors() == [None]
-        one = fetch.only
-        assert (one.high_watermark, one.last_stable_offset, one.log_start_offset) == (6, 6, 0)
-
-
 def test_only_durable_records_are_returned(fake: FakeBroker) -> None:
     fake.commit.hold()
     fake.append(record_batch(["a"]))
@@ -108,13 +99,6 @@ def test_the_broker_limits_each_fetch() -> None:
     fake.topic("t")
     size = fill(fake, batches=6)
     assert len(Fetch(fake, query(item())).only.records) == 1024 // size * size
-
-
-def test_an_unreadable_partition_fails_alone(fake: FakeBroker) -> None:
-    fill(fake, 0)
-    Fetch(fake, query(item(0), item(1)))
-    fake.log.failing = StorageFailed("cannot read")
-    assert Fetch(fake, query(item(0), item(1))).errors()[0] is StorageFailed
 
 
 # ---- waiting
@@ -157,7 +141,7 @@ def test_a_fetch_without_minimum_or_time_does_not_wait(
     assert Fetch(fake, query()).got == []
 
 
-def test_a_fetch_ends_after_its_time_with_what_there_is(fake: FakeBroker) -> None:
+def test_a_fetch_ends_after_its_time_with_the_available_records(fake: FakeBroker) -> None:
     fill(fake, 0, batches=1)
     fetch = Fetch(fake, query(item(0), min_bytes=MANY, wait_ms=500))
     fake.scheduler.advance(499)
@@ -166,12 +150,6 @@ def test_a_fetch_ends_after_its_time_with_what_there_is(fake: FakeBroker) -> Non
     assert fetch.offsets() == [[0]]
     fill(fake, 0, batches=1)
     assert fetch.offsets() == [[0]]
-
-
-def test_an_append_completes_all_waiting_fetches(fake: FakeBroker) -> None:
-    fetches = [Fetch(fake, query(item())) for _ in range(3)]
-    fill(fake, batches=1)
-    assert [fetch.offsets() for fetch in fetches] == [[[0]]] * 3
 
 
 def test_a_deleted_topic_ends_the_wait(fake: FakeBroker) -> None:
@@ -288,7 +266,7 @@ def test_pages_that_are_evicted_are_loaded_again(cold: FakeBroker) -> None:
     assert fetch.offsets() == [[0, 2, 4]]
 
 
-def test_a_fetch_ends_after_its_time_with_what_is_in_memory(fake: FakeBroker) -> None:
+def test_a_fetch_ends_after_its_time_with_the_records_in_memory(fake: FakeBroker) -> None:
     fill(fake, 0)
     fill(fake, 1)
     fake.log.loading, fake.log.loading_of = Pending(), fake.partition("t", 1).partition_id

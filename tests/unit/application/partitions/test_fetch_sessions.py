@@ -247,7 +247,7 @@ def test_no_session_is_evicted_for_more_partitions_than_the_limit() -> None:
 
 
 def test_a_session_that_exceeds_the_partition_limit_ends() -> None:
-    """Its client then asks for a new session, and gets none."""
+    """Its client then requests a new session, and gets none."""
     sessions = Sessions(partitions=3)
     first, second = sessions.open(item(0)), sessions.open(item(0))
     sessions.begin(first, 1, item(1))

@@ -9,9 +9,9 @@ from application.partitions.log_dirs import LogDir
 from application.ports.volume import UNKNOWN_SPACE
 from application.state.catalog import Catalog
 from domain.errors import StorageFailed
-from tests.fakes.answers import answers_of
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
+from tests.fakes.results import results_of
 
 TopicPartition = tuple[str, int]
 
@@ -27,7 +27,7 @@ def fake() -> FakeBroker:
 def described(fake: FakeBroker, *partitions: TopicPartition) -> LogDir:
     pending = fake.broker.topics.log_dirs.describe(partitions)
     fake.run()
-    [result] = answers_of(pending)
+    [result] = results_of(pending)
     return result
 
 
@@ -42,7 +42,7 @@ def test_sizes_are_those_of_committed_batches(fake: FakeBroker) -> None:
     fake.appended(first, "a", 1)
     fake.appended(second, "a", 1)
     fake.append(record_batch(["not yet"]), "a", 1)
-    [log_dir] = answers_of(fake.broker.topics.log_dirs.describe([("a", 1), ("a", 0)]))
+    [log_dir] = results_of(fake.broker.topics.log_dirs.describe([("a", 1), ("a", 0)]))
     assert log_dir.sizes == [("a", 1, len(first) + len(second)), ("a", 0, 0)]
 
 

@@ -36,7 +36,7 @@ def snapshot(fake: FakeBroker) -> None:
     fake.run()
 
 
-def test_an_idle_producer_is_forgotten() -> None:
+def test_an_idle_producer_is_removed() -> None:
     fake = expiring()
     append(fake)
     fake.scheduler.advance(900)

@@ -8,16 +8,16 @@ from domain.errors import BrokerError, StorageFailed, TopicAlreadyExists, Unknow
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
 from domain.topics.topic import Topic
 from infrastructure.codecs.checksum import crc32c
-from tests.fakes.answers import answers_of
 from tests.fakes.batches import GZIP, ZSTD, record_batch
 from tests.fakes.broker import FakeBroker, with_topic
+from tests.fakes.results import results_of
 from tests.fakes.stored import batches_of, stored_messages
 
 
 def clone(fake: FakeBroker, **configs: str | None) -> Topic | BrokerError:
     pending = fake.broker.messages.clone.create("t", "u", configs)
     fake.run()
-    [[created]] = answers_of(pending)
+    [[created]] = results_of(pending)
     return created
 
 
@@ -30,7 +30,7 @@ def copying(fake: FakeBroker) -> Copying:
 def step(fake: FakeBroker, copying: Copying) -> Cloned | BrokerError:
     pending = copying.next()
     fake.run()
-    [cloned] = answers_of(pending)
+    [cloned] = results_of(pending)
     return cloned
 
 

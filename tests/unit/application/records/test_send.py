@@ -10,16 +10,16 @@ from domain.errors import (
 )
 from domain.messages.message import Message
 from domain.topics.partitioner import partition_for_key
-from tests.fakes.answers import answers_of
 from tests.fakes.batches import TIMESTAMP
 from tests.fakes.broker import FakeBroker, with_topic
+from tests.fakes.results import results_of
 from tests.fakes.stored import stored_messages
 
 
 def send(fake: FakeBroker, *records: OutgoingRecord, topic: str = "t") -> list[Delivery]:
     pending = fake.broker.messages.send.send(topic, records)
     fake.run()
-    [deliveries] = answers_of(pending)
+    [deliveries] = results_of(pending)
     return deliveries
 
 
@@ -31,7 +31,7 @@ def place(delivery: Delivery) -> tuple[int, int, int]:
 def test_records_are_delivered_when_they_are_durable() -> None:
     fake = with_topic()
     pending = fake.broker.messages.send.send("t", [OutgoingRecord(b"k", b"v")])
-    assert answers_of(pending) == []
+    assert results_of(pending) == []
     fake.run()
     assert [message.value for message in stored_messages(fake)] == [b"v"]
 

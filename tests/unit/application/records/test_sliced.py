@@ -19,9 +19,9 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from infrastructure.codecs.compression import BatchCompression
-from tests.fakes.answers import answers_of
 from tests.fakes.batches import ZSTD, record_batch
 from tests.fakes.broker import FakeBroker, with_topic
+from tests.fakes.results import results_of
 
 
 class FakeWorkers:
@@ -75,7 +75,7 @@ def make_heavy(fake: FakeBroker) -> None:
 
 
 def ended(pending: Pending[ScanPart]) -> tuple[bytes, ScanEnd]:
-    [part] = answers_of(pending)
+    [part] = results_of(pending)
     assert isinstance(part.end, ScanEnd)
     return part.data, part.end
 
@@ -140,7 +140,7 @@ def test_without_workers_the_loop_scans_everything(fake: FakeBroker) -> None:
     while True:
         pending = running.next()
         fake.scheduler.advance(50)
-        [part] = answers_of(pending)
+        [part] = results_of(pending)
         found += part.data.count(b"\n")
         if part.end is not None:
             break
@@ -151,12 +151,12 @@ def test_an_unreadable_log_and_a_stopping_broker_end_a_scan(fake: FakeBroker) ->
     fake.log.failing = StorageFailed("the disk is broken")
     pending = scan(fake, None).next()
     fake.run()
-    [part] = answers_of(pending)
+    [part] = results_of(pending)
     assert isinstance(part.end, StorageFailed)
     fake.log.failing = None
     fake.broker.background.end()
     pending = scan(fake, None).next()
-    [part] = answers_of(pending)
+    [part] = results_of(pending)
     assert isinstance(part.end, StorageFailed) and "stopping" in part.end.message
 
 
@@ -186,7 +186,7 @@ def test_a_topic_that_is_deleted_or_moves_is_an_error(
     fake.run()
     pending = running.next()
     fake.run()
-    [part] = answers_of(pending)
+    [part] = results_of(pending)
     assert type(part.end) is gone and part.data == b""
 
 

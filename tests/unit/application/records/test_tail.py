@@ -11,9 +11,9 @@ from application.records.plan import MAX_PARTITIONS
 from application.records.tail import Tail, Tailed
 from application.topics.partitions import MorePartitions
 from domain.errors import InvalidRequest, StorageFailed
-from tests.fakes.answers import answers_of
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker, with_topic
+from tests.fakes.results import results_of
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def values(tailed: Tailed) -> list[str]:
 def next_values(fake: FakeBroker, tail: Tail) -> list[str]:
     pending = tail.next()
     fake.run()
-    [tailed] = answers_of(pending)
+    [tailed] = results_of(pending)
     return values(tailed)
 
 
@@ -43,7 +43,7 @@ def test_a_tail_waits_for_the_next_record(fake: FakeBroker) -> None:
     assert not pending.resolved
     fake.appended(record_batch(["d"]), index=1)
     fake.run()
-    assert answers_of(pending) and values(answers_of(pending)[0]) == ["d"]
+    assert results_of(pending) and values(results_of(pending)[0]) == ["d"]
     assert tail.positions() == {0: 3, 1: 1}
 
 
@@ -85,7 +85,7 @@ def test_added_partitions_are_followed(fake: FakeBroker) -> None:
     assert not waiting.resolved
     fake.appended(record_batch(["new"]), index=2)
     fake.run()
-    assert values(answers_of(waiting)[0]) == ["new"]
+    assert values(results_of(waiting)[0]) == ["new"]
     assert tail.positions() == {0: 3, 1: 0, 2: 1}
     grow(fake, 4)
     fake.appended(record_batch(["newer"]), index=3)
@@ -102,7 +102,7 @@ def test_a_tail_of_some_partitions_follows_no_others(fake: FakeBroker) -> None:
     fake.appended(record_batch(["new"]), index=2)
     fake.appended(record_batch(["followed"]), index=1)
     fake.run()
-    assert values(answers_of(waiting)[0]) == ["followed"]
+    assert values(results_of(waiting)[0]) == ["followed"]
 
 
 def test_an_added_partition_that_is_not_in_memory_is_loaded(fake: FakeBroker) -> None:
@@ -116,7 +116,7 @@ def test_an_added_partition_that_is_not_in_memory_is_loaded(fake: FakeBroker) ->
     fake.log.load()
     fake.appended(record_batch(["d"]), index=2)
     fake.run()
-    assert values(answers_of(pending)[0]) == ["d"]
+    assert values(results_of(pending)[0]) == ["d"]
 
 
 def test_opening_waits_for_logs_that_are_not_in_memory(fake: FakeBroker) -> None:
@@ -131,7 +131,7 @@ def test_a_tail_ends_with_an_error_when_its_topic_has_too_many_partitions(fake: 
     waiting = fake.broker.messages.tail.open("t").next()
     fake.run()
     grow(fake, MAX_PARTITIONS + 1)
-    [tailed] = answers_of(waiting)
+    [tailed] = results_of(waiting)
     assert isinstance(tailed, InvalidRequest) and str(MAX_PARTITIONS) in tailed.message
 
 
@@ -158,7 +158,7 @@ def test_records_that_do_not_match_are_skipped(fake: FakeBroker) -> None:
     assert tail.positions()[0] == 4
     fake.appended(record_batch(["xy"]))
     fake.run()
-    assert values(answers_of(pending)[0]) == ["xy"]
+    assert values(results_of(pending)[0]) == ["xy"]
 
 
 @pytest.mark.parametrize("deleted", [False, True])
@@ -170,7 +170,7 @@ def test_a_tail_ends_with_the_broker_or_the_topic(fake: FakeBroker, deleted: boo
         fake.run()
     else:
         fake.broker.messages.fetch.release()
-    assert answers_of(pending) == [None]
+    assert results_of(pending) == [None]
 
 
 def test_a_closed_tail_reads_nothing(fake: FakeBroker) -> None:
@@ -189,5 +189,5 @@ def test_an_unreadable_log_ends_a_tail(fake: FakeBroker) -> None:
     fake.log.failing = StorageFailed("the disk is ill")
     pending = tail.next()
     fake.run()
-    [tailed] = answers_of(pending)
+    [tailed] = results_of(pending)
     assert isinstance(tailed, StorageFailed)

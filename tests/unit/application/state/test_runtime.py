@@ -7,7 +7,7 @@ import pytest
 from application.ports.pending import Pending
 from application.state.runtime import Aggregates, Done, Runtime, respond
 from domain.errors import BrokerError, StorageFailed
-from tests.fakes.answers import answers_of
+from tests.fakes.results import results_of
 
 
 class Numbers(Aggregates[str, int]):
@@ -95,7 +95,7 @@ def test_a_response_waits_for_all_decisions_it_depends_on(numbers: Numbers) -> N
     one(None)
     assert not pending.resolved
     other(StorageFailed("full"))
-    [[first, second, third, fourth]] = answers_of(pending)
+    [[first, second, third, fourth]] = results_of(pending)
     assert (first, third) == ("A", "C")
     assert isinstance(second, StorageFailed) and isinstance(fourth, StorageFailed)
 

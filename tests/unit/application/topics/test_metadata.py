@@ -6,12 +6,12 @@ from application.ports.pending import Pending
 from application.topics.metadata import Described, UnknownTopic
 from domain.errors import BrokerError, UnknownTopicOrPartition
 from domain.topics.topic import Topic
-from tests.fakes.answers import answers_of
 from tests.fakes.broker import FakeBroker
+from tests.fakes.results import results_of
 
 
 def topics(fake: FakeBroker, *names: str, may_create: bool = True) -> list[Described]:
-    got = answers_of(fake.broker.topics.metadata.topics(list(names), may_create))
+    got = results_of(fake.broker.topics.metadata.topics(list(names), may_create))
     fake.run()
     return got[0]
 
@@ -47,7 +47,7 @@ def test_the_response_waits_until_the_topic_is_durable(fake: FakeBroker) -> None
 def test_requests_for_the_same_new_topic_share_its_creation(fake: FakeBroker) -> None:
     pending = [fake.broker.topics.metadata.topics(["new"], True) for _ in range(3)]
     fake.run()
-    found = [answers_of(one)[0][0] for one in pending]
+    found = [results_of(one)[0][0] for one in pending]
     assert len({topic.topic_id for topic in found}) == 1
 
 

@@ -15,15 +15,15 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.topics.topic import Topic
-from tests.fakes.answers import answers_of
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker, with_topic
+from tests.fakes.results import results_of
 
 
 def begin(
     fake: FakeBroker, *topics: MorePartitions, validate_only: bool = False
 ) -> list[list[Grown]]:
-    return answers_of(fake.broker.topics.create_partitions.grow(list(topics), validate_only))
+    return results_of(fake.broker.topics.create_partitions.grow(list(topics), validate_only))
 
 
 def grow(

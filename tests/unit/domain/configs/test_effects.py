@@ -74,7 +74,7 @@ def test_only_alterations_that_set_a_config_are_found() -> None:
 
 
 def test_a_topic_config_and_its_broker_default_have_the_same_effect() -> None:
-    """`ottla topic create --dry-run` asks the broker about its settings: there is no topic yet."""
+    """`ottla topic create --dry-run` uses the settings of the broker: there is no topic yet."""
     for config in TOPIC_CONFIGS.values():
         for synonym in config.synonyms:
             assert BrokerConfig.definitions[synonym].effect is config.effect, synonym

@@ -81,7 +81,7 @@ def test_a_group_config_has_its_own_name_for_the_default() -> None:
     assert shown(session)[2] == [("consumer.session.timeout.ms", "50000", "DEFAULT")]
 
 
-def test_documentation_says_when_a_setting_has_no_effect() -> None:
+def test_the_documentation_of_a_setting_without_effect_names_that() -> None:
     definitions = BrokerConfig.definitions
     assert "no effect" not in definitions["message.max.bytes"].documentation
     retention = definitions["log.retention.ms"].documentation

@@ -245,7 +245,7 @@ def test_a_partition_is_restored_from_a_snapshot_and_later_headers() -> None:
         check_same(again, partition)
 
 
-def test_a_reload_forgets_lost_batches() -> None:
+def test_a_reload_drops_lost_batches() -> None:
     partition, headers = grown()
     append(partition, record_batch(["lost"], producer_id=9, epoch=0, sequence=3))
     partition.restore(None)

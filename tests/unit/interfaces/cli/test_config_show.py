@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import json
 import tomllib
 
 import pytest
 
 from domain.configs.settings.definition import Definition, Kind
-from interfaces.cli.config_show import Row, as_json, as_rows, as_toml
+from interfaces.cli.config_show import Row, as_rows, as_toml
 
 URL = Definition("url", Kind.STRING, None, "", sensitive=True)
 ROWS = [
@@ -38,11 +37,3 @@ def test_rows_have_name_value_and_origin() -> None:
         {"name": "unset", "value": None, "origin": "default"},
         {"name": "list", "value": ["a", "b"], "origin": "default"},
     ]
-
-
-def test_json_has_the_origin_of_each_value() -> None:
-    assert json.loads(as_json(ROWS)) == {
-        "url": {"value": "db://me:***@host/x", "origin": "file x"},
-        "unset": {"value": None, "origin": "default"},
-        "list": {"value": ["a", "b"], "origin": "default"},
-    }

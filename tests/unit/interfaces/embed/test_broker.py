@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,52 +31,51 @@ def gone(pid: int) -> bool:
 
 
 def options(broker: Broker) -> dict[str, object]:
-    given: dict[str, object] = json.loads(broker.log().splitlines()[0])
-    return given
+    """Of its command line."""
+    passed: dict[str, object] = json.loads(broker.log().splitlines()[0])
+    return passed
 
 
-def test_a_broker_runs_in_another_process_for_as_long_as_the_block_lasts() -> None:
+def test_a_broker_runs_in_another_process_until_the_block_ends() -> None:
     with FakeBroker() as broker:
         pid = broker.pid
         assert pid != os.getpid()
         assert broker.bootstrap_servers == "127.0.0.1:19092"
+        with pytest.raises(RuntimeError, match="already"):
+            broker.start()
     assert gone(pid)
 
 
-def test_data_is_in_memory_by_default() -> None:
-    with FakeBroker() as broker:
-        assert options(broker)["storage"] == "memory://"
-        assert options(broker)["listen"] == "127.0.0.1:0"
+@pytest.mark.parametrize(
+    "chosen, passed",
+    [
+        ({}, {"storage": "memory://", "listen": "127.0.0.1:0", "admin": "off"}),
+        ({"data": Path("/a/folder")}, {"storage": None, "data": "/a/folder"}),
+        ({"storage": "lmdb:///a/folder"}, {"storage": "lmdb:///a/folder", "data": None}),
+        (
+            {"settings": {"num.partitions": 3, "auto.create.topics.enable": False}},
+            {"set": ["num.partitions=3", "auto.create.topics.enable=false"]},
+        ),
+        ({"settings": {"admin.listeners": "127.0.0.1:1234"}}, {"admin": None}),
+    ],
+)
+def test_arguments_become_options_of_the_command(
+    chosen: dict[str, Any], passed: dict[str, object]
+) -> None:
+    with FakeBroker(**chosen) as broker:
+        assert {name: options(broker)[name] for name in passed} == passed
 
 
-def test_a_data_folder_leaves_the_storage_to_the_broker(tmp_path: Path) -> None:
-    with FakeBroker(data=tmp_path / "data") as broker:
-        assert options(broker)["storage"] is None
-        assert options(broker)["data"] == str(tmp_path / "data")
-
-
-def test_a_storage_url_with_a_folder_gets_no_second_folder() -> None:
-    with FakeBroker(storage="lmdb:///a/folder") as broker:
-        assert options(broker)["data"] is None
+def test_a_storage_url_without_a_folder_gets_a_temporary_one() -> None:
     with FakeBroker(storage="lmdb://") as broker:
         assert str(options(broker)["data"]).startswith("/")
 
 
-def test_settings_are_passed_in_the_format_of_the_broker() -> None:
-    settings = {"num.partitions": 3, "auto.create.topics.enable": False}
-    with FakeBroker(settings=settings) as broker:
-        assert options(broker)["set"] == ["num.partitions=3", "auto.create.topics.enable=false"]
-
-
-def test_rest_is_off_by_default() -> None:
-    with FakeBroker() as broker:
-        assert options(broker)["admin"] == "off"
-        with pytest.raises(RuntimeError, match="admin=True"):
-            _ = broker.admin_url
+def test_the_address_of_rest_needs_rest() -> None:
+    with FakeBroker() as broker, pytest.raises(RuntimeError, match="admin=True"):
+        _ = broker.admin_url
     with FakeBroker(admin=True) as broker:
         assert broker.admin_url == "http://127.0.0.1:18082"
-    with FakeBroker(settings={"admin.listeners": "127.0.0.1:1234"}) as broker:
-        assert options(broker)["admin"] is None
 
 
 def test_settings_of_the_environment_are_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,12 +108,7 @@ def test_closing_lets_the_broker_drain_and_may_be_done_twice(tmp_path: Path) -> 
     assert (tmp_path / "farewell").read_text() == "drained"
 
 
-def test_a_broker_is_started_once() -> None:
-    with FakeBroker() as broker, pytest.raises(RuntimeError, match="already"):
-        broker.start()
-
-
-def test_closing_a_broker_that_has_died_does_no_harm() -> None:
+def test_closing_a_dead_broker_is_no_error() -> None:
     with FakeBroker() as broker:
         os.kill(broker.pid, signal.SIGKILL)
 
@@ -154,7 +149,7 @@ def test_a_broker_ends_when_its_parent_was_killed(tmp_path: Path) -> None:
     assert farewell.read_text() == "drained"
 
 
-def test_importing_the_facade_stays_cheap() -> None:
+def test_importing_the_facade_loads_few_modules() -> None:
     """`ottla serve` imports it too, and has half a second for everything."""
     code = "import sys, interfaces.embed; print(*sys.modules)"
     loaded = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split()

@@ -3,7 +3,9 @@ from __future__ import annotations
 import asyncio
 import io
 import threading
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,12 +19,24 @@ from interfaces.main.container.app import App
 from tests.fakes.settings import settings
 
 
-def test_a_failed_flush_is_logged_and_flushing_continues() -> None:
-    chosen = settings(listeners="127.0.0.1:0", storage="memory://", flush_interval_ms="1")
+def run(check: Callable[[App], Coroutine[Any, Any, None]], **values: str) -> bytes:
+    """Checks an app with these settings; returns its log."""
     lines = io.BytesIO()
 
-    async def until_the_second_flush() -> None:
+    async def checked() -> None:
+        chosen = settings(listeners="127.0.0.1:0", **values)
         app = App(chosen, asyncio.get_running_loop(), open_event_log(lines, "json"))
+        try:
+            await check(app)
+        finally:
+            app.close()
+
+    asyncio.run(checked())
+    return lines.getvalue()
+
+
+def test_a_failed_flush_is_logged_and_flushing_continues() -> None:
+    async def until_the_second_flush(app: App) -> None:
         flushed: asyncio.Queue[None] = asyncio.Queue()
 
         def start_flush() -> None:
@@ -33,63 +47,48 @@ def test_a_failed_flush_is_logged_and_flushing_continues() -> None:
         app.start_upkeep()
         for _ in range(2):
             await asyncio.wait_for(flushed.get(), 30)
-        app.close()
 
-    asyncio.run(until_the_second_flush())
-
-    assert b"flush_failed" in lines.getvalue()
+    log = run(until_the_second_flush, storage="memory://", flush_interval_ms="1")
+    assert b"flush_failed" in log
 
 
 def test_a_start_that_fails_leaves_no_thread_and_no_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The thread of the offset store runs before the listeners are created."""
-    chosen = settings(listeners="127.0.0.1:0", log_dirs=str(tmp_path), offsets="sqlite://")
 
     def refuse(*arguments: object) -> None:
         raise OSError("no such thing")
 
-    async def start() -> None:
-        App(chosen, asyncio.get_running_loop(), open_event_log(io.BytesIO(), "json"))
+    async def loaded(app: App) -> None:
+        await app.loaded()
 
     with monkeypatch.context() as patch:
         patch.setattr(listener.Listener, "__init__", refuse)
         with pytest.raises(OSError, match="no such thing"):
-            asyncio.run(start())
+            run(loaded, log_dirs=str(tmp_path), offsets="sqlite://")
     assert "ottla-offsets" not in [thread.name for thread in threading.enumerate()]
     open_storage(f"lmdb://{tmp_path}").commit.close()
 
 
-def test_offsets_of_a_file_are_loaded_before_the_first_request(tmp_path: Path) -> None:
-    chosen = settings(listeners="127.0.0.1:0", log_dirs=str(tmp_path), offsets="sqlite://")
-
-    async def start() -> bool:
-        app = App(chosen, asyncio.get_running_loop(), open_event_log(io.BytesIO(), "json"))
-        try:
-            await app.loaded()
-            return app.broker.groups.offsets.loaded
-        finally:
-            app.close()
-
-    assert asyncio.run(start())
-
-
-def test_the_start_does_not_wait_for_unusable_offsets(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("offsets", "usable", "failures"),
+    [("sqlite://", True, []), ("sqlite:///nowhere/x", False, ["unable to open database file"])],
+)
+def test_the_start_waits_for_committed_offsets_unless_they_are_unusable(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    offsets: str,
+    usable: bool,
+    failures: list[str],
 ) -> None:
     monkeypatch.setattr(container_app, "LOADING_PATIENCE_S", 3600.0)
-    chosen = settings(
-        listeners="127.0.0.1:0", log_dirs=str(tmp_path), offsets="sqlite:///nowhere/x"
-    )
+    found: list[StorageUnusable] = []
 
-    async def start() -> list[StorageUnusable]:
-        app = App(chosen, asyncio.get_running_loop(), open_event_log(io.BytesIO(), "json"))
-        failures: list[StorageUnusable] = []
-        try:
-            app.when_unusable(failures.append)
-            await app.loaded()
-            return failures
-        finally:
-            app.close()
+    async def check(app: App) -> None:
+        app.when_unusable(found.append)
+        await app.loaded()
+        assert app.broker.groups.offsets.loaded is usable
 
-    assert [str(one) for one in asyncio.run(start())] == ["unable to open database file"]
+    run(check, log_dirs=str(tmp_path), offsets=offsets)
+    assert [str(one) for one in found] == failures

@@ -11,8 +11,8 @@ from interfaces.main.started import OpenListener, Started
 from tests.fakes.settings import settings
 
 
-def started(port: int = 19092, **given: str) -> Started:
-    chosen = settings(**given)
+def started(port: int = 19092, **values: str) -> Started:
+    chosen = settings(**values)
     opened = [
         OpenListener(each, each.host or "0.0.0.0", port, chosen.broker) for each in chosen.listeners
     ]
@@ -38,6 +38,7 @@ def test_the_admin_address_is_in_the_banner_and_the_ready_file() -> None:
     assert ready_facts(facts)["admin"] == []
     facts.admin.append("127.0.0.1:8082")
     assert "\n  admin      http://127.0.0.1:8082\n" in banner(facts)
+    assert "\n  rest api   http://127.0.0.1:8082/docs\n" in banner(facts)
     assert ready_facts(facts)["admin"] == ["127.0.0.1:8082"]
 
 
@@ -86,9 +87,9 @@ def test_advertising_loopback_on_an_open_listener_has_a_warning() -> None:
 def test_the_settings_file_is_named(tmp_path: Path) -> None:
     file = tmp_path / "server.properties"
     file.write_text("num.partitions=2")
-    chosen = load_settings({}, {}, file)
-    opened = [OpenListener(chosen.listeners[0], "127.0.0.1", 1, chosen.broker)]
-    assert f"  settings   {file}\n" in banner(Started(chosen, "1", "c", opened, "nothing"))
+    facts = started()
+    facts.settings = load_settings({}, {}, file)
+    assert f"  settings   {file}\n" in banner(facts)
 
 
 def test_the_ready_facts_hold_real_ports_and_absolute_folders() -> None:
@@ -100,15 +101,10 @@ def test_the_ready_facts_hold_real_ports_and_absolute_folders() -> None:
         )
     )
     assert facts["bootstrap_servers"] == "127.0.0.1:19092"
-    assert facts["listeners"] == [
-        {"name": "A", "bind": "", "host": "0.0.0.0", "port": 19092, "advertised": None},
-        {
-            "name": "B",
-            "bind": "::1",
-            "host": "::1",
-            "port": 19092,
-            "advertised": "example.org:19092",
-        },
+    names = ("name", "bind", "host", "port", "advertised")
+    assert [tuple(one[name] for name in names) for one in facts["listeners"]] == [
+        ("A", "", "0.0.0.0", 19092, None),
+        ("B", "::1", "::1", 19092, "example.org:19092"),
     ]
     assert facts["data"] == str(Path.cwd() / "relative")
     assert facts["storage"] == f"lmdb://{facts['data']}"

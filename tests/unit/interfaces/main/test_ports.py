@@ -16,10 +16,10 @@ from tests.fakes.logs import FakeEventLog
 
 @contextmanager
 def ports(events: FakeEventLog, admin: str | None = None, listeners: str = "") -> Iterator[Ports]:
-    given = {"listeners": listeners or "127.0.0.1:0"}
+    values = {"listeners": listeners or "127.0.0.1:0"}
     if admin is not None:
-        given["admin.listeners"] = admin
-    texts = {name: Given(text, "command line --admin") for name, text in given.items()}
+        values["admin.listeners"] = admin
+    texts = {name: Given(text, "command line --admin") for name, text in values.items()}
     opened = Ports(load_settings(texts, {}), events)
     try:
         yield opened
@@ -40,9 +40,7 @@ def test_all_addresses_are_bound_exclusively() -> None:
     assert events.lines == []
 
 
-def test_a_busy_default_admin_port_is_a_warning(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_busy_default_admin_port_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     def busy(host: str, port: int) -> ListeningSockets:
         if port == 8082:
             raise OSError(errno.EADDRINUSE, "Address already in use")

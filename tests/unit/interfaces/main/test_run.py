@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,30 +22,36 @@ from tests.fakes.echo_container import EchoContainer
 
 def build(settings, loop, log):
     container = EchoContainer(settings)
-    if sys.argv[2] == "held":
-        container.answered.clear()
-    if sys.argv[2] == "talks":
-        container.close = lambda: [log.info("line") for _ in range(5000)]
+    if sys.argv[2:]:
+        container.close = lambda: [log.info("line") for _ in range(int(sys.argv[2]))]
     return container
 
-given = {"listeners": "127.0.0.1:0", "admin.listeners": "off", "storage": "memory://", "nope": "1"}
-settings = load_settings({name: Given(text, "test") for name, text in given.items()}, {})
+values = {"listeners": "127.0.0.1:0", "admin.listeners": "off", "storage": "memory://", "nope": "1"}
+settings = load_settings({name: Given(text, "test") for name, text in values.items()}, {})
 serve.LOG_PATIENCE_SECONDS = 30.0  # on a busy machine the reader may be later than in earnest
 sys.exit(serve.run(settings, Path(sys.argv[1]), build))
 """
 
 
 class Child:
-    def __init__(self, folder: Path, drain: str) -> None:
+    def __init__(self, folder: Path, *arguments: str) -> None:
         self.ready_file = folder / "ready.json"
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _CHILD, str(self.ready_file), drain],
+            [sys.executable, "-c", _CHILD, str(self.ready_file), *arguments],
             stderr=subprocess.PIPE,
             cwd=_ROOT,
             env={**os.environ, "PYTHONPATH": str(_ROOT)},
         )
         self.lines: list[str] = []
         self.facts: dict[str, object] = {}
+
+    def __enter__(self) -> Child:
+        self.until("broker_started")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
 
     def until(self, event: str) -> None:
         assert self.process.stderr is not None
@@ -57,59 +62,31 @@ class Child:
             self.lines.append(str(self.facts["event"]))
 
 
-@pytest.fixture
-def child(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Child]:
-    child = Child(tmp_path, request.param)
-    yield child
-    child.process.kill()
-    child.process.wait()
-    assert child.process.stderr is not None
-    child.process.stderr.close()
-
-
-@pytest.mark.parametrize("child", ["free"], indirect=True)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_drains_and_stops_the_broker(child: Child, number: signal.Signals) -> None:
-    child.until("broker_started")
-    assert json.loads(child.ready_file.read_text())["pid"] == child.process.pid
-    child.process.send_signal(number)
-    child.until("broker_stopped")
-    assert child.process.wait(20) == 0
+def test_a_signal_drains_and_stops_the_broker(tmp_path: Path, number: signal.Signals) -> None:
+    with Child(tmp_path) as child:
+        # In memory nothing is flushed, and there is no settings file: these fields are left out.
+        assert child.facts.keys() == {
+            *("time", "level", "event", "version", "cluster_id", "listeners", "storage"),
+            "recovered",
+        }
+        assert json.loads(child.ready_file.read_text())["pid"] == child.process.pid
+        child.process.send_signal(number)
+        child.until("broker_stopped")
+        assert child.process.wait(20) == 0
     assert child.lines == [
-        "setting_without_effect",
-        "startup_warning",
-        "broker_started",
-        "broker_stopping",
-        "broker_stopped",
+        *("setting_without_effect", "startup_warning"),
+        *("broker_started", "broker_stopping", "broker_stopped"),
     ]
     assert not child.ready_file.exists()
 
 
-@pytest.mark.parametrize("child", ["free"], indirect=True)
-def test_the_start_event_omits_empty_fields(child: Child) -> None:
-    """In memory nothing is flushed, and no settings file was given."""
-    child.until("broker_started")
-    assert child.facts.keys() == {
-        *("time", "level", "event", "version", "cluster_id", "listeners", "storage", "recovered")
-    }
-
-
-@pytest.mark.parametrize("child", ["held"], indirect=True)
-def test_a_second_signal_quits_at_once(child: Child) -> None:
-    child.until("broker_started")
-    child.process.send_signal(signal.SIGTERM)
-    child.until("broker_stopping")
-    child.process.send_signal(signal.SIGTERM)
-    assert child.process.wait(20) == -signal.SIGTERM
-
-
-@pytest.mark.parametrize("child", ["talks"], indirect=True)
-def test_a_late_log_reader_gets_the_last_line(child: Child) -> None:
-    """A pipe holds a tenth of what is said here at the end."""
-    child.until("broker_started")
-    child.process.send_signal(signal.SIGTERM)
-    with pytest.raises(subprocess.TimeoutExpired):
-        child.process.wait(0.3)
-    child.until("broker_stopped")
-    assert child.lines.count("line") == 5000
-    assert child.process.wait(20) == 0
+def test_a_late_log_reader_gets_the_last_line(tmp_path: Path) -> None:
+    """A pipe holds a tenth of the lines that are logged at the end."""
+    with Child(tmp_path, "5000") as child:
+        child.process.send_signal(signal.SIGTERM)
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.process.wait(0.3)
+        child.until("broker_stopped")
+        assert child.lines.count("line") == 5000
+        assert child.process.wait(20) == 0

@@ -18,7 +18,6 @@ from interfaces.main.ports import CannotStart
 from interfaces.main.serve import serve
 from interfaces.main.settings.sources import Settings
 from interfaces.main.started import Started
-from interfaces.sockets import listen
 from tests.fakes.echo_container import EchoContainer
 from tests.fakes.settings import settings
 
@@ -28,13 +27,9 @@ Check = Callable[["Running"], Coroutine[Any, Any, None]]
 class Running:
     """serve() on an echo container: its start, its log, and its stop."""
 
-    def __init__(self, ready_file: Path, **given: str) -> None:
-        given = {
-            "listeners": "127.0.0.1:0",
-            "admin_listeners": "off",
-            "storage": "memory://",
-        } | given
-        self.settings = settings(**given)
+    def __init__(self, ready_file: Path, **values: str) -> None:
+        defaults = {"listeners": "127.0.0.1:0", "admin_listeners": "off", "storage": "memory://"}
+        self.settings = settings(**(defaults | values))
         self.ready_file = ready_file
         self.lines = io.BytesIO()
         self.container: EchoContainer
@@ -95,30 +90,21 @@ def test_a_service_manager_is_notified_of_start_and_stop(
     assert heard == [b"READY=1", b"STOPPING=1"]
 
 
-def test_the_ready_file_names_the_addresses_until_the_stop(tmp_path: Path) -> None:
-    running = Running(tmp_path / "ready.json")
-
-    async def check(running: Running) -> None:
-        facts = json.loads(running.ready_file.read_text())
-        [listener] = facts["listeners"]
-        reader, writer = await asyncio.open_connection(listener["host"], listener["port"])
-        writer.write(b"hello\n")
-        assert await reader.readline() == b"hello\n"
-        writer.close()
-        await writer.wait_closed()
-
-    running(check)
-    assert running.exit_code == 0
-    assert not running.ready_file.exists()
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_upkeep_starts_after_the_listeners_and_a_stop_drains_before_it_closes(
+def test_the_broker_starts_upkeep_after_its_listeners_and_drains_before_it_closes(
     tmp_path: Path,
 ) -> None:
+    async def check(running: Running) -> None:
+        for listener in json.loads(running.ready_file.read_text())["listeners"]:
+            reader, writer = await asyncio.open_connection(listener["host"], listener["port"])
+            writer.write(b"hello\n")
+            assert await reader.readline() == b"hello\n"
+            writer.close()
+            await writer.wait_closed()
+
     running = Running(tmp_path / "r", listeners="A://127.0.0.1:0,B://127.0.0.1:0")
-    running(nothing)
-    assert all(listener.port for listener in running.started.listeners)
+    running(check)
+    assert running.exit_code == 0
+    assert list(tmp_path.iterdir()) == []
     assert running.container.steps == ["upkeep", "drain", "close"]
     assert running.logged() == ["broker_stopped"]
 
@@ -149,18 +135,6 @@ def test_a_drain_that_times_out_is_logged(tmp_path: Path) -> None:
     assert running.logged() == ["drain_timed_out", "broker_stopped"]
 
 
-def test_ports_are_bound_before_the_store_is_opened(tmp_path: Path) -> None:
-    running = Running(tmp_path / "r", listeners="localhost:0")
-
-    async def check(running: Running) -> None:
-        port = running.started.listeners[0].port
-        with pytest.raises(OSError, match="in use"):
-            listen("localhost", port)
-
-    running(check)
-    assert running.container.steps == ["upkeep", "drain", "close"]
-
-
 @pytest.mark.parametrize("other", ["B://127.0.0.1", "B://0.0.0.0", "B://localhost"])
 def test_two_listeners_on_one_port_are_refused_before_a_store_is_opened(
     tmp_path: Path, other: str
@@ -174,34 +148,19 @@ def test_two_listeners_on_one_port_are_refused_before_a_store_is_opened(
         running(nothing)
 
 
-def test_an_address_of_another_machine_is_one_line(tmp_path: Path) -> None:
-    running = Running(tmp_path / "r", listeners="192.0.2.1:0")
-    with pytest.raises(CannotStart, match=r"cannot listen on 192.0.2.1:0: "):
-        running(nothing)
+def test_a_listener_or_a_ready_file_that_cannot_be_created_ends_the_start(tmp_path: Path) -> None:
+    with pytest.raises(CannotStart, match=r"192.0.2.1:0: "):
+        Running(tmp_path / "r", listeners="192.0.2.1:0")(nothing)
+    with pytest.raises(CannotStart, match="ready file"):
+        Running(tmp_path / "no-such-folder" / "r")(nothing)
 
 
-@pytest.mark.parametrize(
-    "failure, words",
-    [
-        (StorageFailed("in use by another process"), "in use by another process"),
-        (PermissionError(13, "Permission denied"), "Permission denied"),
-    ],
-)
-def test_a_store_that_cannot_be_opened_is_one_line(failure: Exception, words: str) -> None:
-    chosen = settings(storage="lmdb:///x", listeners="127.0.0.1:0")
-
-    def build(*_: object) -> EchoContainer:
+@pytest.mark.parametrize("failure", [StorageFailed("in use"), PermissionError(13, "in use")])
+def test_a_store_that_cannot_be_opened_ends_the_start(tmp_path: Path, failure: Exception) -> None:
+    def fail() -> None:
         raise failure
 
-    async def main() -> None:
-        log = open_event_log(io.BytesIO(), "json")
-        await serve(chosen, log, build, asyncio.Event(), lambda _: None)
-
-    with pytest.raises(CannotStart, match=f"cannot open lmdb:///x: {words}"):
-        asyncio.run(main())
-
-
-def test_a_ready_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    running = Running(tmp_path / "no-such-folder" / "r")
-    with pytest.raises(CannotStart, match="cannot write the ready file"):
+    running = Running(tmp_path / "r", storage="lmdb:///x")
+    running.when_built = fail
+    with pytest.raises(CannotStart, match="lmdb:///x: in use"):
         running(nothing)

@@ -147,21 +147,6 @@ def test_messages_for_invalid_bodies_and_queries(
     assert response.json["message"] == message
 
 
-@pytest.mark.parametrize(
-    "path, body, message",
-    [
-        ("/topics/t:truncate", {"before_offset": 9},
-         "The offset 9 lies beyond the end of every partition of t; nothing is deleted."),
-        ("/topics/t/configs:alter", {"data": [{"name": "retention.ms", "value": "long"}]},
-         "Invalid value long for configuration retention.ms: Not a number of type LONG"),
-        ("/topics/t/partitions/7", None, "Topic t has no partition 7."),
-    ],
-)  # fmt: skip
-def test_messages_of_refused_requests(admin: FakeAdmin, path: str, body: Any, message: str) -> None:
-    response = admin.request("POST" if body else "GET", path, body)
-    assert response.json["message"] == message
-
-
 def test_each_route_accepts_only_its_parameters(admin: FakeAdmin) -> None:
     for path in (
         "/topics?page_size=5&page_token=a",

@@ -1,56 +1,52 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
+from functools import partial
 
 import pytest
 
 from application.ports.log_store import NotInMemory
-from application.ports.pending import Pending, resolved
+from application.ports.pending import Pending
 from interfaces.rest.pending import value_of, when_loaded
 
 
 def test_a_resolved_value_is_returned_at_once() -> None:
     assert asyncio.run(value_of(7)) == 7
-    assert asyncio.run(value_of(resolved(7))) == 7
 
 
-def test_a_pending_value_is_awaited() -> None:
-    async def story() -> str:
+async def waiting_for(pending: Pending[str]) -> asyncio.Task[str]:
+    waiting = asyncio.ensure_future(value_of(pending))
+    await asyncio.sleep(0)
+    return waiting
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_pending_value_or_its_error_is_awaited(fails: bool, at_once: bool) -> None:
+    async def story() -> None:
         pending: Pending[str] = Pending()
-        waiting = asyncio.ensure_future(value_of(pending))
-        await asyncio.sleep(0)
-        assert not waiting.done()
-        pending.resolve("there")
-        return await waiting
+        end = partial(pending.fail, ZeroDivisionError()) if fails else partial(pending.resolve, "x")
+        if at_once:
+            end()
+        waiting = await waiting_for(pending)
+        if not at_once:
+            assert not waiting.done()
+            end()
+        with pytest.raises(ZeroDivisionError) if fails else nullcontext():
+            assert await waiting == "x"
 
-    assert asyncio.run(story()) == "there"
+    asyncio.run(story())
 
 
 def test_cancelling_abandons_the_pending_value() -> None:
     async def story() -> None:
         pending: Pending[str] = Pending()
-        waiting = asyncio.ensure_future(value_of(pending))
-        await asyncio.sleep(0)
+        waiting = await waiting_for(pending)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
         pending.resolve("too late")
-
-    asyncio.run(story())
-
-
-@pytest.mark.parametrize("at_once", [True, False])
-def test_the_error_of_a_pending_value_is_raised(at_once: bool) -> None:
-    async def story() -> None:
-        pending: Pending[str] = Pending()
-        if at_once:
-            pending.fail(ZeroDivisionError())
-        waiting = asyncio.ensure_future(value_of(pending))
-        await asyncio.sleep(0)
-        if not at_once:
-            pending.fail(ZeroDivisionError())
-        with pytest.raises(ZeroDivisionError):
-            await waiting
 
     asyncio.run(story())
 

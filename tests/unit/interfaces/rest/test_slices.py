@@ -20,7 +20,7 @@ async def pieces(admin: Admin, elements: Iterable[object]) -> list[bytes]:
 
 
 def done(work: Work, elements: Iterable[object], passed: Callable[[], object] = int) -> list[Any]:
-    """What comes of it on a loop where each step is a slice."""
+    """The result on a loop where each step is a slice."""
     fake = FakeAdmin()
     fake.fake.clock.look_ns = SLICE_NS
 
@@ -51,7 +51,7 @@ def test_pieces_are_bounded() -> None:
 
 @pytest.mark.parametrize("work", [slices.all_of, pieces])
 def test_other_work_runs_between_slices(work: Work) -> None:
-    """Never more than a few elements are made in one turn of the loop."""
+    """One turn of the loop takes a few elements at most."""
     turn = 0
     turns: list[int] = []
 

@@ -17,25 +17,24 @@ class Client:
     def __init__(self, disconnects: bool = False) -> None:
         self.sent: list[Any] = []
         self.closed = 0
-        self._leaves = disconnects
+        self._disconnects = disconnects
 
     async def receive(self) -> Any:
-        if not self._leaves:
+        if not self._disconnects:
             await asyncio.Event().wait()
         return {"type": "http.disconnect"}
 
     async def send(self, message: Any) -> None:
         self.sent.append(message)
 
-    def get(self, pieces: AsyncGenerator[bytes, None]) -> None:
-        def close() -> None:
-            self.closed += 1
+    def close(self) -> None:
+        self.closed += 1
 
+    def get(self, pieces: AsyncGenerator[bytes, None]) -> None:
         async def story() -> None:
             scope: dict[str, Any] = {"type": "http", "method": "GET", "path": "/"}
-            exchange = Exchange(scope, "id", 1000, asyncio.Event())
-            scope["state"] = {"exchange": exchange}
-            response = Streamed(pieces, "text/plain", close=close)
+            scope["state"] = {"exchange": Exchange(scope, "id", 1000, asyncio.Event())}
+            response = Streamed(pieces, "text/plain", close=self.close)
             await response(scope, self.receive, self.send)
 
         asyncio.run(story())
@@ -55,9 +54,9 @@ async def endless() -> AsyncGenerator[bytes, None]:
     await asyncio.Event().wait()
 
 
-async def broken() -> AsyncGenerator[bytes, None]:
+async def failing(error: Exception) -> AsyncGenerator[bytes, None]:
     yield b"first,"
-    raise ZeroDivisionError
+    raise error
 
 
 def test_a_stream_sends_all_pieces_and_is_closed() -> None:
@@ -75,12 +74,8 @@ def test_a_disconnected_client_ends_the_stream() -> None:
 
 
 def test_a_storage_failure_leaves_the_response_incomplete() -> None:
-    async def unreadable() -> AsyncGenerator[bytes, None]:
-        yield b"first,"
-        raise StorageFailed("the disk is broken")
-
     client = Client()
-    client.get(unreadable())
+    client.get(failing(StorageFailed("the disk is broken")))
     assert client.closed == 1
     assert client.sent[-1]["more_body"], "it is not complete, so uvicorn closes the connection"
 
@@ -88,5 +83,5 @@ def test_a_storage_failure_leaves_the_response_incomplete() -> None:
 def test_an_unexpected_error_in_a_stream_is_raised() -> None:
     client = Client()
     with pytest.raises(ZeroDivisionError):
-        client.get(broken())
+        client.get(failing(ZeroDivisionError()))
     assert client.closed == 1

@@ -19,7 +19,7 @@ def another_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "given, milliseconds",
+    "value, milliseconds",
     [
         (0, 0),
         ("17", 17),
@@ -31,18 +31,18 @@ def another_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ],
 )
 def test_a_time_is_milliseconds_or_iso_8601_in_utc_by_default(
-    given: object, milliseconds: int
+    value: object, milliseconds: int
 ) -> None:
-    assert timestamp_of(given) == milliseconds
+    assert timestamp_of(value) == milliseconds
 
 
 @pytest.mark.parametrize(
-    "given",
+    "value",
     [
         "yesterday", "", "-5", -5, 2.5, True, [], MAX_TIMESTAMP + 1, "9" * 20,
         "0001-01-01T00:00:00+01:00",
     ],
 )  # fmt: skip
-def test_other_values_are_refused(given: object) -> None:
+def test_other_values_are_refused(value: object) -> None:
     with pytest.raises(ValueError, match="milliseconds since 1970"):
-        timestamp_of(given)
+        timestamp_of(value)

@@ -10,16 +10,6 @@ from tests.fakes.classic_group import PlayedGroup
 STICKY = (("sticky", b"s"),)
 
 
-def test_a_new_member_gets_its_id_and_joins_with_it() -> None:
-    group = PlayedGroup()
-    token = group.join(new_id="a", joins_twice=True)
-    assert (group.error_of(token), group.responses[token].member_id) == ("MemberIdRequired", "a")
-    assert (group.state, group.persisted) == ("Empty", [])
-    joined = group.join("a", joins_twice=True)
-    group.run_timers()
-    assert group.joined(joined).generation_id == 1
-
-
 def test_an_unused_member_id_expires_after_the_session_timeout() -> None:
     group = PlayedGroup()
     group.join(new_id="a", joins_twice=True, session_ms=7000)

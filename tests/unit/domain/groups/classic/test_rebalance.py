@@ -24,18 +24,6 @@ def two_members(**static: Any) -> PlayedGroup:
     return group
 
 
-def test_followers_wait_for_the_leader() -> None:
-    group = PlayedGroup()
-    group.generation("a", "b", "c")
-    waiting = group.sync("b", 1)
-    assert group.is_pending(waiting)
-    own = group.sync("a", 1, a=b"1", b=b"2")
-    assert (group.synced(own), group.synced(waiting)) == (b"1", b"2")
-    assert group.state == "Stable"
-    # The leader assigned nothing to this member.
-    assert group.synced(group.sync("c", 1)) == b""
-
-
 def test_the_longest_rebalance_timeout_of_all_members_applies() -> None:
     group = two_members(a={"rebalance_ms": 5000}, b={"rebalance_ms": 20_000})
     again = group.join("a", rebalance_ms=5000, session_ms=60_000)
@@ -211,15 +199,6 @@ def test_the_sync_timeout_ends_when_all_have_synced() -> None:
     group.sync("a", 1)
     group.advance(199_999)
     assert group.state == "Stable"
-
-
-def test_an_empty_group_is_persisted_when_the_last_member_leaves() -> None:
-    group = PlayedGroup()
-    group.stable("a")
-    group.leave(("a", None))
-    assert (group.state, group.group.leader, group.group.protocol_name) == ("Empty", None, None)
-    assert group.persisted[-1] is not None
-    assert (group.persisted[-1].generation_id, group.persisted[-1].members) == (2, ())
 
 
 def test_members_keep_generation_and_assignment_after_a_restart() -> None:

@@ -2,15 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from domain.errors import (
-    NonEmptyGroup,
-)
 from domain.groups.consumer.changes import MemberChanged, RegexResolved
 from domain.groups.consumer.draft import Overlay
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.member import MemberSubscription
 from domain.groups.consumer.subscription import RefCounts
-from domain.groups.group import GroupKind
 from tests.unit.domain.groups.consumer.world import World
 
 
@@ -18,19 +14,6 @@ def one_member() -> ConsumerGroup:
     world = World(t=1)
     world.join("a", "t")
     return world.group
-
-
-def test_a_new_group_is_an_empty_consumer_group() -> None:
-    group = ConsumerGroup("g")
-    assert (group.kind, group.protocol_type) == (GroupKind.CONSUMER, "consumer")
-    assert group.is_empty
-    assert group.state_name == "Empty"
-
-
-def test_only_an_empty_group_can_be_deleted() -> None:
-    ConsumerGroup("g").check_delete()
-    with pytest.raises(NonEmptyGroup):
-        one_member().check_delete()
 
 
 def test_a_group_subscribes_to_names_and_regexes_of_its_members() -> None:
@@ -89,7 +72,7 @@ def test_a_join_is_not_compared_with_all_other_subscriptions(
     assert ComparedNames.compared <= 200
 
 
-def test_unused_sets_of_topics_are_forgotten() -> None:
+def test_unused_sets_of_topics_are_removed() -> None:
     names: RefCounts[frozenset[str]] = RefCounts({})
     first, second = (names.use(frozenset(["a", "b"])) for _ in range(2))
     assert first is second

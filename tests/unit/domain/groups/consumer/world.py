@@ -74,7 +74,7 @@ class World:
     def _context(self) -> GroupContext:
         return GroupContext(self.topics, WorldRegexes(self.topics), self.rules)
 
-    def say(self, heartbeat: Heartbeat) -> HeartbeatResult:
+    def send(self, heartbeat: Heartbeat) -> HeartbeatResult:
         """Applies the changes of a heartbeat, and returns its response."""
         context = self._context()
         response = respond_if_unchanged(self.group, heartbeat, context)
@@ -95,11 +95,11 @@ class World:
     def join(self, member_id: str, *topics: str, **fields: Any) -> HeartbeatResult:
         fields.setdefault("rebalance_timeout_ms", 60_000)
         names = frozenset(topics) if topics or "regex" not in fields else None
-        return self.say(Heartbeat(member_id, JOINS, topics=names, owned={}, **fields))
+        return self.send(Heartbeat(member_id, JOINS, topics=names, owned={}, **fields))
 
     def beat(self, member_id: str, epoch: int | None = None, **fields: Any) -> HeartbeatResult:
         known = self.group.current(member_id).epoch
-        return self.say(Heartbeat(member_id, known if epoch is None else epoch, **fields))
+        return self.send(Heartbeat(member_id, known if epoch is None else epoch, **fields))
 
     def acknowledge(self, member_id: str) -> HeartbeatResult:
         """Sends the assignment as owned partitions."""

@@ -120,7 +120,7 @@ sys.stdin.read()
 """
 
 
-def test_killed_readers_are_forgotten(tmp_path: Path) -> None:
+def test_killed_readers_are_removed(tmp_path: Path) -> None:
     create(tmp_path)
     with subprocess.Popen(
         [sys.executable, "-c", _READ_AND_WAIT, str(tmp_path)],

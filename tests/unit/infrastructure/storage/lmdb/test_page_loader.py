@@ -105,7 +105,7 @@ def test_recent_writes_are_in_memory_and_older_ones_are_not(
     assert reader.read(end - 34, end) and reader.waits == 1
 
 
-def test_loaded_pages_are_forgotten_after_other_loads(
+def test_loaded_pages_are_dropped_after_other_loads(
     reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(2):

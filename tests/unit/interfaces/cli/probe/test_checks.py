@@ -1,4 +1,4 @@
-"""What the checks of `ottla doctor` find behind a port, and which problems may pass."""
+"""Problems that `ottla doctor` finds behind a port, and which of them may pass."""
 
 from __future__ import annotations
 
@@ -113,7 +113,10 @@ def test_tls_is_recognised_and_its_certificate_checked(tmp_path: Path) -> None:
 def clients(address: str, timeout_s: float = 0.2, **options: Any) -> Clients:
     return Clients(
         argparse.Namespace(
-            client_options=list(options.items()), timeout=timeout_s, bootstrap_server=address
+            client_options=list(options.items()),
+            timeout=timeout_s,
+            bootstrap_server=address,
+            profile=None,
         )
     )
 

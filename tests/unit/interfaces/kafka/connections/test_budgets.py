@@ -143,7 +143,7 @@ def test_freed_bytes_are_room_in_the_next_pass(scheduler: FakeScheduler) -> None
 
 
 def test_without_room_connections_are_counted_once_a_pass(scheduler: FakeScheduler) -> None:
-    """There may be thousands, and each may ask for room."""
+    """There may be thousands, and each can request room."""
     holders = Holders([Unread(64_000)])
     budget = ResponseBudget(64_000, holders, scheduler)
     budget.used_bytes = 64_000

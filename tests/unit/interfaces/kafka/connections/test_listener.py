@@ -26,7 +26,7 @@ def test_clients_get_the_advertised_address_or_that_of_their_socket(
     advertised: str, expected: tuple[str, int]
 ) -> None:
     kafka = FakeKafka(advertised_listeners=advertised)
-    (broker,) = kafka.client().ask(DescribeClusterRequest(), 0).brokers
+    (broker,) = kafka.client().request(DescribeClusterRequest(), 0).brokers
     assert (broker.host, broker.port) == expected
 
 
@@ -59,7 +59,7 @@ def test_draining_completes_requests_and_closes_connections(kafka: FakeKafka) ->
     committing.send(CreateTopicsRequest(topics=[new("new")]), 7)
     kafka.run()
     drain(kafka)
-    assert kinds(waiting.answers() + committing.answers()) == ["Fetch", "CreateTopics"]
+    assert kinds(waiting.responses() + committing.responses()) == ["Fetch", "CreateTopics"]
     assert (waiting.closed, committing.closed, silent.closed) == (True, True, True)
     assert kafka.shared.sessions == {}
 

@@ -108,12 +108,12 @@ def test_a_request_leaves_no_cycle(kafka: FakeKafka, name: str) -> None:
     client = kafka.client()
     sent = frame(*REQUESTS[name])
 
-    def ask() -> None:
+    def respond() -> None:
         client.transport.send(sent)
         kafka.run()
         assert len(client.frames()) == 1
 
-    assert garbage_of(ask) == 0
+    assert garbage_of(respond) == 0
 
 
 # ---- connections: many may be closed before the next collection
@@ -164,7 +164,10 @@ def disconnect_with_half_a_request(_kafka: FakeKafka, client: FakeClient) -> Non
 
 ENDS: dict[str, Callable[[FakeKafka, FakeClient], None]] = {
     "closed by the client": lambda _, client: client.transport.drop(),
-    "after a response": lambda _, client: (client.ask(metadata("t"), 12), client.transport.drop()),
+    "after a response": lambda _, client: (
+        client.request(metadata("t"), 12),
+        client.transport.drop(),
+    ),
     "aborted": lambda _, client: client.session.abort("slow_reader"),
     "drained": lambda _, client: client.session.drain(),
     "acks=0 failed": fail_the_commit,
@@ -252,19 +255,19 @@ def test_transports_hold_no_session_of_a_closed_connection(
 
 
 def join_and_delete_a_group(_kafka: FakeKafka, client: FakeClient) -> None:
-    joined = client.ask(join_request(group_id="new"), 3)
+    joined = client.request(join_request(group_id="new"), 3)
     known = (joined.generation_id, joined.member_id)
-    client.ask(sync_request(*known, {joined.member_id: b"a"}, group_id="new"), 3)
-    client.ask(heartbeat_request(*known, group_id="new"), 3)
-    client.ask(leave_request((joined.member_id, None), group_id="new"), 3)
-    client.ask(offset_commit("new", ("t", [at(0), at(1)])), 9)
-    client.ask(offset_delete("new", ("t", [0])), 0)
+    client.request(sync_request(*known, {joined.member_id: b"a"}, group_id="new"), 3)
+    client.request(heartbeat_request(*known, group_id="new"), 3)
+    client.request(leave_request((joined.member_id, None), group_id="new"), 3)
+    client.request(offset_commit("new", ("t", [at(0), at(1)])), 9)
+    client.request(offset_delete("new", ("t", [0])), 0)
     assert delete_groups(client, "new") == [("new", 0)]
 
 
 def fail_an_offset_commit(kafka: FakeKafka, client: FakeClient) -> None:
     kafka.commit.fail_next()
-    client.ask(offset_commit("g", ("t", [at(0), at(1)])), 9)
+    client.request(offset_commit("g", ("t", [at(0), at(1)])), 9)
 
 
 def wait_for_records(kafka: FakeKafka, client: FakeClient) -> None:
@@ -296,7 +299,7 @@ def test_a_partition_that_cannot_be_read_holds_no_request(kafka: FakeKafka, load
         kafka.log.failing = StorageFailed("cannot read")
         data = [{"index": index, "records": records}]
         topic_data = [{"name": "wide", "partition_data": data}]
-        response = client.ask(request_for("produce", acks=-1, topic_data=topic_data), 9)
+        response = client.request(request_for("produce", acks=-1, topic_data=topic_data), 9)
         assert response.responses[0].partition_responses[0].error_code == 56
         kafka.log.failing = None
         return sum(isinstance(one, memoryview) and len(one) > 200_000 for one in gc.get_objects())

@@ -53,7 +53,7 @@ def nothing(client: FakeClient) -> None:
 
 
 def request_now(client: FakeClient) -> None:
-    client.ask(metadata(), 12)
+    client.request(metadata(), 12)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_connection_with_a_waiting_fetch_is_not_idle() -> None:
     kafka.scheduler.advance(9 * MINUTE_MS)
     assert not client.closed
     kafka.scheduler.advance(MINUTE_MS)
-    assert len(client.answers()) == 1
+    assert len(client.responses()) == 1
 
 
 @pytest.mark.parametrize("idle_ms", [MINUTE_MS, -1])

@@ -36,40 +36,27 @@ def test_requests_wait_for_an_earlier_fetch_of_their_connection_only(
     client.send(fetch(), 12)
     client.send(metadata("t"), 12)
     client.send(produce("late"), 9)
-    assert kinds([other.ask(metadata("t"), 12)]) == ["Metadata"]
-    assert client.answers() == []
+    assert kinds([other.request(metadata("t"), 12)]) == ["Metadata"]
+    assert client.responses() == []
     assert kafka.partition().end.next_offset == 0
-    other.ask(produce("early"), 9)
-    responses = client.answers()
+    other.request(produce("early"), 9)
+    responses = client.responses()
     assert kinds(responses) == ["Fetch", "Metadata", "Produce"]
     assert offsets(responses[2:]) == [1]
 
 
-def test_a_request_sees_what_earlier_ones_of_its_connection_have_changed(
+def test_a_request_sees_the_changes_of_earlier_ones_of_its_connection(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
     kafka.commit.hold()
     client.send(CreateTopicsRequest(topics=[new("new", 3)]), 7)
     client.send(metadata("new"), 12)
     kafka.run()
-    assert client.answers() == []
+    assert client.responses() == []
     kafka.commit.let_go()
     kafka.run()
-    _, described = client.answers()
+    _, described = client.responses()
     assert len(described.topics[0].partitions) == 3
-
-
-@pytest.mark.parametrize("connections", [1, 3])
-def test_produce_requests_of_one_pass_share_a_commit(kafka: FakeKafka, connections: int) -> None:
-    clients = [kafka.client() for _ in range(connections)] * (3 // connections)
-    commits = kafka.commit.count
-    for client in clients:
-        client.send(produce(), 9)
-    assert kafka.partition().end.next_offset == 3
-    kafka.scheduler.run_pass()
-    kafka.scheduler.run_pass()
-    assert kafka.commit.count == commits + 1
-    assert sorted(offset for one in clients for offset in offsets(one.answers())) == [0, 1, 2]
 
 
 def test_the_responses_of_one_pass_are_one_write(kafka: FakeKafka, client: FakeClient) -> None:
@@ -110,16 +97,16 @@ def test_a_throttled_client_gets_its_responses_and_is_then_muted(
     client.send(produce("a"), 9)
     client.send(produce("b"), 9)
     kafka.run()
-    assert [one.throttle_time_ms for one in client.answers()] == [100, 100]
+    assert [one.throttle_time_ms for one in client.responses()] == [100, 100]
     size_bytes = len(frame(produce("a"), 9))
     assert quota.checked[0][:4] == (ANONYMOUS, "a-client", "Produce", size_bytes)
     client.send(metadata("t"), 12)
     assert not client.transport.reading
     kafka.scheduler.advance(99)
-    assert kinds([other.ask(metadata("t"), 12)]) == ["Metadata"]
-    assert client.answers() == []
+    assert kinds([other.request(metadata("t"), 12)]) == ["Metadata"]
+    assert client.responses() == []
     kafka.scheduler.advance(1)
-    [response] = client.answers()
+    [response] = client.responses()
     assert (kinds([response]), response.throttle_time_ms) == (["Metadata"], 0)
 
 
@@ -129,16 +116,16 @@ def test_received_requests_behind_a_throttled_one_wait(kafka: FakeKafka) -> None
     client.send(produce(acks=0), 9)
     client.send(metadata("t"), 12)
     kafka.run()
-    assert client.answers() == []
+    assert client.responses() == []
     kafka.scheduler.advance(100)
-    assert kinds(client.answers()) == ["Metadata"]
+    assert kinds(client.responses()) == ["Metadata"]
 
 
 @pytest.mark.usefixtures("quota")
 @pytest.mark.parametrize("end", [Session.drain, Session.abort, FakeTransport.drop])
 def test_a_throttled_connection_can_end(kafka: FakeKafka, end: Callable[[Any], None]) -> None:
     client = kafka.client()
-    client.ask(produce(), 9)
+    client.request(produce(), 9)
     end(client.transport if end is FakeTransport.drop else client.session)
     kafka.run()
     assert client.closed and not kafka.shared.sessions
@@ -154,7 +141,7 @@ def test_a_request_without_a_response_leaves_no_gap(kafka: FakeKafka, client: Fa
     client.send(produce("b", acks=0), 9)
     client.send(produce("c", acks=1), 9)
     kafka.run()
-    responses = client.answers()
+    responses = client.responses()
     assert kinds(responses) == ["Metadata", "Produce"]
     assert offsets(responses[1:]) == [2]
     assert kafka.partition().high_watermark == 3
@@ -205,7 +192,7 @@ def test_invalid_bytes_close_their_connection_after_earlier_responses(
     assert client.why_closed() == reason
     assert len(client.frames()) == 1
     assert kafka.partition().end.next_offset == 0
-    assert kinds([other.ask(metadata("t"), 12)]) == ["Metadata"]
+    assert kinds([other.request(metadata("t"), 12)]) == ["Metadata"]
     assert len(kafka.shared.sessions) == 1
 
 
@@ -275,7 +262,7 @@ def test_a_waiting_fetch_ends_with_its_connection(kafka: FakeKafka, client: Fake
     client.transport.drop()
     kafka.run()
     assert kafka.scheduler.timers == []
-    kafka.client().ask(produce(), 9)
+    kafka.client().request(produce(), 9)
     assert client.transport.taken == []
 
 
@@ -287,7 +274,7 @@ def test_a_batch_is_committed_although_its_client_has_disconnected(
     other.send(produce("connected"), 9)
     client.transport.drop()
     kafka.run()
-    assert offsets(other.answers()) == [1]
+    assert offsets(other.responses()) == [1]
     assert kafka.shared.sessions == {other.session: None}
 
 
@@ -314,8 +301,8 @@ def test_the_request_log_has_size_errors_and_stages_of_each_request() -> None:
     client.send(metadata("t", "a b"), 12)
     kafka.run()
     response_bytes = len(client.transport.taken[0])
-    client.answers()
-    client.ask(produce(), 9)
+    client.responses()
+    client.request(produce(), 9)
     client.send(fetch(offset=1), 12)
     kafka.scheduler.advance(500)
     described, produced, fetched = log.records

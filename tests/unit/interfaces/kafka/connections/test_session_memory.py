@@ -28,9 +28,9 @@ def test_a_parked_request_is_copied_from_the_shared_read_buffer(
 ) -> None:
     client.send(fetch(), 12)
     client.send(produce("from the first"), 9)
-    kafka.client().ask(produce("from the second"), 9)
+    kafka.client().request(produce("from the second"), 9)
     kafka.run()
-    assert kinds(client.answers()) == ["Fetch", "Produce"]
+    assert kinds(client.responses()) == ["Fetch", "Produce"]
     assert b"from the first" in kafka.stored()
 
 
@@ -43,7 +43,7 @@ def test_a_connection_with_many_parked_bytes_is_not_read(
     taken = client.transport.receive(sent, at_most=len(one))
     assert PARKED_BYTES < taken < PARKED_BYTES + len(one) * 2
     assert not client.transport.reading
-    kafka.client().ask(produce(), 9)
+    kafka.client().request(produce(), 9)
     assert client.transport.reading
     client.transport.receive(sent[taken:])
     kafka.run()
@@ -83,7 +83,7 @@ def test_responses_of_commits_are_sent_although_much_is_unread(kafka: FakeKafka)
     assert not client.transport.reading
     client.transport.read_on()
     kafka.run()
-    assert offsets(client.answers()) == [0, 1, 2]
+    assert offsets(client.responses()) == [0, 1, 2]
     assert client.transport.reading
 
 
@@ -115,7 +115,7 @@ def test_a_request_larger_than_the_read_buffer_arrives(
 ) -> None:
     client.send(LARGE, 9)
     kafka.run()
-    assert offsets(client.answers()) == [0]
+    assert offsets(client.responses()) == [0]
     assert kafka.stored().count(b"x") == 2 * READ_BUFFER_BYTES
     assert kafka.shared.memory.used_bytes == 0
 
@@ -129,7 +129,7 @@ def test_large_requests_wait_for_memory_and_small_ones_do_not() -> None:
     assert kafka.shared.memory.used_bytes == len(LARGE_FRAME) - 4
     second.transport.send(LARGE_FRAME)
     assert not second.transport.reading
-    assert offsets([kafka.client().ask(produce("small"), 9)]) == [0]
+    assert offsets([kafka.client().request(produce("small"), 9)]) == [0]
     first.transport.send(LARGE_FRAME[half:])
     kafka.run()
     assert second.transport.reading
@@ -159,8 +159,8 @@ def test_a_parked_large_request_keeps_its_memory_until_it_has_run(
     client.send(fetch(), 12)
     client.send(LARGE, 9)
     assert kafka.shared.memory.used_bytes > 2 * READ_BUFFER_BYTES
-    kafka.client().ask(produce(), 9)
-    assert kinds(client.answers()) == ["Fetch", "Produce"]
+    kafka.client().request(produce(), 9)
+    assert kinds(client.responses()) == ["Fetch", "Produce"]
     assert kafka.shared.memory.used_bytes == 0
 
 

@@ -31,7 +31,7 @@ def scheduler() -> FakeScheduler:
 
 
 def test_each_sender_is_flushed_once_at_the_end_of_a_pass(scheduler: FakeScheduler) -> None:
-    """If it asks meanwhile, it is flushed again in the next pass."""
+    """If it is added again meanwhile, it is flushed again in the next pass."""
     flusher = ResponseFlusher(scheduler)
     senders = [Sender(flusher), Sender(flusher, again=2)]
     for sender in senders:
@@ -60,6 +60,6 @@ def test_responses_are_sent_in_the_pass_of_their_commit() -> None:
     first, second = kafka.client(), kafka.client()
     first.send(produce(), 9)
     second.send(produce(), 9)
-    assert not first.answers() and not second.answers()
+    assert not first.responses() and not second.responses()
     kafka.scheduler.run_pass()
-    assert first.answers() and second.answers()
+    assert first.responses() and second.responses()

@@ -12,11 +12,11 @@ from interfaces.kafka.wire.messages.api_versions import (
 from tests.fakes.client import FakeClient
 
 
-def ask(
+def api_versions(
     client: FakeClient, version: int, name: str = "a-client", software: str = "1.2.3"
 ) -> ApiVersionsResponse:
     request = ApiVersionsRequest(client_software_name=name, client_software_version=software)
-    response: ApiVersionsResponse = client.ask(request, version)
+    response: ApiVersionsResponse = client.request(request, version)
     return response
 
 
@@ -27,7 +27,7 @@ def test_all_apis_are_advertised_and_the_consumer_protocol_as_a_feature(
     client: FakeClient, version: int, supported: int, finalized: int
 ) -> None:
     """Before version 4 clients do not accept a feature whose lowest version is 0."""
-    response = ask(client, version)
+    response = api_versions(client, version)
     assert response.error_code == 0
     rows = [(row.api_key, row.min_version, row.max_version) for row in response.api_keys]
     assert rows == [(api.key, api.min_version, api.max_version) for api in APIS]
@@ -52,7 +52,7 @@ def test_all_apis_are_advertised_and_the_consumer_protocol_as_a_feature(
 def test_an_illegal_software_name_or_version_is_refused(
     client: FakeClient, version: int, name: str, software: str
 ) -> None:
-    response = ask(client, version, name, software)
+    response = api_versions(client, version, name, software)
     assert (response.error_code, response.api_keys) == (42, [])
     assert not client.closed
 
@@ -62,7 +62,7 @@ def test_the_session_has_the_software_of_its_client_from_version_3_on(
     client: FakeClient, name: str, software: str
 ) -> None:
     info = client.session.client
-    assert ask(client, 2, "", "").error_code == 0
+    assert api_versions(client, 2, "", "").error_code == 0
     assert info.software_name == ""
-    assert ask(client, 3, name, software).error_code == 0
+    assert api_versions(client, 3, name, software).error_code == 0
     assert (info.software_name, info.software_version) == (name, software)

@@ -35,21 +35,23 @@ def test_each_change_names_the_client() -> None:
     assert lines(kafka) == [
         ("topic_created", {"topic": "t", "partitions": 1, "automatic": False, **by})
     ]
-    client.ask(
+    client.request(
         request_for("create_partitions", topics=[{"name": "t", "count": 3, "assignments": None}]),
         3,
     )
     assert lines(kafka) == [("partitions_created", {"topic": "t", "partitions": 3, **by})]
-    client.ask(changed((TOPIC, "t", [("max.message.bytes", SET, "2000")])), 1)
+    client.request(changed((TOPIC, "t", [("max.message.bytes", SET, "2000")])), 1)
     configs = {"resource": "topic", "name": "t", "configs": ["max.message.bytes"]}
     assert lines(kafka) == [("configs_altered", {**configs, **by})]
     kafka.appended(record_batch(["a", "b"]))
     partition = {"partition_index": 0, "offset": 1}
-    client.ask(request_for("delete_records", topics=[{"name": "t", "partitions": [partition]}]), 2)
+    client.request(
+        request_for("delete_records", topics=[{"name": "t", "partitions": [partition]}]), 2
+    )
     assert lines(kafka) == [("records_deleted", {"topic": "t", "partitions": 1, **by})]
-    client.ask(request_for("delete_topics", topics=[{"name": "t"}]), 6)
+    client.request(request_for("delete_topics", topics=[{"name": "t"}]), 6)
     assert lines(kafka) == [("topic_deleted", {"topic": "t", "partitions": 3, **by})]
-    client.ask(metadata("new"), 12)
+    client.request(metadata("new"), 12)
     assert lines(kafka) == [
         ("topic_created", {"topic": "new", "partitions": 1, "automatic": True, **by})
     ]
@@ -60,19 +62,19 @@ def changed_topics(names: list[str], kafka: FakeKafka) -> list[list[Line]]:
     client = kafka.client()
     create(client, *(new(name) for name in names[1:]))
     found = [lines(kafka)]
-    client.ask(metadata(*names), 12)
+    client.request(metadata(*names), 12)
     found.append(lines(kafka))
     more = [{"name": name, "count": 2, "assignments": None} for name in names]
-    client.ask(request_for("create_partitions", topics=more), 3)
+    client.request(request_for("create_partitions", topics=more), 3)
     found.append(lines(kafka))
     for name in names:
         kafka.append(record_batch(["a"]), name)
     kafka.run()
     partition = {"partition_index": 0, "offset": 1}
     topics = [{"name": name, "partitions": [partition]} for name in names]
-    client.ask(request_for("delete_records", topics=topics), 2)
+    client.request(request_for("delete_records", topics=topics), 2)
     found.append(lines(kafka))
-    client.ask(request_for("delete_topics", topics=[{"name": name} for name in names]), 6)
+    client.request(request_for("delete_topics", topics=[{"name": name} for name in names]), 6)
     return [*found, lines(kafka)]
 
 
@@ -116,5 +118,5 @@ def test_a_refused_failed_or_only_validated_change_has_no_line() -> None:
     create(client, new("t"))
     lines(kafka)
     more = [{"name": "t", "count": 3, "assignments": None}]
-    client.ask(request_for("create_partitions", topics=more, validate_only=True), 3)
+    client.request(request_for("create_partitions", topics=more, validate_only=True), 3)
     assert lines(kafka) == []

@@ -17,7 +17,7 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-def ask(
+def create(
     client: FakeClient,
     *topics: tuple[str, int, list[int] | None],
     version: int = 3,
@@ -29,20 +29,14 @@ def ask(
         for name, count, brokers in topics
     ]
     request = request_for("create_partitions", topics=requested, validate_only=only)
-    return codes(client.ask(request, version).results)
+    return codes(client.request(request, version).results)
 
 
 @pytest.mark.parametrize("version", [0, 3])
 def test_partitions_are_created_unless_the_request_is_validated_only(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
-    assert ask(client, ("t", 4, None), version=version, only=True) == [("t", 0)]
+    assert create(client, ("t", 4, None), version=version, only=True) == [("t", 0)]
     assert len(kafka.existing().partition_ids) == 2
-    assert ask(client, ("t", 4, None), version=version) == [("t", 0)]
+    assert create(client, ("t", 4, None), version=version) == [("t", 0)]
     assert kafka.partition("t", 3).end.next_offset == 0
-
-
-def test_a_failed_commit_is_code_56(kafka: FakeKafka, client: FakeClient) -> None:
-    kafka.commit.fail_next()
-    assert ask(client, ("t", 3, None)) == [("t", 56)]
-    assert ask(client, ("t", 3, None)) == [("t", 0)]

@@ -4,7 +4,7 @@ import pytest
 
 from domain.configs.topic_table import TOPIC_CONFIGS
 from tests.fakes.client import FakeClient, FakeKafka
-from tests.fakes.topic_requests import codes, create, new
+from tests.fakes.topic_requests import create, new
 
 
 @pytest.mark.parametrize("version", [2, 4, 5, 6, 7])
@@ -22,10 +22,3 @@ def test_a_topic_is_created_and_described(
     assert configs.keys() == TOPIC_CONFIGS.keys()
     assert configs["retention.ms"] == ("77", 1)
     assert configs["cleanup.policy"] == ("delete", 5)
-
-
-def test_a_failed_commit_is_code_56(kafka: FakeKafka, client: FakeClient) -> None:
-    kafka.commit.fail_next("no space left")
-    results = create(client, new("t"), new("a b"))
-    assert sorted(codes(results)) == [("a b", 17), ("t", 56)]
-    assert codes(create(client, new("t"))) == [("t", 0)]

@@ -20,33 +20,11 @@ def kafka() -> FakeKafka:
 def delete(client: FakeClient, *names: str, version: int = 5) -> Any:
     if version >= 6:
         return delete_states(client, *(DeleteTopicState(name=name) for name in names))
-    return client.ask(DeleteTopicsRequest(topic_names=list(names)), version).responses
+    return client.request(DeleteTopicsRequest(topic_names=list(names)), version).responses
 
 
 def delete_states(client: FakeClient, *states: DeleteTopicState) -> Any:
-    return client.ask(DeleteTopicsRequest(topics=list(states)), 6).responses
-
-
-@pytest.mark.parametrize("version", [1, 5, 6])
-def test_topics_are_deleted_by_name(kafka: FakeKafka, client: FakeClient, version: int) -> None:
-    """A name that appears twice is refused."""
-    topic_id = kafka.existing().topic_id
-    results = delete(client, "t", "absent", "u", "u", version=version)
-    assert sorted(codes(results)) == [("absent", 3), ("t", 0), ("u", 42)]
-    assert kafka.broker.catalog.names() == ["u"]
-    if version >= 6:
-        assert [one.topic_id for one in results if one.name == "t"] == [topic_id]
-
-
-def test_topics_are_deleted_by_id(kafka: FakeKafka, client: FakeClient) -> None:
-    known, unknown = kafka.existing().topic_id, b"\7" * 16
-    states = [DeleteTopicState(name=None, topic_id=one) for one in (known, unknown)]
-    results = delete_states(client, *states)
-    assert [(r.name, r.topic_id, r.error_code) for r in results] == [
-        ("t", known, 0),
-        (None, unknown, 100),
-    ]
-    assert kafka.broker.catalog.names() == ["u"]
+    return client.request(DeleteTopicsRequest(topics=list(states)), 6).responses
 
 
 def test_a_topic_has_either_a_name_or_an_id_and_only_once(
@@ -64,9 +42,3 @@ def test_the_setting_delete_topic_enable_forbids_deletions() -> None:
     kafka = FakeKafka(delete_topic_enable="false")
     kafka.topic("t")
     assert codes(delete(kafka.client(), "t")) == [("t", 73)]
-
-
-def test_a_failed_commit_is_code_56(kafka: FakeKafka, client: FakeClient) -> None:
-    kafka.commit.fail_next()
-    assert codes(delete(client, "t", "absent")) == [("t", 56), ("absent", 3)]
-    assert codes(delete(client, "t")) == [("t", 0)]

@@ -12,7 +12,7 @@ from tests.fakes.client import FakeKafka
 def test_the_cluster_is_this_broker(version: int, included: bool) -> None:
     kafka = FakeKafka(node_id="5", broker_rack="r1")
     request = DescribeClusterRequest(include_cluster_authorized_operations=included)
-    response = kafka.client().ask(request, version)
+    response = kafka.client().request(request, version)
     assert (response.error_code, response.error_message) == (0, None)
     assert (response.cluster_id, response.controller_id) == (kafka.broker.cluster_id, 5)
     ((broker),) = response.brokers

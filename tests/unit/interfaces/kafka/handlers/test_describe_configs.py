@@ -29,7 +29,7 @@ def kafka() -> FakeKafka:
 def test_the_response_has_all_configs_of_a_topic(client: FakeClient, version: int) -> None:
     """With types and documentation from version 3 on."""
     request = described((TOPIC, "t"), documentation=version >= 3)
-    [result] = client.ask(request, version).results
+    [result] = client.request(request, version).results
     assert (result.error_code, result.error_message) == (0, "")
     configs = {config.name: config for config in result.configs}
     assert configs.keys() == TOPIC_CONFIGS.keys()
@@ -42,7 +42,7 @@ def test_the_response_has_all_configs_of_a_topic(client: FakeClient, version: in
         ("retention.ms", "7", 1)
     ]
     bare = described((TOPIC, "t"), keys=["compression.type"], synonyms=False)
-    [config] = client.ask(bare, version).results[0].configs
+    [config] = client.request(bare, version).results[0].configs
     assert (config.synonyms, config.documentation or None) == ([], None)
 
 
@@ -65,7 +65,7 @@ def test_a_secret_has_no_value() -> None:
 
 def test_a_resource_that_appears_thousands_of_times_is_described_once(client: FakeClient) -> None:
     resources = [(BROKER, "1"), (TOPIC, "t"), (GROUP, "g"), (TOPIC, "absent")] * 2000
-    results = client.ask(described(*resources), 4).results
+    results = client.request(described(*resources), 4).results
     assert [(one.resource_type, one.resource_name) for one in results] == resources[:4]
 
 

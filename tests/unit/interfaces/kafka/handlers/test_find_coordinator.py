@@ -6,51 +6,27 @@ from typing import Any
 import pytest
 
 from interfaces.kafka.wire.messages.find_coordinator import (
-    Coordinator,
     FindCoordinatorRequest,
-    FindCoordinatorResponse,
 )
 from tests.fakes.client import FakeClient, FakeKafka
 
 TOPIC_ID = base64.urlsafe_b64encode(b"0123456789abcdef").rstrip(b"=").decode()
 
 
-@pytest.fixture
-def kafka() -> FakeKafka:
-    return FakeKafka(node_id="5")
-
-
-def ask(client: FakeClient, version: int, kind: int, *keys: str) -> list[Any]:
+def find(client: FakeClient, version: int, kind: int, *keys: str) -> list[Any]:
     """The coordinators; up to version 3 the response has only one."""
     if version >= 4:
         request = FindCoordinatorRequest(key_type=kind, coordinator_keys=list(keys))
-        found: list[Any] = client.ask(request, version).coordinators
+        found: list[Any] = client.request(request, version).coordinators
         return found
-    return [client.ask(FindCoordinatorRequest(key=keys[0], key_type=kind), version)]
-
-
-@pytest.mark.parametrize("version", [0, 1, 3])
-@pytest.mark.parametrize("key", ["g", ""])
-def test_this_node_coordinates_a_group(client: FakeClient, version: int, key: str) -> None:
-    message = "NONE" if version else ""
-    assert ask(client, version, 0, key) == [
-        FindCoordinatorResponse(error_message=message, node_id=5, host="192.0.2.1", port=9092)
-    ]
-
-
-@pytest.mark.parametrize("version", [4, 6])
-def test_from_version_4_on_a_request_has_several_keys(client: FakeClient, version: int) -> None:
-    keys = ("a", "", "a")
-    assert ask(client, version, 0, *keys) == [
-        Coordinator(key=key, node_id=5, host="192.0.2.1", port=9092) for key in keys
-    ]
+    return [client.request(FindCoordinatorRequest(key=keys[0], key_type=kind), version)]
 
 
 @pytest.mark.parametrize("version", [1, 3, 4, 6])
 def test_a_transactional_id_is_refused_with_a_message_and_a_line_in_the_log(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
-    for found in ask(client, version, 1, "mine", "yours"):
+    for found in find(client, version, 1, "mine", "yours"):
         assert (found.error_code, found.node_id) == (53, -1)
         assert "Transactions" in found.error_message
     [event] = kafka.events.of("transactional_id_refused")
@@ -73,5 +49,5 @@ def test_a_transactional_id_is_refused_with_a_message_and_a_line_in_the_log(
 def test_the_key_of_a_share_group_has_group_topic_and_partition(
     client: FakeClient, version: int, key: str, code: int
 ) -> None:
-    (found,) = ask(client, version, 2, key)
+    (found,) = find(client, version, 2, key)
     assert (found.key, found.error_code) == (key, code)

@@ -26,4 +26,4 @@ def test_a_heartbeat_waits_for_the_commit_of_the_assignment(kafka: FakeKafka) ->
     other.client.send(heartbeat_request(1, member.member_id), 4)
     assert other.waits
     kafka.commit.let_go()
-    assert other.answer().error_code == 0
+    assert other.response().error_code == 0

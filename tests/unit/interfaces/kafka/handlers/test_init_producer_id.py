@@ -8,28 +8,22 @@ from interfaces.kafka.wire.messages.init_producer_id import InitProducerIdReques
 from tests.fakes.client import FakeClient, FakeKafka
 
 
-def ask(client: FakeClient, version: int = 4, **facts: Any) -> tuple[int, int, int]:
+def init(client: FakeClient, version: int = 4, **facts: Any) -> tuple[int, int, int]:
     facts.setdefault("transactional_id", None)
-    response = client.ask(InitProducerIdRequest(**facts), version)
+    response = client.request(InitProducerIdRequest(**facts), version)
     return response.error_code, response.producer_id, response.producer_epoch
 
 
 @pytest.mark.parametrize("version", [0, 2, 3, 5])
 def test_each_producer_gets_its_own_id(client: FakeClient, version: int) -> None:
-    assert [ask(client, version) for _ in range(3)] == [(0, 0, 0), (0, 1, 0), (0, 2, 0)]
+    assert [init(client, version) for _ in range(3)] == [(0, 0, 0), (0, 1, 0), (0, 2, 0)]
 
 
 @pytest.mark.parametrize("version", [0, 5])
 def test_a_transactional_id_is_refused_with_a_line_in_the_log(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
-    assert ask(client, version, transactional_id="a") == (53, -1, -1)
+    assert init(client, version, transactional_id="a") == (53, -1, -1)
     [event] = kafka.events.of("transactional_id_refused")
     assert event["transactional_id"] == "a"
     assert "Transactions" in str(event["detail"])
-
-
-def test_a_failed_commit_is_code_56(kafka: FakeKafka, client: FakeClient) -> None:
-    kafka.commit.fail_next()
-    assert ask(client) == (56, -1, -1)
-    assert ask(client) == (0, 0, 0)

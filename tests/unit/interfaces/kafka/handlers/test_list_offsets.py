@@ -25,8 +25,8 @@ def request(*partitions: tuple[int, int, int]) -> Request:
     return request_for("list_offsets", topics=[{"name": "t", "partitions": requested}])
 
 
-def ask(client: FakeClient, version: int, *partitions: tuple[int, int, int]) -> Any:
-    return found(client.ask(request(*partitions), version))
+def search(client: FakeClient, version: int, *partitions: tuple[int, int, int]) -> Any:
+    return found(client.request(request(*partitions), version))
 
 
 def found(response: Any) -> list[tuple[int, int, int]]:
@@ -42,24 +42,11 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-@pytest.mark.parametrize("version", [1, 3, 4, 11])
-def test_the_ends_and_timestamps_are_found(client: FakeClient, version: int) -> None:
-    for timestamp, expected in (
-        (LATEST, (0, 3, -1)),
-        (EARLIEST, (0, 0, -1)),
-        (TIMESTAMP + 1, (0, 1, TIMESTAMP + 9)),
-        (TIMESTAMP + 10, (0, -1, -1)),
-    ):
-        assert ask(client, version, (0, timestamp, -1)) == [expected]
-    [topic] = client.ask(request((0, LATEST, -1)), version).topics
-    assert topic.partitions[0].leader_epoch == (0 if version >= 4 else -1)
-
-
 def test_each_partition_has_its_own_code(kafka: FakeKafka, client: FakeClient) -> None:
     partitions = [(0, LATEST, 0), (7, LATEST, -1), (1, LATEST, 1), (-1, LATEST, -1)]
-    assert [code for code, _, _ in ask(client, 9, *partitions)] == [0, 3, 75, 3]
+    assert [code for code, _, _ in search(client, 9, *partitions)] == [0, 3, 75, 3]
     kafka.log.failing = StorageFailed("cannot read")
-    assert ask(client, 9, (0, TIMESTAMP, -1))[0][0] == 56
+    assert search(client, 9, (0, TIMESTAMP, -1))[0][0] == 56
 
 
 def test_the_first_request_for_a_partition_waits_for_its_log() -> None:
@@ -92,7 +79,7 @@ def long_search(kafka: FakeKafka) -> FakeKafka:
 
 def test_a_long_search_has_its_response_later(long_search: FakeKafka) -> None:
     long_search.appended(record_batch(["y"], timestamp=TIMESTAMP + 500))
-    assert ask(long_search.client(), 9, SEARCH, (1, TIMESTAMP, -1), (7, -1, -1)) == [
+    assert search(long_search.client(), 9, SEARCH, (1, TIMESTAMP, -1), (7, -1, -1)) == [
         (0, 23, TIMESTAMP + 500),
         (0, -1, -1),
         (3, -1, -1),
@@ -116,7 +103,7 @@ def test_a_fault_in_a_long_search_closes_its_connection_and_no_other(
     monkeypatch.setattr(list_offsets, "batch_at", faulty)
     long_search.run()
     assert [client.closed for client in clients] == [True, False, False]
-    assert [len(client.answers()) for client in clients] == [0, 1, 1]
+    assert [len(client.responses()) for client in clients] == [0, 1, 1]
     failures = long_search.events.of("request_failed")
     assert [str(line["error"]) for line in failures] == ["a fault"]
 
@@ -126,4 +113,4 @@ def test_a_partition_that_is_deleted_during_a_search_is_unknown(long_search: Fak
     client.send(request(SEARCH), 9)
     long_search.broker.topics.delete_topics.delete([long_search.existing()])
     long_search.run()
-    assert [found(response) for response in client.answers()] == [[(3, -1, -1)]]
+    assert [found(response) for response in client.responses()] == [[(3, -1, -1)]]

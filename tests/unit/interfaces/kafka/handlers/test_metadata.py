@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
-from tests.fakes.client import FakeClient, FakeKafka, raw_frame
+from tests.fakes.client import FakeClient, FakeKafka
 
 
 def named(*names: str | None, **facts: Any) -> MetadataRequest:
@@ -31,25 +31,17 @@ def kafka() -> FakeKafka:
 def test_null_topics_are_all_and_an_empty_list_is_none(client: FakeClient, version: int) -> None:
     """Version 0 has no null: its empty list means all."""
     every = MetadataRequest(topics=[] if version == 0 else None)
-    assert found(client.ask(every, version)) == [("t", 0, 3), ("u", 0, 1)]
+    assert found(client.request(every, version)) == [("t", 0, 3), ("u", 0, 1)]
     if version:
-        response = client.ask(MetadataRequest(topics=[]), version)
+        response = client.request(MetadataRequest(topics=[]), version)
         assert (response.topics, len(response.brokers)) == ([], 1)
-
-
-def test_in_version_0_null_topics_close_the_connection(
-    kafka: FakeKafka, client: FakeClient
-) -> None:
-    client.transport.receive(raw_frame(3, 0, b"\xff\xff\xff\xff"))
-    kafka.run()
-    assert client.closed
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 7, 9, 10, 13])
 def test_a_response_has_the_topics_in_their_order_the_leaders_and_the_broker(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
-    response = client.ask(named("u", "t"), version)
+    response = client.request(named("u", "t"), version)
     assert found(response) == [("u", 0, 1), ("t", 0, 3)]
     expected = kafka.existing("u").topic_id if version >= 10 else bytes(16)
     assert response.topics[0].topic_id == expected
@@ -65,17 +57,6 @@ def test_a_response_has_the_topics_in_their_order_the_leaders_and_the_broker(
     assert response.cluster_id == (kafka.broker.cluster_id if version >= 2 else None)
 
 
-def test_topics_may_have_ids_from_version_12_on(kafka: FakeKafka, client: FakeClient) -> None:
-    """Then names are ignored, and each id has one response."""
-    ids = [kafka.existing("u").topic_id, b"\7" * 16]
-    by_id = [MetadataRequestTopic(name=None, topic_id=one) for one in ids * 2]
-    by_name = MetadataRequestTopic(name="t")
-    response = client.ask(MetadataRequest(topics=[by_name, *by_id]), 12)
-    assert found(response) == [("u", 0, 1), (None, 100, 0)]
-    assert [one.topic_id for one in response.topics] == ids
-    assert kafka.broker.catalog.names() == ["t", "u"]
-
-
 @pytest.mark.parametrize(
     ("name", "topic_id"), [(None, bytes(16)), (None, b"\7" * 16), ("t", b"\7" * 16)]
 )
@@ -84,7 +65,7 @@ def test_before_version_12_an_id_or_a_null_name_is_an_invalid_request(
 ) -> None:
     request = MetadataRequest(topics=[MetadataRequestTopic(name=name, topic_id=topic_id)])
     for version in (10, 11):
-        assert found(client.ask(request, version)) == [(name or "", 42, 0)]
+        assert found(client.request(request, version)) == [(name or "", 42, 0)]
 
 
 # ---- auto-creation
@@ -92,30 +73,25 @@ def test_before_version_12_an_id_or_a_null_name_is_an_invalid_request(
 
 @pytest.mark.parametrize("version", [0, 3, 4, 13])
 def test_an_unknown_topic_is_created(kafka: FakeKafka, client: FakeClient, version: int) -> None:
-    assert found(client.ask(named("new", "t"), version)) == [("new", 0, 2), ("t", 0, 3)]
+    assert found(client.request(named("new", "t"), version)) == [("new", 0, 2), ("t", 0, 3)]
     assert len(kafka.existing("new").partition_ids) == 2
 
 
 def test_clients_from_version_4_on_and_the_broker_can_forbid_creation(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
-    response = client.ask(named("new", allow_auto_topic_creation=False), 4)
+    response = client.request(named("new", allow_auto_topic_creation=False), 4)
     assert found(response) == [("new", 3, 0)]
     assert kafka.broker.catalog.topic("new") is None
     other = FakeKafka(auto_create_topics_enable="false").client()
-    assert found(other.ask(named("new"), 12)) == [("new", 3, 0)]
+    assert found(other.request(named("new"), 12)) == [("new", 3, 0)]
 
 
 @pytest.mark.parametrize("version", [0, 1, 13])
 def test_an_internal_topic_is_unknown_and_not_created(
     kafka: FakeKafka, client: FakeClient, version: int
 ) -> None:
-    response = client.ask(named("__consumer_offsets", "t"), version)
+    response = client.request(named("__consumer_offsets", "t"), version)
     assert found(response) == [("__consumer_offsets", 3, 0), ("t", 0, 3)]
     assert [topic.is_internal for topic in response.topics] == [version > 0, False]
     assert kafka.broker.catalog.names() == ["t", "u"]
-
-
-def test_a_failed_commit_is_code_56_of_the_new_topic(kafka: FakeKafka, client: FakeClient) -> None:
-    kafka.commit.fail_next()
-    assert found(client.ask(named("new", "t"), 12)) == [("new", 56, 0), ("t", 0, 3)]

@@ -5,7 +5,7 @@ import pytest
 from domain.errors import BrokerError, FencedInstanceId, StaleMemberEpoch
 from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.groups import FakeGroup
-from tests.fakes.offset_requests import at, commit, fetch_group, found, offset_commit, offsets_of
+from tests.fakes.offset_requests import at, commit, offset_commit, offsets_of
 
 
 @pytest.fixture
@@ -14,45 +14,6 @@ def kafka() -> FakeKafka:
     kafka.topic("t", 3)
     kafka.topic("u", 1)
     return kafka
-
-
-def named(kafka: FakeKafka, name: str, version: int) -> str | bytes:
-    return kafka.existing(name).topic_id if version >= 10 else name
-
-
-@pytest.mark.parametrize("version", [2, 5, 6, 10])
-def test_a_client_commits_to_a_group_without_members(
-    kafka: FakeKafka, client: FakeClient, version: int
-) -> None:
-    t = named(kafka, "t", version)
-    codes = commit(client, "g", (t, [at(0, 5, "note"), at(2, 6, None, 4)]), version=version)
-    assert codes == {t: [(0, 0), (2, 0)]}
-    epoch = 4 if version >= 6 else -1
-    assert found(fetch_group(client, "g")) == {"t": {0: (5, -1, "note", 0), 2: (6, epoch, "", 0)}}
-
-
-@pytest.mark.parametrize("version", [2, 9, 10])
-def test_unknown_partitions_are_refused_and_the_others_are_committed(
-    kafka: FakeKafka, client: FakeClient, version: int
-) -> None:
-    t, u = named(kafka, "t", version), named(kafka, "u", version)
-    absent: str | bytes = bytes(16) if version >= 10 else "absent"
-    codes = commit(
-        client,
-        "g",
-        (absent, [at(0), at(1)]),
-        (t, [at(7), at(0), at(-1), at(1)]),
-        (u, [at(5)]),
-        (u, [at(0)]),
-        version=version,
-    )
-    code = 100 if version >= 10 else 3
-    assert codes == {
-        absent: [(0, code), (1, code)],
-        t: [(7, 3), (-1, 3), (0, 0), (1, 0)],
-        u: [(5, 3), (0, 0)],
-    }
-    assert offsets_of(client, "g") == {"t": {0: 5, 1: 5}, "u": {0: 5}}
 
 
 @pytest.mark.parametrize(
@@ -88,26 +49,6 @@ def test_a_commit_renews_the_session_like_a_heartbeat(kafka: FakeKafka, client: 
     assert group.renewals == [("m", 40)]
 
 
-def test_the_group_checks_member_instance_and_epoch(kafka: FakeKafka, client: FakeClient) -> None:
-    """Instances exist from version 7 on, epochs from version 9 on."""
-    checked: list[tuple[str, str | None, int, bool]] = []
-
-    class Checking(FakeGroup):
-        def check_commit(
-            self, member_id: str, instance_id: str | None, epoch: int, knows_epochs: bool
-        ) -> None:
-            checked.append((member_id, instance_id, epoch, knows_epochs))
-
-    kafka.broker.groups.registry.put(Checking("g"))
-    for version in (6, 7, 9):
-        instance = {"group_instance_id": "i"} if version >= 7 else {}
-        commit(
-            client, "g", ("t", [at(0)]), version=version, member_id="m",
-            generation_id_or_member_epoch=4, **instance,
-        )  # fmt: skip
-    assert checked == [("m", None, 4, False), ("m", "i", 4, False), ("m", "i", 4, True)]
-
-
 # ---- persistence
 
 
@@ -131,12 +72,12 @@ def test_the_response_comes_with_the_commit(
     kafka.commit.hold()
     client.send(offset_commit("g", ("t", [at(0)])), 9)
     kafka.run()
-    assert client.answers() == []
+    assert client.responses() == []
     if client_left:
         client.transport.drop()
     kafka.commit.let_go()
     kafka.run()
-    assert len(client.answers()) == (0 if client_left else 1)
+    assert len(client.responses()) == (0 if client_left else 1)
     assert offsets_of(kafka.client(), "g") == {"t": {0: 5}}
 
 
@@ -146,10 +87,3 @@ def test_a_failed_commit_is_a_retriable_error(kafka: FakeKafka, client: FakeClie
     assert codes == {"t": [(8, 3), (0, 15), (1, 12)], "absent": [(0, 3)]}
     assert offsets_of(client, "g") == {}
     assert commit(client, "g", ("t", [at(0)])) == {"t": [(0, 0)]}
-
-
-def test_while_offsets_are_loaded_a_commit_is_a_retriable_error(
-    kafka: FakeKafka, client: FakeClient
-) -> None:
-    kafka.broker.groups.offsets.loaded = False
-    assert commit(client, "g", ("t", [at(0), at(8)])) == {"t": [(8, 3), (0, 14)]}

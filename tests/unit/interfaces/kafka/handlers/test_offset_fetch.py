@@ -42,30 +42,6 @@ def assert_failed(kafka: FakeKafka, client: FakeClient, version: int, code: int)
         assert (response.error_code, response.topics) == (code, [])
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_a_partition_without_a_committed_offset_is_minus_one(
-    kafka: FakeKafka, client: FakeClient, version: int
-) -> None:
-    t = named(kafka, "t", version)
-    response = fetch_group(client, "g", {t: [0, 2, 1, 99]}, version)
-    epoch = 2 if version >= 5 else -1
-    assert response.error_code == 0
-    assert found(response) == {
-        t: {0: (5, epoch, "note", 0), 1: (-7, -1, "", 0), 2: NOTHING, 99: NOTHING}
-    }
-    unknown = fetch_group(client, "unknown", {t: [0]}, version)
-    assert (unknown.error_code, found(unknown)) == (0, {t: {0: NOTHING}})
-
-
-@pytest.mark.parametrize("version", [2, 8, 10])
-def test_null_topics_are_all_topics(kafka: FakeKafka, client: FakeClient, version: int) -> None:
-    response = fetch_group(client, "g", None, version)
-    t, u = named(kafka, "t", version), named(kafka, "u", version)
-    assert {name: set(parts) for name, parts in found(response).items()} == {t: {0, 1}, u: {0}}
-    assert fetch_group(client, "unknown", None, version).topics == []
-    assert fetch_group(client, "g", {}, version).topics == []
-
-
 # ---- the group
 
 
@@ -96,22 +72,6 @@ def test_a_dead_group_has_no_committed_offsets(kafka: FakeKafka, client: FakeCli
     assert (response.error_code, found(response)) == (0, {"t": {0: NOTHING}})
 
 
-def test_the_group_checks_member_and_epoch_from_version_9_on(
-    kafka: FakeKafka, client: FakeClient
-) -> None:
-    checked: list[tuple[str | None, int]] = []
-
-    class Checking(FakeGroup):
-        def check_fetch(self, member_id: str | None, epoch: int) -> None:
-            checked.append((member_id, epoch))
-
-    kafka.broker.groups.registry.put(Checking("g"))
-    for version in (1, 7, 8):
-        fetch_group(client, "g", {"t": [0]}, version)
-    fetch_group(client, "g", {"t": [0]}, 9, member_id="m", member_epoch=3)
-    assert checked == [(None, -1)] * 3 + [("m", 3)]
-
-
 # ---- limits
 
 
@@ -133,7 +93,7 @@ def test_a_response_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     for indexes, code in (([0, 0], 0), ([0, 0, 0, 0], 42), ([1], 0), ([1, 2], 42)):
         assert fetch_group(client, "g", {"t": indexes}, 7).error_code == code, indexes
     groups = [requested(0)] * 3 + [requested()] * 2
-    answered = client.ask(request_for("offset_fetch", groups=groups), 9).groups
+    answered = client.request(request_for("offset_fetch", groups=groups), 9).groups
     assert [one.error_code for one in answered] == [0, 0, 0, 42, 42]
 
 

@@ -16,7 +16,7 @@ def kafka() -> FakeKafka:
     return kafka
 
 
-def ask(
+def epochs(
     client: FakeClient, *partitions: tuple[int, int, int], version: int = 4
 ) -> list[tuple[int, int, int, int]]:
     """Partitions with the current and the requested epoch; returns code, index, epoch, end."""
@@ -25,7 +25,7 @@ def ask(
         for index, current, epoch in partitions
     ]
     topics = [{"topic": "t", "partitions": requested}]
-    [found] = client.ask(request_for("offset_for_leader_epoch", topics=topics), version).topics
+    [found] = client.request(request_for("offset_for_leader_epoch", topics=topics), version).topics
     assert found.topic == "t"
     return [
         (one.error_code, one.partition, one.leader_epoch, one.end_offset)
@@ -33,30 +33,18 @@ def ask(
     ]
 
 
-@pytest.mark.parametrize("version", [2, 4])
-def test_the_only_epoch_ends_at_the_log_end_and_later_ones_are_unknown(
-    client: FakeClient, version: int
-) -> None:
-    """Earlier ones end at the log start."""
-    assert ask(client, (1, 0, 0), (0, -1, 0), version=version) == [(0, 1, 0, 0), (0, 0, 0, 3)]
-    for current in (-1, 0):
-        later = (0, current, 1), (0, current, 5), (0, current, -1)
-        assert ask(client, *later, version=version) == [(0, 0, -1, -1)] * 3
-    assert ask(client, (0, -1, -2), version=version) == [(0, 0, -2, 0)]
-
-
 def test_each_partition_has_its_own_code(kafka: FakeKafka, client: FakeClient) -> None:
     refused = (0, 1, 0), (0, -2, 0), (7, -1, 0)
-    assert ask(client, *refused) == [(75, 0, -1, -1), (74, 0, -1, -1), (3, 7, -1, -1)]
+    assert epochs(client, *refused) == [(75, 0, -1, -1), (74, 0, -1, -1), (3, 7, -1, -1)]
     kafka.partition(index=0)
     kafka.log.failing = StorageFailed("cannot read")
-    assert [one[0] for one in ask(client, (0, 0, 0), (1, 0, 0))] == [0, 56]
+    assert [one[0] for one in epochs(client, (0, 0, 0), (1, 0, 0))] == [0, 56]
 
 
 def test_the_end_is_that_of_durable_records(kafka: FakeKafka, client: FakeClient) -> None:
     kafka.commit.hold()
     kafka.append(record_batch(["d"]))
     kafka.run()
-    assert ask(client, (0, 0, 0)) == [(0, 0, 0, 3)]
+    assert epochs(client, (0, 0, 0)) == [(0, 0, 0, 3)]
     kafka.commit.let_go()
-    assert ask(client, (0, 0, 0)) == [(0, 0, 0, 4)]
+    assert epochs(client, (0, 0, 0)) == [(0, 0, 0, 4)]

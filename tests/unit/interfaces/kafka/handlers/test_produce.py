@@ -42,7 +42,7 @@ def partitions(response: Any) -> dict[int, PartitionProduceResponse]:
 
 
 def one(client: FakeClient, batch: bytes | bytearray | None, version: int = 9, **facts: Any) -> Any:
-    return partitions(client.ask(request({0: batch}, **facts), version))[0]
+    return partitions(client.request(request({0: batch}, **facts), version))[0]
 
 
 @pytest.fixture
@@ -63,10 +63,10 @@ def test_the_response_comes_with_the_commit_and_has_the_offset(
     kafka.commit.hold()
     client.send(request({0: record_batch(["c"])}, acks), 9)
     kafka.run()
-    assert client.answers() == []
+    assert client.responses() == []
     kafka.commit.let_go()
     kafka.run()
-    response = partitions(client.answers()[0])[0]
+    response = partitions(client.responses()[0])[0]
     assert (response.error_code, response.base_offset) == (0, 2)
     assert (response.log_append_time_ms, response.log_start_offset) == (-1, 0)
     assert (response.record_errors, response.error_message) == ([], None)
@@ -79,23 +79,14 @@ def test_the_response_has_the_log_append_time(kafka: FakeKafka, client: FakeClie
     assert response.log_append_time_ms == TIMESTAMP + 4
 
 
-def test_topics_have_ids_from_version_13_on(kafka: FakeKafka, client: FakeClient) -> None:
-    topic_id = kafka.existing().topic_id
-    response = client.ask(request({0: record_batch(["a"])}, name="", topic_id=topic_id), 13)
-    assert response.responses[0].topic_id == topic_id
-    assert partitions(response)[0].error_code == 0
-    for unknown in (b"\7" * 16, bytes(16)):
-        assert one(client, record_batch(["a"]), 13, name="", topic_id=unknown).error_code == 100
-
-
 def test_each_partition_has_its_own_error_code(kafka: FakeKafka, client: FakeClient) -> None:
     batches: Batches = {1: record_batch(["a"]), 7: record_batch(["b"]), 0: None, -1: b""}
-    response = partitions(client.ask(request(batches), 9))
+    response = partitions(client.request(request(batches), 9))
     assert {index: one.error_code for index, one in response.items()} == {1: 0, 7: 3, 0: 87, -1: 3}
     refused = response[7]
     assert refused.base_offset == refused.log_append_time_ms == refused.log_start_offset == -1
     assert kafka.partition(index=1).high_watermark == 1
-    assert client.ask(ProduceRequest(acks=-1, topic_data=[]), 9).responses == []
+    assert client.request(ProduceRequest(acks=-1, topic_data=[]), 9).responses == []
     assert one(client, record_batch(["a"]), transactional_id="").error_code == 53
 
 
@@ -108,11 +99,11 @@ def test_a_duplicate_waits_for_the_commit_of_the_original_and_needs_none_later(
     for each in (client, other):
         each.send(request({0: batch}), 9)
         kafka.run()
-    assert other.answers() == []
+    assert other.responses() == []
     kafka.commit.let_go()
     kafka.run()
     commits = kafka.commit.count
-    responses = [*client.answers(), *other.answers(), client.ask(request({0: batch}), 9)]
+    responses = [*client.responses(), *other.responses(), client.request(request({0: batch}), 9)]
     found = [partitions(each)[0] for each in responses]
     assert [(each.error_code, each.base_offset) for each in found] == [(0, 1)] * 3
     assert kafka.commit.count == commits
@@ -143,7 +134,7 @@ def test_a_failed_commit_is_code_56_for_the_partitions_in_it(
 ) -> None:
     kafka.commit.fail_next("no space left")
     batches: Batches = {0: record_batch(["a"]), 9: record_batch(["b"])}
-    response = partitions(client.ask(request(batches), 9))
+    response = partitions(client.request(request(batches), 9))
     assert [response[index].error_code for index in (0, 9)] == [56, 3]
     assert (response[0].base_offset, response[0].error_message) == (-1, "no space left")
     assert one(client, record_batch(["again"])).base_offset == 0

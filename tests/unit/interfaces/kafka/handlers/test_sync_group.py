@@ -1,51 +1,20 @@
 from __future__ import annotations
 
-import pytest
-
 from tests.fakes.classic_members import Member, join_all
-from tests.fakes.classic_requests import sync_request
 from tests.fakes.client import FakeKafka
 
 
-@pytest.mark.parametrize("version", [0, 4, 5])
-def test_the_leader_assigns_and_each_member_gets_its_assignment_when_it_is_durable(
-    kafka: FakeKafka, version: int
-) -> None:
+def test_each_member_gets_its_assignment_when_it_is_durable(kafka: FakeKafka) -> None:
     leader, follower = Member(kafka), Member(kafka)
     join_all(leader, follower)
-    follower.begin_sync(version=version)
+    follower.begin_sync()
     assert follower.waits
     kafka.commit.hold()
-    leader.begin_sync({leader.member_id: b"1", follower.member_id: b"2"}, version)
+    leader.begin_sync({leader.member_id: b"1", follower.member_id: b"2"})
     assert leader.waits and follower.waits
     kafka.commit.let_go()
-    own, other = leader.answer(), follower.answer()
+    own, other = leader.response(), follower.response()
     assert [(one.error_code, one.assignment) for one in (own, other)] == [(0, b"1"), (0, b"2")]
-    protocol = ("consumer", "range") if version >= 5 else (None, None)
-    assert (own.protocol_type, own.protocol_name) == protocol
-
-
-@pytest.mark.parametrize("version", [0, 2, 3, 5])
-def test_each_refusal_has_its_code_and_no_assignment(kafka: FakeKafka, version: int) -> None:
-    """Static members exist from version 3 on."""
-    member = Member(kafka, instance_id="i")
-    member.join()
-    cases = [
-        (sync_request(1, member.member_id, group_id=""), 24),
-        (sync_request(1, "unknown"), 25),
-        (sync_request(2, member.member_id), 22),
-        (sync_request(1, "m", group_id="unknown"), 25),
-    ]
-    if version >= 3:
-        cases += [
-            (sync_request(1, "other", instance_id="i"), 82),
-            (sync_request(1, member.member_id, instance_id="j"), 25),
-        ]
-    for request, code in cases:
-        response = member.client.ask(request, version)
-        assert (response.error_code, response.assignment) == (code, b"")
-    if version >= 3:
-        assert member.sync({member.member_id: b"!"}, version).assignment == b"!"
 
 
 def test_a_failed_commit_is_a_retriable_error_and_leaves_no_assignment(kafka: FakeKafka) -> None:

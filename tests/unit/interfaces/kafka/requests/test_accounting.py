@@ -97,8 +97,8 @@ def test_requests_bytes_and_errors_are_counted_by_api_and_version(
     assert ninth.errors == {}
     client.frames()
     other = kafka.client()
-    other.ask(metadata("a b", "c d", "t"), 12)
-    other.ask(metadata("t"), 12)
+    other.request(metadata("a b", "c d", "t"), 12)
+    other.request(metadata("t"), 12)
     described = counts(kafka, METADATA, 12)
     assert (described.requests, described.errors) == (2, {17: 1})
 
@@ -117,7 +117,7 @@ def test_the_stages_of_a_request_add_up_to_its_duration(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
     for _ in range(5):
-        client.ask(produce(), 9)
+        client.request(produce(), 9)
     found = counts(kafka, PRODUCE, 9)
     assert found.requests == 5
     for stage in STAGES:
@@ -140,7 +140,7 @@ def test_only_some_requests_a_second_have_stages_and_all_are_counted(
     for tenths, requests, expected in ((0, 5, (5, 2)), (1, 3, (8, 3)), (100, 5, (13, 5))):
         now_ns += tenths * accounting.TENTH_NS
         for _ in range(requests):
-            client.ask(produce(), 9)
+            client.request(produce(), 9)
         found = counts(kafka, PRODUCE, 9)
         assert (found.requests, detailed(found)) == expected
 
@@ -157,8 +157,8 @@ def test_a_failed_request_is_logged_and_remembered_although_it_is_not_sampled() 
     kafka = FakeKafka(log)
     kafka.topic("t")
     client = kafka.client()
-    client.ask(metadata("t"), 12)
-    client.ask(metadata("a b"), 12)
+    client.request(metadata("t"), 12)
+    client.request(metadata("a b"), 12)
     assert [one.correlation_id for one in log.records] == [2]
     assert [one.correlation_id for one in recent(kafka)] == [2]
 
@@ -171,9 +171,9 @@ def test_a_failed_repeated_produce_is_logged_although_it_is_not_sampled() -> Non
     kafka.topic("t")
     client = kafka.client()
     for _ in range(3):
-        client.ask(produce(), 9)
+        client.request(produce(), 9)
     kafka.commit.fail_next()
-    client.ask(produce(), 9)
+    client.request(produce(), 9)
     [record] = log.records
     assert (record.correlation_id, record.error_names) == (4, ("KAFKA_STORAGE_ERROR",))
     assert record.received_ns == record.handled_ns < record.completed_ns == record.sent_ns
@@ -190,10 +190,10 @@ def test_the_newest_requests_and_older_failures_are_remembered() -> None:
     client = kafka.client()
     unknown = produce()
     unknown.topic_data[0].name = "absent"
-    client.ask(unknown, 9)
+    client.request(unknown, 9)
     for _ in range(50):
-        client.ask(metadata("t"), 12)
-    [found] = recent(kafka, correlation_id=1)
+        client.request(metadata("t"), 12)
+    [found] = recent(kafka, correlation_id="1")
     assert found.error_names == ("UNKNOWN_TOPIC_OR_PARTITION",)
     assert found.client.peer == "192.0.2.7:40001"
     newest = recent(kafka, client_id="a-client")
@@ -205,7 +205,7 @@ def test_a_topic_id_is_shown_as_the_name_of_the_topic(kafka: FakeKafka, client: 
     request = fetch(max_wait_ms=0)
     for topic_id in (kafka.existing("t").topic_id, bytes(range(16))):
         request.topics[0].topic, request.topics[0].topic_id = "", topic_id
-        client.ask(request, 13)
+        client.request(request, 13)
     unknown, known = recent(kafka, api="Fetch")
     assert known.log_subject == ("topic", "t")
     assert unknown.log_subject == ("topic_id", text_of_id(bytes(range(16))))

@@ -8,10 +8,10 @@ from interfaces.kafka.requests.apis import APIS, BY_KEY, Api
 from interfaces.kafka.requests.call import Route
 from interfaces.kafka.requests.dispatch import Routes
 from interfaces.kafka.wire.messages import api_versions
-from tests.fakes.answers import error_codes
 from tests.fakes.client import FakeKafka, raw_frame
 from tests.fakes.plain_requests import REQUESTS, plain_request
 from tests.fakes.requests import produce
+from tests.fakes.results import error_codes
 
 #: Error codes of a plain request where only topic `t` exists; in one version or in all.
 REFUSED: dict[str | tuple[str, int], set[int]] = {
@@ -53,7 +53,7 @@ def test_an_unexpected_exception_is_logged_and_becomes_error_minus_one(
     for version in versions(api):
         client = kafka.client()
         monkeypatch.setattr(route_of(kafka, api.key, version), "handle", broken)
-        response = client.ask(REQUESTS[api.name](version), version)
+        response = client.request(REQUESTS[api.name](version), version)
         assert -1 in error_codes(response), version
         line = kafka.events.of("request_failed")[-1]
         assert isinstance(line["error"], RuntimeError)
@@ -88,7 +88,7 @@ def test_a_response_that_cannot_be_encoded_closes_its_connection(
         monkeypatch.setattr(route_of(kafka, 0, 9), "encode", broken)
     kafka.run()
     assert client.closed
-    assert len(other.answers()) == 1
+    assert len(other.responses()) == 1
     assert len(kafka.events.of("request_failed")) == 1
 
 
@@ -97,7 +97,7 @@ def test_each_api_has_a_response_in_each_version(api: Api) -> None:
     for version in versions(api):
         kafka = FakeKafka()
         request = plain_request(api.name, version, kafka.topic("t").topic_id)
-        codes = error_codes(kafka.client().ask(request, version)) - {0}
+        codes = error_codes(kafka.client().request(request, version)) - {0}
         assert codes == REFUSED.get((api.name, version), REFUSED.get(api.name, set())), version
         assert kafka.events.of("request_failed") == []
 

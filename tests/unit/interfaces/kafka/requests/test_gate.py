@@ -12,11 +12,11 @@ from domain.security.access import Operation, ResourceType
 from domain.security.principal import ANONYMOUS, Principal
 from interfaces.kafka.requests.apis import APIS, Api
 from interfaces.kafka.wire.schema import Request
-from tests.fakes.answers import error_codes
 from tests.fakes.client import FakeKafka, FakeListener
 from tests.fakes.offset_requests import at, offset_commit
 from tests.fakes.plain_requests import plain_request
 from tests.fakes.requests import fetch, metadata, produce
+from tests.fakes.results import error_codes
 from tests.fakes.structs import request_for
 from tests.fakes.topic_requests import new
 
@@ -63,7 +63,7 @@ def guarded(authorizer: FakeAuthorizer) -> FakeKafka:
 
 
 def refusals(authorizer: FakeAuthorizer, request: Request, version: int) -> set[int]:
-    return error_codes(guarded(authorizer).client().ask(request, version)) - {0}
+    return error_codes(guarded(authorizer).client().request(request, version)) - {0}
 
 
 @pytest.mark.parametrize("api", [one for one in APIS if one.needs], ids=lambda api: api.name)
@@ -73,7 +73,7 @@ def test_a_request_that_is_not_allowed_has_the_error_of_its_resource(api: Api) -
     resource = api.needs[0][1] or TYPED.get(api.name, ResourceType.TOPIC)
     for version in range(api.first_served, api.max_version + 1):
         request = plain_request(api.name, version, kafka.existing().topic_id)
-        assert error_codes(client.ask(request, version)) - {0} == {CODES[resource]}, version
+        assert error_codes(client.request(request, version)) - {0} == {CODES[resource]}, version
     assert not client.closed
     assert kafka.events.of("request_failed") == []
 
@@ -81,7 +81,7 @@ def test_a_request_that_is_not_allowed_has_the_error_of_its_resource(api: Api) -
 def test_the_authorizer_gets_the_principal_the_operation_and_each_resource() -> None:
     authorizer = FakeAuthorizer((Operation.READ, ResourceType.GROUP, "g"))
     kafka = guarded(authorizer)
-    by_name = kafka.client().ask(offset_commit("g", ("t", [at(0)])), 9)
+    by_name = kafka.client().request(offset_commit("g", ("t", [at(0)])), 9)
     assert error_codes(by_name) == {29}
     assert authorizer.checked == [
         (ANONYMOUS, Operation.READ, ResourceType.GROUP, "g"),
@@ -89,7 +89,7 @@ def test_the_authorizer_gets_the_principal_the_operation_and_each_resource() -> 
     ]
     by_id = fetch(max_wait_ms=0)
     by_id.topics[0].topic_id = kafka.existing().topic_id
-    kafka.client().ask(by_id, 13)
+    kafka.client().request(by_id, 13)
     assert authorizer.checked[-1] == (ANONYMOUS, *READ_T)
 
 
@@ -145,15 +145,15 @@ def test_metadata_refuses_each_topic_separately(version: int) -> None:
     kafka = guarded(FakeAuthorizer(DESCRIBE_T))
     kafka.topic("secret")
     client = kafka.client()
-    some = client.ask(metadata("t", "secret"), version)
+    some = client.request(metadata("t", "secret"), version)
     assert {one.name: one.error_code for one in some.topics} == {"t": 0, "secret": 29}
-    everything = client.ask(request_for("metadata", topics=None), version)
+    everything = client.request(request_for("metadata", topics=None), version)
     assert [one.name for one in everything.topics] == ["t"]
     assert some.brokers == everything.brokers and len(some.brokers) == 1
     if version >= 12:
         ids = [kafka.existing(name).topic_id for name in ("t", "secret")]
         topics = [{"topic_id": one, "name": None} for one in ids]
-        by_id = client.ask(request_for("metadata", topics=topics), version)
+        by_id = client.request(request_for("metadata", topics=topics), version)
         assert {one.name: one.error_code for one in by_id.topics} == {"t": 0, None: 29}
 
 
@@ -170,11 +170,13 @@ def test_lists_have_only_topics_and_groups_that_the_principal_may_describe() -> 
     for group_id in ("g", "h"):
         kafka.broker.groups.registry.put(ClassicGroup(group_id))
     client = kafka.client()
-    listed = client.ask(request_for("describe_topic_partitions", response_partition_limit=10), 0)
+    listed = client.request(
+        request_for("describe_topic_partitions", response_partition_limit=10), 0
+    )
     assert [one.name for one in listed.topics] == ["t"]
     secret = request_for("describe_topic_partitions", topics=[{"name": "secret"}])
-    assert error_codes(client.ask(secret, 0)) == {29}
-    assert [one.group_id for one in client.ask(request_for("list_groups"), 5).groups] == ["g"]
+    assert error_codes(client.request(secret, 0)) == {29}
+    assert [one.group_id for one in client.request(request_for("list_groups"), 5).groups] == ["g"]
 
 
 def test_authorized_operations_are_those_that_the_authorizer_allows() -> None:
@@ -186,16 +188,16 @@ def test_authorized_operations_are_those_that_the_authorizer_allows() -> None:
         include_topic_authorized_operations=True,
         include_cluster_authorized_operations=True,
     )
-    response = client.ask(request, 10)
+    response = client.request(request, 10)
     assert response.topics[0].topic_authorized_operations == 1 << 8 | 1 << 4
     assert response.cluster_authorized_operations == 0
     authorizer.allowed.add((Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster"))
-    cluster = client.ask(
+    cluster = client.request(
         request_for("describe_cluster", include_cluster_authorized_operations=True), 0
     )
     assert cluster.cluster_authorized_operations == 1 << 8
     groups = request_for("describe_groups", groups=["g"], include_authorized_operations=True)
-    assert client.ask(groups, 5).groups[0].authorized_operations == 1 << 8
+    assert client.request(groups, 5).groups[0].authorized_operations == 1 << 8
 
 
 def test_no_cache_bypasses_the_gate() -> None:
@@ -203,10 +205,10 @@ def test_no_cache_bypasses_the_gate() -> None:
     kafka = guarded(authorizer)
     client = kafka.client()
     for _ in range(3):
-        assert error_codes(client.ask(produce(), 9)) == {0}
+        assert error_codes(client.request(produce(), 9)) == {0}
     authorizer.allowed.remove(WRITE_T)
-    assert error_codes(client.ask(produce(), 9)) == {29}
-    client.ask(request_for("metadata", topics=None), 12)
+    assert error_codes(client.request(produce(), 9)) == {29}
+    client.request(request_for("metadata", topics=None), 12)
     assert all(
         not route.repeated and not route.cached_responses
         for route in kafka.shared.routes.made.values()

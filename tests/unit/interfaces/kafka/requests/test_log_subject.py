@@ -54,7 +54,7 @@ def test_a_log_line_has_the_one_group_or_resource_of_its_request(
 )
 def test_a_failed_request_for_one_topic_is_logged_with_its_name(api: str, version: int) -> None:
     kafka = FakeKafka(FakeRequestLog(enabled=True))
-    kafka.client().ask(REQUESTS[api](version), version)
+    kafka.client().request(REQUESTS[api](version), version)
     [record] = kafka.request_log.records
     assert record.log_subject == ("topic", "t")
 
@@ -87,10 +87,12 @@ def test_describing_a_group_of_the_other_protocol_is_no_failure(
     client = kafka.client()
     for group_id, logged in (("g", []), ("unknown", [(69,)])):
         kafka.request_log.records.clear()
-        [group] = client.ask(describe(group_id), version).groups
+        [group] = client.request(describe(group_id), version).groups
         assert group.error_code == 69
         assert [one.error_codes for one in kafka.request_log.records] == logged
     kafka.request_log.records.clear()
     kafka.broker.groups.offsets.loaded = False
-    assert client.ask(request_for("describe_groups", groups=["g"]), 6).groups[0].error_code == 14
+    assert (
+        client.request(request_for("describe_groups", groups=["g"]), 6).groups[0].error_code == 14
+    )
     assert kafka.request_log.records == []

@@ -20,8 +20,6 @@ from interfaces.kafka.wire.primitives import Buffer
 from interfaces.kafka.wire.schema import Request
 from interfaces.kafka.wire.structs import Struct
 
-ID = bytes(range(16))
-
 
 class Numbers(Request, versions="0"):
     a: bool = boolean()
@@ -73,10 +71,6 @@ class Evolving(Request, versions="0-4"):
     hinted: int = int8("3+", default=6, ignorable=True)
     removed: str | None = string("0-1", nullable="1")
     listed: list[int] = array(int8, "4+")
-
-
-class Empty(Request, versions="0-1", flexible="1+"):
-    pass
 
 
 def encoded(message: Request, version: int) -> bytes:

@@ -24,7 +24,7 @@ def test_any_byte_but_zero_is_true() -> None:
     assert numbers.a is True
 
 
-def test_tagged_fields_may_have_any_order() -> None:
+def test_tagged_fields_can_have_any_order() -> None:
     tagged, _ = Tagged.decode(1, b"\x00\x00\x02" + b"\x01\x03\x04\x05\x00" + b"\x00\x02\x00\x03")
     assert tagged == Tagged(small=3, point=Point(x=4, y=5))
 

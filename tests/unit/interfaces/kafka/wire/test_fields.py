@@ -15,7 +15,7 @@ def test_version_ranges_are_in_kafkas_notation(
     assert parse_versions(text) == first_and_last
 
 
-def test_a_field_has_its_versions_and_may_be_null_in_some() -> None:
+def test_a_field_has_its_versions_and_is_nullable_in_some() -> None:
     field = Field("string", "2-5", nullable="4+")
     assert [version for version in range(8) if field.is_in(version)] == [2, 3, 4, 5]
     assert [field.is_nullable_in(version) for version in (3, 4)] == [False, True]

@@ -2,12 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.main.settings.listeners import parse_admin
+from interfaces.main.settings.listeners import check_origins, parse_admin
 
 
-def test_the_admin_side_listens_at_addresses_or_nowhere() -> None:
+def test_the_admin_server_has_addresses_or_is_off() -> None:
     assert parse_admin(["off"]) == parse_admin([]) == ()
     assert [(one.host, one.port) for one in parse_admin([":1", "[::]:2"])] == [("", 1), ("::", 2)]
     for wrong in ("HTTP://:1", "8082", "host", "off,:1"):
         with pytest.raises(ValueError, match=r"."):
             parse_admin(wrong.split(","))
+
+
+def test_an_origin_is_written_as_browsers_send_it() -> None:
+    check_origins(["http://localhost:3000", "https://[::1]", "null", "*"])
+    for wrong in ("localhost:3000", "http://localhost:3000/", "http://Example.org", "https://"):
+        with pytest.raises(ValueError, match="origins as http://localhost:3000"):
+            check_origins([wrong])

@@ -9,7 +9,7 @@ from interfaces.rest.records.outgoing import BAD_RECORD, outgoing, parse_object
 
 
 @pytest.mark.parametrize(
-    "given, data",
+    "field, data",
     [
         (None, None),
         ("text", b"text"),
@@ -24,8 +24,8 @@ from interfaces.rest.records.outgoing import BAD_RECORD, outgoing, parse_object
         ({"type": "STRING", "data": "x", "schema_id": None, "subject": None}, b"x"),
     ],
 )
-def test_values(given: Any, data: bytes | None) -> None:
-    sent = outgoing({"key": given, "value": given})
+def test_values(field: Any, data: bytes | None) -> None:
+    sent = outgoing({"key": field, "value": field})
     assert (sent.record.key, sent.record.value) == (data, data)
 
 
@@ -61,17 +61,11 @@ def test_all_fields_of_a_record() -> None:
         ({"\ud800": 1}, "unknown field ?"),
         ({"key": {"type": "BINARY", "data": "%"}}, "key: expected base64"),
         ({"key": {"type": "BINARY", "data": "ä"}}, "key: expected base64"),
-        (
-            {"key": {"type": "JSON", "data": 1, "schema": 2}},
-            "key.schema: expected null",
-        ),
+        ({"key": {"type": "JSON", "data": 1, "schema": 2}}, "key.schema: expected null"),
         ({"key": {"type": "JSON", "data": 1, "scheme": 2}}, "key: expected"),
         ({"partition_id": -1}, "partition_id"),
         ({"partition_id": True}, "partition_id"),
         ({"timestamp": "yesterday"}, "timestamp"),
-        ({"timestamp": 2.5}, "timestamp"),
-        ({"timestamp": True}, "timestamp"),
-        ({"timestamp": -5}, "timestamp"),
         ({"headers": {}}, "headers"),
         ({"headers": [{"value": "AA=="}]}, "headers"),
         ({"headers": [{"name": "h", "value": 1}]}, "headers"),

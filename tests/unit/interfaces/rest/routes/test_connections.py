@@ -14,7 +14,7 @@ def test_each_connection_has_its_client_and_its_bytes() -> None:
     assert admin.get("/connz").json["data"] == []
     client = kafka.client("192.0.2.9")
     request = ApiVersionsRequest(client_software_name="a-lib", client_software_version="1.2")
-    client.ask(request, 3)
+    client.request(request, 3)
     [found] = admin.get("/connz").json["data"]
     assert found.pop("since_ms") > 0
     sent = frame(request, 3)

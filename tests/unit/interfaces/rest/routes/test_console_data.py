@@ -6,29 +6,18 @@ import pytest
 
 from application.metrics.families.request_counts import RequestCounts
 from domain.errors import StorageFailed
-from domain.groups.embedded_protocol import write_assignment
-from tests.fakes.admin import FakeAdmin, RestResponse
+from tests.fakes.admin import FakeAdmin, RestResponse, facts
 from tests.fakes.batches import record_batch
-from tests.fakes.classic_members import join_all
+from tests.fakes.classic_members import Member
 from tests.fakes.client import FakeKafka
-from tests.fakes.mixed_group import Modern, classic
-from tests.fakes.offset_requests import at, commit
+from tests.fakes.mixed_group import Modern
 
 
-@pytest.fixture
-def kafka() -> FakeKafka:
-    kafka = FakeKafka()
-    kafka.topic("t", 2, retention_ms="5")
+@pytest.fixture(autouse=True)
+def filled(kafka: FakeKafka, group: str) -> None:
     kafka.topic("empty")
-    kafka.appended(record_batch(["r"] * 10), "t", 0)
     kafka.appended(record_batch(["r"] * 3), "t", 1)
-    commit(kafka.client(), "g", ("t", [at(0, 4), at(1, 0)]))
-    return kafka
-
-
-@pytest.fixture
-def admin(kafka: FakeKafka) -> FakeAdmin:
-    return FakeAdmin(kafka)
+    kafka.existing("t").configs["retention.ms"] = "5"
 
 
 def table(response: RestResponse) -> list[dict[str, Any]]:
@@ -42,18 +31,11 @@ def size(kafka: FakeKafka, index: int) -> int:
 
 
 def test_topics_have_records_size_and_lag(kafka: FakeKafka, admin: FakeAdmin) -> None:
-    empty, topic = sorted(
-        table(admin.get("/console/data/topics")), key=lambda one: str(one["name"])
-    )
-    assert topic == {
-        "name": "t",
-        "partitions": 2,
-        "records": 13,
-        "size_bytes": size(kafka, 0) + size(kafka, 1),
-        "lag": 6 + 3,
-        "configs": 1,
-    }
-    assert (empty["records"], empty["lag"], empty["configs"]) == (0, None, 0)
+    topics = {one["name"]: one for one in table(admin.get("/console/data/topics"))}
+    empty, topic = topics["empty"], topics["t"]
+    names = ("records", "lag", "configs", "partitions", "size_bytes")
+    assert facts(topic, *names) == (13, 6 + 3, 1, 2, size(kafka, 0) + size(kafka, 1))
+    assert facts(empty, *names) == (0, None, 0, 1, 0)
 
 
 def test_partitions_have_offsets_and_sizes(kafka: FakeKafka, admin: FakeAdmin) -> None:
@@ -74,41 +56,21 @@ def test_an_unreadable_partition_has_no_figures(kafka: FakeKafka, admin: FakeAdm
 
 def test_groups_have_their_lag_also_in_one_topic(admin: FakeAdmin) -> None:
     [group] = table(admin.get("/console/data/groups"))
-    assert group == {
-        "group_id": "g",
-        "state": "Empty",
-        "kind": "classic",
-        "members": 0,
-        "topics": 1,
-        "lag": 9,
-    }
+    same = {"group_id": "g", "state": "Empty", "members": 0, "lag": 9}
+    assert group == {**same, "kind": "classic", "topics": 1}
     [consumer] = table(admin.get("/console/data/consumers?topic=t"))
-    assert consumer == {
-        "group_id": "g",
-        "state": "Empty",
-        "members": 0,
-        "partitions": 2,
-        "lag": 9,
-    }
+    assert consumer == {**same, "partitions": 2}
     assert table(admin.get("/console/data/consumers?topic=empty")) == []
 
 
-def test_a_group_has_its_members_and_its_lag(kafka: FakeKafka, admin: FakeAdmin) -> None:
-    member = classic(kafka)
-    join_all(member)
-    member.sync({member.member_id: write_assignment(1, {"t": [0, 1]})})
+def test_a_group_has_its_members_and_its_lag(admin: FakeAdmin, member: Member) -> None:
     group = admin.get("/console/data/groups/g").json
-    assert (group["state"], group["kind"], group["assignor"]) == ("Stable", "classic", "range")
+    assert facts(group, "state", "kind", "assignor") == ("Stable", "classic", "range")
     assert group["members"][0]["assigned"] == {"t": [0, 1]}
-    assert group["partitions"][0] == {
-        "topic": "t",
-        "partition": 0,
-        "current_offset": 4,
-        "end_offset": 10,
-        "lag": 6,
-        "member_id": member.member_id,
-        "client_id": "a-client",
-    }
+    names = ("topic", "partition", "current_offset", "end_offset", "lag")
+    assert facts(group["partitions"][0], *names) == ("t", 0, 4, 10, 6)
+    owner = facts(group["partitions"][0], "member_id", "client_id")
+    assert owner == (member.member_id, "a-client")
 
 
 def test_a_group_of_the_new_protocol_has_an_assignor(kafka: FakeKafka, admin: FakeAdmin) -> None:
@@ -127,14 +89,9 @@ def test_the_overview_has_totals_groups_and_facts(kafka: FakeKafka, admin: FakeA
     admin.counted += [("Produce", 9, counts), ("Produce", 10, counts), ("Fetch", 12, counts)]
     admin.checks["storage"] = lambda: "the disk is full"
     overview = admin.get("/console/data/overview").json
-    assert overview["totals"] == {
-        "records_in": 13,
-        "requests": 9,
-        "errors": 3,
-        "bytes_in": 300,
-        "bytes_out": 150,
-    }
-    assert overview["durations"]["Produce"][10] == 6
+    names = ("messages_in", "requests", "errors", "bytes_in", "bytes_out")
+    assert facts(overview["totals"], *names) == (13, 9, 3, 300, 150)
+    assert overview["durations"]["produce"][10] == 6
     assert (overview["topics"], overview["partitions"]) == (2, 3)
     assert (overview["groups"], overview["groups_with_lag"]) == (1, 1)
     assert overview["lagging"] == [{"group_id": "g", "state": "Empty", "lag": 9}]

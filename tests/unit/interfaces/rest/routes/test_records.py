@@ -12,7 +12,7 @@ from application.records.plan import ScanEnd, ScanPlan
 from application.records.scan_worker import RunningScan, ScanPart
 from domain.errors import StorageFailed
 from domain.topics.partitioner import partition_for_key
-from tests.fakes.admin import HOST, FakeAdmin, RestResponse
+from tests.fakes.admin import HOST, FakeAdmin, RestResponse, facts
 from tests.fakes.batches import TIMESTAMP, ZSTD, record_batch
 
 NASTY = '<script>alert("x")</script>'
@@ -50,26 +50,12 @@ def test_a_page_has_the_reason_of_its_end_and_the_next_page(some: FakeAdmin) -> 
     page = some.get("/topics/t/records?limit=3&order=oldest")
     body = page.json
     assert offsets(page) == [(0, 0), (0, 1), (0, 2)]
-    assert (body["kind"], body["order"], body["stopped_because"]) == (
-        "KafkaRecordList",
-        "oldest",
-        "limit",
-    )
-    assert body["partitions"] == [
-        {
-            "partition_id": 0,
-            "start_offset": 0,
-            "end_offset": 3,
-            "log_end_offset": 3,
-            "left": None,
-        },
-        {
-            "partition_id": 1,
-            "start_offset": 0,
-            "end_offset": 1,
-            "log_end_offset": 1,
-            "left": {"start_offset": 0, "end_offset": 1},
-        },
+    names = ("kind", "order", "stopped_because")
+    assert facts(body, *names) == ("KafkaRecordList", "oldest", "limit")
+    names = ("partition_id", "start_offset", "end_offset", "log_end_offset", "left")
+    assert [facts(one, *names) for one in body["partitions"]] == [
+        (0, 0, 3, 3, None),
+        (1, 0, 1, 1, {"start_offset": 0, "end_offset": 1}),
     ]
     here = f"http://localhost:8082{some.v3}/topics/t/records?limit=3&order=oldest"
     assert body["metadata"]["self"] == here
@@ -93,18 +79,17 @@ def test_browsers_do_not_render_records_as_a_page(some: FakeAdmin) -> None:
     "query, found",
     [
         ("key=k3", [2]),
-        ("key=k", []),
         ("key_contains=k", [2, 0]),
         ("value_contains=script", [2]),
         ("header=h", [0]),
         ("header=h%3D1", [0]),
-        ("header=h%3D2", []),
         ("header_contains=1", [0]),
         ("key=azM%3D&encoding=base64", [2]),
+        ("where=$.n+%3D%3D+1", [0]),
+        ("where=$.n+%3E+0&where=$.m", []),
         (f"timestamp={TIMESTAMP + 1}", [1, 2]),
         (f"timestamp={TIMESTAMP + 1}&end_timestamp={TIMESTAMP + 1}", [1]),
         ("timestamp=2023-11-14T22:13:20.001Z", [1, 2]),
-        ("timestamp=2023-11-14T23:13:20.001+01:00", [1, 2]),
         ("end_timestamp=2023-11-14T22:13:20.000", [0]),
     ],
 )
@@ -125,6 +110,7 @@ def test_conditions(some: FakeAdmin, query: str, found: list[int]) -> None:
         ("timestamp=yesterday", 422, "timestamp"),
         ("timestamp=99999999999999999999", 422, "timestamp"),
         ("key=%&encoding=base64", 422, "key"),
+        ("where=total", 422, "where"),
         ("cursor=zzz", 400, "cursor"),
         ("partition=7", 404, "partition"),
         (f"text={'x' * 5000}", 422, "text"),
@@ -165,25 +151,29 @@ def test_parquet_without_pyarrow_is_one_readable_error(
     assert "pip install pyarrow" in response.json["message"]
 
 
+def sent(admin: FakeAdmin, body: bytes, prefix: str = "", topic: str = "t") -> list[Any]:
+    """The reports of these records."""
+    return lines(admin.request("POST", f"{prefix}/topics/{topic}/records", raw=body))
+
+
 def lines(response: RestResponse) -> list[Any]:
     assert response.status == 200, response
     return [json.loads(line) for line in response.body.splitlines()]
 
 
 def test_records_are_produced_and_reported_in_order(some: FakeAdmin) -> None:
-    body = b"".join(
-        json.dumps(each).encode()
-        for each in (
-            {"partition_id": 1, "value": {"type": "JSON", "data": {"x": 1}}},
-            {"value": {"type": "NOPE", "data": 1}},
-            {"partition_id": 9, "value": "x"},
-            {"partition_id": 1, "key": "k", "timestamp": TIMESTAMP},
-        )
-    )
-    first, bad, nowhere, last = lines(some.request("POST", "/topics/t/records", raw=body))
+    """A refused record does not end the stream."""
+    entries: list[Any] = [
+        {"partition_id": 1, "value": {"type": "JSON", "data": {"x": 1}}},
+        {"value": {"type": "NOPE", "data": 1}},
+        {"partition_id": 9, "value": "x"},
+        {"value": "x" * 1_100_000},
+        {"partition_id": 1, "key": "k", "timestamp": TIMESTAMP},
+    ]
+    first, *refused, last = sent(some, b"".join(json.dumps(each).encode() for each in entries))
+    assert first.pop("cluster_id") == some.fake.broker.cluster_id
     assert first == {
         "error_code": 200,
-        "cluster_id": some.fake.broker.cluster_id,
         "topic_name": "t",
         "partition_id": 1,
         "offset": 1,
@@ -191,22 +181,23 @@ def test_records_are_produced_and_reported_in_order(some: FakeAdmin) -> None:
         "key": None,
         "value": {"type": "JSON", "size": 7},
     }
-    assert (bad["error_code"], nowhere["error_code"]) == (42206, 40403)
-    assert (last["offset"], last["key"], last["value"]) == (2, {"type": "STRING", "size": 1}, None)
+    assert [one["error_code"] for one in refused] == [42206, 40403, 41302]
+    assert facts(last, "offset", "key", "value") == (2, {"type": "STRING", "size": 1}, None)
 
 
-def test_a_record_that_is_not_json_is_refused(some: FakeAdmin) -> None:
-    path = f"{some.v3}/topics/t/records"
-    good, broken = lines(some.request("POST", path, raw=b'{"value":"a"} nonsense {"value":"b"}'))
-    assert (good["error_code"], broken["error_code"]) == (200, 40001)
-    [ended] = lines(some.request("POST", path, raw=b'{"value":'))
-    assert ended["error_code"] == 40001
+@pytest.mark.parametrize(
+    "body, codes",
+    [(b'{"value":"a"} nonsense {"value":"b"}', [200, 40001]), (b'{"value":', [40001])],
+)
+def test_text_that_is_not_json_ends_a_stream(
+    some: FakeAdmin, body: bytes, codes: list[int]
+) -> None:
+    assert [one["error_code"] for one in sent(some, body, some.v3)] == codes
 
 
 def test_many_records_in_one_body(some: FakeAdmin) -> None:
     body = b"\n".join(b'{"partition_id":1,"value":"%d"}' % number for number in range(500))
-    reports = lines(some.request("POST", "/topics/t/records", raw=body))
-    assert [one["offset"] for one in reports] == list(range(1, 501))
+    assert [one["offset"] for one in sent(some, body)] == list(range(1, 501))
 
 
 def test_a_batch_lists_successes_and_failures(some: FakeAdmin) -> None:
@@ -236,7 +227,7 @@ def test_keys_that_take_long_to_hash_are_sent_a_few_at_a_time(
     )
     keys = ["k" * 6000] * 5
     body = b"".join(json.dumps({"key": key}).encode() for key in keys)
-    assert [one["error_code"] for one in lines(some.request("POST", "/topics/t/records", raw=body))]
+    assert [one["error_code"] for one in sent(some, body)] == [200] * 5
     assert sizes == [2, 2, 1]
 
 
@@ -248,21 +239,18 @@ def test_a_key_that_takes_too_long_to_hash_needs_a_partition(some: FakeAdmin) ->
         {"key": "k" * 16_385, "partition_id": 3},
     ]
     body = b"".join(json.dumps(entry).encode() for entry in entries)
-    hashed, refused, given = lines(some.request("POST", "/topics/wide/records", raw=body))
+    hashed, refused, chosen = sent(some, body, topic="wide")
     assert hashed["partition_id"] == partition_for_key(b"k" * 16_384, 11)
-    assert (refused["error_code"], refused["message"]) == (
-        42206,
-        "key: with more than 16384 bytes a record needs a partition_id",
-    )
-    assert (given["error_code"], given["partition_id"]) == (200, 3)
+    assert (refused["error_code"], "partition_id" in refused["message"]) == (42206, True)
+    assert (chosen["error_code"], chosen["partition_id"]) == (200, 3)
 
 
-def test_half_a_surrogate_is_refused_before_anything_is_done(some: FakeAdmin) -> None:
+def test_half_a_surrogate_is_refused_before_any_record_is_appended(some: FakeAdmin) -> None:
     entries = [{"id": "a", "partition_id": 1, "value": "x"}, {"id": "\ud800"}]
     assert some.post("/topics/t/records:batch", {"entries": entries}).status == 422
     assert offsets(some.get("/topics/t/records?partition=1")) == [(1, 0)]
     body = b'{"\\ud800": 1}{"partition_id":1,"value":"x"}'
-    bad, good = lines(some.request("POST", "/topics/t/records", raw=body))
+    bad, good = sent(some, body)
     assert (bad["error_code"], good["error_code"]) == (42206, 200)
 
 

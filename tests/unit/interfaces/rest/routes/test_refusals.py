@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from application.records.clone import Copying
 from domain.errors import StorageFailed
 from infrastructure.observability.request_log import StructuredRequestLog
-from tests.fakes.admin import FakeAdmin, RestResponse
+from tests.fakes.admin import FakeAdmin, RestResponse, facts
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 
@@ -32,36 +31,27 @@ def post(admin: FakeAdmin, path: str, raw: bytes) -> RestResponse:
     return admin.request("POST", path, raw=raw, headers={"x-correlation-id": ID})
 
 
-def logged(admin: FakeAdmin) -> dict[str, Any]:
-    [(level, event, fields)] = admin.fake.events.lines
+@pytest.mark.parametrize(
+    "path, raw, status, reported, codes",
+    [
+        ("/topics/t/records",
+         b'{"value":"a"}{"partition_id":9}{"partition_id":8}{"nope":1} nonsense',
+         200, 4, [40001, 40403, 42206]),
+        ("/topics/t/records:batch", b'{"entries":[{"id":"a","partition_id":9}]}', 207, 1, [40403]),
+        ("/topics/t:truncate", b'{"partitions":[{"partition_id":9},{"partition_id":0,"offset":9}]}',
+         200, 2, [40003, 40403]),
+    ],
+)  # fmt: skip
+def test_each_refused_element_has_the_correlation_id_and_its_code_is_logged(
+    some: FakeAdmin, path: str, raw: bytes, status: int, reported: int, codes: list[int]
+) -> None:
+    response = post(some, path, raw)
+    assert response.body.count(f'"correlation_id":"{ID}"'.encode()) == reported
+    [(level, event, fields)] = some.fake.events.lines
     assert (level, event, fields["correlation_id"]) == ("warning", "request", ID)
-    return fields
-
-
-def test_refused_records_of_a_stream(some: FakeAdmin) -> None:
-    raw = b'{"value":"a"}{"partition_id":9}{"partition_id":8}{"nope":1} nonsense'
-    response = post(some, "/topics/t/records", raw)
-    reports = [json.loads(line) for line in response.body.splitlines()]
-    assert [one["error_code"] for one in reports] == [200, 40403, 40403, 42206, 40001]
-    assert [one.get("correlation_id") for one in reports] == [None, ID, ID, ID, ID]
-    fields = logged(some)
-    assert (fields["status"], fields["refused"]) == (200, 4)
-    assert fields["error_codes"] == [40001, 40403, 42206]
-
-
-def test_refused_entries_of_a_batch(some: FakeAdmin) -> None:
-    response = post(some, "/topics/t/records:batch", b'{"entries":[{"id":"a","partition_id":9}]}')
-    [failure] = response.json["failures"]
-    assert (failure["id"], failure["correlation_id"]) == ("a", ID)
-    fields = logged(some)
-    assert (fields["status"], fields["error_codes"]) == (207, [40403])
-
-
-def test_partitions_that_are_not_truncated(some: FakeAdmin) -> None:
-    raw = b'{"partitions":[{"partition_id":9},{"partition_id":0,"offset":99}]}'
-    results = post(some, "/topics/t:truncate", raw).json["partitions"]
-    assert [one["correlation_id"] for one in results] == [ID, ID]
-    assert logged(some)["error_codes"] == [40003, 40403]
+    assert facts(fields, "status", "error_codes") == (status, codes)
+    assert response.status == status
+    assert fields.get("refused", reported) == reported
 
 
 def test_a_clone_that_fails_halfway(some: FakeAdmin, monkeypatch: pytest.MonkeyPatch) -> None:

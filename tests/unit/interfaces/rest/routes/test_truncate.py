@@ -40,7 +40,7 @@ def test_records_of_topics_are_deleted(some: FakeAdmin) -> None:
 
 
 def test_an_offset_beyond_the_end_deletes_nothing(some: FakeAdmin) -> None:
-    """A typo does not empty a topic: a partition that ends earlier keeps what it has."""
+    """A typo does not empty a topic: no record of a partition that ends earlier is deleted."""
     before = offsets(some.get("/topics/t/records"))
     ends = {index: max(at for of, at in before if of == index) + 1 for index in (0, 1)}
     refused = some.post("/topics/t:truncate", {"before_offset": max(ends.values()) + 1})

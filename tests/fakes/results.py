@@ -10,7 +10,7 @@ from interfaces.kafka.wire.structs import Struct
 T = TypeVar("T")
 
 
-def answers_of(result: T | Pending[T]) -> list[T]:
+def results_of(result: T | Pending[T]) -> list[T]:
     """Empty until there is a result."""
     if not isinstance(result, Pending):
         return [result]
