@@ -105,7 +105,9 @@ def test_dynamic_configs_are_reset(kafka: FakeKafka) -> None:
     assert kafka.config.message_max_bytes == default
     assert kafka.config.advertised("PLAINTEXT", 0) == ("docker.example", 32768)
     assert kafka.broker.groups.configs.names() == []
-    assert kafka.restarted().config.message_max_bytes == default
+    again = kafka.restarted().config
+    assert again.message_max_bytes == default
+    assert again.advertised("PLAINTEXT", 0) == ("docker.example", 32768)
 
 
 def test_everything_is_deleted_in_one_commit_or_nothing(kafka: FakeKafka) -> None:
