@@ -122,7 +122,7 @@ def facts_of(process: subprocess.Popen[bytes], ready_file: Path) -> dict[str, An
 def test_the_wheel_has_one_top_level_package_and_the_modules_for_spark(wheel: Path) -> None:
     top = {name.partition("/")[0] for name in contents(wheel)}
     assert {name for name in top if not name.endswith(".dist-info")} == TOP
-    assert "ottla/py.typed" in contents(wheel)
+    assert {"ottla/py.typed", "ottla/testcontainers.py"} <= contents(wheel).keys()
     assert wheel.name.endswith("-py3-none-any.whl")
 
 
