@@ -14,7 +14,9 @@ from domain.errors import InvalidTopic
 from domain.topics.topic import check_topic_name
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed, UsageError
-from interfaces.cli.format import json_line, printer
+from interfaces.cli.format import printer
+from interfaces.cli.json_lines import json_line
+from interfaces.cli.matching import matcher
 from interfaces.cli.positions import (
     END,
     OFFSET,
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 #: Of confluent-kafka, whose stubs type every field as optional.
 Message: TypeAlias = "Any"
+#: What is printed of a record; None: it is not one of the requested.
+Form: TypeAlias = "Callable[[Message], bytes | None]"
 
 _AT_ONCE = 500
 _LOOK_EVERY_S = 0.25
@@ -46,18 +50,24 @@ class NoSuchTopic(Exception):
 
 
 def consume(parsed: argparse.Namespace) -> int:
-    if parsed.output == "json" or parsed.format == "json":
-        if parsed.format not in (None, "json"):
-            raise UsageError("-f is for text output; --output json prints all fields")
-        form: Callable[[Message], bytes] = json_line
-    else:
-        form = printer(parsed.format if parsed.format is not None else "%v\\n")
-    reading = _as_member(parsed, form) if parsed.group else _assigned(parsed, form)
+    form = _form(parsed)
+    reading = _as_member(parsed, form) if parsed.group else assigned(parsed, form)
     try:
         reading.run(parsed.number, parsed.idle)
     finally:
         reading.close()
     return 0
+
+
+def _form(parsed: argparse.Namespace) -> Form:
+    if parsed.output == "json" or parsed.format == "json":
+        if parsed.format not in (None, "json"):
+            raise UsageError("-f is for text output; --output json prints all fields")
+        form: Form = json_line
+    else:
+        form = printer(parsed.format if parsed.format is not None else "%v\\n")
+    matches = matcher(parsed)
+    return form if matches is None else lambda message: form(message) if matches(message) else None
 
 
 class Reading:
@@ -67,7 +77,7 @@ class Reading:
         self,
         clients: Clients,
         consumer: Consumer,
-        form: Callable[[Message], bytes],
+        form: Form,
         *,
         exit_at_end: bool,
         in_group: bool,
@@ -96,9 +106,8 @@ class Reading:
                 if messages:
                     last = time.monotonic()
                     self._down_since = None
-                    printed = self._print(messages, left)
-                    left -= printed
-                    progress.step(printed)
+                    left -= self._print(messages, left)
+                    progress.step(len(messages))
                 elif idle_s is not None and time.monotonic() - last > idle_s:
                     return
                 else:
@@ -135,8 +144,10 @@ class Reading:
                 continue
             if printed == most:
                 break
-            out.write(self._form(message))
-            printed += 1
+            line = self._form(message)
+            if line is not None:
+                out.write(line)
+                printed += 1
             if self._in_group:
                 self._consumer.store_offsets(message)
             if stop is not None and message.offset() + 1 >= stop:
@@ -190,7 +201,7 @@ def _options(parsed: argparse.Namespace) -> dict[str, Any]:
     return {"isolation_level": parsed.isolation, "fetch_wait_max_ms": 100}
 
 
-def _assigned(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> Reading:
+def assigned(parsed: argparse.Namespace, form: Form) -> Reading:
     from confluent_kafka import TopicPartition
 
     first, stop = range_of(parsed.offset or "start")
@@ -236,7 +247,7 @@ def _assigned(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> R
     return reading
 
 
-def _as_member(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> Reading:
+def _as_member(parsed: argparse.Namespace, form: Form) -> Reading:
     first, stop = range_of(parsed.offset or "start")
     if first.kind not in _RESET or stop is not None:
         raise UsageError(

@@ -68,6 +68,17 @@ def _add_produce(commands: Commands) -> None:
     )
     add("-l", "--lines", action="store_true", help="each line of the files is a record")
     add(
+        "--json-lines",
+        action="store_true",
+        help="each line is what `ottla consume --output json` prints; -t, -p and -T replace its "
+        "topic, partition and timestamp",
+    )
+    add(
+        "--keep-partitions",
+        action="store_true",
+        help="with --json-lines: into the partitions of the lines",
+    )
+    add(
         *("-z", "--compression"),
         choices=("none", "gzip", "snappy", "lz4", "zstd"),
         default="none",
@@ -105,6 +116,19 @@ def _add_consume(commands: Commands) -> None:
         help="as a member of this group, from its committed offsets",
     )
     add("-f", "--format", metavar="FORMAT", help="the output format, or json (%%v\\n)")
+    add(
+        "--grep",
+        action="append",
+        metavar="REGEX",
+        help="only records whose value, key or headers match, like '(?i)error'; repeatable",
+    )
+    add(
+        "--where",
+        action="append",
+        metavar="CONDITION",
+        help="only records whose value is JSON and matches, like '$.total > 10' or "
+        "'$.items[0].sku contains a-'; repeatable",
+    )
     add("--output", choices=_OUTPUTS, default="text", help="json: one object per line")
     add(
         "--isolation",
