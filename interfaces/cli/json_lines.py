@@ -14,6 +14,7 @@ _TYPES: dict[str, type] = {
     "topic": str, "partition": int, "offset": int, "timestamp": int, "headers": list,
     "key": str, "key_base64": str, "value": str, "value_base64": str,
 }  # fmt: skip
+_NAMES = {str: "a text", int: "a whole number", list: "an array"}
 _HEADER_TYPES: dict[str, type] = {"name": str, "value": str, "value_base64": str}
 
 
@@ -71,7 +72,7 @@ def _checked(given: Any, types: dict[str, type]) -> dict[str, Any]:
         if name not in types:
             raise ValueError(f"unknown field {name}")
         if value is not None and type(value) is not types[name]:
-            raise ValueError(f"{name} is not {types[name].__name__}")
+            raise ValueError(f"{name} is not {_NAMES[types[name]]}")
     return given
 
 

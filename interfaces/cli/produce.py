@@ -30,7 +30,7 @@ def produce(parsed: argparse.Namespace) -> int:
     _sort_out_words(parsed)
     source = _Source(parsed)
     clients = Clients(parsed)
-    producer = clients.producer(**_producer_options(parsed, clients))
+    producer = clients.producer(**producer_options(parsed, clients))
     # Before stdin is read: a producer reports a wrong port only after --timeout.
     clients.metadata(producer)
     sending = Sending(clients, producer)
@@ -59,7 +59,7 @@ def _sort_out_words(parsed: argparse.Namespace) -> None:
         parsed.topic = parsed.first
 
 
-def _producer_options(parsed: argparse.Namespace, clients: Clients) -> dict[str, Any]:
+def producer_options(parsed: argparse.Namespace, clients: Clients) -> dict[str, Any]:
     options: dict[str, Any] = {
         "acks": parsed.acks,
         "linger_ms": 5,
@@ -96,6 +96,8 @@ class Sending:
                 self._producer.poll(0.1)
                 if not self.count:
                     self._clients.diagnose_silence()
+            except OverflowError:
+                raise UsageError("a partition or timestamp is out of range") from None
             except KafkaException as failure:
                 place = (topic, facts.get("partition", -1))
                 self._refuse(failure.args[0], place)

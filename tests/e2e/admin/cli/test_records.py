@@ -68,6 +68,8 @@ def test_json_lines_are_produced_as_they_were_consumed(ottla: Ottla, name: str) 
     consumed = ottla.run("consume", name, "-e", "-o", "json")
     shown = [json.loads(line) for line in consumed.lines]
     assert sorted(shown, key=str) == sorted((one | {"offset": 0} for one in lines), key=str)
+    large = json.dumps(lines[1] | {"partition": 1 << 40}).encode()
+    ottla.run("produce", "--json-lines", "--keep-partitions", stdin=large, code=2)
     copy = f"{name}-2"
     ottla.run("topic", "create", copy)
     ottla.run("produce", copy, "--json-lines", "-H", "new=1", stdin=consumed.raw)
@@ -165,7 +167,7 @@ def test_consume_waits_for_a_topic_also_while_the_broker_is_down(
         options = [("reconnect.backoff.max.ms", "100")]
         parsed = argparse.Namespace(
             bootstrap_server=broker.bootstrap, client_options=options, timeout=1.0, idle=None,
-            topics=[name], wait=True,
+            topics=[name], wait=True, profile=None,
         )  # fmt: skip
         clients = Clients(parsed)
         sleep = time.sleep
