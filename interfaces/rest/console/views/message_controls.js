@@ -50,8 +50,10 @@ export class Controls {
     this.element = h(
       'form',
       { class: 'filters', 'aria-label': 'Which records' },
-      field('Show', from), this.fields.offset, this.fields.time, field('Partition', partition), this.fields.limit,
-      field('Search in', where), this.fields.field, this.fields.operator, this.fields.text,
+      h('div', { class: 'group' },
+        field('Show', from), this.fields.offset, this.fields.time, field('Partition', partition), this.fields.limit,
+        h('div', { class: 'group' }, field('Search in', where), this.fields.field, this.fields.operator, this.fields.text),
+      ),
       h('div', { class: 'line-up' }, h('button', { type: 'submit', class: 'button primary' }, icon('search'), 'Show'), this.condition, h('span', { class: 'spring' }), this.downloads),
       this.faults,
     )

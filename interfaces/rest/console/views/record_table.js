@@ -35,7 +35,7 @@ export class RecordTable {
     this.body = h('tbody')
     this.element = h('table', { class: 'rows records', 'aria-label': 'Records' })
     this.element.addEventListener('keydown', (event) => this.#key(event))
-    this.columnsButton = button('Columns', { class: 'small', onclick: () => this.#chooseColumns() }, 'columns')
+    this.columnsButton = button('Columns', { onclick: () => this.#chooseColumns() }, 'columns')
     this.#draw()
   }
 
