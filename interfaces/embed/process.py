@@ -168,7 +168,7 @@ class BrokerProcess:
         if self._storage is not None:
             arguments += ["--storage", self._storage]
         for name, value in self._settings.items():
-            arguments += ["--set", f"{name}={_as_setting(value)}"]
+            arguments += ["--set", f"{name}={as_setting(value)}"]
         return arguments
 
     def _command(self, executable: str | os.PathLike[str] | None) -> list[str]:
@@ -216,5 +216,5 @@ class BrokerProcess:
         return ready
 
 
-def _as_setting(value: object) -> str:
+def as_setting(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -38,9 +38,9 @@ class Rest:
     def get(self, *path: str, **query: object) -> Any:
         return self._request("GET", path, query=query)
 
-    def items(self, *path: str) -> list[Any]:
+    def items(self, *path: str, **query: object) -> list[Any]:
         """The `data` of a list."""
-        found: list[Any] = self.get(*path)["data"]
+        found: list[Any] = self.get(*path, **query)["data"]
         return found
 
     def post(self, *path: str, body: object) -> Any:
