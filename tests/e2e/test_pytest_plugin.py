@@ -111,8 +111,6 @@ def test_workers_of_xdist_have_brokers_of_their_own(tmp_path: Path) -> None:
     assert "4 passed" in output, output
     used = [path.name.split() for path in tmp_path.glob("gw*")]
     assert len({worker for worker, _ in used}) == len({pid for _, pid in used}) == len(used) == 2
-    for _, pid in used:
-        assert not Path(f"/proc/{pid}").exists()
 
 
 def test_a_broker_starts_before_its_first_test_and_only_for_those_that_run(tmp_path: Path) -> None:
