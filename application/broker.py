@@ -38,6 +38,7 @@ from application.records.browse import BrowseService
 from application.records.clone import CloneService
 from application.records.send import SendService
 from application.records.tail import TailService
+from application.reset import ResetService
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from application.topics.create import CreateTopicsService
@@ -119,6 +120,7 @@ class Broker:
     topics: TopicServices
     groups: GroupServices
     configs: ConfigServices
+    reset: ResetService
     dropping: Dropping
     trimming: Trimming
     producer_expiry: ProducerExpiry

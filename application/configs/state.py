@@ -14,7 +14,7 @@ from application.ports.config_repository import ConfigRepository
 from application.state.commits import Commits
 from application.state.runtime import Aggregates, Done, Runtime
 from application.state.unused_configs import Configs
-from domain.configs.resource import Resource, ResourceKind
+from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
 
 
 class ResourceConfigs(NamedTuple):
@@ -51,6 +51,12 @@ class ConfigState(Aggregates[Resource, ResourceConfigs]):
             name = resource.name
             return ResourceConfigs(self._groups.overrides(name), self._groups.unused(name))
         return ResourceConfigs(self._brokers.of(resource), self._brokers.unused(resource))
+
+    def altered(self) -> list[Resource]:
+        """The resources that have configs."""
+        groups = [Resource(ResourceKind.GROUP, name) for name in self._groups.names()]
+        resources = (ALL_BROKERS, self.this_broker, *groups)
+        return [resource for resource in resources if self.find(resource).all]
 
     def save(self, resource: Resource, configs: ResourceConfigs, then: Done) -> None:
         self.runtime.persist(resource, (configs,), then)

@@ -36,6 +36,7 @@ from application.ports.pending import resolved
 from application.state.catalog import Catalog
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
+    BrokerError,
     CoordinatorNotAvailable,
     InvalidGroupId,
     RebalanceInProgress,
@@ -177,8 +178,12 @@ class GroupCoordinator:
 
     def release(self) -> None:
         """The broker is stopping: clients look for the coordinator again."""
+        self.fail_pending(CoordinatorNotAvailable())
+
+    def fail_pending(self, error: BrokerError) -> None:
+        """Fails the pending requests of all groups."""
         for group_id in list(self._decisions.waiting):
-            self._decisions.fail(group_id, CoordinatorNotAvailable())
+            self._decisions.fail(group_id, error)
 
 
 def _check_group_id(group_id: str) -> None:

@@ -32,7 +32,7 @@ class DeleteGroupsService:
                 results[group_id] = refused.as_value()
             else:
                 self.remove(group, "requested")
-            keys += self._keys(group_id)  # also of a group whose deletion is in flight
+            keys += self.keys(group_id)  # also of a group whose deletion is in flight
 
         def done(failures: list[BrokerError | None]) -> DeletedGroups:
             for (_, group_id), failure in zip(keys, failures, strict=True):
@@ -48,11 +48,12 @@ class DeleteGroupsService:
         group.check_delete()
         return group
 
-    def _keys(self, group_id: str) -> list[AggregateKey]:
+    def keys(self, group_id: str) -> list[AggregateKey]:
+        """What changes when the group is deleted."""
         return [(self._offsets.runtime, group_id), (self._groups.runtime, group_id)]
 
     def remove(self, group: Group, reason: str) -> None:
-        """Removes an empty group and its offsets, in one commit if they share a store."""
+        """Removes a group and its offsets, in one commit if they share a store."""
         group_id = group.group_id
         rows = [(group_id, *one, None) for one in self._offsets.partitions(group_id)]
         if rows:

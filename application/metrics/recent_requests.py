@@ -19,6 +19,12 @@ from domain.topics.topic import text_of_id
 LOOKED_AT_ONCE = 200
 #: How long failed and slow requests stay.
 KEPT_SECONDS = 300
+#: The most HTTP requests.
+MOST_HTTP = 1000
+#: What idle consumers send all the time.
+POLLING = frozenset({"Fetch", "Heartbeat", "ConsumerGroupHeartbeat"})
+#: In place of the name of an API: all HTTP requests.
+HTTP = "http"
 SECOND_NS = 1_000_000_000
 
 #: Topic id -> name, if the topic exists.
@@ -29,32 +35,45 @@ TopicNames = Callable[[bytes], str | None]
 class RequestQuery:
     """A filter; None: any."""
 
-    correlation_id: int | None = None
+    correlation_id: str | None = None
     client_id: str | None = None
     api: str | None = None
     only_errors: bool = False
     slower_than_ns: int = 0
+    #: The only topic that the request names.
+    topic: str | None = None
+    #: With successful requests of POLLING.
+    polling: bool = True
 
     def fits(self, record: RequestRecord) -> bool:
+        failed = bool(record.error_codes)
         return (
-            (self.correlation_id is None or record.correlation_id == self.correlation_id)
+            self.correlation_id in (None, str(record.correlation_id))
             and (self.client_id is None or record.client.client_id == self.client_id)
-            and (self.api is None or record.kind.title.lower() == self.api.lower())
-            and (not self.only_errors or bool(record.error_codes))
+            and (self.api is None or self.api.lower() in _names(record.kind))
+            and (failed or not self.only_errors)
             and record.sent_ns - record.received_ns >= self.slower_than_ns
+            and (self.topic is None or record.log_subject == ("topic", self.topic))
+            and (self.polling or failed or record.kind.title not in POLLING)
         )
 
 
+def _names(kind: RequestKind) -> tuple[str, ...]:
+    return (kind.title.lower(),) if kind.version is not None else (kind.title.lower(), HTTP)
+
+
 class RecentRequests:
-    """Two rings: the newest requests, and those that failed or were slow, of which each second has
-    a share: they stay for five minutes, however many others there are.
+    """Three rings: the newest requests; those that failed or were slow, of which each second has a
+    share: they stay for five minutes, however many others there are; and HTTP requests.
     """
 
     def __init__(self, limit: int, topic_name: TopicNames) -> None:
         self._newest: deque[RequestRecord] = deque(maxlen=limit)
         self._troubled: deque[RequestRecord] = deque(maxlen=limit)
+        self._http: deque[RequestRecord] = deque(maxlen=min(limit, MOST_HTTP))
         self._topic_name = topic_name
         self.add: Callable[[RequestRecord], None] = self._newest.append
+        self.add_http: Callable[[RequestRecord], None] = self._http.append
         self._second = -1
         #: Of this second: how many more may enter the second ring.
         self._left = 0
@@ -81,10 +100,10 @@ class RecentRequests:
 
     def find(self, query: RequestQuery) -> Iterator[list[RequestRecord]]:
         """The matches, newest first, a part for each few hundred records."""
-        both = [list(reversed(self._newest)), list(reversed(self._troubled))]
-        newest = merge(*both, key=attrgetter("sent_ns"), reverse=True)
+        rings = [list(reversed(ring)) for ring in (self._newest, self._troubled, self._http)]
+        newest = merge(*rings, key=attrgetter("sent_ns"), reverse=True)
         while some := list(islice(newest, LOOKED_AT_ONCE)):
-            yield [self.named(one) for one in some if query.fits(one)]
+            yield [one for one in map(self.named, some) if query.fits(one)]
 
     def named(self, record: RequestRecord) -> RequestRecord:
         """With the name of its topic in place of the id, if the topic still exists."""

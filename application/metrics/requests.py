@@ -6,12 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from application.metrics.families import jmx, own
 from application.metrics.families.family import Reading, in_readings
-from application.metrics.families.request_counts import RequestCounts
+from application.metrics.families.request_counts import Counted, RequestCounts
 
 QUANTILES = (0.5, 0.75, 0.95, 0.98, 0.99, 0.999)
-
-#: API, version, and what was counted of it.
-Counted = tuple[str, int, RequestCounts]
 
 
 class RequestReadings:
@@ -51,5 +48,5 @@ class RequestReadings:
         yield own.REQUEST_TIME, []
         for api, counts in apis:
             of_stages = counts.stages.items()
-            yield own.STAGE_TIME, [((api, stage), each.histogram()) for stage, each in of_stages]
+            yield own.STAGE_TIME, [((api, stage), each.mean()) for stage, each in of_stages]
         yield own.STAGE_TIME, []

@@ -53,6 +53,7 @@ BROKER = {
         "The settings are risky.",
         {
             "memory_storage": "All data is lost when the process ends.",
+            "testing": "REST has `/test/`: for tests only.",
             "unreachable_listener": "The listener accepts remote clients but advertises localhost: "
             "set `advertised.listeners`.",
             "open_admin_listener": "The admin API has no authentication and accepts remote "
@@ -74,6 +75,7 @@ CONNECTIONS = {
         "a minute, with their number in `connections`. Ends that are normal (the client "
         "disconnects, idle connections) are not logged.",
         {
+            "fault_injected": "A test requested it (`POST /test/faults`).",
             "http_request": "The client speaks HTTP: use the address in `hint`.",
             "incomplete_request": "The rest of a request did not arrive in 30 seconds.",
             "internal_error": "The response could not be built: see `request_failed`.",
@@ -235,6 +237,7 @@ GROUPS = {
         {
             "requested": "By a client.",
             "expired": "It was empty for `offsets.retention.minutes`.",
+            "reset": "By a test, with everything else (`POST /test/reset`).",
         },
     ),
     "offsets_expired": Event(

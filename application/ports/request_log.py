@@ -50,23 +50,29 @@ NO_CLIENT = Requester(ANONYMOUS, None, "")
 
 
 class RequestKind(Protocol):
-    """The API and version of a request; satisfied by the route of a Kafka request."""
+    """The API and version of a request; satisfied by the route of a Kafka request.
+
+    An HTTP request has no version.
+    """
 
     @property
     def title(self) -> str: ...
 
     @property
-    def version(self) -> int: ...
+    def version(self) -> int | None: ...
 
     @property
     def waits_for_others(self) -> bool: ...
 
 
 class RequestRecord(NamedTuple):
-    """One request with its response. Times are `time.perf_counter_ns()` readings, in order."""
+    """One request with its response. Times are `time.perf_counter_ns()` readings, in order.
+
+    The correlation id of an HTTP request is a text.
+    """
 
     kind: RequestKind
-    correlation_id: int
+    correlation_id: int | str
     client: ClientInfo
     topics: int
     #: Another field and its value: a group, or a topic by name or id.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from domain.messages.json_condition import JsonCondition, all_match
 from domain.messages.message import Message
 
 
@@ -31,6 +32,8 @@ class RecordFilter(NamedTuple):
     in_headers: bytes | None = None
     anywhere: bytes | None = None
     headers: tuple[HeaderFilter, ...] = ()
+    #: On the value as JSON.
+    where: tuple[JsonCondition, ...] = ()
 
     def needles(self) -> list[bytes]:
         """Bytes that a batch must contain for any of its records to match.
@@ -55,6 +58,7 @@ class RecordFilter(NamedTuple):
             and (self.in_headers is None or _in_headers(self.in_headers, message))
             and (self.anywhere is None or _anywhere(self.anywhere, message))
             and all(header.matches(message) for header in self.headers)
+            and (not self.where or all_match(self.where, message.value))
         )
 
 

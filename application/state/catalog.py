@@ -149,6 +149,7 @@ class Catalog:
     def _load(self, topic: Topic, index: int, waits: bool) -> Partition:
         partition = Partition(topic.partition_ids[index], topic.name, index, self.config(topic))
         self._recover(partition, waits)
+        partition.traffic.first_offset = partition.high_watermark
         self._loaded[partition.partition_id] = partition
         return partition
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 class Traffic:
     __slots__ = (
         "appends", "bytes_in", "bytes_out", "failed_appends", "failed_fetches", "fetches",
-        "next_offset",
+        "first_offset", "next_offset",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -15,6 +15,8 @@ class Traffic:
         self.failed_appends = 0
         #: Of durable batches.
         self.bytes_in = 0
+        #: The log end when the partition was loaded.
+        self.first_offset = 0
         #: The log end before the last recovery, which may have failed.
         self.next_offset = 0
         #: Fetch responses with this partition, and those with an error.

@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from interfaces.cli.failures import CommandFailed, UsageError
+from interfaces.suggestions import did_you_mean
 from interfaces.terminal.addresses import Address, addresses
 from interfaces.terminal.client_errors import in_words
 from interfaces.terminal.endings import complain
-from interfaces.terminal.reachable import PROBE_S, BrokerUnreachable, first_reachable
-from interfaces.terminal.words import bootstrap
+from interfaces.terminal.profiles import connection
+from interfaces.terminal.reachable import PROBE_S, BrokerUnreachable, first_reachable, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient, ClusterMetadata
 
     from interfaces.cli.probe.talking import Protocol
+    from interfaces.cli.probe.wire_client import WireClient
 
 T = TypeVar("T")
 
@@ -44,9 +46,11 @@ class Clients:
     """The clients of one command."""
 
     def __init__(self, parsed: argparse.Namespace) -> None:
-        self.options: dict[str, str] = dict(parsed.client_options)
+        try:
+            self.servers, self.options = connection(parsed)
+        except ValueError as wrong:
+            raise UsageError(str(wrong)) from None
         self.timeout_s: float = parsed.timeout
-        self.servers = bootstrap(parsed)
         #: The newest error that a client reported.
         self.newest_error = ""
         #: Set when a client reports that all brokers are down; its reader resets it.
@@ -151,10 +155,18 @@ class Clients:
             )
             return found
 
+    def broker_id(self, client: Any) -> int:
+        """Of a broker that responds; the connection to a bootstrap server has no id yet."""
+        metadata = self.metadata(client)
+        if metadata.orig_broker_id >= 0:
+            return metadata.orig_broker_id
+        return min(metadata.brokers, default=-1)
+
     def partitions(self, client: Any, topic: str) -> list[int]:
-        known = self.metadata(client).topics.get(topic)
+        existing = self.metadata(client).topics
+        known = existing.get(topic)
         if known is None or known.error is not None:
-            raise CommandFailed(f"topic {topic} does not exist")
+            raise CommandFailed(no_topic(topic, existing))
         return sorted(known.partitions)
 
     def result(self, what: str, future: Future[T], client: Any = None) -> T:
@@ -214,6 +226,22 @@ class Clients:
         except (OSError, ValueError) as failure:
             raise UsageError(f"-X: cannot read a certificate: {failure}") from None
 
+    @contextmanager
+    def wire(self, what: str, address: Address) -> Iterator[WireClient]:
+        """A connection for what confluent-kafka does not have. It does not speak SASL."""
+        from interfaces.cli.probe.wire_client import NoResponse, WireClient
+
+        protocol = self.protocol()
+        if protocol.sasl:
+            raise CommandFailed(f"{what}: not supported over SASL, use Kafka's tools")
+        try:
+            with WireClient(address, self.timeout_s, protocol.context) as client:
+                yield client
+        except NoResponse as failure:
+            raise CommandFailed(f"{what}: {failure}") from None
+        except OSError as failure:
+            raise CommandFailed(f"{what}: {reason_of(failure)}") from None
+
     def flush(self, producer: Producer, *, is_silent: bool) -> None:
         """Waits until every record is acknowledged or has failed (`message.timeout.ms`).
 
@@ -261,6 +289,10 @@ def _is_silence(error: Any) -> bool:
 
     silent = (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN)
     return isinstance(error, KafkaError) and error.code() in silent
+
+
+def no_topic(name: str, existing: Iterable[str]) -> str:
+    return f"topic {name} does not exist{did_you_mean(name, existing)}"
 
 
 def text_of(failure: BaseException) -> str:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 import re
-import select
 import sys
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from domain.errors import InvalidTopic
 from domain.topics.topic import check_topic_name
-from interfaces.cli.client import Clients
+from interfaces.cli.client import Clients, no_topic
 from interfaces.cli.failures import CommandFailed, UsageError
-from interfaces.cli.format import json_line, printer
+from interfaces.cli.format import printer
+from interfaces.cli.json_lines import json_line
+from interfaces.cli.matching import matcher
+from interfaces.cli.output import check_stdout
 from interfaces.cli.positions import (
     END,
     OFFSET,
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 #: Of confluent-kafka, whose stubs type every field as optional.
 Message: TypeAlias = "Any"
+#: What is printed of a record; None: it is not one of the requested.
+Form: TypeAlias = "Callable[[Message], bytes | None]"
 
 _AT_ONCE = 500
 _LOOK_EVERY_S = 0.25
@@ -46,18 +50,21 @@ class NoSuchTopic(Exception):
 
 
 def consume(parsed: argparse.Namespace) -> int:
+    form = form_of(parsed)
+    reading = _as_member(parsed, form) if parsed.group else assigned(parsed, form)
+    reading.run(parsed.number, parsed.idle)
+    return 0
+
+
+def form_of(parsed: argparse.Namespace) -> Form:
     if parsed.output == "json" or parsed.format == "json":
         if parsed.format not in (None, "json"):
             raise UsageError("-f is for text output; --output json prints all fields")
-        form: Callable[[Message], bytes] = json_line
+        form: Form = json_line
     else:
         form = printer(parsed.format if parsed.format is not None else "%v\\n")
-    reading = _as_member(parsed, form) if parsed.group else _assigned(parsed, form)
-    try:
-        reading.run(parsed.number, parsed.idle)
-    finally:
-        reading.close()
-    return 0
+    matches = matcher(parsed)
+    return form if matches is None else lambda message: form(message) if matches(message) else None
 
 
 class Reading:
@@ -67,7 +74,7 @@ class Reading:
         self,
         clients: Clients,
         consumer: Consumer,
-        form: Callable[[Message], bytes],
+        form: Form,
         *,
         exit_at_end: bool,
         in_group: bool,
@@ -75,6 +82,7 @@ class Reading:
         self._clients = clients
         self._consumer = consumer
         self._form = form
+        self.out: BinaryIO = sys.stdout.buffer
         self._exit = exit_at_end
         self._in_group = in_group
         #: The stop offset of partitions that have one.
@@ -86,8 +94,15 @@ class Reading:
         self._down_since: float | None = None
         self._next_probe = 0.0
 
-    def run(self, number: int | None, idle_s: float | None) -> None:
-        left = sys.maxsize if number is None else number
+    def run(self, number: int | None, idle_s: float | None = None) -> int:
+        """Prints records and closes the consumer; returns how many."""
+        most = sys.maxsize if number is None else number
+        try:
+            return most - self._run(most, idle_s)
+        finally:
+            self.close()
+
+    def _run(self, left: int, idle_s: float | None) -> int:
         total = min(left, self.offsets)
         last = time.monotonic()
         with Progress("consume", total, enabled=total < sys.maxsize and stays_silent()) as progress:
@@ -96,16 +111,16 @@ class Reading:
                 if messages:
                     last = time.monotonic()
                     self._down_since = None
-                    printed = self._print(messages, left)
-                    left -= printed
-                    progress.step(printed)
+                    left -= self._print(messages, left)
+                    progress.step(len(messages))
                 elif idle_s is not None and time.monotonic() - last > idle_s:
-                    return
+                    break
                 else:
                     if self._waits_for_group():
                         self._clients.diagnose_silence()
-                    _check_stdout()
+                    check_stdout()
                     self._check_connection()
+        return left
 
     def _is_done(self) -> bool:
         return (self._exit or bool(self.stops)) and not self.open and not self._waits_for_group()
@@ -122,7 +137,6 @@ class Reading:
         return [first, *(self._consumer.consume(rest, 0) if rest else ())]
 
     def _print(self, messages: list[Message], most: int) -> int:
-        out = sys.stdout.buffer
         printed = 0
         for message in messages:
             if message.error() is not None:
@@ -135,13 +149,15 @@ class Reading:
                 continue
             if printed == most:
                 break
-            out.write(self._form(message))
-            printed += 1
+            line = self._form(message)
+            if line is not None:
+                self.out.write(line)
+                printed += 1
             if self._in_group:
                 self._consumer.store_offsets(message)
             if stop is not None and message.offset() + 1 >= stop:
                 self.open.discard(place)
-        out.flush()
+        self.out.flush()
         return printed
 
     def _failed(self, message: Message) -> None:
@@ -178,19 +194,11 @@ class Reading:
         self._consumer.close()
 
 
-def _check_stdout() -> None:
-    """Raises BrokenPipeError after `| head` has ended; the next write may never come."""
-    reader = select.poll()
-    reader.register(sys.stdout.fileno(), 0)
-    if any(event & select.POLLERR for _, event in reader.poll(0)):
-        raise BrokenPipeError
-
-
 def _options(parsed: argparse.Namespace) -> dict[str, Any]:
     return {"isolation_level": parsed.isolation, "fetch_wait_max_ms": 100}
 
 
-def _assigned(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> Reading:
+def assigned(parsed: argparse.Namespace, form: Form) -> Reading:
     from confluent_kafka import TopicPartition
 
     first, stop = range_of(parsed.offset or "start")
@@ -236,7 +244,7 @@ def _assigned(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> R
     return reading
 
 
-def _as_member(parsed: argparse.Namespace, form: Callable[[Message], bytes]) -> Reading:
+def _as_member(parsed: argparse.Namespace, form: Form) -> Reading:
     first, stop = range_of(parsed.offset or "start")
     if first.kind not in _RESET or stop is not None:
         raise UsageError(
@@ -294,7 +302,7 @@ def existing_topics(clients: Clients, consumer: Consumer, parsed: argparse.Names
         if noted is not type(failure):
             noted = type(failure)
             clients.note(note)
-        _check_stdout()
+        check_stdout()
         time.sleep(_LOOK_EVERY_S)
 
 
@@ -323,5 +331,5 @@ def _matching(existing: Iterable[str], names: list[str]) -> list[str]:
             found.append(name)
         else:
             _check_name(name)
-            raise NoSuchTopic(f"topic {name} does not exist")
+            raise NoSuchTopic(no_topic(name, existing))
     return list(dict.fromkeys(found))

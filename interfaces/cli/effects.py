@@ -24,8 +24,7 @@ _SETTING_OF_OTTLA = "admin.listeners"
 def is_ottla(clients: Clients, admin: AdminClient) -> bool:
     from confluent_kafka.admin import ConfigResource
 
-    broker = clients.metadata(admin).orig_broker_id
-    resource = ConfigResource(ConfigResource.Type.BROKER, str(broker))
+    resource = ConfigResource(ConfigResource.Type.BROKER, str(clients.broker_id(admin)))
     try:
         [future] = admin.describe_configs([resource], request_timeout=clients.timeout_s).values()
         return _SETTING_OF_OTTLA in clients.result("the configs of the broker", future, admin)

@@ -8,11 +8,9 @@ A format is parsed once; then printing is a join and reading a few splits.
 
 from __future__ import annotations
 
-import json
 import re
-from base64 import b64encode
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from interfaces.cli.failures import UsageError
 from interfaces.cli.moments import in_words
@@ -114,32 +112,6 @@ def printer(text: str) -> Callable[[Printed], bytes]:
         return b"".join(one if isinstance(one, bytes) else one(message) for one in parts)
 
     return printed
-
-
-def json_line(message: Printed) -> bytes:
-    """One object in a line; bytes that are not UTF-8 are base64, as NAME_base64."""
-    line: dict[str, Any] = {
-        "topic": message.topic(),
-        "partition": message.partition(),
-        "offset": message.offset(),
-        "timestamp": message.timestamp()[1],
-    }
-    _put(line, "key", message.key())
-    _put(line, "value", message.value())
-    headers = []
-    for name, value in message.headers() or ():
-        header: dict[str, Any] = {"name": name}
-        _put(header, "value", value)
-        headers.append(header)
-    line["headers"] = headers
-    return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-
-
-def _put(into: dict[str, Any], name: str, data: bytes | None) -> None:
-    try:
-        into[name] = None if data is None else data.decode()
-    except UnicodeDecodeError:
-        into[f"{name}_base64"] = b64encode(data or b"").decode()
 
 
 # ---- reading

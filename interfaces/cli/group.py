@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import re
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -50,9 +52,13 @@ def list_groups(parsed: argparse.Namespace) -> int:
 
 
 def describe(parsed: argparse.Namespace) -> int:
+    names = list(dict.fromkeys(parsed.names))
+    if parsed.export and (len(names) > 1 or parsed.state or parsed.output != "table"):
+        raise UsageError("--export is for one group, without -s and -o")
     clients = Clients(parsed)
     admin = clients.admin()
-    names = list(dict.fromkeys(parsed.names))
+    if parsed.export:
+        return _export(clients, admin, names[0])
     with clients.requesting("the groups", admin):
         futures = admin.describe_consumer_groups(names, request_timeout=clients.timeout_s)
     failed = 0
@@ -75,6 +81,15 @@ def describe(parsed: argparse.Namespace) -> int:
             tables.append(_state_table(outcome) if parsed.state else laid_out(OFFSETS, rows))
     show(described, parsed.output, "\n\n".join(tables))
     return failed
+
+
+def _export(clients: Clients, admin: AdminClient, name: str) -> int:
+    committed = committed_offsets(clients, admin, name)
+    if not committed:
+        raise CommandFailed(f"group {name} has no committed offsets")
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerows((*place, offset) for place, offset in sorted(committed.items()))
+    return 0
 
 
 def _note_emptiness(name: str, state: str, outcome: ConsumerGroupDescription) -> None:

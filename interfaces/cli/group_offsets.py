@@ -9,10 +9,8 @@ from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.group import committed_offsets
 from interfaces.cli.positions import Place
-from interfaces.cli.probe.wire_client import NoResponse, WireClient
 from interfaces.terminal.addresses import Address
 from interfaces.terminal.endings import complain
-from interfaces.terminal.reachable import reason_of
 
 if TYPE_CHECKING:
     from interfaces.kafka.wire.messages.offset_delete import OffsetDeleteResponse
@@ -31,8 +29,6 @@ _REASONS = {
 def delete(parsed: argparse.Namespace) -> int:
     clients = Clients(parsed)
     admin = clients.admin()
-    if clients.protocol().sasl:
-        raise CommandFailed("offset-delete does not support SASL: use kafka-consumer-groups")
     places = sorted(
         (topic, number)
         for topic, number in committed_offsets(clients, admin, parsed.name)
@@ -41,12 +37,7 @@ def delete(parsed: argparse.Namespace) -> int:
     if not places:
         topics = ", ".join(parsed.topics)
         raise CommandFailed(f"group {parsed.name} has no committed offsets for {topics}")
-    try:
-        response = _send(clients, parsed.name, places)
-    except NoResponse as failure:
-        raise CommandFailed(f"group {parsed.name}: {failure}") from None
-    except OSError as failure:
-        raise CommandFailed(f"group {parsed.name}: {reason_of(failure)}") from None
+    response = _send(clients, parsed.name, places)
     if response.error_code:
         raise CommandFailed(f"group {parsed.name}: {_reason(response.error_code)}")
     failed = 0
@@ -78,12 +69,12 @@ def _send(clients: Clients, group: str, places: list[Place]) -> OffsetDeleteResp
         one = OffsetDeleteRequestPartition(partition_index=number)
         partitions.setdefault(topic, []).append(one)
     topics = [OffsetDeleteRequestTopic(name=t, partitions=p) for t, p in partitions.items()]
-    tls = clients.protocol().context
-    with WireClient(clients.first_reachable(), clients.timeout_s, tls) as client:
+    what = f"group {group}"
+    with clients.wire(what, clients.first_reachable()) as client:
         found = client.send(FindCoordinatorRequest(key=group), 1, FindCoordinatorResponse)
     if found.error_code:
-        raise CommandFailed(f"group {group}: no coordinator (error {found.error_code})")
-    with WireClient(Address(found.host, found.port), clients.timeout_s, tls) as client:
+        raise CommandFailed(f"{what}: no coordinator (error {found.error_code})")
+    with clients.wire(what, Address(found.host, found.port)) as client:
         request = OffsetDeleteRequest(group_id=group, topics=topics)
         return client.send(request, 0, OffsetDeleteResponse)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -61,6 +62,14 @@ def printable(text: str) -> str:
 def note(line: str) -> None:
     """Prints on stderr."""
     print(line, file=sys.stderr, flush=True)
+
+
+def check_stdout() -> None:
+    """Raises BrokenPipeError after `| head` has ended; the next write may never come."""
+    reader = select.poll()
+    reader.register(sys.stdout.fileno(), 0)
+    if any(event & select.POLLERR for _, event in reader.poll(0)):
+        raise BrokenPipeError
 
 
 def confirmed(question: str, yes: bool) -> bool:

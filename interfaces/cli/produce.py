@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.format import Headers, Reader, literal, quoted
+from interfaces.cli.json_lines import facts_of
 from interfaces.cli.moments import milliseconds
 from interfaces.cli.output import note
 from interfaces.cli.progress import Progress
@@ -29,7 +30,7 @@ def produce(parsed: argparse.Namespace) -> int:
     _sort_out_words(parsed)
     source = _Source(parsed)
     clients = Clients(parsed)
-    producer = clients.producer(**_producer_options(parsed, clients))
+    producer = clients.producer(**producer_options(parsed, clients))
     # Before stdin is read: a producer reports a wrong port only after --timeout.
     clients.metadata(producer)
     sending = Sending(clients, producer)
@@ -58,7 +59,7 @@ def _sort_out_words(parsed: argparse.Namespace) -> None:
         parsed.topic = parsed.first
 
 
-def _producer_options(parsed: argparse.Namespace, clients: Clients) -> dict[str, Any]:
+def producer_options(parsed: argparse.Namespace, clients: Clients) -> dict[str, Any]:
     options: dict[str, Any] = {
         "acks": parsed.acks,
         "linger_ms": 5,
@@ -95,6 +96,8 @@ class Sending:
                 self._producer.poll(0.1)
                 if not self.count:
                     self._clients.diagnose_silence()
+            except OverflowError:
+                raise UsageError("a partition or timestamp is out of range") from None
             except KafkaException as failure:
                 place = (topic, facts.get("partition", -1))
                 self._refuse(failure.args[0], place)
@@ -154,9 +157,16 @@ class _Source:
             raise UsageError("-K needs a delimiter")
         if parsed.key is not None and parsed.key_delimiter is not None:
             raise UsageError("-k is the key of every record, -K splits each line: use one of them")
+        text_only = (parsed.format, parsed.key_delimiter, parsed.key, parsed.tombstone or None)
+        if parsed.json_lines and any(one is not None for one in text_only):
+            raise UsageError("--json-lines has keys and values: leave out -f, -K, -k and -Z")
+        if parsed.keep_partitions and (not parsed.json_lines or parsed.partition is not None):
+            raise UsageError("--keep-partitions is for --json-lines without -p")
+        self.is_json = parsed.json_lines
+        self.keeps_partitions = parsed.keep_partitions
         self.delimiter = literal(parsed.key_delimiter) if parsed.key_delimiter else None
         self.reader = Reader(parsed.format if parsed.format is not None else "%v\n")
-        if parsed.topic is None and "t" not in self.reader.letters:
+        if parsed.topic is None and "t" not in self.reader.letters and not self.is_json:
             raise UsageError("no topic: ottla produce TOPIC, -t TOPIC, or %t in -f")
         self.topic = parsed.topic
         self.key = None if parsed.key is None else parsed.key.encode()
@@ -166,8 +176,21 @@ class _Source:
         self.timestamp_ms = None if parsed.timestamp is None else _timestamp(parsed.timestamp)
 
     def records(self, parsed: argparse.Namespace) -> Iterator[dict[str, Any]]:
-        for raw in _raw_records(parsed, self.reader):
-            yield self._facts(raw)
+        for number, raw in enumerate(_raw_records(parsed, self.reader), 1):
+            facts = self._json_facts(raw["v"], number) if self.is_json else self._facts(raw)
+            if headers := self.headers + facts.pop("headers"):
+                facts["headers"] = headers
+            yield facts
+
+    def _json_facts(self, line: bytes, number: int) -> dict[str, Any]:
+        facts = facts_of(line, number)
+        if not self.keeps_partitions:
+            facts.pop("partition", None)
+        given = {"topic": self.topic, "partition": self.partition, "timestamp": self.timestamp_ms}
+        facts |= {name: value for name, value in given.items() if value is not None}
+        if "topic" not in facts:
+            raise UsageError(f"record {number} has no topic: -t TOPIC")
+        return facts
 
     def _facts(self, raw: dict[str, bytes]) -> dict[str, Any]:
         value, key = raw.get("v", raw.get("s")), raw.get("k", self.key)
@@ -179,9 +202,8 @@ class _Source:
             "topic": _text(raw["t"], "topic") if "t" in raw else self.topic,
             "value": value,
             "key": key,
+            "headers": _headers(raw.get("h", b"")),
         }
-        if headers := self.headers + _headers(raw.get("h", b"")):
-            facts["headers"] = headers
         partition = _number(raw["p"], "partition") if "p" in raw else self.partition
         if partition is not None:
             facts["partition"] = partition
@@ -199,7 +221,7 @@ def _raw_records(parsed: argparse.Namespace, reader: Reader) -> Iterable[dict[st
     with Progress("produce", _size_bytes(parsed.files)) as progress:
         for name in parsed.files:
             try:
-                if parsed.lines or parsed.format is not None:
+                if parsed.lines or parsed.json_lines or parsed.format is not None:
                     with Path(name).open("rb") as opened:
                         yield from reader.records(_counted(opened.read, progress))
                 else:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interfaces.cli.client import SILENCE_S
+from interfaces.cli.configs import configs_of
 from interfaces.cli.failures import CommandFailed
-from interfaces.cli.topic_config import configs_of
 from interfaces.terminal.client_errors import in_words
 
 if TYPE_CHECKING:

@@ -1,39 +1,39 @@
-"""`ottla topic create|list|describe|delete`."""
+"""`ottla topic create|list|describe|add-partitions|delete`."""
 
 from __future__ import annotations
 
 import argparse
 import re
+from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from interfaces.cli import effects
-from interfaces.cli.client import Clients, each_result
+from interfaces.cli.client import Clients, each_result, no_topic
+from interfaces.cli.configs import configs_of
 from interfaces.cli.failures import CommandFailed, UsageError
+from interfaces.cli.log_dirs import replicas
 from interfaces.cli.output import confirmed, show, show_rows, table
 from interfaces.cli.positions import bounds_of
-from interfaces.cli.topic_config import configs_of
 from interfaces.terminal.endings import complain
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient, TopicMetadata
+    from confluent_kafka.cimpl import NewTopic
 
 _EXISTS, _UNKNOWN = "TOPIC_ALREADY_EXISTS", "UNKNOWN_TOPIC_OR_PART"
 #: The broker uses its default.
 _DEFAULT = -1
+_DETAILS = ("records", "size")
 
 
 def create(parsed: argparse.Namespace) -> int:
-    from confluent_kafka.cimpl import NewTopic
-
     clients = Clients(parsed)
     admin = clients.admin()
     configs = dict(parsed.config or ())
     topics = [
-        NewTopic(
-            name,
-            num_partitions=parsed.partitions or _DEFAULT,
-            replication_factor=parsed.replication_factor or _DEFAULT,
-            config=configs,
+        new_topic(
+            name, parsed.partitions or _DEFAULT, parsed.replication_factor or _DEFAULT, configs
         )
         for name in parsed.names
     ]
@@ -57,23 +57,82 @@ def create(parsed: argparse.Namespace) -> int:
     return failed
 
 
+def new_topic(
+    name: str, partitions: int, replication_factor: int, configs: Mapping[str, str]
+) -> NewTopic:
+    from confluent_kafka.cimpl import NewTopic
+
+    return NewTopic(
+        name,
+        num_partitions=partitions,
+        replication_factor=replication_factor,
+        config=dict(configs),
+    )
+
+
+def add_partitions(parsed: argparse.Namespace) -> int:
+    from confluent_kafka.cimpl import NewPartitions
+
+    clients = Clients(parsed)
+    admin = clients.admin()
+    counts = {name: len(clients.partitions(admin, name)) for name in dict.fromkeys(parsed.names)}
+    with clients.requesting("the topics", admin):
+        futures = admin.create_partitions(
+            [NewPartitions(name, count + parsed.num) for name, count in counts.items()],
+            request_timeout=clients.timeout_s,
+            validate_only=parsed.dry_run,
+        )
+    failed = 0
+    for name, outcome in each_result(clients, futures, lambda name: f"topic {name}"):
+        if isinstance(outcome, CommandFailed):
+            complain(str(outcome))
+            failed = 1
+        else:
+            dry = " (dry run)" if parsed.dry_run else ""
+            print(f"{name}: {counts[name]} -> {counts[name] + parsed.num} partitions{dry}")
+    return failed
+
+
 def list_topics(parsed: argparse.Namespace) -> int:
     try:
         pattern = re.compile(parsed.pattern or "")
     except re.error as wrong:
         raise UsageError(f"invalid regular expression {parsed.pattern!r}: {wrong}") from None
     clients = Clients(parsed)
-    rows = [
-        {
-            "name": name,
-            "partitions": len(topic.partitions),
-            "replicas": _replicas(topic),
-        }
-        for name, topic in sorted(clients.metadata(clients.admin()).topics.items())
+    admin = clients.admin()
+    topics = {
+        name: topic
+        for name, topic in sorted(clients.metadata(admin).topics.items())
         if pattern.search(name) and (parsed.internal or not name.startswith("__"))
+    }
+    details = _details(clients, admin, topics) if parsed.detailed else {}
+    rows = [
+        {"name": name, "partitions": len(topic.partitions), "replicas": _replicas(topic)}
+        | details.get(name, {})
+        for name, topic in topics.items()
     ]
-    show_rows(rows, parsed.output, ("name", "partitions", "replicas"))
+    columns = ("name", "partitions", "replicas")
+    show_rows(rows, parsed.output, columns + (_DETAILS if parsed.detailed else ()))
     return 0
+
+
+def _details(
+    clients: Clients, admin: AdminClient, topics: Mapping[str, TopicMetadata]
+) -> dict[str, dict[str, int | None]]:
+    """Records as offsets between start and end, and bytes of all replicas."""
+    places = [(name, number) for name, topic in topics.items() for number in _usable(topic)]
+    records, sizes = Counter[str](), Counter[str]()
+    for (name, _), bounds in bounds_of(clients, admin, places)[0].items():
+        records[name] += bounds.end - bounds.start
+    try:
+        found, failed = replicas(clients, admin)
+    except CommandFailed as failure:
+        found, failed = [], [str(failure)]
+    for one in found:
+        sizes[one.topic] += one.size
+    for line in failed:
+        complain(line)
+    return {name: {"records": records[name], "size": sizes.get(name)} for name in topics}
 
 
 def describe(parsed: argparse.Namespace) -> int:
@@ -85,15 +144,14 @@ def describe(parsed: argparse.Namespace) -> int:
     described = [_described(clients, admin, name, existing[name]) for name in names]
     show(described, parsed.output, "\n\n".join(map(_text, described)))
     for name in missing:
-        complain(f"topic {name} does not exist")
+        complain(no_topic(name, existing))
     return 1 if missing else 0
 
 
 def _described(
     clients: Clients, admin: AdminClient, name: str, topic: TopicMetadata
 ) -> dict[str, Any]:
-    usable = [n for n, one in topic.partitions.items() if one.leader >= 0]
-    [bounds] = bounds_of(clients, admin, [(name, number) for number in usable])
+    [bounds] = bounds_of(clients, admin, [(name, number) for number in _usable(topic)])
     rows = []
     for number, partition in sorted(topic.partitions.items()):
         known = bounds.get((name, number))
@@ -148,9 +206,14 @@ def delete(parsed: argparse.Namespace) -> int:
         elif parsed.if_exists:
             print(f"{name}: does not exist")
         else:
-            complain(f"topic {name} does not exist")
+            complain(no_topic(name, clients.metadata(admin).topics))
             failed = 1
     return failed
+
+
+def _usable(topic: TopicMetadata) -> list[int]:
+    """Partitions with a leader."""
+    return [number for number, one in topic.partitions.items() if one.leader >= 0]
 
 
 def _replicas(topic: TopicMetadata) -> int:

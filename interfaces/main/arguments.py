@@ -12,6 +12,7 @@ from interfaces.cli.arguments import add_commands
 from interfaces.embed import __version__
 from interfaces.main.settings.origin import COMMAND_LINE, Given
 from interfaces.spark.arguments import add_commands as add_spark
+from interfaces.suggestions import did_you_mean
 from interfaces.terminal.values import key_value
 from interfaces.terminal.words import Commands
 
@@ -25,6 +26,7 @@ _OPTIONS = {
     "flush": "flush",
     "log_requests": "log.requests",
     "log_format": "log.format",
+    "testing": "testing",
 }
 
 
@@ -101,6 +103,11 @@ class _Parser(argparse.ArgumentParser):
         """One line, without the usage."""
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            self.error(f"unknown command {value}{did_you_mean(str(value), action.choices)}")
+        super()._check_value(action, value)
+
 
 class _subparser(_Parser):
     def __init__(self, **facts: object) -> None:
@@ -122,7 +129,9 @@ class _subparser(_Parser):
             known.files += [word for word in unknown if not word.startswith("-")]
             unknown = [word for word in unknown if word.startswith("-")]
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            option = unknown[0].partition("=")[0]
+            meant = did_you_mean(option, self._option_string_actions)
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
         return known, unknown
 
 
@@ -135,6 +144,12 @@ def _add_settings(command: argparse.ArgumentParser) -> None:
     add("--flush", metavar="commit|interval|os", help="when data is flushed to disk (commit)")
     add("--log-requests", metavar="all|slow|errors|off", help="which requests are logged (errors)")
     add("--log-format", metavar="console|json", help="format of the log (console on a terminal)")
+    add(
+        "--testing",
+        action="store_const",
+        const="true",
+        help="for tests: REST has /test/, with faults, time, reset and snapshots",
+    )
     add(
         "--set",
         action="append",

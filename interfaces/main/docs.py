@@ -29,6 +29,10 @@ broker**, through confluent-kafka; `ottla storage` reads a data folder without o
 - **No response**: after one second the checks of `ottla doctor` run. Where a retry cannot help (the
   port of another server, TLS, SASL, advertised addresses) the command ends at once; otherwise it
   waits for `--timeout`. `consume` and `cluster health -w` wait without a limit.
+- **Clusters**: `ottla profile create prod -b kafka:9092 -X security.protocol=SASL_SSL
+  -X 'sasl.password=${env:KAFKA_PASSWORD}'` names a cluster; the other commands use it until
+  `ottla profile use` names another one, or with `--profile prod`. Values of `-X` may be
+  `${env:NAME}` or `${file:PATH}`, so that no command line has a password; none is printed.
 - **Completion**: `source <(ottla completion bash)`, `eval "$(ottla completion zsh)"`,
   `ottla completion fish | source`.
 
@@ -36,20 +40,26 @@ Options and arguments that several commands have:
 """
 #: An option or argument of so many commands is described once.
 _SEVERAL = 3
+_SAME_OPTIONS = {"ottla config show": "ottla serve", "ottla topic tail": "ottla consume"}
 
 
 def render() -> str:
     commands = list(_commands(parser(), "ottla"))
-    counts = Counter(line for _, one in commands for line in {*_arguments(one), *_options(one)})
+    counts = Counter(
+        line
+        for name, one in commands
+        if name not in _SAME_OPTIONS
+        for line in {*_arguments(one), *_options(one)}
+    )
     common = {line for line, count in counts.items() if count >= _SEVERAL}
     families = Counter(_family(name) for name, _ in commands)
     lines = [_HEAD, *sorted(common)]
     family = ""
     for name, one in commands:
         hidden, text = common, _escaped(one.description or "")
-        if name == "ottla config show":
-            hidden = common | set(_options(commands[0][1]))
-            text += " Has the options of `ottla serve`, and:"
+        if other := _SAME_OPTIONS.get(name):
+            hidden = common | set(_options(dict(commands)[other]))
+            text += f" Has the options of `{other}`."
         if families[_family(name)] == 1:
             lines += ["", f"## {name}{_positionals(one)}", "", text, ""]
         else:
@@ -73,7 +83,10 @@ def _commands(
     if not families:
         yield name, one
     for action in families:
+        without_aliases = {id(child): word for word, child in reversed(action.choices.items())}
         for word, child in action.choices.items():
+            if without_aliases[id(child)] != word:
+                continue
             yield from _commands(child, f"{name} {word}")
 
 

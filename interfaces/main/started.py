@@ -103,6 +103,12 @@ class Started:
         found = []
         if self.data_folder is None:
             found.append(Risk("memory_storage", "memory storage: data is lost on exit"))
+        if self.settings.broker.testing:
+            detail = (
+                "testing is on: every client of the admin API can inject faults, advance the "
+                "clock, and delete or replace all data"
+            )
+            found.append(Risk("testing", detail))
         for listener in self.listeners:
             if listener.unreachable:
                 detail = (

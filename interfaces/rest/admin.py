@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from application.broker import Broker
-from application.metrics.families.request_counts import RequestCounts
+from application.metrics.families.request_counts import Counted
+from application.metrics.history import History
 from application.metrics.recent_requests import RequestQuery
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo, RequestLog, RequestRecord
+from interfaces.rest.testing import Testing
 
 
 class Connection(Protocol):
@@ -51,6 +53,9 @@ class Metrics(Protocol):
 class Requests(Protocol):
     """The newest completed requests."""
 
+    @property
+    def add_http(self) -> Callable[[RequestRecord], None]: ...
+
     def find(self, query: RequestQuery) -> Iterator[list[RequestRecord]]:
         """The newest first; other work may run between two lists."""
         ...
@@ -79,8 +84,9 @@ class Admin:
     started_at_ms: int
     requests: Requests
     metrics: Metrics
+    history: History
     #: By API and version.
-    counted: Callable[[], Iterable[tuple[str, int, RequestCounts]]]
+    counted: Callable[[], Iterable[Counted]]
     connections: Callable[[], Sequence[Connection]]
     listeners: Callable[[], Sequence[KafkaListener]]
     #: By name; the broker is ready when all of them return None.
@@ -89,3 +95,5 @@ class Admin:
     origin: Callable[[str], str]
     #: As a URL without credentials.
     storage: str
+    #: None unless the broker has `testing`.
+    testing: Testing | None = None

@@ -4,16 +4,41 @@ from __future__ import annotations
 
 import asyncio
 from time import perf_counter_ns
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from urllib.parse import unquote
 
 from starlette.requests import Request
 
-from application.ports.request_log import Requester
+from application.ports.request_log import (
+    REMEMBERED_CHARACTERS,
+    ClientInfo,
+    Requester,
+    RequestRecord,
+)
 from domain.errors import BrokerError
 from domain.security.principal import ANONYMOUS
 from interfaces.rest.errors import RestError, message_of, refusal_of
 from interfaces.rest.responses import error_body
+
+#: Paths that the console and monitoring poll.
+_POLLED = (
+    "/console/",
+    "/connz",
+    "/requestz",
+    "/history",
+    "/metrics",
+    "/healthz",
+    "/readyz",
+    "/v1/",
+)
+
+
+class HttpKind(NamedTuple):
+    """Satisfies RequestKind."""
+
+    title: str
+    version: int | None = None
+    waits_for_others: bool = False
 
 
 class Exchange:
@@ -51,6 +76,32 @@ class Exchange:
         """As in GET /topics/{topic_name}: few values, however many topics there are."""
         path = getattr(self.scope.get("route"), "path", None)
         return f"{self.method} {path or '(not routed)'}"
+
+    @property
+    def is_polling(self) -> bool:
+        return self.method in ("GET", "HEAD") and (
+            self.path == "/" or self.path.startswith(_POLLED) or self.path.endswith("/history")
+        )
+
+    def record(self, software: str, now_ns: int, now_ms: int) -> RequestRecord:
+        """For the newest requests, without stages."""
+        parameters = self.scope.get("path_params", {})
+        subject: tuple[str, str] = "path", self.path[:REMEMBERED_CHARACTERS]
+        if "topic_name" in parameters:
+            subject = "topic", parameters["topic_name"][:REMEMBERED_CHARACTERS]
+        codes: tuple[int, ...] = ()
+        names: tuple[str, ...] = ()
+        if self.failed:
+            codes = tuple(self.error_codes) or (self.status,)
+            refused = f"{self.refused} refused" if self.refused else "no response"
+            names = (f"HTTP {self.status}" if self.status >= 400 else refused,)
+        client = ClientInfo(0, "admin", self.peer, None, 0, software[:REMEMBERED_CHARACTERS])
+        begun_ns = self.received_ns
+        return RequestRecord(
+            HttpKind(self.api), self.correlation_id, client, 0, subject, self.bytes_in,
+            self.bytes_out, codes, names, begun_ns, begun_ns, begun_ns, now_ns, now_ns, now_ns,
+            now_ms * 1_000_000 - now_ns,
+        )  # fmt: skip
 
     @property
     def peer(self) -> str:

@@ -38,7 +38,7 @@ async def listing(
     self_url: str,
     elements: Iterable[object],
     next_url: str | None = None,
-    **more: str | bool,
+    **more: object,
 ) -> Response:
     """{kind, metadata, data}, made in slices: `elements` may be a generator that does the work."""
     head = orjson.dumps({"kind": kind, "metadata": {"self": self_url, "next": next_url}, **more})

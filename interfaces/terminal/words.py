@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import os
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from interfaces.terminal.values import key_value
@@ -12,15 +12,18 @@ Parser: TypeAlias = "argparse.ArgumentParser"
 #: The result of `add_subparsers`.
 Commands: TypeAlias = "argparse._SubParsersAction[Any]"
 
-_BOOTSTRAP_VARIABLE = "OTTLA_BOOTSTRAP"
-_DEFAULT_BOOTSTRAP = "localhost:9092"
-_BOOTSTRAP_KEYS = ("bootstrap.servers", "metadata.broker.list", "brokers")
 
-
-def command(commands: Commands, name: str, runs: str, short: str, more: str = "") -> Parser:
+def command(
+    commands: Commands,
+    name: str,
+    runs: str,
+    short: str,
+    more: str = "",
+    aliases: Sequence[str] = (),
+) -> Parser:
     """`runs` is MODULE:FUNCTION in the package whose command it is."""
     description = f"{short[0].upper()}{short[1:]}.{' ' + more if more else ''}"
-    added: Parser = commands.add_parser(name, help=short, description=description)
+    added: Parser = commands.add_parser(name, help=short, description=description, aliases=aliases)
     added.set_defaults(runs=runs)
     return added
 
@@ -32,10 +35,19 @@ def family(commands: Commands, name: str, short: str, more: str = "") -> Command
 
 
 def add_broker(parser: Parser) -> None:
+    add_servers(parser)
+    add_profile(parser)
+
+
+def add_profile(parser: Parser) -> None:
+    parser.add_argument("--profile", metavar="NAME", help="the cluster of `ottla profile create`")
+
+
+def add_servers(parser: Parser) -> None:
     parser.add_argument(
         *("-b", "--bootstrap-server"),
         metavar="HOST:PORT[,...]",
-        help=f"any Kafka broker (${_BOOTSTRAP_VARIABLE}, or {_DEFAULT_BOOTSTRAP})",
+        help="any Kafka broker ($OTTLA_BOOTSTRAP, the profile in use, or localhost:9092)",
     )
     parser.add_argument(
         "-X",
@@ -44,13 +56,6 @@ def add_broker(parser: Parser) -> None:
         default=[],
         type=key_value,
         metavar="KEY=VALUE",
-        help="an option of librdkafka, like security.protocol=SSL",
+        help="an option of librdkafka, like security.protocol=SSL; a value may be ${env:NAME} or "
+        "${file:PATH}",
     )
-
-
-def bootstrap(parsed: argparse.Namespace) -> str:
-    """The servers of the options, the environment, or the default."""
-    named: str | None = parsed.bootstrap_server
-    for key in _BOOTSTRAP_KEYS:
-        named = named or dict(parsed.client_options).get(key)
-    return named or os.environ.get(_BOOTSTRAP_VARIABLE) or _DEFAULT_BOOTSTRAP

@@ -54,7 +54,7 @@ def shows_uncommitted_records() -> None:
     def lingers(self: Commits) -> None:
         if not self._is_scheduled and not self._under_way:
             self._is_scheduled = True
-            self._scheduler.after_ms(20, self._begin)
+            self._scheduler.after_ms(5, self._begin)
 
     Commits._schedule = lingers  # type: ignore[method-assign]
     Partition.high_watermark = property(lambda self: self.end.next_offset)  # type: ignore[assignment]

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from functools import cache
+from math import nan
 from typing import Any, cast
 from urllib.parse import quote, unquote
 
@@ -13,8 +14,10 @@ from fastapi import FastAPI
 
 from application.background.runner import Runner
 from application.metrics.broker import BrokerReadings
+from application.metrics.families.durations import Durations
 from application.metrics.families.request_counts import RequestCounts
 from application.metrics.groups import GroupReadings
+from application.metrics.history import History
 from application.metrics.recent_requests import RecentRequests
 from application.metrics.topics import TopicReadings
 from application.ports.request_log import RequestLog
@@ -44,7 +47,7 @@ _current = _CurrentAdmin()
 
 @cache
 def _shared_app() -> FastAPI:
-    app = create_app(cast(Admin, _current))
+    app = create_app(cast(Admin, _current), testing=True)
     make_ready(app)
     return app
 
@@ -85,8 +88,19 @@ class FakeAdmin:
         self.requests = RecentRequests(1000, self.fake.broker.catalog.name_of)
         self.counted: list[tuple[str, int, RequestCounts]] = []
         self.connections: list[Connection] = []
+        self.commits = Durations()
         self.listeners: list[KafkaListener] = [KafkaListener("PLAINTEXT", "127.0.0.1", 9092, None)]
         self.checks: dict[str, Check] = {"listeners": lambda: None}
+        broker = self.fake.broker
+        self.history = History(
+            broker.catalog,
+            broker.groups.offsets,
+            broker.background,
+            self.fake.clock,
+            lambda: self.counted,
+            self.commits,
+            lambda: (len(self.connections), 4096, nan),
+        )
         self.admin = Admin(
             broker=self.fake.broker,
             events=self.fake.events,
@@ -96,6 +110,7 @@ class FakeAdmin:
             started_at_ms=self.fake.clock.now_ms(),
             requests=self.requests,
             metrics=Scrapes(self._collector()),
+            history=self.history,
             counted=lambda: self.counted,
             connections=lambda: self.connections,
             listeners=lambda: self.listeners,
@@ -104,7 +119,8 @@ class FakeAdmin:
             storage="memory://",
         )
         self.stopping = asyncio.Event()
-        self.gate = Gate(app_of(self.admin), self.admin, Guard(["127.0.0.1"], []), self.stopping)
+        guard = Guard(["127.0.0.1"], [], self.fake.config.access_control_allow_origin)
+        self.gate = Gate(app_of(self.admin), self.admin, guard, self.stopping)
 
     def _collector(self) -> Collector:
         broker, clock = self.fake.broker, self.fake.clock

@@ -13,6 +13,7 @@ from typing import Any
 from application.ports.request_log import RequestLog
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Advertised, Shared
+from interfaces.kafka.requests.gate import Wrap
 from interfaces.kafka.wire.headers import API_VERSIONS
 from interfaces.kafka.wire.schema import Message, Request
 from tests.fakes.broker import FakeBroker, InProcessBroker
@@ -131,10 +132,11 @@ class FakeListener:
         broker: InProcessBroker,
         request_log: RequestLog,
         advertised: Advertised | None = None,
+        faulty: Wrap | None = None,
     ) -> None:
         self.scheduler = broker.scheduler
         self.events = broker.events
-        self.shared = Shared(broker.broker, self.scheduler, self.events, request_log)
+        self.shared = Shared(broker.broker, self.scheduler, self.events, request_log, faulty)
         self.advertised = advertised or Advertised(LISTENER)
         self.shared.listeners.append(LISTENER)
 

@@ -7,6 +7,7 @@ the right place.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from application.metrics.families.family import Histogram
 
@@ -14,12 +15,13 @@ from application.metrics.families.family import Histogram
 PLACES = 64
 NS = 1e9
 
-#: Of durations: 2.048 us, 4.096 us, ... 17.2 s. What has n bits is smaller than 2**n.
-FIRST_PLACE, LAST_PLACE = 11, 34
-SECONDS = tuple((1 << place) / NS for place in range(FIRST_PLACE, LAST_PLACE + 1))
+#: The last bits of each bucket of durations: 8.192 us, 32.768 us, ... 34.4 s, each four times the
+#: one before, since every API in use has a histogram. What has n bits is smaller than 2**n.
+DURATION_PLACES = range(13, 36, 2)
+SECONDS = tuple((1 << place) / NS for place in DURATION_PLACES)
 #: Of numbers: 1, 3, 7, ... 16383.
-LAST_NUMBER_PLACE = 14
-NUMBERS = tuple(float((1 << place) - 1) for place in range(1, LAST_NUMBER_PLACE + 1))
+NUMBER_PLACES = range(1, 15)
+NUMBERS = tuple(float((1 << place) - 1) for place in NUMBER_PLACES)
 
 
 class Numbers:
@@ -38,13 +40,12 @@ class Numbers:
         self.sum += other.sum
 
     def histogram(self) -> Histogram:
-        return Histogram(NUMBERS, self._counts(1, LAST_NUMBER_PLACE), self.sum)
+        return Histogram(NUMBERS, self._counts(NUMBER_PLACES), self.sum)
 
-    def _counts(self, first: int, last: int) -> Sequence[int]:
-        """Of all places up to the first, of each up to the last, and of all behind it."""
-        places = self.places
-        between = places[first + 1 : last + 1]
-        return [sum(places[: first + 1]), *between, sum(places[last + 1 :])]
+    def _counts(self, lasts: Sequence[int]) -> Sequence[int]:
+        """Of the places up to each of these, and of all behind the last one."""
+        edges = [0, *(last + 1 for last in lasts), PLACES]
+        return [sum(self.places[start:end]) for start, end in pairwise(edges)]
 
 
 class Durations(Numbers):
@@ -53,7 +54,11 @@ class Durations(Numbers):
     __slots__ = ()
 
     def histogram(self) -> Histogram:
-        return Histogram(SECONDS, self._counts(FIRST_PLACE, LAST_PLACE), self.sum / NS)
+        return Histogram(SECONDS, self._counts(DURATION_PLACES), self.sum / NS)
+
+    def mean(self) -> Histogram:
+        """Sum and count only."""
+        return Histogram((), (sum(self.places),), self.sum / NS)
 
     def quantile_ns(self, quantile: float) -> float:
         """As if the durations of a number of bits were spread evenly."""

@@ -16,7 +16,8 @@ REQUEST_TIME = histogram(
 STAGE_TIME = histogram(
     "ottla_request_stage_seconds",
     "That time by stage: queue, decode, handle, wait (for a commit, data or others), send. Of a "
-    "sample: 100 requests of each tenth of a second, and others that failed or were slow.",
+    "sample: 100 requests of each tenth of a second, and others that failed or were slow. Without "
+    "buckets: the sum and the count.",
     "api",
     "stage",
 )

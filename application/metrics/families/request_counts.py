@@ -1,8 +1,10 @@
-"""RequestCounts: the requests of one version of an API, and where their time went."""
+"""RequestCounts: the requests of one version of an API, and where their time went; their totals."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from application.metrics.families.durations import Durations
 
@@ -38,3 +40,28 @@ class RequestCounts:
         for stage, durations in other.stages.items():
             self.stages[stage].merge(durations)
         self.errors.update(other.errors)
+
+
+#: API, version, and what was counted of it.
+Counted = tuple[str, int, RequestCounts]
+
+
+class Totals(NamedTuple):
+    requests: int
+    errors: int
+    bytes_in: int
+    bytes_out: int
+
+
+def totals_of(counted: Iterable[Counted]) -> tuple[Totals, Durations]:
+    """Of all requests, and the durations of Produce."""
+    requests = errors = bytes_in = bytes_out = 0
+    produce = Durations()
+    for api, _, counts in counted:
+        requests += counts.requests
+        errors += counts.errors.total()
+        bytes_in += counts.bytes_in
+        bytes_out += counts.bytes_out
+        if api == "Produce":
+            produce.merge(counts.total)
+    return Totals(requests, errors, bytes_in, bytes_out), produce

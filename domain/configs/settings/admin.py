@@ -1,4 +1,4 @@
-"""The admin side: the HTTP listeners for REST, metrics and the console."""
+"""The admin side: the HTTP listeners for REST, metrics and the console; control by tests."""
 
 from __future__ import annotations
 
@@ -22,6 +22,13 @@ class AdminSettings:
         "Host names that browsers may use for the admin side, in addition to the addresses it "
         "listens on and localhost.",
     )
+    access_control_allow_origin: tuple[str, ...] = setting(
+        "access.control.allow.origin",
+        LIST,
+        (),
+        "Origins, as http://localhost:3000, whose web pages may use the admin side (CORS); *: all "
+        "pages. Without authentication such a page can do everything.",
+    )
     admin_max_connections: int = setting(
         "admin.max.connections",
         INT,
@@ -36,4 +43,11 @@ class AdminSettings:
         "The largest body of a request to the admin side, except for records.",
         minimum=1024,
         unit="bytes",
+    )
+    testing: bool = setting(
+        "testing",
+        BOOLEAN,
+        False,
+        "For tests: REST has /test/, which injects faults, advances the clock, deletes everything, "
+        "and takes and restores snapshots.",
     )

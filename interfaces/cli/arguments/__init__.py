@@ -6,10 +6,25 @@ function, which is imported when it runs.
 
 from __future__ import annotations
 
-from interfaces.cli.arguments import cluster, doctor, group, offsets, perf, records, storage, topic
+from interfaces.cli.arguments import (
+    cluster,
+    configs,
+    doctor,
+    group,
+    offsets,
+    perf,
+    profile,
+    records,
+    requests,
+    storage,
+    topic,
+)
 from interfaces.terminal.words import Commands
 
-_FAMILIES = (topic, records, group, cluster, offsets, perf, doctor, storage)
+_FAMILIES = (
+    *(topic, records, group, cluster, configs, offsets),
+    *(perf, doctor, requests, profile, storage),
+)
 
 
 def add_commands(commands: Commands) -> None:

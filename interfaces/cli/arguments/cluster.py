@@ -25,3 +25,13 @@ def add(commands: Commands) -> None:
     )
     add_output(health)
     add_client(health)
+    log_dirs = command(
+        cluster,
+        "logdirs",
+        "log_dirs:log_dirs",
+        "sizes of replicas on disk",
+        "The counterpart of kafka-log-dirs. SIZE is in bytes.",
+    )
+    log_dirs.add_argument("topics", nargs="*", metavar="TOPIC", help="of these topics only")
+    add_output(log_dirs)
+    add_client(log_dirs)

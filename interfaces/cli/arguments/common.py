@@ -14,6 +14,18 @@ _LONGEST_S = 86_400
 
 def add_client(parser: Parser) -> None:
     add_broker(parser)
+    add_timeout(parser)
+
+
+def add_admin(parser: Parser) -> None:
+    parser.add_argument(
+        "--admin",
+        metavar="HOST:PORT",
+        help="address of REST, or a URL (of the profile, or localhost:8082)",
+    )
+
+
+def add_timeout(parser: Parser) -> None:
     parser.add_argument(
         "--timeout",
         type=seconds,

@@ -28,6 +28,12 @@ def add(commands: Commands) -> None:
     )
     describe.add_argument("names", nargs="+", metavar="GROUP")
     describe.add_argument("-s", "--state", action="store_true", help="state and coordinator only")
+    describe.add_argument(
+        "--export",
+        action="store_true",
+        help="committed offsets of one group as lines of topic,partition,offset, for `group seek "
+        "--from-file` and kafka-consumer-groups --from-file",
+    )
     add_output(describe)
     add_client(describe)
 
@@ -42,9 +48,13 @@ def add(commands: Commands) -> None:
     seek.add_argument("name", metavar="GROUP")
     seek.add_argument(
         "--to",
-        required=True,
         metavar="OFFSET",
         help="start, end, 47, +2 or -3 (from the committed offset), or @TIMESTAMP",
+    )
+    seek.add_argument(
+        "--from-file",
+        metavar="FILE",
+        help="lines of topic,partition,offset, as from `group describe --export`",
     )
     seek.add_argument(
         *("-t", "--topics"), action="append", metavar="TOPIC", help="this topic only; repeatable"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from interfaces.cli.arguments.common import add_client, partition_numbers, seconds
 from interfaces.terminal.values import at_least_one, key_value, not_negative
-from interfaces.terminal.words import Commands, command
+from interfaces.terminal.words import Commands, Parser, command
 
 _READS = """Each line is the value of a record, or with -K its key and value. -f is the format of a
 record: %k key, %v value, %h headers (a=b,c=d), %t topic, %p partition, %T timestamp, with text
@@ -68,18 +68,37 @@ def _add_produce(commands: Commands) -> None:
     )
     add("-l", "--lines", action="store_true", help="each line of the files is a record")
     add(
-        *("-z", "--compression"),
-        choices=("none", "gzip", "snappy", "lz4", "zstd"),
-        default="none",
-        help="compression of batches (none)",
+        "--json-lines",
+        action="store_true",
+        help="each line is what `ottla consume --output json` prints; -t, -p and -T replace its "
+        "topic, partition and timestamp",
     )
+    add(
+        "--keep-partitions",
+        action="store_true",
+        help="with --json-lines: into the partitions of the lines",
+    )
+    add_compression(produce)
     add("--acks", choices=("0", "1", "all"), default="all", help="required acknowledgements (all)")
     add("-q", "--quiet", action="store_true", help="do not print the offsets")
     add_client(produce)
 
 
+def add_compression(parser: Parser) -> None:
+    parser.add_argument(
+        *("-z", "--compression"),
+        choices=("none", "gzip", "snappy", "lz4", "zstd"),
+        default="none",
+        help="compression of batches (none)",
+    )
+
+
 def _add_consume(commands: Commands) -> None:
     consume = command(commands, "consume", "consume:consume", "print records", _PRINTS)
+    add_consume_options(consume)
+
+
+def add_consume_options(consume: Parser) -> None:
     add = consume.add_argument
     add(
         "topics",
@@ -87,6 +106,24 @@ def _add_consume(commands: Commands) -> None:
         metavar="TOPIC",
         help="one that begins with ^ is a regular expression",
     )
+    add_selection(consume)
+    add("-e", "--exit", action="store_true", help="stop at the current end")
+    add(
+        "-g",
+        "--group",
+        metavar="GROUP",
+        help="as a member of this group, from its committed offsets",
+    )
+    add("-f", "--format", metavar="FORMAT", help="the output format, or json (%%v\\n)")
+    add("--output", choices=_OUTPUTS, default="text", help="json: one object per line")
+    add("--idle", type=seconds, metavar="TIME", help="stop after this time without a record")
+    add("--wait", action="store_true", help="wait until the topic exists")
+    add_client(consume)
+
+
+def add_selection(parser: Parser) -> None:
+    """Which records."""
+    add = parser.add_argument
     add(
         *("-o", "--offset"),
         action=_OffsetOrOutput,
@@ -97,24 +134,25 @@ def _add_consume(commands: Commands) -> None:
     )
     add("-n", "--number", type=at_least_one, metavar="N", help="stop after N records")
     add("-p", "--partitions", type=partition_numbers, metavar="0,2-3", help="these partitions only")
-    add("-e", "--exit", action="store_true", help="stop at the current end")
     add(
-        "-g",
-        "--group",
-        metavar="GROUP",
-        help="as a member of this group, from its committed offsets",
+        "--grep",
+        action="append",
+        metavar="REGEX",
+        help="only records whose value, key or headers match, like '(?i)error'; repeatable",
     )
-    add("-f", "--format", metavar="FORMAT", help="the output format, or json (%%v\\n)")
-    add("--output", choices=_OUTPUTS, default="text", help="json: one object per line")
+    add(
+        "--where",
+        action="append",
+        metavar="CONDITION",
+        help="only records whose value is JSON and matches, like '$.total > 10' or "
+        "'$.items[0].sku contains a-'; repeatable",
+    )
     add(
         "--isolation",
         choices=("read_committed", "read_uncommitted"),
         default="read_committed",
         help="visibility of open transactions (read_committed)",
     )
-    add("--idle", type=seconds, metavar="TIME", help="stop after this time without a record")
-    add("--wait", action="store_true", help="wait until the topic exists")
-    add_client(consume)
 
 
 class _OffsetOrOutput(argparse.Action):

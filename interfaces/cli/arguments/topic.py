@@ -9,6 +9,12 @@ from interfaces.cli.arguments.common import (
     add_yes,
     partition_numbers,
 )
+from interfaces.cli.arguments.configs import add_config
+from interfaces.cli.arguments.records import (
+    add_compression,
+    add_consume_options,
+    add_selection,
+)
 from interfaces.terminal.values import at_least_one, key_value
 from interfaces.terminal.words import Commands, Parser, command, family
 
@@ -31,13 +37,7 @@ def add(commands: Commands) -> None:
         metavar="N",
         help="number of replicas (the default of the broker)",
     )
-    create.add_argument(
-        *("-c", "--config"),
-        action="append",
-        type=key_value,
-        metavar="KEY=VALUE",
-        help="a topic config, like max.message.bytes=2097152; repeatable",
-    )
+    _configs(create)
     create.add_argument(
         "--if-not-exists", action="store_true", help="an existing topic is not an error"
     )
@@ -46,6 +46,11 @@ def add(commands: Commands) -> None:
 
     listed = command(topics, "list", "topic:list_topics", "list topics")
     listed.add_argument("pattern", nargs="?", help="a regular expression for names")
+    listed.add_argument(
+        *("-d", "--detailed"),
+        action="store_true",
+        help="with the number of records (offsets) and the size of all replicas in bytes",
+    )
     listed.add_argument("--internal", action="store_true", help="internal topics, too")
     add_output(listed)
     add_client(listed)
@@ -61,14 +66,26 @@ def add(commands: Commands) -> None:
     add_output(describe)
     add_client(describe)
 
-    _add_config(topics)
+    add_config(topics, "topic", _WARNS)
+
+    more = command(topics, "add-partitions", "topic:add_partitions", "add partitions to topics")
+    _names(more)
+    more.add_argument(
+        *("-n", "--num"), type=at_least_one, required=True, metavar="N", help="how many to add"
+    )
+    add_dry_run(more)
+    add_client(more)
+
+    _add_copies(topics)
 
     trim = command(
         topics,
         "trim",
         "topic_trim:trim",
         "delete the records before an offset",
-        "The counterpart of kafka-delete-records. Without -p, of all partitions.",
+        "The counterpart of kafka-delete-records. Without -p, of all partitions. "
+        "Alias: trim-prefix.",
+        aliases=["trim-prefix"],
     )
     trim.add_argument("name", metavar="TOPIC")
     trim.add_argument(
@@ -89,34 +106,58 @@ def add(commands: Commands) -> None:
     add_client(delete)
 
 
-def _add_config(topics: Commands) -> None:
-    configs = family(topics, "config", "read and change topic configs")
-    get = command(
-        configs,
-        "get",
-        "topic_config:get",
-        "print the configs of a topic",
-        "EFFECT: whether Ottla uses the config; yes for any other broker.",
+def _add_copies(topics: Commands) -> None:
+    tail = command(
+        topics,
+        "tail",
+        "consume:consume",
+        "print new records",
+        "`ottla consume` from the end of the log.",
     )
-    get.add_argument("name", metavar="TOPIC")
-    get.add_argument("keys", nargs="*", metavar="KEY", help="these configs only")
-    get.add_argument(
-        "--set-only", action="store_true", help="only configs that are set for the topic"
+    add_consume_options(tail)
+    tail.set_defaults(offset="end")
+
+    download = command(
+        topics,
+        "download",
+        "topic_copies:download",
+        "write the records to a file",
+        "Up to the current end, as the lines of JSON that `ottla produce --json-lines` takes.",
     )
-    add_output(get)
-    add_client(get)
-    put = command(configs, "set", "topic_config:put", "set configs of a topic", _WARNS)
-    put.add_argument("name", metavar="TOPIC")
-    put.add_argument("values", nargs="+", type=key_value, metavar="KEY=VALUE")
-    add_dry_run(put)
-    add_client(put)
-    unset = command(
-        configs, "unset", "topic_config:unset", "reset configs of a topic to their defaults"
+    # What `consume` has as options.
+    as_json = {"output": "json", "format": None, "exit": True, "idle": None, "wait": False}
+    download.add_argument("topics", nargs=1, metavar="TOPIC")
+    download.add_argument("file", metavar="FILE", help="must not exist; it is there when complete")
+    add_selection(download)
+    add_client(download)
+    download.set_defaults(**as_json)
+
+    clone = command(
+        topics,
+        "clone",
+        "topic_copies:clone",
+        "copy a topic with its configs and records",
+        "Over the wire, from and to any broker's topic: same partitions, keys, headers and "
+        "timestamps; offsets begin at 0. If it fails, the new topic is deleted.",
     )
-    unset.add_argument("name", metavar="TOPIC")
-    unset.add_argument("keys", nargs="+", metavar="KEY")
-    add_dry_run(unset)
-    add_client(unset)
+    clone.add_argument("topics", nargs=1, metavar="TOPIC")
+    clone.add_argument("target", metavar="NEW", help="must not exist")
+    _configs(clone)
+    clone.add_argument("--no-records", action="store_true", help="configs and partitions only")
+    add_compression(clone)
+    add_client(clone)
+    everything = {"offset": "start", "partitions": None, "isolation": "read_committed"}
+    clone.set_defaults(**as_json, **everything, acks="all")
+
+
+def _configs(parser: Parser) -> None:
+    parser.add_argument(
+        *("-c", "--config"),
+        action="append",
+        type=key_value,
+        metavar="KEY=VALUE",
+        help="a topic config, like max.message.bytes=2097152; repeatable",
+    )
 
 
 def _names(parser: Parser) -> None:

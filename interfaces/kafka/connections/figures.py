@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from application.metrics.families import own
 from application.metrics.families.family import Reading
-from application.metrics.requests import Counted
 from interfaces.kafka.connections.shared import Shared
 
 #: Connections that one slice reads.
@@ -17,11 +16,6 @@ PER_SLICE = 200
 class ConnectionFigures:
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
-
-    def counted(self) -> list[Counted]:
-        """Counts of each version of each API that has been requested."""
-        routes = self._shared.routes.made.values()
-        return [(route.title, route.version, route.counts) for route in routes]
 
     def read(self) -> Iterator[Reading]:
         shared = self._shared

@@ -20,6 +20,7 @@ from interfaces.kafka.connections.connection import ReadBuffer
 from interfaces.kafka.connections.reaper import ConnectionReaper, OpenConnection
 from interfaces.kafka.requests.accounting import RequestAccounting
 from interfaces.kafka.requests.dispatch import Dispatch, Routes
+from interfaces.kafka.requests.gate import Wrap
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,9 @@ class Shared:
         scheduler: Scheduler,
         events: EventLog,
         request_log: RequestLog,
+        faulty: Wrap | None = None,
     ) -> None:
+        """`faulty` injects faults of tests."""
         config = broker.config
         self.broker = broker
         self.closing_log = ClosingLog(events, scheduler)
@@ -75,7 +78,7 @@ class Shared:
             request_log, config.requests_recent_max, broker.catalog.name_of
         )
         guarded = not (broker.authorizer.allows_everything and broker.quotas.unlimited)
-        self.routes = Routes(config.request_elements_max, guarded)
+        self.routes = Routes(config.request_elements_max, guarded, faulty)
         self.dispatch = Dispatch(self.routes, events, self.request_accounting)
         self.response_flusher = ResponseFlusher(scheduler)
         # Flush in the same pass: clients that get their responses together send together, and

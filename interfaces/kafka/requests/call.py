@@ -16,7 +16,7 @@ from domain.security.principal import Principal
 from interfaces.kafka.requests.apis import FETCH, JOIN_GROUP, SYNC_GROUP, Api
 from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.requests.failures import Failed, failed_response
-from interfaces.kafka.requests.gate import gated
+from interfaces.kafka.requests.gate import Handle, Wrap, gated
 from interfaces.kafka.requests.log_subject import LogSubject
 from interfaces.kafka.wire.headers import API_VERSIONS, response_start
 from interfaces.kafka.wire.schema import Message, Request, Response, decoder, encoder
@@ -74,9 +74,16 @@ class Route:
     """Decoder, handler and encoder of one version of one API; made at first use."""
 
     def __init__(
-        self, api: Api, version: int, max_elements: int | None, guarded: bool = False
+        self,
+        api: Api,
+        version: int,
+        max_elements: int | None,
+        guarded: bool = False,
+        faulty: Wrap | None = None,
     ) -> None:
-        """`guarded`: an authorizer or quotas check each request, so nothing is cached."""
+        """`guarded`: an authorizer or quotas check each request; `faulty` injects faults of tests.
+        With either of them nothing is cached.
+        """
         messages = api.messages()
         handler = api.handler()
         request: type[Message] = getattr(messages, f"{api.title}Request")
@@ -89,10 +96,14 @@ class Route:
             request, version, max_elements
         )
         self.encode: Callable[[Response], Pieces] = encoder(response, version)
+        handle: Handle = handler.handle
+        if guarded:
+            handle = gated(api, version, request, handle)
+        if faulty is not None:
+            handle = faulty(api, version, handle)
+        caches = not guarded and faulty is None
         #: None: the handler responds later.
-        self.handle: Callable[[Any, Call], Response | None] = (
-            gated(api, version, request, handler.handle) if guarded else handler.handle
-        )
+        self.handle = handle
         #: Errors that are steps of the protocol: such a request does not count as failed.
         self.expected: tuple[type[BrokerError], ...] = getattr(handler, "EXPECTED", ())
         own = getattr(handler, "failed", None)
@@ -104,13 +115,13 @@ class Route:
         self.tagged_request = request.is_flexible(version)
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
         #: Encoded responses with the catalogue's revision; None if they depend on the principal.
-        self.cached_responses: dict[object, tuple[int, Pieces]] | None = None if guarded else {}
+        self.cached_responses: dict[object, tuple[int, Pieces]] | None = {} if caches else None
         #: Cached produce requests, by their prefix (repeated_produce.py).
         self.repeated: dict[bytes, Repeat] = {}
         #: The revision of the catalogue for which they are valid.
         self.cached_revision = -1
         self.cache_request: CacheRequest | None = (
-            None if guarded else getattr(handler, "cache_request", None)
+            getattr(handler, "cache_request", None) if caches else None
         )
         self.waits_for_others = api.key in (FETCH, JOIN_GROUP, SYNC_GROUP)
 

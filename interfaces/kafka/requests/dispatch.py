@@ -13,6 +13,7 @@ from interfaces.kafka.requests.accounting import RequestAccounting
 from interfaces.kafka.requests.apis import BY_KEY
 from interfaces.kafka.requests.call import CacheRequest, Call, CloseConnection, Peer, Route
 from interfaces.kafka.requests.error_codes import UNKNOWN_SERVER_ERROR
+from interfaces.kafka.requests.gate import Wrap
 from interfaces.kafka.requests.log_subject import log_subject_of
 from interfaces.kafka.wire.headers import (
     API_VERSIONS,
@@ -34,10 +35,16 @@ _SASL = (17, 36)
 
 
 class Routes:
-    def __init__(self, max_elements: int | None = None, guarded: bool = False) -> None:
+    def __init__(
+        self,
+        max_elements: int | None = None,
+        guarded: bool = False,
+        faulty: Wrap | None = None,
+    ) -> None:
         """`max_elements`: limit for all arrays of one request together."""
         self._max_elements = max_elements
         self._guarded = guarded
+        self._faulty = faulty
         self.made: dict[tuple[int, int], Route] = {}
 
     def find(self, key: int, version: int) -> Route | None:
@@ -47,7 +54,8 @@ class Routes:
             api = BY_KEY.get(key)
             if api is None or not api.serves(version):
                 return None
-            route = self.made[key, version] = Route(api, version, self._max_elements, self._guarded)
+            route = Route(api, version, self._max_elements, self._guarded, self._faulty)
+            self.made[key, version] = route
         return route
 
 

@@ -76,5 +76,35 @@ _TABLE: dict[type[BrokerError], tuple[int, str]] = {
     errors.InvalidRegularExpression: (128, "INVALID_REGULAR_EXPRESSION"),
 }
 
+#: Errors that this broker returns only as faults of a test (faults.py).
+_OF_FAULTS = {
+    7: "REQUEST_TIMED_OUT",
+    8: "BROKER_NOT_AVAILABLE",
+    9: "REPLICA_NOT_AVAILABLE",
+    13: "NETWORK_EXCEPTION",
+    18: "RECORD_LIST_TOO_LARGE",
+    19: "NOT_ENOUGH_REPLICAS",
+    20: "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
+    41: "NOT_CONTROLLER",
+    43: "UNSUPPORTED_FOR_MESSAGE_FORMAT",
+    46: "DUPLICATE_SEQUENCE_NUMBER",
+    48: "INVALID_TXN_STATE",
+    49: "INVALID_PRODUCER_ID_MAPPING",
+    50: "INVALID_TRANSACTION_TIMEOUT",
+    51: "CONCURRENT_TRANSACTIONS",
+    52: "TRANSACTION_COORDINATOR_FENCED",
+    55: "OPERATION_NOT_ATTEMPTED",
+    59: "UNKNOWN_PRODUCER_ID",
+    60: "REASSIGNMENT_IN_PROGRESS",
+    72: "LISTENER_NOT_FOUND",
+    78: "OFFSET_NOT_AVAILABLE",
+    80: "PREFERRED_LEADER_NOT_AVAILABLE",
+    83: "ELIGIBLE_LEADERS_NOT_AVAILABLE",
+    88: "UNSTABLE_OFFSET_COMMIT",
+    89: "THROTTLING_QUOTA_EXCEEDED",
+    90: "PRODUCER_FENCED",
+    105: "TRANSACTIONAL_ID_NOT_FOUND",
+}
+
 CODES: dict[type[BrokerError], int] = {error: code for error, (code, _) in _TABLE.items()}
-NAMES: dict[int, str] = dict(_TABLE.values())
+NAMES: dict[int, str] = {**dict(_TABLE.values()), **_OF_FAULTS}

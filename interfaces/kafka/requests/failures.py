@@ -24,26 +24,35 @@ _NAMES = (
 
 
 def failed_response(
-    request: type[Message], response: type[Message], version: int, values: Mapping[str, Any]
+    request: type[Message],
+    response: type[Message],
+    version: int,
+    values: Mapping[str, Any],
+    in_elements: bool = False,
 ) -> Failed:
-    """`values`: fields beside the error that differ from their defaults, or functions for them."""
+    """`values`: fields beside the error that differ from their defaults, or functions for them.
+
+    `in_elements`: the error of each element, also where the response has one at its top level.
+    """
 
     def failed(requested: Any, code: int, message: str | None) -> Any:
         put = {"error_code": code, "error_message": message, **values}
-        return _Failure(version, put).struct(requested, request, response)
+        return _Failure(version, put, in_elements).struct(requested, request, response)
 
     return failed
 
 
 class _Failure:
-    def __init__(self, version: int, values: Mapping[str, Any]) -> None:
+    def __init__(self, version: int, values: Mapping[str, Any], in_elements: bool) -> None:
         self._version = version
         self._values = values
+        self._in_elements = in_elements
 
     def struct(self, requested: Any, request: StructType, response: StructType) -> Any:
         result: Any = response()
         fields = self._fields(response)
-        if "error_code" in fields:
+        is_deeper = self._in_elements and any(map(self._has_errors, fields.values()))
+        if "error_code" in fields and not is_deeper:
             self._put(requested, result, fields)
             return result
         name = next(name for name, field in fields.items() if self._has_errors(field))

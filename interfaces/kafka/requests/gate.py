@@ -37,6 +37,8 @@ _TRANSACTION = 1
 Resource = tuple[ResourceType, str]
 #: (request, call) -> response
 Handle = Callable[[Any, Any], Response | None]
+#: Wraps the handler of an API.
+Wrap = Callable[[Api, int, Handle], Handle]
 
 
 def gated(api: Api, version: int, request_type: type[Message], handle: Handle) -> Handle:
@@ -68,26 +70,26 @@ def _resources(
     if resource_type is ResourceType.CLUSTER:
         yield resource_type, CLUSTER_NAME
     for path in paths:
-        for one in _elements(request, path):
+        for one in elements(request, path):
             if resource_type is None:
                 yield _named_resource(one, request)
                 continue
-            name = one if isinstance(one, str) else _name(one, call)
+            name = one if isinstance(one, str) else name_of(one, call)
             if name is not None:  # the handler refuses unknown topic ids
                 yield resource_type, name
 
 
-def _elements(value: Any, path: list[str]) -> Iterator[Any]:
+def elements(value: Any, path: list[str]) -> Iterator[Any]:
     if isinstance(value, list):
         for one in value:
-            yield from _elements(one, path)
+            yield from elements(one, path)
     elif path:
-        yield from _elements(getattr(value, path[0]), path[1:])
+        yield from elements(getattr(value, path[0]), path[1:])
     elif value is not None:
         yield value
 
 
-def _name(one: Any, call: Any) -> str | None:
+def name_of(one: Any, call: Any) -> str | None:
     for field in ("name", "topic", "group_id"):
         name: str | None = getattr(one, field, None)
         if name:

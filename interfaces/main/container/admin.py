@@ -15,6 +15,7 @@ from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.settings.sources import Settings
 from interfaces.rest.admin import Admin, KafkaListener
 from interfaces.rest.serving.server import AdminServer, HttpServer
+from interfaces.rest.testing import Testing
 from interfaces.terminal.addresses import host_port
 
 
@@ -26,6 +27,7 @@ def make_admin(
     shared: Shared,
     listeners: Sequence[Listener],
     metrics: BrokerMetrics,
+    testing: Testing | None,
 ) -> Admin:
     def open_listeners() -> list[KafkaListener]:
         return [
@@ -49,9 +51,8 @@ def make_admin(
         started_at_ms=metrics.started_at_ms,
         requests=shared.request_accounting.recent,
         metrics=metrics,
-        counted=lambda: [
-            (route.title, route.version, route.counts) for route in shared.routes.made.values()
-        ],
+        history=metrics.history,
+        counted=metrics.counted,
         connections=lambda: list(shared.sessions),
         listeners=open_listeners,
         checks={
@@ -61,6 +62,7 @@ def make_admin(
         },
         origin=settings.origin,
         storage=settings.storage.url,
+        testing=testing,
     )
 
 

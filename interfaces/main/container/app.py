@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from application.partitions.strays import stray_partitions
 from application.ports.event_log import EventLog
@@ -28,6 +29,9 @@ from interfaces.main.settings.sources import Settings
 from interfaces.rest.serving.server import AdminServer
 from interfaces.terminal.addresses import host_port, is_loopback
 
+if TYPE_CHECKING:
+    from interfaces.main.container.testing import BrokerTesting
+
 #: After the start: the check reads a page of every partition.
 STRAYS_AFTER_MS = 200
 #: For committed offsets in a file, before the listeners open.
@@ -40,7 +44,6 @@ class App:
     def __init__(
         self, settings: Settings, loop: asyncio.AbstractEventLoop, events: EventLog
     ) -> None:
-        self._scheduler = AsyncioScheduler(loop)
         self._offsets_in_file = settings.offsets.is_file
         #: Committed offsets are loaded, or unusable.
         self._settled = asyncio.Event()
@@ -50,6 +53,13 @@ class App:
         self._flush_interval_ms = settings.broker.flush_interval_ms
         self._offset_repository: OffsetRepository | None = None
         self._admin: AdminServer | None = None
+        self._testing: BrokerTesting | None = None
+        self._scheduler, self._clock = AsyncioScheduler(loop), SystemClock()
+        if settings.broker.testing:
+            from interfaces.main.container.testing import BrokerTesting
+
+            self._testing = testing = BrokerTesting(loop)
+            self._scheduler, self._clock = testing.scheduler, testing.clock
         adapters = Adapters(
             storage_url=settings.storage.url,
             offsets_url=settings.offsets.url,
@@ -68,7 +78,7 @@ class App:
 
     def _make(self, settings: Settings, adapters: Adapters) -> None:
         config, scheduler, events = settings.broker, self._scheduler, self._events
-        core = Core(config, scheduler, SystemClock(), events, self.storage)
+        core = Core(config, scheduler, self._clock, events, self.storage)
         self._topics = core.topics
         self._offset_repository = adapters.offsets(
             when_committed=core.commits.when_committed,
@@ -81,7 +91,9 @@ class App:
         request_log = StructuredRequestLog(
             events, config.log_requests, config.log_requests_slow_ms, config.log_requests_sample
         )
-        self._shared = Shared(self.broker, scheduler, events, request_log)
+        testing = self._testing
+        faulty = None if testing is None else testing.faults.faulty
+        self._shared = Shared(self.broker, scheduler, events, request_log, faulty)
         self._shared.admin_urls = self._admin_urls
         self.listeners = [
             Listener(
@@ -95,7 +107,14 @@ class App:
             core, self.broker, self._shared, self.listeners, self._loop_lag
         )
         admin = make_admin(
-            settings, core, self.broker, request_log, self._shared, self.listeners, self._metrics
+            settings,
+            core,
+            self.broker,
+            request_log,
+            self._shared,
+            self.listeners,
+            self._metrics,
+            testing,
         )
         self.admin = self._admin = make_server(admin, events, self._metrics)
 
@@ -121,6 +140,7 @@ class App:
         self._shared.watch_idle()
         self.broker.start_upkeep()
         self._loop_lag.start()
+        self._metrics.history.start()
         self._metrics.start_sending(self._scheduler.from_thread, self._events)
         self.broker.background.after_ms(STRAYS_AFTER_MS, self._name_strays)
         if self.storage.start_flush is not None:

@@ -1,16 +1,21 @@
-"""The sources of metrics; imported at the first scrape."""
+"""The sources of metrics, imported at the first scrape; and the history, from the start."""
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
+from math import nan
 from typing import TYPE_CHECKING
 
 from application.background.runner import Runner
 from application.broker import Broker
+from application.metrics.families.request_counts import Counted
+from application.metrics.history import History
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending
+from application.ports.volume import UNKNOWN_SPACE
 from infrastructure.observability.loop_lag import LoopLag
+from infrastructure.storage.volume import StorageVolume
 from interfaces.embed import __version__
 from interfaces.kafka.connections.listener import Listener
 from interfaces.kafka.connections.shared import Shared
@@ -37,6 +42,15 @@ class BrokerMetrics:
         self._listeners = listeners
         self._loop_lag = loop_lag
         self.started_at_ms = core.clock.now_ms()
+        self.history = History(
+            broker.catalog,
+            broker.groups.offsets,
+            broker.background,
+            core.clock,
+            self.counted,
+            core.commit.durations,
+            self._gauges,
+        )
         self._collector: Collector | None = None
         self._scrapes: Scrapes | None = None
 
@@ -99,7 +113,7 @@ class BrokerMetrics:
         return [
             whole.read,
             connections.read,
-            RequestReadings(connections.counted, NAMES).read,
+            RequestReadings(self.counted, NAMES).read,
             self._core.commit.read,
             StoreFigures(self._core.storage).read,
             self._loop_lag.read,
@@ -107,6 +121,20 @@ class BrokerMetrics:
             GroupReadings(broker.groups.registry, broker.groups.offsets, broker.catalog).read,
             TopicReadings(broker.catalog, clock, broker.config.node_id, _freeze).read,
         ]
+
+    def counted(self) -> list[Counted]:
+        """Counts of each version of each API that has been requested."""
+        routes = self._shared.routes.made.values()
+        return [(route.title, route.version, route.counts) for route in routes]
+
+    def _gauges(self) -> tuple[float, float, float]:
+        storage = self._core.storage
+        space = StorageVolume(storage.info.path).space()
+        return (
+            len(self._shared.sessions),
+            nan if storage.room is None else storage.room().used_bytes,
+            nan if space == UNKNOWN_SPACE else space.usable_bytes,
+        )
 
     def _addresses(self) -> list[str]:
         """The bound address where none is advertised."""

@@ -24,6 +24,7 @@ from application.records.clone import CloneService
 from application.records.scan_worker import ScanWorkers
 from application.records.send import SendService
 from application.records.tail import TailService
+from application.reset import ResetService
 from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
@@ -84,6 +85,7 @@ def make_broker(
     browse = BrowseService(catalog, log, compression, clock, background, scan_workers)
     broker_configs = BrokerConfigs(core.configs, config, catalog, events)
     config_state = ConfigState(core.configs, broker_configs, groups.configs, commits)
+    delete_topics = DeleteTopicsService(catalog, topic_state, groups.offset_cleanup, config, events)
     return Broker(
         cluster_id=cluster_id,
         config=config,
@@ -116,9 +118,7 @@ def make_broker(
         topics=TopicServices(
             metadata=MetadataService(catalog, create_topics, config),
             create_topics=create_topics,
-            delete_topics=DeleteTopicsService(
-                catalog, topic_state, groups.offset_cleanup, config, events
-            ),
+            delete_topics=delete_topics,
             create_partitions=CreatePartitionsService(topics, topic_state, config, events),
             replicas=ReplicasService(catalog, config),
             log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), background),
@@ -129,6 +129,15 @@ def make_broker(
                 catalog, config, broker_configs, groups.configs
             ),
             alter_configs=AlterConfigsService(topic_state, config_state, config, events),
+        ),
+        reset=ResetService(
+            catalog,
+            delete_topics,
+            groups.registry,
+            groups.offsets,
+            groups.coordinator,
+            groups.delete_groups,
+            config_state,
         ),
         dropping=dropping,
         trimming=trimming,

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 from interfaces.terminal.addresses import host_port
 
+#: As browsers send it.
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/A-Z]+|null|\*")
 _ADDRESS = re.compile(
     r"(?:(?P<name>[A-Za-z0-9_.-]+)://)?(?:\[(?P<ipv6>[^\]]*)\]|(?P<host>[^:/\[\]\s]*)):(?P<port>\d{1,5})"
 )
@@ -93,6 +95,12 @@ def parse_admin(texts: Iterable[str]) -> tuple[Address, ...]:
     if any("://" in text for text in listed):
         raise ValueError("HOST:PORT, without a name before it, or off")
     return tuple(map(parse_address, listed))
+
+
+def check_origins(texts: Iterable[str]) -> None:
+    """Of web pages. Raises ValueError with the expected text."""
+    if not all(map(_ORIGIN.fullmatch, texts)):
+        raise ValueError("origins as http://localhost:3000, in small letters without a path, or *")
 
 
 def parse_protocol_map(texts: Iterable[str]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from interfaces.main.settings.files import read_settings_file
 from interfaces.main.settings.listeners import (
     Address,
     ListenerSettings,
+    check_origins,
     parse_addresses,
     parse_admin,
     parse_advertised,
@@ -38,6 +39,7 @@ from interfaces.main.settings.storage import (
     parse_offsets,
     parse_storage,
 )
+from interfaces.suggestions import did_you_mean
 
 #: Alternative names; the real name of the same source wins.
 ALIASES = {"broker.id": "node.id", "log.dir": "log.dirs"}
@@ -142,9 +144,12 @@ class Settings:
     def _admin(self) -> tuple[Address, ...]:
         """Where the admin side listens."""
         try:
+            name = "access.control.allow.origin"
+            check_origins(self.broker.access_control_allow_origin)
+            name = "admin.listeners"
             return parse_admin(self.broker.admin_listeners)
         except ValueError as failure:
-            raise self._refused("admin.listeners", str(failure)) from failure
+            raise self._refused(name, str(failure)) from failure
 
     def _storage(self) -> StorageSettings:
         folders = self.broker.log_dirs
@@ -183,12 +188,8 @@ class Settings:
 
 
 def _with_hint(name: str) -> str:
-    """With the setting that was probably meant; no name of Kafka is so close to another."""
-    from difflib import get_close_matches
-
-    for meant in get_close_matches(name, BrokerConfig.definitions, 1, 0.9):
-        return f"{name} (did you mean {meant}?)"
-    return name
+    """No name of Kafka is so close to another."""
+    return name + did_you_mean(name, BrokerConfig.definitions, 0.9)
 
 
 def load_settings(

@@ -1,5 +1,5 @@
-// Line charts of the last five minutes, as SVG: a grid of three lines, one path per series, and the
-// values at the pointer.
+// Line charts of up to an hour, as SVG: a grid of three lines, one path per series, and the values at
+// the pointer.
 
 import { h, replace, svg } from './dom.js'
 
@@ -7,8 +7,12 @@ const HEIGHT = 160
 const LEFT = 66
 const BOTTOM = 20
 const TOP = 8
+/** A line has a gap where no point follows within this time: the broker was not running. */
+const GAP_MS = 30_000
 
-/** series: {name, tone, valueOf(point) -> number | null}; format(value) returns a text. */
+export const perSecond = (format) => (n) => `${format(n)}/s`
+
+/** series: {name, tone, field}; format(value) returns a text. A point has its time in at_ms. */
 export class Chart {
   constructor({ title, series, format, thousand = 1000 }) {
     this.series = series
@@ -20,25 +24,24 @@ export class Chart {
     this.element = h('figure', { class: 'card chart' }, h('figcaption', {}, h('h2', {}, title), this.legend), this.canvas)
     this.canvas.addEventListener('pointermove', (event) => this.#hover(event))
     this.canvas.addEventListener('pointerleave', () => this.#hover(null))
+    new ResizeObserver(() => this.draw(this.points)).observe(this.canvas)
   }
 
   draw(points) {
     this.points = points
     this.width = this.canvas.clientWidth || 480
     this.canvas.setAttribute('viewBox', `0 0 ${this.width} ${HEIGHT}`)
-    this.until = points.at(-1)?.at ?? 0
-    // Whole minutes, fewer than five at first.
-    const minutes = Math.max(1, Math.ceil((this.until - (points[0]?.at ?? 0)) / 60_000 - 0.1))
+    this.until = points.at(-1)?.at_ms ?? 0
+    // Whole minutes, few at first.
+    const minutes = Math.max(1, Math.ceil((this.until - (points[0]?.at_ms ?? 0)) / 60_000 - 0.1))
     this.spanMs = minutes * 60_000
-    this.top = ceiling(Math.max(0, ...points.flatMap((point) => this.series.map(({ valueOf }) => valueOf(point) ?? 0))), this.thousand)
+    this.top = ceiling(Math.max(0, ...points.flatMap((point) => this.series.map(({ field }) => point[field] ?? 0))), this.thousand)
     const grid = [0, 0.5, 1].map((share) => this.#gridLine(share))
     const axis = [
       svg('text', { x: LEFT, y: HEIGHT - 4, class: 'tick' }, `${minutes} min ago`),
       svg('text', { x: this.width, y: HEIGHT - 4, class: 'tick', 'text-anchor': 'end' }, 'now'),
     ]
-    const lines = this.series.map(({ tone, valueOf }) =>
-      svg('path', { d: this.#path(valueOf), class: `line ${tone}` }),
-    )
+    const lines = this.series.map(({ tone, field }) => svg('path', { d: this.#path(field), class: `line ${tone}` }))
     this.cursor = svg('line', { class: 'cursor', y1: TOP, y2: HEIGHT - BOTTOM, x1: -9, x2: -9 })
     replace(this.canvas, grid, axis, lines, this.#placeholder(), this.cursor)
     this.#showValues(points.at(-1))
@@ -46,7 +49,7 @@ export class Chart {
 
   /** A text in place of lines: an empty grid looks like a failure. */
   #placeholder() {
-    const known = this.points.some((point) => this.series.some(({ valueOf }) => (valueOf(point) ?? null) !== null))
+    const known = this.points.some((point) => this.series.some(({ field }) => (point[field] ?? null) !== null))
     return known ? null : svg('text', { x: (LEFT + this.width) / 2, y: HEIGHT / 2 - 10, class: 'tick', 'text-anchor': 'middle' }, 'no data yet')
   }
 
@@ -66,19 +69,17 @@ export class Chart {
     return HEIGHT - BOTTOM - ((HEIGHT - BOTTOM - TOP) * value) / this.top
   }
 
-  /** A line with gaps where the page was not visible. */
-  #path(valueOf) {
-    let pen = 'M'
+  /** A line with gaps where values are unknown; a value between two gaps is a dot. */
+  #path(field) {
+    let before = -Infinity
     return this.points
       .map((point) => {
-        const value = valueOf(point)
-        if (value === null || value === undefined) {
-          pen = 'M'
-          return ''
-        }
-        const step = `${pen}${this.#x(point.at).toFixed(1)} ${this.#y(value).toFixed(1)}`
-        pen = 'L'
-        return step
+        const value = point[field] ?? null
+        const follows = point.at_ms - before < GAP_MS
+        before = value === null ? -Infinity : point.at_ms
+        if (value === null) return ''
+        const place = `${this.#x(point.at_ms).toFixed(1)} ${this.#y(value).toFixed(1)}`
+        return follows ? `L${place}` : `M${place}h0`
       })
       .join('')
   }
@@ -92,18 +93,18 @@ export class Chart {
     const box = this.canvas.getBoundingClientRect()
     const x = ((event.clientX - box.left) / box.width) * this.width
     const nearest = this.points.reduce((best, point) =>
-      Math.abs(this.#x(point.at) - x) < Math.abs(this.#x(best.at) - x) ? point : best,
+      Math.abs(this.#x(point.at_ms) - x) < Math.abs(this.#x(best.at_ms) - x) ? point : best,
     )
-    this.cursor.setAttribute('transform', `translate(${this.#x(nearest.at) + 9} 0)`)
+    this.cursor.setAttribute('transform', `translate(${this.#x(nearest.at_ms) + 9} 0)`)
     this.#showValues(nearest)
   }
 
   #showValues(point) {
     replace(
       this.legend,
-      this.series.map(({ name, tone, valueOf }) => {
-        const value = point ? valueOf(point) : null
-        return h('span', { class: `key ${tone}` }, `${name} `, h('b', {}, value === null || value === undefined ? '–' : this.format(value)))
+      this.series.map(({ name, tone, field }) => {
+        const value = point?.[field] ?? null
+        return h('span', { class: `key ${tone}` }, `${name} `, h('b', {}, value === null ? '–' : this.format(value)))
       }),
     )
   }

@@ -90,8 +90,12 @@ export function field(label, input, help) {
   return h('div', { class: 'field' }, h('label', { for: input.id }, label), input, note)
 }
 
-export function choice(options, value, facts) {
-  const select = h('select', facts, options.map(([name, text]) => h('option', { value: name }, text)))
+export function options(pairs) {
+  return pairs.map(([value, text]) => h('option', { value }, text))
+}
+
+export function choice(pairs, value, facts) {
+  const select = h('select', facts, options(pairs))
   select.value = value
   return select
 }

@@ -132,7 +132,7 @@ function key(event) {
 
 replace(document.getElementById('nav'), LINKS)
 const pulse = h('span', { class: 'pulse waiting' }, 'Connecting…')
-replace(document.getElementById('foot'), pulse, h('div', { class: 'row' }, themeButton(), iconButton('Keyboard shortcuts', 'keys', () => key(new KeyboardEvent('keydown', { key: '?' })))))
+replace(document.getElementById('foot'), pulse, h('a', { class: 'wide', href: 'docs' }, 'REST API'), h('div', { class: 'row' }, themeButton(), iconButton('Keyboard shortcuts', 'keys', () => key(new KeyboardEvent('keydown', { key: '?' })))))
 
 watch(({ overview, failure, away: since }) => {
   pulse.className = failure ? 'pulse bad' : 'pulse'

@@ -1,14 +1,14 @@
-// Polls the overview every two seconds while the page is visible, and keeps five minutes of it, so
-// that the charts have data when the user returns to them.
+// Polls the overview every two seconds while the page is visible. The broker's own history fills the
+// charts with the time before, and with the time in which the page was hidden.
 
 import { get } from './api.js'
 import { every } from './live.js'
 
 const INTERVAL_MS = 2000
 const TIMEOUT_MS = 10_000
-const SPAN_MS = 5 * 60_000
+const SPAN_MS = 60 * 60_000
 
-/** {at, rates}: rates per second between two polls; null rates are a gap. */
+/** Samples of GET /history, and one with the same fields for each poll. */
 export const history = []
 export let latest = null
 
@@ -23,21 +23,23 @@ export function watch(watcher, signal) {
 }
 
 async function poll() {
-  let overview
+  let overview, follows
   try {
     // A broker that hangs accepts connections and does not respond.
-    overview = await get('console/data/overview', { signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    overview = await get('console/data/overview', { signal })
+    // After a pause or a restart a rate would be an average over an unknown time.
+    const passed = before ? overview.at_ms - before.at_ms : 0
+    follows = passed > 0 && passed < 10_000 && overview.started_at_ms === before.started_at_ms
+    if (!follows) merge((await get('history', { signal })).data)
   } catch (failure) {
     before = null
     away = failure.status ? null : away ?? Date.now()
     notify({ overview: latest?.overview ?? null, failure, away })
     return
   }
-  const seconds = before ? (overview.at_ms - before.at_ms) / 1000 : 0
-  // After a pause or a restart a rate would be an average over an unknown time.
-  const follows = before && seconds > 0 && seconds < 10 && overview.started_at_ms === before.started_at_ms
-  history.push({ at: overview.at_ms, rates: follows ? rates(before, overview, seconds) : null })
-  while (history[0].at < overview.at_ms - SPAN_MS) history.shift()
+  if (follows) history.push(sample(before, overview))
+  while (history[0]?.at_ms < overview.at_ms - SPAN_MS) history.shift()
   before = overview
   away = null
   notify({ overview, failure: null, away })
@@ -48,19 +50,26 @@ function notify(update) {
   for (const watcher of watchers) watcher(update)
 }
 
-function rates(old, now, seconds) {
-  const per = (name) => (now.totals[name] - old.totals[name]) / seconds
-  const rated = Object.fromEntries(Object.keys(now.totals).map((name) => [name, per(name)]))
-  for (const [api, places] of Object.entries(now.durations)) {
-    const counts = places.map((n, place) => n - (old.durations[api]?.[place] ?? 0))
-    rated[`${api}_p50`] = quantile(counts, 0.5)
-    rated[`${api}_p99`] = quantile(counts, 0.99)
+/** A restarted broker has no samples of the time before: those of the page stay. */
+function merge(samples) {
+  const since = samples[0]?.at_ms ?? Infinity
+  history.splice(0, history.length, ...history.filter((one) => one.at_ms < since), ...samples)
+}
+
+function sample(old, now) {
+  const seconds = (now.at_ms - old.at_ms) / 1000
+  const one = { at_ms: now.at_ms, connections: now.connections }
+  for (const [name, total] of Object.entries(now.totals)) one[`${name}_per_sec`] = (total - old.totals[name]) / seconds
+  for (const [name, places] of Object.entries(now.durations)) {
+    const counts = places.map((n, place) => n - old.durations[name][place])
+    one[`${name}_p50_us`] = quantile(counts, 0.5)
+    one[`${name}_p99_us`] = quantile(counts, 0.99)
   }
-  return rated
+  return one
 }
 
 /** In microseconds. A bucket counts durations by their bit length in nanoseconds. */
-export function quantile(counts, share) {
+function quantile(counts, share) {
   const all = counts.reduce((sum, n) => sum + n, 0)
   if (all <= 0) return null
   let left = share * all

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from application.records.filter import HeaderFilter, RecordFilter
 from application.records.plan import ScanPlan
+from domain.messages.json_condition import JsonCondition, json_condition
 from interfaces.rest.errors import RestError
 from interfaces.rest.shapes.common import RequestModel
 from interfaces.rest.timestamps import Timestamp
@@ -34,6 +35,11 @@ class FilterQuery(RequestModel):
     header_contains: Text | None = Field(None, description="In the name or the value of a header.")
     header: list[str] = Field([], max_length=16, description="name or name=value; may be repeated.")
     text: Text | None = Field(None, description="In the key, the value or a header.")
+    where: list[Text] = Field(
+        [],
+        max_length=16,
+        description="A condition on a field of JSON values, like $.total > 10; may be repeated.",
+    )
     encoding: Literal["utf-8", "base64"] = Field(
         "utf-8", description="Of key, text and the like: base64 for binary data."
     )
@@ -48,6 +54,7 @@ class FilterQuery(RequestModel):
             in_headers=self._bytes("header_contains", self.header_contains),
             anywhere=self._bytes("text", self.text),
             headers=tuple(map(self._header, self.header)),
+            where=tuple(map(_condition, self.where)),
         )
 
     def _header(self, text: str) -> HeaderFilter:
@@ -120,6 +127,13 @@ class DownloadQuery(FilterQuery):
 
     def plan(self, form: str) -> ScanPlan:
         return ScanPlan([], self.filter(), form, limit=self.limit, data_format=self.data_format)
+
+
+def _condition(text: str) -> JsonCondition:
+    try:
+        return json_condition(text)
+    except ValueError as wrong:
+        raise RestError(422, f"where: {wrong}", 42201) from None
 
 
 def from_base64(text: str) -> bytes:

@@ -17,7 +17,7 @@ from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import only, value_of
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, post
-from interfaces.rest.shapes.common import RequestModel
+from interfaces.rest.shapes.common import RequestModel, example
 from interfaces.rest.shapes.topics import Configs, TopicBody, texts_of, topic_body
 from interfaces.rest.streaming import Streamed
 
@@ -25,7 +25,7 @@ from interfaces.rest.streaming import Streamed
 BYTES_PER_LINE = 4 * 2**20
 
 
-class CloneTopic(RequestModel):
+class CloneTopic(RequestModel, json_schema_extra=example(name="orders-copy", records=True)):
     topic_name: str = Field(validation_alias=AliasChoices("name", "topic_name"))
     configs: Configs = Field(
         default=[], description="They replace the source's; null: the default."

@@ -1,4 +1,4 @@
-"""The console: its page at `/`, and the files of the page.
+"""The console: its page at `/`, that of the REST API at `/docs`, and their files.
 
 All files are read at the first request. A path is looked up among them, so no path leads to another
 file.
@@ -18,7 +18,8 @@ from starlette.responses import Response
 from interfaces.rest.errors import RestError, phrase
 
 FOLDER = Path(__file__).parents[1] / "console"
-PAGE = "index.html"
+#: Their files by path.
+PAGES = {"/": "index.html", "/docs": "docs.html"}
 
 _TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -75,8 +76,9 @@ def router() -> APIRouter:
     routes = APIRouter(include_in_schema=False)
 
     @routes.get("/")
+    @routes.get("/docs")
     async def page(request: Request) -> Response:
-        return _response(request, static_files()[PAGE])
+        return _response(request, static_files()[PAGES[request.url.path]])
 
     @routes.get("/console/{name:path}")
     async def file(request: Request, name: str) -> Response:

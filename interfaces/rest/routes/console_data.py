@@ -13,7 +13,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from application.metrics.families.durations import Durations
+from application.metrics.families.request_counts import totals_of
 from application.summaries import Summaries
 from interfaces.rest.admin import Admin
 from interfaces.rest.responses import JsonResponse
@@ -23,8 +23,6 @@ from interfaces.rest.slices import all_of
 Row = dict[str, Any]
 #: The groups with the most lag.
 LAGGING = 5
-#: APIs whose latency the page draws.
-TIMED = ("Produce",)
 
 
 class ConsoleDataRoutes(ShortRoutes):
@@ -143,15 +141,19 @@ class ConsoleDataRoutes(ShortRoutes):
         topics = await all_of(self._admin, self._summaries.topics())
         groups = await all_of(self._admin, self._summaries.groups())
         lagging = sorted((one for one in groups if one.lag), key=lambda one: one.lag, reverse=True)
-        totals, durations = _counted(self._admin)
+        totals, produce = totals_of(self._admin.counted())
+        commits = self._admin.history.commits
         volume = self._broker.topics.log_dirs.volume
         space = volume.space()
         return JsonResponse(
             {
                 "at_ms": self._admin.clock.now_ms(),
                 "started_at_ms": self._admin.started_at_ms,
-                "totals": {"records_in": sum(topic.appended for topic in topics), **totals},
-                "durations": durations,
+                "totals": {
+                    "messages_in": sum(topic.appended for topic in topics),
+                    **totals._asdict(),
+                },
+                "durations": {"produce": produce.places, "commit": commits.places},
                 "topics": len(self._broker.catalog),
                 "partitions": self._broker.catalog.partition_count(),
                 "groups": len(groups),
@@ -172,22 +174,6 @@ class ConsoleDataRoutes(ShortRoutes):
                 "broker": _facts(self._admin),
             }
         )
-
-
-def _counted(admin: Admin) -> tuple[dict[str, int], dict[str, list[int]]]:
-    requests = errors = bytes_in = bytes_out = 0
-    durations = {api: Durations() for api in TIMED}
-    for api, _, counts in admin.counted():
-        requests += counts.requests
-        errors += counts.errors.total()
-        bytes_in += counts.bytes_in
-        bytes_out += counts.bytes_out
-        if api in durations:
-            durations[api].merge(counts.total)
-    totals = {
-        "requests": requests, "errors": errors, "bytes_in": bytes_in, "bytes_out": bytes_out,
-    }  # fmt: skip
-    return totals, {api: each.places for api, each in durations.items()}
 
 
 def _facts(admin: Admin) -> dict[str, Any]:

@@ -41,19 +41,20 @@ class MetricsRoutes(ShortRoutes):
         api: str | None = None,
         errors: bool = False,
         slow_ms: Annotated[int, Query(ge=0)] = 0,
+        topic: str | None = None,
+        polling: bool = True,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
     ) -> Response:
-        """The newest requests of Kafka clients, with the fields of the request log.
+        """The newest requests, with the fields of the request log.
 
-        HTTP requests are in the log only. Their correlation ids may be any text, those of Kafka
-        requests are numbers.
+        `api` may be `http`; `topic` finds requests that name this topic only; without `polling`,
+        successful fetches and heartbeats are left out. Successful HTTP requests of the console and
+        of monitoring are in the log only. `apis` has all APIs of Kafka that were requested.
         """
-        number = None
-        if correlation_id is not None:
-            number = _number(correlation_id)
-            if number is None:
-                return await self._list(request, "RequestList", ())
-        query = RequestQuery(number, client_id, api, errors, slow_ms * MS)
+        wanted = correlation_id
+        if correlation_id is not None and _INTEGER.fullmatch(correlation_id):
+            wanted = str(int(correlation_id))
+        query = RequestQuery(wanted, client_id, api, errors, slow_ms * MS, topic, polling)
         found: list[RequestRecord] = []
         for some in self._admin.requests.find(query):
             found += some
@@ -62,16 +63,13 @@ class MetricsRoutes(ShortRoutes):
             await asyncio.sleep(0)
         now_ns = perf_counter_ns()
         bodies = (_body(record, now_ns) for record in found[:limit])
-        return await self._list(request, "RequestList", bodies)
+        apis = sorted({api for api, _, _ in self._admin.counted()})
+        return await self._list(request, "RequestList", bodies, apis=apis)
 
 
 async def _each(pieces: list[bytes]) -> AsyncIterator[bytes]:
     for piece in pieces:
         yield piece
-
-
-def _number(text: str) -> int | None:
-    return int(text) if _INTEGER.fullmatch(text) else None
 
 
 def _body(record: RequestRecord, now_ns: int) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from interfaces.rest.records.outgoing import (
 )
 from interfaces.rest.responses import JsonResponse, encodable
 from interfaces.rest.routes.resource import Routes, post
+from interfaces.rest.shapes.common import example
 from interfaces.rest.slices import Turns
 from interfaces.rest.streaming import Streamed
 
@@ -41,12 +42,17 @@ MAX_ENTRIES = 1000
 
 _Parsed = Outgoing | RestError
 
-_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/json": {"schema": {"type": "object"}}},
-    }
+_RECORD = {
+    "key": {"type": "STRING", "data": "order-17"},
+    "value": {"type": "JSON", "data": {"amount": 12.5}},
+    "headers": [{"name": "trace", "value": "YWJj"}],
 }
+
+
+def _body(**of_example: object) -> dict[str, Any]:
+    schema = {"type": "object", **example(**of_example)}
+    content = {"application/json": {"schema": schema}}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 class ProduceRoutes(Routes):
@@ -121,7 +127,7 @@ class ProduceRoutes(Routes):
             _line({"error_code": 200} | report if taken else report) for taken, report in reports
         )
 
-    @post("/topics/{topic_name}/records", openapi_extra=_BODY)
+    @post("/topics/{topic_name}/records", openapi_extra=_body(**_RECORD))
     async def produce_records(self, request: Request, topic_name: str) -> Response:
         """A stream of JSON objects. A record is durable when its report comes, in the same order.
 
@@ -135,7 +141,11 @@ class ProduceRoutes(Routes):
         first = await anext(reports, b"")
         return Streamed(_behind(first, reports), "application/json", listens=False)
 
-    @post("/topics/{topic_name}/records:batch", status_code=207, openapi_extra=_BODY)
+    @post(
+        "/topics/{topic_name}/records:batch",
+        status_code=207,
+        openapi_extra=_body(entries=[{"id": "1", **_RECORD}, {"id": "2", "value": "text"}]),
+    )
     async def produce_batch(self, request: Request, topic_name: str) -> Response:
         """Entries with ids that the client chooses; the response lists successes and failures."""
         self._topic(topic_name)

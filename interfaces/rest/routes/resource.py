@@ -76,7 +76,7 @@ class Routes:
         kind: str,
         bodies: Iterable[object],
         next_url: str | None = None,
-        **more: str | bool,
+        **more: object,
     ) -> Response:
         return await listing(self._admin, kind, self._url(request), bodies, next_url, **more)
 

@@ -22,7 +22,7 @@ from interfaces.rest.pending import value_of
 from interfaces.rest.records.queries import Offset
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, post
-from interfaces.rest.shapes.common import RequestModel
+from interfaces.rest.shapes.common import RequestModel, example
 from interfaces.rest.slices import all_of as in_slices
 
 MAX_TOPICS = 1000
@@ -39,7 +39,9 @@ class PartitionTruncated(RequestModel):
     )
 
 
-class TruncateTopic(RequestModel):
+class TruncateTopic(
+    RequestModel, json_schema_extra=example(partitions=[{"partition_id": 0, "offset": 1}])
+):
     """Without partitions and offset: all records of all partitions."""
 
     partitions: list[PartitionTruncated] | None = Field(None, max_length=10_000)
@@ -48,7 +50,7 @@ class TruncateTopic(RequestModel):
     )
 
 
-class TruncateTopics(RequestModel):
+class TruncateTopics(RequestModel, json_schema_extra=example(topic_names=["orders"])):
     topic_names: list[str] = Field(min_length=1, max_length=MAX_TOPICS)
 
 

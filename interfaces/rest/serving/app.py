@@ -30,11 +30,13 @@ from interfaces.rest.routes.connections import ConnectionRoutes
 from interfaces.rest.routes.console_data import ConsoleDataRoutes
 from interfaces.rest.routes.groups import ConfluentGroupRoutes, GroupRoutes
 from interfaces.rest.routes.health import HealthRoutes
+from interfaces.rest.routes.history import HistoryRoutes
 from interfaces.rest.routes.metrics import MetricsRoutes
 from interfaces.rest.routes.partitions import PartitionRoutes
 from interfaces.rest.routes.produce import ProduceRoutes
 from interfaces.rest.routes.records import RecordRoutes
 from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.testing import TestingRoutes
 from interfaces.rest.routes.topics import TopicRoutes
 from interfaces.rest.routes.truncate import TruncateRoutes
 from interfaces.rest.serving.methods import methods_of
@@ -62,13 +64,15 @@ OWN: tuple[type[Routes], ...] = (
     ConsoleDataRoutes,
     HealthRoutes,
     MetricsRoutes,
+    HistoryRoutes,
     ConnectionRoutes,
     SettingRoutes,
     ClusterRoutes,
 )
 
 
-def create_app(admin: Admin) -> FastAPI:
+def create_app(admin: Admin, testing: bool) -> FastAPI:
+    """`testing`: with the routes of a broker that has `testing`."""
     use_any_name()
     app = FastAPI(
         title="Ottla",
@@ -92,7 +96,7 @@ def create_app(admin: Admin) -> FastAPI:
     fields = [Depends(known_query)]
     known = [Depends(clusters.known_cluster), *fields]
 
-    for resource in OWN:
+    for resource in (*OWN, TestingRoutes) if testing else OWN:
         app.include_router(resource(admin).router(), dependencies=fields)
     for resource in RESOURCES:
         both = resource(admin).router()

@@ -10,8 +10,10 @@ from interfaces.rest.serving.app import create_app
 
 
 def openapi() -> dict[str, Any]:
-    """The description that a broker serves under /openapi.json; only requests use the broker."""
-    return create_app(cast(Admin, None)).openapi()
+    """The description that a broker with `testing` serves under /openapi.json; only requests use
+    the broker.
+    """
+    return create_app(cast(Admin, None), testing=True).openapi()
 
 
 if __name__ == "__main__":

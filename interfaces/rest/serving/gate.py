@@ -21,7 +21,9 @@ from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import Exchange
 from interfaces.rest.names import routed_path
 from interfaces.rest.responses import JsonResponse, error_body
+from interfaces.rest.serving.confluent_v2 import refuse_v2
 from interfaces.rest.serving.correlation import HEADER, correlation_id_of
+from interfaces.rest.serving.cors import with_cors
 from interfaces.rest.serving.guard import SAFE, Guard
 
 #: For the next piece of a body.
@@ -42,11 +44,12 @@ class _HeadSent(BaseException):
 
 class Gate:
     def __init__(self, app: FastAPI, admin: Admin, guard: Guard, stopping: asyncio.Event) -> None:
-        self._app: App = app
+        config = admin.broker.config
+        self._app: App = with_cors(app, config.access_control_allow_origin)
         self._admin = admin
         self._guard = guard
         self._stopping = stopping
-        self._max_body_bytes = admin.broker.config.admin_request_max_bytes
+        self._max_body_bytes = config.admin_request_max_bytes
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -115,6 +118,7 @@ class Gate:
             # Request smuggling: a proxy may have used the other one.
             exchange.closes = True
             raise RestError(400, "a body has Content-Length or Transfer-Encoding, not both")
+        refuse_v2(exchange.method, exchange.path, headers)
         self._guard.check(exchange.method, exchange.path, headers, _is_bodiless(headers))
         operation = Operation.DESCRIBE if exchange.method in SAFE else Operation.ALTER
         authorizer = self._admin.broker.authorizer
@@ -172,12 +176,17 @@ class Gate:
         await JsonResponse(body, error.status_code)(exchange.scope, receive, send)
 
     def _log(self, exchange: Exchange, headers: dict[str, str], failure: Exception | None) -> None:
-        elapsed_ns = perf_counter_ns() - exchange.received_ns
+        now_ns = perf_counter_ns()
+        elapsed_ns = now_ns - exchange.received_ns
         log = self._admin.request_log
         failed = exchange.failed
+        software = headers.get("user-agent", "")
+        if failed or not exchange.is_polling:
+            now_ms = self._admin.clock.now_ms()
+            self._admin.requests.add_http(exchange.record(software, now_ns, now_ms))
         fields: dict[str, object] = {
             "correlation_id": exchange.correlation_id,
-            "software": headers.get("user-agent", "")[:200],
+            "software": software[:200],
             "peer": exchange.peer,
             "listener": "admin",
             "api": exchange.api,

@@ -14,18 +14,24 @@ from ipaddress import ip_address
 from interfaces.rest.errors import RestError
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-#: A page of another origin may link to it.
-_PAGE = "/"
+#: A page of another origin may link to them.
+_PAGES = frozenset({"/", "/docs"})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 JSON = "application/json"
 
 
 class Guard:
-    def __init__(self, listening: Iterable[str], allowed: Iterable[str]) -> None:
-        """`listening`: the hosts of the admin listeners; an empty one is every address."""
+    def __init__(
+        self, listening: Iterable[str], allowed: Iterable[str], origins: Iterable[str]
+    ) -> None:
+        """`listening`: the hosts of the admin listeners; an empty one is every address.
+
+        `origins`: whose pages may do everything; `*`: all pages.
+        """
         hosts = {host.lower() for host in listening}
         self._everywhere = not hosts.isdisjoint({"", "0.0.0.0", "::"})
         self._hosts = _LOOPBACK | hosts | {host.lower() for host in allowed}
+        self._origins = frozenset(origins)
 
     def check(self, method: str, path: str, headers: dict[str, str], bodiless: bool) -> None:
         """Raises RestError."""
@@ -37,12 +43,16 @@ class Guard:
                 f"Host {host!r} is not allowed; add it to admin.allowed.hosts",
                 40303,
             )
-        is_cross_origin = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        origin = headers.get("origin")
+        if origin is not None and not self._origins.isdisjoint({origin, "*"}):
+            origin, site = None, "same-origin"
+        else:
+            site = headers.get("sec-fetch-site", "none")
+        is_cross_origin = site not in ("none", "same-origin")
         if method in SAFE:
-            if is_cross_origin and not (path == _PAGE and _is_visit(headers)):
+            if is_cross_origin and not (path in _PAGES and _is_visit(headers)):
                 raise RestError(403, "pages of another origin cannot load this", 40304)
             return
-        origin = headers.get("origin")
         if origin is not None and not _same(origin, host):
             raise RestError(403, f"pages of {origin!r} cannot make changes", 40304)
         if is_cross_origin:

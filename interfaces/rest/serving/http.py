@@ -31,13 +31,14 @@ class UvicornServer:
         config = admin.broker.config
         logging.getLogger("uvicorn.error").disabled = True
         self._stopping = asyncio.Event()
-        app = create_app(admin)
+        app = create_app(admin, admin.testing is not None)
         make_ready(app)
+        guard = Guard(hosts, config.admin_allowed_hosts, config.access_control_allow_origin)
         protocol: Any = partial(
             BoundedProtocol, config.admin_max_connections, self._stopping, admin.events
         )
         of_uvicorn = uvicorn.Config(
-            Gate(app, admin, Guard(hosts, config.admin_allowed_hosts), self._stopping),
+            Gate(app, admin, guard, self._stopping),
             http=protocol,
             ws="none",
             lifespan="off",

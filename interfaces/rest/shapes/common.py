@@ -53,6 +53,11 @@ class RequestModel(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
+def example(**body: object) -> dict[str, Any]:
+    """The json_schema_extra of a model: a body that clients can send, for the description."""
+    return {"examples": [body]}
+
+
 class ErrorBody(TypedDict):
     error_code: int
     message: str

@@ -13,7 +13,7 @@ from domain.configs.entry import ConfigEntry
 from domain.configs.resource import ALL_BROKERS, ResourceKind
 from domain.configs.resource import Resource as ConfigResource
 from domain.configs.settings.definition import Source
-from interfaces.rest.shapes.common import Head, RequestModel, Resource, body, fields
+from interfaces.rest.shapes.common import Head, RequestModel, Resource, body, example, fields
 from interfaces.rest.urls import Urls
 
 #: The names of Confluent's server and of Kafka's admin client.
@@ -29,7 +29,7 @@ SOURCES: dict[Source, str] = {
 OPERATIONS = {operation.name: operation for operation in Operation}
 
 
-class SetConfig(RequestModel):
+class SetConfig(RequestModel, json_schema_extra=example(value="1")):
     #: null: the default.
     value: str | None
 
@@ -47,7 +47,15 @@ class AlterConfig(RequestModel):
         return Alteration(self.name, operation, self.value or "")
 
 
-class AlterConfigs(RequestModel):
+class AlterConfigs(
+    RequestModel,
+    json_schema_extra=example(
+        data=[
+            {"name": "min.insync.replicas", "value": "1"},
+            {"name": "compression.type", "operation": "DELETE"},
+        ]
+    ),
+):
     data: list[AlterConfig] = Field(min_length=1)
     validate_only: bool = False
 

@@ -17,6 +17,7 @@ from interfaces.rest.shapes.common import (
     RequestModel,
     Resource,
     body,
+    example,
     fields,
     resource,
 )
@@ -130,7 +131,9 @@ def lag_summary_body(group_id: str, lags: list[PartitionLag], urls: Urls) -> dic
 _WORDS = {"start": "earliest", "end": "latest"}
 
 
-class SetOffsets(RequestModel):
+class SetOffsets(
+    RequestModel, json_schema_extra=example(to="earliest", topic="orders", dry_run=True)
+):
     """Without a topic: every partition for which the group has committed an offset."""
 
     topic: str | None = None

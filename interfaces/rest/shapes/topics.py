@@ -9,7 +9,14 @@ from pydantic import AliasChoices, Field
 
 from domain.topics.topic import Topic, text_of_id
 from interfaces.rest.faults import expected
-from interfaces.rest.shapes.common import Related, RequestModel, Resource, body, resource
+from interfaces.rest.shapes.common import (
+    Related,
+    RequestModel,
+    Resource,
+    body,
+    example,
+    resource,
+)
 from interfaces.rest.urls import Urls
 
 Int32 = Annotated[int, Field(ge=-(2**31), lt=2**31)]
@@ -32,7 +39,12 @@ class ReplicasAssignment(RequestModel):
     broker_ids: list[Int32]
 
 
-class CreateTopic(RequestModel):
+class CreateTopic(
+    RequestModel,
+    json_schema_extra=example(
+        name="payments", partitions_count=3, configs={"max.message.bytes": 2000000}
+    ),
+):
     topic_name: str = Field(validation_alias=AliasChoices("name", "topic_name"))
     partitions_count: Int32 | None = Field(
         None, validation_alias=AliasChoices("partitions_count", "partitions")
@@ -43,7 +55,10 @@ class CreateTopic(RequestModel):
     validate_only: bool = False
 
 
-class ChangeTopic(RequestModel):
+class ChangeTopic(
+    RequestModel,
+    json_schema_extra=example(partitions_count=6, configs={"max.message.bytes": None}),
+):
     partitions_count: Int32 | None = Field(
         None, validation_alias=AliasChoices("partitions_count", "partitions")
     )

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.reachable import look
-from interfaces.spark.query.failures import JobFailed
+from interfaces.spark.query.failures import JobFailed, WrongOption
 from interfaces.spark.registration import register
 from interfaces.spark.session import open_session
-from interfaces.terminal.words import bootstrap
+from interfaces.terminal.profiles import connection
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,8 +51,14 @@ def spark_of(parsed: argparse.Namespace) -> Iterator[SparkSession]:
 
 def kafka_options(parsed: argparse.Namespace) -> dict[str, str]:
     """Of the data source `ottla`."""
-    given = {f"kafka.{name}": value for name, value in parsed.client_options}
-    return {**given, "kafka.bootstrap.servers": bootstrap(parsed)}
+    try:
+        servers, options = connection(parsed)
+    except ValueError as wrong:
+        raise WrongOption(str(wrong)) from None
+    return {
+        **{f"kafka.{name}": value for name, value in options.items()},
+        "kafka.bootstrap.servers": servers,
+    }
 
 
 def require_broker(options: KafkaOptions) -> None:

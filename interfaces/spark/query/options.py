@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 
 from interfaces.spark.query.failures import WrongOption
+from interfaces.suggestions import did_you_mean
 from interfaces.terminal.durations import milliseconds
 
 #: Options of a batch, from a broker or a data folder.
@@ -62,9 +62,7 @@ class Options:
         for name in self._given:
             if name in known or name.startswith(_CLIENT_PREFIX):
                 continue
-            close = get_close_matches(name, known, 1, 0.75)
-            hint = f"; did you mean {known[close[0]]}?" if close else ""
-            raise WrongOption(f"unknown option {name!r}{hint}")
+            raise WrongOption(f"unknown option {name!r}{did_you_mean(name, known.values())}")
 
     def __contains__(self, name: str) -> bool:
         return name.lower() in self._given

@@ -184,7 +184,6 @@ def test_recent_requests_are_found_by_client_api_and_correlation_id(used: AdminC
     query = f"/requestz?client_id=a-producer&correlation_id={one['correlation_id']}"
     assert used.get(query).json["data"][0]["correlation_id"] == one["correlation_id"]
     assert used.get("/requestz?api=nothing").json["data"] == []
-    # Requests over HTTP are in the log only.
     assert used.get("/requestz?correlation_id=console-1a2b").json["data"] == []
     assert used.get("/requestz?correlation_id=99999999999999").json["data"] == []
     assert used.get("/requestz?slow_ms=-1").status == 422

@@ -70,8 +70,7 @@ def live_group(bootstrap: str, topic: str, group: str, join: Join) -> tuple[str,
     return group, members
 
 
-def same_table(tool_printed: str, bootstrap: str, *arguments: str, group: str = "") -> None:
-    """Compares header and rows with the tool's, in any order; of `group` only."""
+def ottla(bootstrap: str, *arguments: str) -> str:
     done = subprocess.run(
         command(*arguments, "-b", bootstrap),
         env=environment(),
@@ -80,11 +79,16 @@ def same_table(tool_printed: str, bootstrap: str, *arguments: str, group: str = 
         timeout=PATIENCE_S,
         check=True,
     )
+    return done.stdout
+
+
+def same_table(tool_printed: str, bootstrap: str, *arguments: str, group: str = "") -> None:
+    """Compares header and rows with the tool's, in any order; of `group` only."""
     lines = tool_printed.splitlines()
     heads = [n for n, line in enumerate(lines) if line.startswith("GROUP ")]
     assert heads, tool_printed
     head, *rows = [line for line in lines[heads[0] :] if line]
-    printed_head, *printed = done.stdout.splitlines()
+    printed_head, *printed = ottla(bootstrap, *arguments).splitlines()
     expected = sorted(row for row in rows if row.startswith(group))
     assert expected
     assert (printed_head, sorted(r for r in printed if r.startswith(group))) == (head, expected)
@@ -137,7 +141,7 @@ def test_ottla_prints_a_live_group_as_the_tool_does(
 
 @pytest.mark.parametrize("group", ["g"])
 def test_ottla_prints_an_idle_group_as_the_tool_does(
-    tool: Tool, bootstrap: str, topic: str, idle_group: str
+    tool: Tool, bootstrap: str, topic: str, idle_group: str, tmp_path: Path
 ) -> None:
     def without_note(*arguments: str) -> str:
         return re.sub(r"\nConsumer group '.*' has no active members\.\n", "", tool(*arguments))
@@ -155,6 +159,12 @@ def test_ottla_prints_an_idle_group_as_the_tool_does(
     ]
     moved = ("group", "seek", idle_group, "-t", topic, "--to", "-3", "--dry-run")
     same_table("\n".join(wider), bootstrap, *moved)
+    file = tmp_path / "offsets.csv"
+    file.write_text(exported := ottla(bootstrap, "group", "describe", idle_group, "--export"))
+    current = ("--reset-offsets", "--group", idle_group, "--topic", topic, "--to-current")
+    assert sorted(exported.split()) == sorted(tool(*current, "--dry-run", "--export").split())
+    from_file = ("--reset-offsets", "--group", idle_group, "--from-file", str(file), "--dry-run")
+    assert offsets(tool(*from_file), "NEW-OFFSET") == {0: "10", 1: "10"}
     tool("--delete", "--group", idle_group)
 
 

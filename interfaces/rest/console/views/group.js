@@ -1,9 +1,10 @@
 // One group: members, assignments and lag.
 
 import { get, path, send } from '../api.js'
+import { Chart } from '../chart.js'
 import { ask, toast } from '../dialog.js'
 import { button, h, replace, to } from '../dom.js'
-import { count, plural } from '../format.js'
+import { count, plural, short } from '../format.js'
 import { go } from '../router.js'
 import { empty, filled } from '../states.js'
 import { Table } from '../table.js'
@@ -18,9 +19,12 @@ export function open(root, { names: [id], signal }) {
   const lag = h('small')
   const noLags = empty('No committed offsets', 'The lag is known when the group has committed an offset.')
   const noMembers = empty('The group has no members', 'Its committed offsets remain, and can be reset.')
+  const chart = new Chart({ title: 'Lag', format: short, series: [{ name: 'all partitions', tone: 'one', field: 'lag' }] })
+  const past = h('div')
   const sections = h(
     'div',
     { class: 'stack' },
+    past,
     h('section', { class: 'card' }, h('h2', {}, 'Partitions', lag), lags.element, noLags),
     h('section', { class: 'card' }, h('h2', {}, 'Members'), members.element, noMembers),
   )
@@ -39,6 +43,15 @@ export function open(root, { names: [id], signal }) {
     return h('div', { class: 'actions' }, reset, remove)
   }
 
+  filled(past, {
+    signal,
+    ms: 5000,
+    fetching: () => get(path`groups/${id}/history`, { signal }),
+    draw: ({ data }) => {
+      chart.draw(data)
+      return chart.element
+    },
+  })
   const again = filled(content, {
     signal,
     ms: 2000,

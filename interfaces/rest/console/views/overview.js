@@ -1,40 +1,33 @@
 // Rates, lag and state of the broker.
 
-import { Chart } from '../chart.js'
-import { badge, h, replace, to } from '../dom.js'
+import { Chart, perSecond } from '../chart.js'
+import { badge, choice, h, replace, to } from '../dom.js'
 import { bytes, count, duration, micros, offset, plural, short, time } from '../format.js'
 import { history, watch } from '../pulse.js'
 import { empty, loading, trouble } from '../states.js'
 import { groupLink, stateBadge } from './parts.js'
 
-const perSecond = (format) => (n) => `${format(n)}/s`
+const RANGES = [['5', 'Last 5 minutes'], ['60', 'Last hour']]
+/** Of all charts, in minutes; also when the user returns to this view. */
+let range = '60'
 
 function charts() {
-  const series = (name, tone, rate) => ({ name, tone, valueOf: (point) => point.rates?.[rate] ?? null })
+  const chart = (title, format, ...series) =>
+    new Chart({ title, format, thousand: title === 'Bytes' ? 1024 : 1000, series: series.map(([name, tone, field]) => ({ name, tone, field })) })
   return [
-    new Chart({ title: 'Records', format: perSecond(short), series: [series('in', 'one', 'records_in')] }),
-    new Chart({
-      title: 'Bytes',
-      format: perSecond(bytes),
-      thousand: 1024,
-      series: [series('in', 'one', 'bytes_in'), series('out', 'two-tone', 'bytes_out')],
-    }),
-    new Chart({
-      title: 'Produce latency',
-      format: micros,
-      series: [series('p50', 'one', 'Produce_p50'), series('p99', 'two-tone', 'Produce_p99')],
-    }),
-    new Chart({
-      title: 'Requests',
-      format: perSecond(short),
-      series: [series('all', 'one', 'requests'), series('with an error', 'five', 'errors')],
-    }),
+    chart('Records', perSecond(short), ['in', 'one', 'messages_in_per_sec']),
+    chart('Bytes', perSecond(bytes), ['in', 'one', 'bytes_in_per_sec'], ['out', 'two-tone', 'bytes_out_per_sec']),
+    chart('Requests', perSecond(short), ['all', 'one', 'requests_per_sec'], ['with an error', 'five', 'errors_per_sec']),
+    chart('Produce latency', micros, ['p50', 'one', 'produce_p50_us'], ['p99', 'two-tone', 'produce_p99_us']),
+    chart('Commit time', micros, ['p50', 'one', 'commit_p50_us'], ['p99', 'two-tone', 'commit_p99_us']),
+    chart('Connections', short, ['open', 'one', 'connections']),
   ]
 }
 
 export function open(root, { signal }) {
   const drawn = charts()
-  const head = h('div', { class: 'head' }, h('h1', {}, 'Overview'))
+  const span = choice(RANGES, range, { 'aria-label': 'Time range of the charts', class: 'range', onchange: draw })
+  const head = h('div', { class: 'head' }, h('h1', { class: 'grow' }, 'Overview'), span)
   const stale = h('div', { class: 'stale' })
   const tiles = h('dl', { class: 'tiles' })
   const lag = h('section', { class: 'card' })
@@ -47,12 +40,18 @@ export function open(root, { signal }) {
   ]
   replace(root, head, loading())
 
+  function draw() {
+    range = span.value
+    const since = (history.at(-1)?.at_ms ?? 0) - Number(range) * 60_000
+    for (const chart of drawn) chart.draw(history.filter((one) => one.at_ms >= since))
+  }
+
   watch(({ overview, failure }) => {
     if (!overview) return replace(root, head, trouble(failure))
     if (!stale.isConnected) replace(root, head, figures)
     replace(stale, failure && trouble(failure))
     replace(tiles, tilesOf(overview))
-    for (const chart of drawn) chart.draw(history)
+    draw()
     replace(lag, lagOf(overview))
     replace(facts, factsOf(overview))
   }, signal)
@@ -64,9 +63,9 @@ function tile(title, value, below, address) {
 }
 
 function tilesOf(overview) {
-  const rates = history.at(-1)?.rates
+  const last = history.at(-1)
   return [
-    tile('Records in', rates ? `${short(rates.records_in)}/s` : '–', `${short(overview.totals.records_in)} in total`),
+    tile('Records in', last ? `${short(last.messages_in_per_sec)}/s` : '–', `${short(overview.totals.messages_in)} in total`),
     tile('Topics', count(overview.topics), plural(overview.partitions, 'partition')),
     tile('Groups', count(overview.groups), `${count(overview.groups_with_lag)} with lag`),
     tile('Connections', count(overview.connections), `of ${count(overview.max_connections)}`),

@@ -1,8 +1,8 @@
 // The newest requests, and the stages of each.
 
 import { get } from '../api.js'
-import { badge, choice, field, h, icon, iconButton, pauseButton, replace, to } from '../dom.js'
-import { ZONE, bytes, clockTime, count, micros, plural, zonedTime } from '../format.js'
+import { badge, choice, field, h, icon, iconButton, options, pauseButton, replace, to } from '../dom.js'
+import { ZONE, bytes, clockTime, micros, plural, zonedTime } from '../format.js'
 import { settled } from '../live.js'
 import { note } from '../router.js'
 import { empty, filled } from '../states.js'
@@ -12,22 +12,24 @@ const LIMIT = 500
 const TYPED = [
   ['correlation_id', 'Correlation id', 'numeric'],
   ['client_id', 'Client id', null],
-  ['api', 'API', null],
+  ['topic', 'Topic', null],
   ['slow_ms', 'Slower than (ms)', 'numeric'],
 ]
 const STAGES = [
   ['queue_us', 'Queued', 'four'],
-  ['decode_us', 'Decoded', 'three'],
-  ['handle_us', 'Handled', 'one'],
-  ['wait_us', 'Waited for a commit or in purgatory', 'two-tone'],
-  ['send_us', 'Sent', 'five'],
+  ['decode_us', 'Decoding', 'three'],
+  ['handle_us', 'Handling', 'one'],
+  ['wait_us', 'Waiting for a commit, data or members', 'two-tone'],
+  ['send_us', 'Responding', 'five'],
 ]
 
 export function open(root, { query, signal }) {
   const inputs = TYPED.map(([name, , mode]) =>
     h('input', { name, value: query[name] ?? '', inputmode: mode, autocomplete: 'off', spellcheck: 'false', 'data-search': name === 'correlation_id' }),
   )
+  const api = choice(apiOptions([], query.api), query.api ?? '', { name: 'api' })
   const outcome = choice([['', 'All'], ['true', 'Only failures']], query.errors ?? '', { name: 'errors' })
+  const hides = h('input', { type: 'checkbox', checked: query.polling === 'false' })
   const detail = h('div', { 'aria-live': 'polite' })
   const content = h('div', {})
   const table = requestTable(signal, show)
@@ -37,7 +39,16 @@ export function open(root, { query, signal }) {
 
   function filter() {
     const typed = Object.fromEntries(inputs.map((input) => [input.name, input.value.trim()]))
-    return { ...typed, errors: outcome.value }
+    return { ...typed, api: api.value, errors: outcome.value, polling: hides.checked && 'false' }
+  }
+
+  let offered = ''
+
+  function offer(apis) {
+    offered = apis.join()
+    const chosen = api.value
+    replace(api, options(apiOptions(apis, chosen)))
+    api.value = chosen
   }
 
   const pause = pauseButton((now) => {
@@ -65,7 +76,9 @@ export function open(root, { query, signal }) {
       'form',
       { class: 'card filters', 'aria-label': 'Which requests', oninput: changed, onsubmit: (event) => event.preventDefault() },
       TYPED.map(([, title], n) => field(title, inputs[n])),
+      field('API', api),
       field('Outcome', outcome),
+      h('label', { class: 'check whole' }, hides, 'Hide successful Fetch and heartbeat requests'),
     ),
     detail,
     content,
@@ -76,8 +89,9 @@ export function open(root, { query, signal }) {
     fetching: async () => (paused && content.contains(card) ? null : get('requestz', { signal, query: { ...filter(), limit: LIMIT } })),
     draw: (response) => {
       if (response === null) return null
+      if (response.apis.join() !== offered) offer(response.apis)
       const requests = response.data.map((request) => ({ ...request, at: Date.parse(request.time) }))
-      if (!requests.length) return h('div', { class: 'card' }, empty('No such request', absent(filter().correlation_id)))
+      if (!requests.length) return h('div', { class: 'card' }, empty('No such request', 'The broker holds the newest requests, and failed or slow ones for some minutes. Its log may have others.'))
       table.rows = requests
       if (filter().correlation_id && requests.length === 1 && !chosen) show(requests[0])
       return card
@@ -93,8 +107,8 @@ function requestTable(signal, show) {
     sort: { by: 'at', down: true },
     columns: [
       { name: 'at', title: 'When', width: 'clamp(110px, 17vw, 132px)', compare: (request) => request.at, cell: (request) => h('button', { type: 'button', class: 'link', title: zonedTime(request.at), 'aria-label': `${request.api} at ${clockTime(request.at)}: show its stages`, onclick: () => show(request) }, clockTime(request.at)) },
-      { name: 'api', title: 'API', compare: (request) => request.api, cell: (request) => h('span', { title: `${request.api} v${request.version}` }, failed(request), request.api, ' ', h('span', { class: 'soft' }, `v${request.version}`)) },
-      { name: 'id', title: 'Correlation id', end: true, wider: true, width: '124px', compare: (request) => request.correlation_id, cell: (request) => String(request.correlation_id) },
+      { name: 'api', title: 'API', compare: (request) => request.api, cell: (request) => h('span', { title: title(request) }, failed(request), request.api, request.version !== null && h('span', { class: 'soft' }, ` v${request.version}`)) },
+      { name: 'id', title: 'Correlation id', end: true, wider: true, width: '124px', compare: (request) => request.correlation_id, cell: (request) => h('span', { title: request.correlation_id }, request.correlation_id) },
       { name: 'client', title: 'Client', wide: true, width: 'clamp(96px, 36vw - 364px, 190px)', compare: (request) => request.client_id ?? '', cell: (request) => h('span', { title: request.client_id ?? '' }, request.client_id ?? '–') },
       { name: 'took', title: 'Duration', end: true, width: 'clamp(86px, 9vw, 92px)', compare: (request) => request.total_us, cell: (request) => micros(request.total_us) },
       { name: 'split', title: 'Stages', wider: true, width: '72px', cell: (request) => bar(request) },
@@ -103,9 +117,15 @@ function requestTable(signal, show) {
   })
 }
 
-function absent(correlationId) {
-  // Correlation ids of Kafka clients are numbers.
-  return /^-?[0-9]*$/.test(correlationId) ? 'The broker holds the newest requests, and failed or slow ones for some minutes.' : 'HTTP requests are not listed here: search the log of the broker for this correlation id.'
+/** APIs that were requested since the start, the chosen one, and all HTTP requests as one. */
+function apiOptions(apis, chosen) {
+  const names = new Set([...apis, chosen].filter((one) => one && one !== 'http'))
+  return [['', 'All'], ...[...names].sort().map((one) => [one, one]), ['http', 'HTTP requests']]
+}
+
+/** HTTP requests have no version. */
+function title(request) {
+  return request.version === null ? request.api : `${request.api} v${request.version}`
 }
 
 /** A mark for narrow screens, which hide the column of the outcome. */
@@ -126,20 +146,20 @@ function bar(request) {
 }
 
 function split(request, close) {
-  const others = Object.entries(request).filter(([name]) => ['group_id', 'group', 'transactional_id', 'member_id', 'topic', 'topic_id'].includes(name))
+  const others = Object.entries(request).filter(([name]) => ['group', 'resource', 'topic', 'topic_id', 'path'].includes(name))
   const pairs = [
     ['Client', request.client_id ?? '–'],
     ['Software', request.software || '–'],
-    ['From', `${request.peer} over ${request.listener}, connection ${request.connection_id}`],
+    ['From', `${request.peer} over ${request.listener}${request.connection_id ? `, connection ${request.connection_id}` : ''}`],
     ['When', zonedTime(request.at)],
     ['Bytes', `${bytes(request.bytes_in)} in, ${bytes(request.bytes_out)} out`],
-    ['Subject', [plural(request.topics, 'topic'), ...others.map(([name, value]) => `, ${name} ${value}`)]],
+    ['Subject', [request.topics > 0 && plural(request.topics, 'topic'), ...others.map(([name, value]) => `${name} ${value}`)].filter(Boolean).join(', ')],
     ['Outcome', request.errors.length ? badge(request.errors.join(', '), 'bad') : 'ok'],
   ]
   return h(
     'section',
     { class: 'card', 'aria-label': 'One request' },
-    h('h2', {}, `${request.api} v${request.version}, correlation id ${count(request.correlation_id).replaceAll(',', '')}`, iconButton('Close', 'close', close)),
+    h('h2', {}, `${title(request)}, correlation id ${request.correlation_id}`, iconButton('Close', 'close', close)),
     h(
       'div',
       { class: 'padded stack' },

@@ -12,12 +12,14 @@ import * as messages from './messages.js'
 import * as produce from './produce.js'
 import * as configs from './topic_configs.js'
 import * as consumers from './topic_consumers.js'
+import * as metrics from './topic_metrics.js'
 import * as partitions from './topic_partitions.js'
 
 const TABS = {
   messages: ['Messages', messages],
   partitions: ['Partitions', partitions],
   consumers: ['Consumers', consumers],
+  metrics: ['Metrics', metrics],
   configs: ['Configs', configs],
   produce: ['Produce', produce],
 }

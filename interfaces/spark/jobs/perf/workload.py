@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
-from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from interfaces.spark.jobs.perf.records import LEAST_BYTES
 from interfaces.spark.query.failures import WrongOption
+from interfaces.suggestions import did_you_mean
 from interfaces.terminal.endings import complain
 
 KEYS = ("NO_KEY", "KEY_ROUND_ROBIN", "RANDOM_NANO", "ZIPF")
@@ -116,8 +116,7 @@ def load(file: str | None, **given: Any) -> Workload:
             if value:
                 complain(f"{name} is ignored: records are random bytes, and read at once")
         else:
-            close = get_close_matches(name, kinds, 1)
-            hint = f"; did you mean {close[0]}?" if close else ""
+            hint = did_you_mean(name, kinds)
             raise WrongOption(f"unknown parameter {name!r} of a workload{hint}")
     return Workload(**known)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,9 @@ def test_topics_and_their_configs(kafka: Ottla, name: str) -> None:
     [described] = json.loads(kafka.run("topic", "describe", name, "-o", "json").out)
     assert "retention.ms" not in described["configs"]
     assert "already exists" in kafka.run("topic", "create", name, code=1).errors
+    kafka.run("topic", "add-partitions", name, "-n", "1")
+    assert kafka.run("topic", "list", f"^{name}$", "-d").rows == [[name, "3", "1", "0", "0"]]
+    assert len(kafka.run("cluster", "logdirs", name).rows) == 3
     kafka.run("topic", "delete", name)
 
 
@@ -44,10 +48,17 @@ def test_records_offsets_and_deleted_records(kafka: Ottla, name: str) -> None:
     assert kafka.run("consume", name, "-o", "-3:9", "-e").lines == ["7", "8"]
     kafka.run("topic", "trim", name, "-o", "+4")
     assert kafka.run("offsets", name).rows == [[name, "0", "4", "10"]]
+    kafka.run("topic", "clone", name, f"{name}-2")
+    copied = kafka.run("consume", f"{name}-2", "-e", "-o", "json", "--where", "$ >= 8")
+    kafka.run("produce", name, "--json-lines", stdin=copied.raw)
+    assert kafka.run("consume", name, "-e", "-f", r"%T %v\n").lines[-2:] == [
+        "1700000008000 8",
+        "1700000009000 9",
+    ]
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_groups(kafka: Ottla, name: str, protocol: str) -> None:
+def test_groups(kafka: Ottla, name: str, protocol: str, tmp_path: Path) -> None:
     kafka.run("topic", "create", name)
     kafka.run("produce", "-t", name, stdin=b"0\n1\n2\n3\n")
     chosen = ("-X", f"group.protocol={protocol}", "--timeout", "20")
@@ -57,7 +68,21 @@ def test_groups(kafka: Ottla, name: str, protocol: str) -> None:
     ]
     assert [name, protocol.capitalize(), "Empty"] in kafka.run("group", "list").rows
     assert kafka.run("group", "seek", name, "--to", "+1").rows == [[name, name, "0", "3", "2"]]
+    exported = kafka.run("group", "describe", name, "--export")
+    assert exported.lines == [f"{name},0,3"]
+    file = tmp_path / "offsets.csv"
+    file.write_bytes(exported.raw)
+    assert kafka.run("group", "seek", name, "--from-file", str(file)).rows[0][3:] == ["3", "3"]
     assert len(kafka.run("group", "offset-delete", name, "-t", name).lines) == 1
+
+
+def test_configs_of_a_broker(kafka: Ottla) -> None:
+    [setting] = kafka.run("broker", "config", "set", "log.cleaner.threads=2").lines
+    assert setting.endswith(": log.cleaner.threads=2")
+    assert kafka.run("broker", "config", "get", "log.cleaner.threads").rows == [
+        ["log.cleaner.threads", "2", "broker"]
+    ]
+    kafka.run("broker", "config", "unset", "log.cleaner.threads")
 
 
 def test_health_doctor_and_perf(kafka: Ottla, name: str) -> None:

@@ -46,6 +46,22 @@ def test_health_waits_for_a_broker(ottla: Ottla, tmp_path: Path) -> None:
         assert out.endswith(b"HEALTHY  yes\n")
 
 
+def test_configs_of_a_broker_are_set_and_unset(ottla: Ottla) -> None:
+    def dynamic() -> list[list[str]]:
+        return ottla.run("broker", "config", "get", "--set-only").rows
+
+    assert dynamic() == []
+    setting = "message.max.bytes=1048576"
+    ottla.run("broker", "config", "set", setting, "--dry-run")
+    assert ottla.run("broker", "config", "set", setting).lines == [f"broker 1: {setting}"]
+    assert dynamic() == [["message.max.bytes", "1048576", "broker"]]
+    ottla.run("broker", "config", "unset", "message.max.bytes", "--broker", "1")
+    assert dynamic() == []
+    for wrong in (("set", "log.dirs=x"), ("set", "nosuch=1"), ("unset", "nosuch")):
+        assert wrong[1].split("=")[0] in ottla.run("broker", "config", *wrong, code=1).errors
+    ottla.run("broker", "config", "get", "--broker", "one", code=1)
+
+
 def test_a_refused_connection_ends_a_command_at_once(ottla: Ottla) -> None:
     address = closed_port()
     for arguments in (("topic", "list"), ("group", "list"), ("consume", "x"), ("produce", "x")):

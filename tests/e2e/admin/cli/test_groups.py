@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -73,6 +74,24 @@ def test_committed_offsets_are_reset(ottla: Ottla, group: str) -> None:
     for where, expected in (("-2", 4), ("+3", 7), ("end", 10), ("@-1h", 0), ("99", 10)):
         ottla.run("group", "seek", group, "--to", where)
         assert offsets(ottla, group) == [(0, expected, 10, 10 - expected)]
+
+
+def test_committed_offsets_are_exported_and_read_from_a_file(
+    ottla: Ottla, group: str, tmp_path: Path
+) -> None:
+    exported = ottla.run("group", "describe", group, "--export")
+    assert exported.out == f"{group},0,6\n"
+    file = tmp_path / "offsets.csv"
+    file.write_bytes(exported.raw)
+    ottla.run("group", "seek", group, "--to", "start")
+    ottla.run("group", "seek", group, "--from-file", str(file))
+    assert offsets(ottla, group) == [(0, 6, 10, 4)]
+    for line, code in ((f"{group},0", 2), (f"{group},0,x", 2), ("", 2), (f"{group},7,1", 1)):
+        file.write_text(line)
+        ottla.run("group", "seek", group, "--from-file", str(file), code=code)
+    ottla.run("group", "seek", group, "--from-file", str(tmp_path / "none"), code=1)
+    ottla.run("group", "describe", f"{group}-2", "--export", code=1)
+    assert offsets(ottla, group) == [(0, 6, 10, 4)]
 
 
 def test_offsets_and_groups_are_deleted(

@@ -50,6 +50,53 @@ def test_records_have_keys_headers_timestamps_and_tombstones(ottla: Ottla, name:
         assert last["headers"] == [{"name": "h", "value": "1"}, {"name": "h", "value": "2"}]
 
 
+def test_json_lines_are_produced_as_they_were_consumed(ottla: Ottla, name: str) -> None:
+    lines = [
+        {
+            "topic": name,
+            "partition": 2,
+            "timestamp": 1_700_000_000_000,
+            "key": None,
+            "value_base64": "/wA=",
+            "headers": [{"name": "h", "value": None}, {"name": "h", "value_base64": "/w=="}],
+        },
+        {"topic": name, "partition": 0, "key": "k", "value": None, "timestamp": 5, "headers": []},
+    ]
+    ottla.run("topic", "create", name, "-p", "3")
+    given = "\n".join(map(json.dumps, lines)).encode()
+    ottla.run("produce", "--json-lines", "--keep-partitions", stdin=given)
+    consumed = ottla.run("consume", name, "-e", "-o", "json")
+    shown = [json.loads(line) for line in consumed.lines]
+    assert sorted(shown, key=str) == sorted((one | {"offset": 0} for one in lines), key=str)
+    large = json.dumps(lines[1] | {"partition": 1 << 40}).encode()
+    ottla.run("produce", "--json-lines", "--keep-partitions", stdin=large, code=2)
+    copy = f"{name}-2"
+    ottla.run("topic", "create", copy)
+    ottla.run("produce", copy, "--json-lines", "-H", "new=1", stdin=consumed.raw)
+    every = ottla.run("consume", copy, "-e", "-f", r"%p %T %k %S %H\n").lines
+    assert sorted(every) == ["0 1700000000000  2 3", "0 5 k -1 1"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        (("--grep", "^v[13]$"), ["v1", "v3"]),
+        (("--grep", "k7"), ["v7"]),
+        (("--grep", "v", "--grep", "[89]", "-n", "1"), ["v8"]),
+        (("--where", "$.total > 10"), []),
+    ],
+)
+def test_only_matching_records_are_printed(
+    ottla: Ottla, filled: str, condition: tuple[str, ...], expected: list[str]
+) -> None:
+    assert ottla.run("consume", filled, "-e", *condition).lines == expected
+
+
+def test_records_are_found_by_a_field_of_their_json(ottla: Ottla, name: str) -> None:
+    ottla.run("produce", name, stdin=b'{"total": 9}\n{"total": 11}\nplain\n')
+    assert ottla.run("consume", name, "-e", "--where", "$.total > 10").lines == ['{"total": 11}']
+
+
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
 def test_a_file_is_one_record(ottla: Ottla, name: str, tmp_path: Path, codec: str) -> None:
     content = bytes(range(256)) * 40
@@ -120,7 +167,7 @@ def test_consume_waits_for_a_topic_also_while_the_broker_is_down(
         options = [("reconnect.backoff.max.ms", "100")]
         parsed = argparse.Namespace(
             bootstrap_server=broker.bootstrap, client_options=options, timeout=1.0, idle=None,
-            topics=[name], wait=True,
+            topics=[name], wait=True, profile=None,
         )  # fmt: skip
         clients = Clients(parsed)
         sleep = time.sleep

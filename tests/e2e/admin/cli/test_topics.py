@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 import yaml
@@ -32,6 +33,11 @@ def test_topics_are_created_described_and_deleted(ottla: Ottla, name: str) -> No
     assert ottla.run("topic", "list", f"^{name}").rows == []
     for command in ("describe", "delete"):
         assert ottla.run("topic", command, name, code=1).errors.count("\n") == 1
+    ottla.run("topic", "create", name)
+    for arguments in (("topic", "describe"), ("topic", "delete", "-y"), ("consume",), ("offsets",)):
+        missing = ottla.run(*arguments, f"{name}x", code=1)
+        assert f"did you mean {name}?" in missing.errors
+    ottla.run("topic", "delete", name)
     ottla.run("topic", "delete", name, "--if-exists")
 
 
@@ -92,3 +98,52 @@ def test_an_offset_beyond_the_end_deletes_nothing(ottla: Ottla, filled: str) -> 
     for beyond in (("2",), ("+2",), ("2", "--dry-run"), ("end", "-p", "1,7")):
         ottla.run("topic", "trim", filled, "-o", *beyond, code=1)
     assert offsets(ottla, filled) == [["0", "10"], ["0", "1"]]
+
+
+def test_partitions_are_added(ottla: Ottla, name: str) -> None:
+    ottla.run("topic", "create", name)
+    for options, count in ((("--dry-run",), 1), ((), 4)):
+        ottla.run("topic", "add-partitions", name, "-n", "3", *options)
+        assert [name, str(count), "1"] in ottla.run("topic", "list").rows
+    assert name in ottla.run("topic", "add-partitions", f"{name}-2", "-n", "1", code=1).errors
+
+
+def test_topics_are_listed_with_records_and_sizes(ottla: Ottla, filled: str) -> None:
+    ottla.run("topic", "trim-prefix", filled, "-o", "4", "-p", "0")
+    [row] = json.loads(ottla.run("topic", "list", f"^{filled}$", "-d", "-o", "json").out)
+    disk = json.loads(ottla.run("cluster", "logdirs", filled, "-o", "json").out)
+    assert [(one["broker"], one["topic"], one["partition"]) for one in disk] == [
+        (1, filled, 0),
+        (1, filled, 1),
+    ]
+    assert (row["records"], row["size"]) == (7, sum(one["size"] for one in disk))
+    assert row["size"] > 0
+
+
+def test_a_topic_is_cloned(ottla: Ottla, filled: str) -> None:
+    ottla.run("topic", "config", "set", filled, "max.message.bytes=77777")
+    copy = f"{filled}-2"
+    ottla.run("topic", "clone", filled, copy, "-c", "retention.ms=5")
+    form = r"%p %k %v %T %h\n"
+    printed = [ottla.run("consume", one, "-e", "-f", form).lines for one in (filled, copy)]
+    assert (sorted(printed[0]), len(printed[0])) == (sorted(printed[1]), 11)
+    [described] = json.loads(ottla.run("topic", "describe", copy, "-o", "json").out)
+    assert described["configs"] == {"max.message.bytes": "77777", "retention.ms": "5"}
+    assert "TOPIC_ALREADY_EXISTS" in ottla.run("topic", "clone", filled, copy, code=1).errors
+
+
+def test_a_clone_that_fails_is_deleted(ottla: Ottla, filled: str) -> None:
+    config = ("-c", "cleanup.policy=compact")  # records without keys are refused
+    assert "refused" in ottla.run("topic", "clone", filled, f"{filled}-2", *config, code=1).errors
+    assert ottla.run("topic", "list", f"^{filled}").rows == [[filled, "2", "1"]]
+
+
+def test_a_topic_is_downloaded_and_tailed(ottla: Ottla, filled: str, tmp_path: Path) -> None:
+    file = tmp_path / "records.jsonl"
+    ottla.run("topic", "download", filled, str(file), "-p", "0", "--grep", "[789]")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [(one["offset"], one["value"]) for one in lines] == [(7, "7"), (8, "8"), (9, "9")]
+    assert "exists" in ottla.run("topic", "download", filled, str(file), code=1).errors
+    ottla.run("topic", "download", f"{filled}-2", str(file) + "2", code=1)
+    assert list(tmp_path.iterdir()) == [file]
+    assert ottla.run("topic", "tail", filled, "-e").lines == []

@@ -7,11 +7,19 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Locator,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from tests.e2e.admin.console import sample
 from tests.e2e.broker_process import BrokerProcess
@@ -95,6 +103,16 @@ class Console:
         """Requests to this path get this response from now on."""
         refusal = {"error_code": 50302, "message": "not now", "correlation_id": "refused-1"}
         self.page.route(path, lambda route: route.fulfill(status=status, json=body or refusal))
+
+    def has_history(self, path: str, **values: float) -> None:
+        """The broker's history at this path has two samples with these values."""
+        now_ms = int(time.time() * 1000)
+        samples = [{"at_ms": now_ms - ago_ms, **values} for ago_ms in (20_000, 10_000)]
+        self.page.route(path, lambda route: route.fulfill(json={"data": samples}))
+
+    def chart(self, title: str) -> Locator:
+        heading = self.page.get_by_role("heading", name=title, exact=True)
+        return self.page.locator("figure", has=heading)
 
 
 MakeConsole = Callable[..., Console]

@@ -46,6 +46,18 @@ def test_views_have_no_serious_fault(console: Console, axe: str) -> None:
 
 
 @pytest.mark.long
+def test_the_page_of_the_rest_api_has_no_serious_fault(
+    make_console: MakeConsole, shop: BrokerProcess, axe: str
+) -> None:
+    console = make_console(shop)
+    console.page.goto(f"{console.home}docs")
+    console.settled()
+    for path in ("/topics", "/topics/{topic_name}/records"):
+        console.page.locator("summary", has_text=path).first.click()
+    assert faults(console.page, axe) == []
+
+
+@pytest.mark.long
 def test_views_have_no_serious_fault_in_the_dark_or_on_a_phone(
     make_console: MakeConsole, shop: BrokerProcess, axe: str
 ) -> None:

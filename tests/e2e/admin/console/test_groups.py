@@ -41,7 +41,9 @@ def test_an_active_group_shows_its_members_and_their_assignments(console: Consol
     name = f"group-{uuid4().hex[:8]}"
     with sample.members(console.broker.bootstrap, name, "clicks", 2) as consumers:
         consumers[0].commit(offsets=consumers[0].position(consumers[0].assignment()))
+        console.has_history(f"**/groups/{name}/history", lag=120)
         page = console.open(f"#/groups/{name}", name)
+        expect(console.chart("Lag")).to_contain_text("all partitions 120")
         expect(page.locator(".head")).to_contain_text("Stable")
         expect(page.locator(".head")).to_contain_text("2 members")
         members = page.get_by_role("table", name="Members")

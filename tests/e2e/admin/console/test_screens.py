@@ -19,6 +19,7 @@ VIEWS = [
     "#/topics/orders",
     "#/topics/orders/partitions",
     "#/topics/orders/consumers",
+    "#/topics/orders/metrics",
     "#/topics/orders/configs",
     "#/topics/orders/produce",
     "#/groups",
@@ -162,7 +163,7 @@ def test_errors_and_apis_of_requests_are_whole_or_cut_with_an_ellipsis(console: 
     def show(*requests: tuple[str, list[str]]) -> None:
         response = page.request.get(f"{console.home}requestz?limit={len(requests)}").json()
         for one, (api, errors) in zip(response["data"], requests, strict=True):
-            one.update(api=api, version=1, client_id="client", errors=errors)
+            one.update(api=api, version=1, correlation_id=1, client_id="client", errors=errors)
         console.refuse("**/requestz?*", 200, response)
         console.open("#/requests", "Requests")
         expect(rows).to_have_count(len(requests))

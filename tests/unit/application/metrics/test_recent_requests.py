@@ -16,7 +16,7 @@ NAMES = {3: "UNKNOWN_TOPIC_OR_PARTITION"}
 class Kind:
     waits_for_others = False
 
-    def __init__(self, title: str, version: int) -> None:
+    def __init__(self, title: str, version: int | None) -> None:
         self.title = title
         self.version = version
 
@@ -45,7 +45,7 @@ def recent(limit: int, *records: RequestRecord) -> RecentRequests:
     return requests
 
 
-def found(requests: RecentRequests, query: RequestQuery) -> list[int]:
+def found(requests: RecentRequests, query: RequestQuery) -> list[int | str]:
     return [record.correlation_id for some in requests.find(query) for record in some]
 
 
@@ -57,7 +57,7 @@ def test_the_newest_requests_come_first_and_the_oldest_are_dropped() -> None:
 
 def test_many_requests_are_searched_in_slices() -> None:
     requests = recent(1000, *(request(n) for n in range(1000)))
-    slices = list(requests.find(RequestQuery(correlation_id=1)))
+    slices = list(requests.find(RequestQuery(correlation_id="1")))
     assert len(slices) == 1000 // LOOKED_AT_ONCE
     assert [len(some) for some in slices] == [0, 0, 0, 0, 1]
 
@@ -74,11 +74,19 @@ def test_a_query_filters_requests() -> None:
         request(3, client_id="you"),
         request(4, codes=(3,)),
         request(5, took_ms=700),
+        request(6, api="Heartbeat")._replace(log_subject=("topic", "t")),
+        request(7, api="Heartbeat", codes=(3,)),
     )
-    assert found(requests, RequestQuery(correlation_id=2)) == [2]
+    http = request(8)._replace(correlation_id="a-8", kind=Kind("GET /topics", None))
+    requests.add_http(http)
+    assert found(requests, RequestQuery(correlation_id="2")) == [2]
     assert found(requests, RequestQuery(api="fetch")) == [2]
     assert found(requests, RequestQuery(client_id="you")) == [3]
-    assert found(requests, RequestQuery(only_errors=True)) == [4]
+    assert found(requests, RequestQuery(only_errors=True)) == [7, 4]
+    assert found(requests, RequestQuery(topic="t")) == [6]
+    assert found(requests, RequestQuery(polling=False)) == [7, 5, 4, 3, 1, "a-8"]
+    assert found(requests, RequestQuery(correlation_id="a-8")) == ["a-8"]
+    assert found(requests, RequestQuery(api="HTTP")) == ["a-8"]
     assert found(requests, RequestQuery(slower_than_ns=500 * MS)) == [5]
     assert found(requests, RequestQuery(api="Produce", client_id="me")) == [5, 4, 1]
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from hypothesis import given
@@ -7,8 +8,12 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from application.metrics.families.durations import NUMBERS, SECONDS, Durations, Numbers
-from application.metrics.families.family import Family, Kind
+from application.metrics.families.family import Family, Kind, Source
+from application.metrics.families.request_counts import RequestCounts
+from application.metrics.requests import RequestReadings
+from application.metrics.topics import TopicReadings
 from infrastructure.observability.metrics_text import MetricsText
+from tests.fakes.broker import FakeBroker
 
 GAUGE = Family("a_gauge", Kind.GAUGE, 'Says "what\\it" is.\nTwice.', ("one", "two"))
 HISTOGRAM = Family("a_histogram", Kind.HISTOGRAM, "How long.", ("api",))
@@ -78,3 +83,24 @@ def test_a_quantile_is_exact_to_a_power_of_two() -> None:
     assert 512 <= durations.quantile_ns(0.5) <= 1024
     assert 8192 <= durations.quantile_ns(0.99) <= 16384
     assert Durations().quantile_ns(0.5) == 0
+
+
+def lines_of(*sources: Source) -> int:
+    text = MetricsText()
+    readings = chain.from_iterable(source() for source in sources)
+    return b"".join(map(text.of, readings)).count(b"\n")
+
+
+def test_an_api_in_use_is_forty_lines_of_a_scrape_and_a_partition_eight() -> None:
+    def of_apis(*apis: str) -> int:
+        used = RequestCounts()
+        used.total.add(5000)
+        return lines_of(RequestReadings(lambda: [(api, 1, used) for api in apis], {}).read)
+
+    def of_partitions(count: int) -> int:
+        fake = FakeBroker()
+        fake.topic("t", count)
+        return lines_of(TopicReadings(fake.broker.catalog, fake.clock, 1).read)
+
+    assert of_apis("Fetch", "Produce") - of_apis("Fetch") <= 40
+    assert of_partitions(2) - of_partitions(1) <= 8

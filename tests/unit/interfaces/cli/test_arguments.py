@@ -36,6 +36,7 @@ def test_every_command_has_a_function_that_runs_it() -> None:
 def test_bash_completes_commands_options_and_their_values() -> None:
     completions = {
         "ottla to": "topic",
+        "ottla topic tail x --gr": "--grep --group",
         "ottla topic config ": "get set unset",
         "ottla topic list -o ": "table json yaml",
         "ottla topic create -b topic --part": "--partitions",

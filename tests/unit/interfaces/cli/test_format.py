@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import io
-import json
 from types import SimpleNamespace
 
 import pytest
 
 from interfaces.cli.failures import UsageError
-from interfaces.cli.format import Headers, Reader, json_line, literal, printer
+from interfaces.cli.format import Headers, Reader, literal, printer
 
 
 def record(
@@ -49,20 +48,6 @@ def test_a_record_is_printed(text: str, message: SimpleNamespace, printed: bytes
 def test_an_invalid_output_format_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         printer(text)
-
-
-def test_json_is_one_line_with_all_fields() -> None:
-    line = json_line(record(b"\xff", "é\n".encode(), [("h", None), ("i", b"\xfe")]))
-    assert line.count(b"\n") == 1
-    assert json.loads(line) == {
-        "topic": "orders",
-        "partition": 3,
-        "offset": 47,
-        "timestamp": 1_700_000_000_123,
-        "key_base64": "/w==",
-        "value": "é\n",
-        "headers": [{"name": "h", "value": None}, {"name": "i", "value_base64": "/g=="}],
-    }
 
 
 def read(text: str, data: bytes, piece: int = 1 << 16) -> list[dict[str, bytes]]:

@@ -36,6 +36,7 @@ def test_the_admin_address_is_in_the_banner_and_the_ready_file() -> None:
     assert ready_facts(facts)["admin"] == []
     facts.admin.append("127.0.0.1:8082")
     assert "\n  admin      http://127.0.0.1:8082\n" in banner(facts)
+    assert "\n  rest api   http://127.0.0.1:8082/docs\n" in banner(facts)
     assert ready_facts(facts)["admin"] == ["127.0.0.1:8082"]
 
 

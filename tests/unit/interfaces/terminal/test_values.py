@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError
 from collections.abc import Callable
 
 import pytest
@@ -10,7 +10,6 @@ import pytest
 from interfaces.cli.arguments.common import seconds as up_to_a_day
 from interfaces.terminal.durations import milliseconds
 from interfaces.terminal.values import at_least_one, key_value, not_negative, seconds
-from interfaces.terminal.words import bootstrap
 
 
 @pytest.mark.parametrize(
@@ -71,16 +70,3 @@ def test_values_are_read(read: Callable[[str], object], text: str, found: object
 def test_a_wrong_value_is_named(read: Callable[[str], object], text: str) -> None:
     with pytest.raises(ArgumentTypeError, match=text):
         read(text)
-
-
-def test_the_broker_comes_from_an_option_the_environment_or_the_default(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("OTTLA_BOOTSTRAP", "c:3")
-    options = [("bootstrap.servers", "b:2")]
-    assert bootstrap(Namespace(bootstrap_server="a:1", client_options=options)) == "a:1"
-    assert bootstrap(Namespace(bootstrap_server=None, client_options=options)) == "b:2"
-    nothing = Namespace(bootstrap_server=None, client_options=[])
-    assert bootstrap(nothing) == "c:3"
-    monkeypatch.delenv("OTTLA_BOOTSTRAP")
-    assert bootstrap(nothing) == "localhost:9092"

@@ -113,7 +113,10 @@ def test_tls_is_recognised_and_its_certificate_checked(tmp_path: Path) -> None:
 def clients(address: str, timeout_s: float = 0.2, **options: Any) -> Clients:
     return Clients(
         argparse.Namespace(
-            client_options=list(options.items()), timeout=timeout_s, bootstrap_server=address
+            client_options=list(options.items()),
+            timeout=timeout_s,
+            bootstrap_server=address,
+            profile=None,
         )
     )
 

@@ -193,7 +193,7 @@ def test_the_newest_requests_and_older_failures_are_remembered() -> None:
     client.request(unknown, 9)
     for _ in range(50):
         client.request(metadata("t"), 12)
-    [found] = recent(kafka, correlation_id=1)
+    [found] = recent(kafka, correlation_id="1")
     assert found.error_names == ("UNKNOWN_TOPIC_OR_PARTITION",)
     assert found.client.peer == "192.0.2.7:40001"
     newest = recent(kafka, client_id="a-client")

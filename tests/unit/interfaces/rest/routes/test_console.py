@@ -9,22 +9,29 @@ from interfaces.rest.routes.console import FOLDER, static_files
 from tests.fakes.admin import FakeAdmin
 
 IMPORTED = re.compile(r"""(?:from |import\()'(\.[^']+)'""")
-NAMED = re.compile(r'(?:src|href)="([^"#]+)"')
+NAMED = re.compile(r'(?:src|href)="([^"#]{2,})"')
 #: Ways of turning text into markup or code.
 DANGEROUS = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|Function\("
 )
 
 
-def test_the_page_is_served_at_the_root(admin: FakeAdmin) -> None:
-    page = admin.get("/")
+@pytest.mark.parametrize("path, file", [("/", "index.html"), ("/docs", "docs.html")])
+def test_a_page_is_served(admin: FakeAdmin, path: str, file: str) -> None:
+    page = admin.get(path)
     assert page.status == 200
     assert page.headers["content-type"] == "text/html; charset=utf-8"
-    assert page.body == (FOLDER / "index.html").read_bytes()
+    assert page.body == (FOLDER / file).read_bytes()
 
 
 def test_files_have_a_policy_that_allows_nothing_inline(admin: FakeAdmin) -> None:
-    for path in ("/", "/console/main.js", "/console/console.css", "/console/views/topics.js"):
+    for path in (
+        "/",
+        "/docs",
+        "/console/main.js",
+        "/console/console.css",
+        "/console/views/topics.js",
+    ):
         headers = admin.get(path).headers
         policy = headers["content-security-policy"]
         assert policy.startswith("default-src 'self'; ")

@@ -89,9 +89,9 @@ def test_the_overview_has_totals_groups_and_facts(kafka: FakeKafka, admin: FakeA
     admin.counted += [("Produce", 9, counts), ("Produce", 10, counts), ("Fetch", 12, counts)]
     admin.checks["storage"] = lambda: "the disk is full"
     overview = admin.get("/console/data/overview").json
-    names = ("records_in", "requests", "errors", "bytes_in", "bytes_out")
+    names = ("messages_in", "requests", "errors", "bytes_in", "bytes_out")
     assert facts(overview["totals"], *names) == (13, 9, 3, 300, 150)
-    assert overview["durations"]["Produce"][10] == 6
+    assert overview["durations"]["produce"][10] == 6
     assert (overview["topics"], overview["partitions"]) == (2, 3)
     assert (overview["groups"], overview["groups_with_lag"]) == (1, 1)
     assert overview["lagging"] == [{"group_id": "g", "state": "Empty", "lag": 9}]

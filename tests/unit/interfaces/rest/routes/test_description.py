@@ -12,6 +12,9 @@ import pytest
 from interfaces.rest.serving import docs
 from interfaces.rest.urls import V3
 from tests.fakes.admin import FakeAdmin
+from tests.fakes.batches import record_batch
+from tests.fakes.client import FakeKafka
+from tests.fakes.offset_requests import at, commit
 
 DESCRIPTION = docs.openapi()
 
@@ -36,6 +39,39 @@ def test_each_operation_has_a_summary_responses_and_errors(operation: Any) -> No
     for errors in ("4XX", "5XX"):
         schema = operation["responses"][errors]["content"]["application/json"]["schema"]
         assert schema == {"$ref": "#/components/schemas/ErrorBody"}
+
+
+def bodies() -> Iterator[Any]:
+    for path, methods in DESCRIPTION["paths"].items():
+        for method, operation in methods.items():
+            if "requestBody" in operation and not path.startswith(f"{V3}/"):
+                content = operation["requestBody"]["content"]["application/json"]
+                yield pytest.param(method.upper(), path, content, id=f"{method.upper()} {path}")
+
+
+@pytest.mark.parametrize("method, path, content", [*bodies()])
+def test_the_example_of_each_body_fits_its_schema_and_is_accepted(
+    method: str, path: str, content: Any
+) -> None:
+    from jsonschema_rs import validator_for
+
+    schema = content["schema"] | {"components": DESCRIPTION["components"]}
+    [body, *_] = schema.get("anyOf", [schema])
+    name = body.get("$ref", "").rpartition("/")[2]
+    described = DESCRIPTION["components"]["schemas"].get(name, schema)
+    [example] = described["examples"]
+    validator_for(schema).validate(example)
+
+    kafka = FakeKafka()
+    kafka.topic("orders", 3)
+    for index in range(3):
+        kafka.appended(record_batch(["a", "b"]), "orders", index)
+    commit(kafka.client(), "invoices", ("orders", [at(0, 1)]))
+    names = {"topic_name": "orders", "group_id": "invoices", "broker_id": 1}
+    path = path.format(**names, name="min.insync.replicas")
+    response = FakeAdmin(kafka).request(method, path, example)
+    assert 200 <= response.status < 300, response
+    assert b'"message"' not in response.body, "a record or partition is refused"
 
 
 def test_names_of_operations_are_unique() -> None:

@@ -5,8 +5,8 @@ import pytest
 from interfaces.rest.errors import RestError
 from interfaces.rest.serving.guard import Guard
 
-LOCAL = Guard(["127.0.0.1"], ["Broker.example"])
-EVERYWHERE = Guard([""], [])
+LOCAL = Guard(["127.0.0.1"], ["Broker.example"], [])
+EVERYWHERE = Guard([""], [], [])
 
 
 def refused(
@@ -68,8 +68,26 @@ def test_a_page_of_another_origin_may_only_link_to_the_console(site: str) -> Non
     assert refused(LOCAL, **ask, sec_fetch_mode="no-cors") == 40304
     assert refused(LOCAL, **ask, path="/", sec_fetch_mode="no-cors") == 40304
     assert refused(LOCAL, **ask, sec_fetch_mode="navigate") == 40304
-    assert refused(LOCAL, **ask, path="/", sec_fetch_mode="navigate") == 0
+    for page in ("/", "/docs"):
+        assert refused(LOCAL, **ask, path=page, sec_fetch_mode="navigate") == 0
     frame = {"sec_fetch_mode": "navigate", "sec_fetch_dest": "iframe"}
     assert refused(LOCAL, **ask, path="/", **frame) == 40304
     assert refused(LOCAL, host="localhost:8082", sec_fetch_site="same-origin") == 0
     assert refused(LOCAL, host="localhost:8082", sec_fetch_site="none") == 0
+
+
+def test_pages_of_an_allowed_origin_may_do_everything() -> None:
+    guard = Guard(["127.0.0.1"], [], ["http://localhost:3000"])
+    page = {"host": "localhost:8082", "sec_fetch_site": "same-site"}
+    for method in ("GET", "OPTIONS", "DELETE"):
+        assert refused(guard, method, **page, origin="http://localhost:3000") == 0
+        assert refused(guard, method, **page, origin="http://evil.example") == 40304
+    assert refused(guard, **page) == 40304, "an image"
+    form = {**page, "origin": "http://localhost:3000", "content_type": "text/plain"}
+    assert refused(guard, "POST", "{}", **form) == 415
+
+
+def test_if_all_origins_are_allowed_an_unknown_host_is_still_refused() -> None:
+    guard = Guard(["127.0.0.1"], [], ["*"])
+    assert refused(guard, "DELETE", host="localhost", origin="http://any.example") == 0
+    assert refused(guard, host="evil.example", origin="http://any.example") == 40303

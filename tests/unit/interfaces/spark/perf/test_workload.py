@@ -70,7 +70,7 @@ def test_the_default_name_describes_the_workload() -> None:
     [
         (
             "partitions: 4",
-            "unknown parameter 'partitions' of a workload; did you mean partitionsPerTopic?",
+            "unknown parameter 'partitions' of a workload (did you mean partitionsPerTopic?)",
         ),
         ("topics: many", "topics: 'many' is not a whole number"),
         ("topics: true", "topics: True is not a whole number"),

@@ -1,0 +1,74 @@
+"""Reset: deletes all topics, groups, committed offsets and dynamic configs, in one commit.
+
+For tests: clients stay connected. Members of groups are unknown afterwards, and join again; a
+consumer group that had members stays in memory, empty. The data of the topics is removed later, as
+that of all deleted topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from application.configs.state import ConfigState, ResourceConfigs
+from application.groups.coordinator import GroupCoordinator
+from application.groups.delete import DeleteGroupsService
+from application.groups.offsets import Offsets
+from application.groups.registry import Groups
+from application.ports.pending import Pending, later
+from application.state.catalog import Catalog
+from application.state.runtime import AggregateKey, ignore, respond
+from application.topics.delete import DeleteTopicsService
+from domain.errors import BrokerError, UnknownMemberId
+from domain.groups.consumer.group import ConsumerGroup
+from domain.topics.topic import Topic
+
+_NO_CONFIGS = ResourceConfigs({}, {})
+
+
+class ResetService:
+    def __init__(
+        self,
+        catalog: Catalog,
+        delete_topics: DeleteTopicsService,
+        groups: Groups,
+        offsets: Offsets,
+        coordinator: GroupCoordinator,
+        delete_groups: DeleteGroupsService,
+        configs: ConfigState,
+    ) -> None:
+        self._catalog = catalog
+        self._delete_topics = delete_topics
+        self._groups = groups
+        self._offsets = offsets
+        self._coordinator = coordinator
+        self._delete_groups = delete_groups
+        self._configs = configs
+
+    def reset(self) -> Pending[BrokerError | None]:
+        """Resolved when all is durable; an error if something is not deleted."""
+        self._offsets.check_loaded()
+        keys: list[AggregateKey] = []
+        for group in list(self._groups):
+            is_looked_for = isinstance(group, ConsumerGroup) and not group.is_empty
+            self._delete_groups.remove(group, "reset")
+            keys += self._delete_groups.keys(group.group_id)
+            if is_looked_for:
+                # Its clients stop for good if their group is not found.
+                self._groups.put(ConsumerGroup(group.group_id))
+        self._coordinator.fail_pending(UnknownMemberId())
+        for resource in self._configs.altered():
+            self._configs.save(resource, _NO_CONFIGS, ignore)
+            keys.append((self._configs.runtime, resource))
+        topics = self._delete_topics.delete(list(self._catalog))
+        others = later(respond(keys, [None] * len(keys)))
+        reset: Pending[BrokerError | None] = Pending()
+
+        def topics_deleted(deleted: list[Topic | BrokerError]) -> None:
+            others.then(lambda failures: reset.resolve(_first_error([*deleted, *failures])))
+
+        topics.then(topics_deleted, reset.fail)
+        return reset
+
+
+def _first_error(results: Sequence[object]) -> BrokerError | None:
+    return next((one for one in results if isinstance(one, BrokerError)), None)

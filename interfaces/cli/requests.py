@@ -1,0 +1,128 @@
+"""`ottla requests`: the newest requests of Kafka clients, from the REST side of an Ottla broker."""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import time
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import SplitResult, urlencode, urlsplit
+
+from interfaces.cli.failures import CommandFailed, UsageError
+from interfaces.cli.kafka_tables import Column, laid_out
+from interfaces.cli.output import check_stdout
+from interfaces.terminal.profiles import admin_address
+from interfaces.terminal.reachable import reason_of
+
+Row = dict[str, Any]
+
+_EVERY_S = 0.5
+#: Of a page; a client that sends more requests in half a second is seen in part.
+_PAGE = 1000
+_COLUMNS = (
+    Column("TIME", 29),
+    Column("CLIENT-ID", 20),
+    Column("CONNECTION", 10),
+    Column("CORRELATION", 11),
+    Column("API", 20),
+    Column("MS", 9),
+    Column("TOPIC-OR-GROUP", 20),
+    Column("ERRORS", 0),
+)
+
+
+def requests(parsed: argparse.Namespace) -> int:
+    try:
+        admin = _Admin(admin_address(parsed), parsed.timeout)
+    except ValueError as wrong:
+        raise UsageError(str(wrong)) from None
+    query = {
+        "correlation_id": parsed.correlation_id,
+        "client_id": parsed.client_id,
+        "api": parsed.api,
+        "errors": "true" if parsed.errors else None,
+        "slow_ms": None if parsed.slower is None else int(parsed.slower * 1000),
+        "limit": max(parsed.number, _PAGE) if parsed.follow else parsed.number,
+    }
+    path = f"/requestz?{urlencode({name: v for name, v in query.items() if v is not None})}"
+    found = admin.get(path)
+    if parsed.output == "table":
+        print(laid_out(_COLUMNS, []).rstrip())
+    _print(reversed(found[: parsed.number]), parsed.output)
+    while parsed.follow:
+        time.sleep(_EVERY_S)
+        seen = set(map(_identity, found))
+        found = admin.get(path)
+        _print((one for one in reversed(found) if _identity(one) not in seen), parsed.output)
+        check_stdout()
+    return 0
+
+
+def _identity(one: Row) -> tuple[Any, ...]:
+    return one["connection_id"], one["correlation_id"], one["time"], one["api"]
+
+
+def _print(found: Iterable[Row], form: str) -> None:
+    for one in found:
+        if form == "json":
+            print(json.dumps(one, ensure_ascii=False))
+        else:
+            print(laid_out(_COLUMNS, [_cells(one)]).splitlines()[1].rstrip())
+    print(end="", flush=True)
+
+
+def _cells(one: Row) -> Row:
+    values = (
+        one["time"],
+        one["client_id"],
+        one["connection_id"],
+        one["correlation_id"],
+        one["api"],
+        f"{one['total_us'] / 1000:.3f}",
+        one.get("topic") or one.get("group"),
+        one["errors"],
+    )
+    return dict(zip((column.head for column in _COLUMNS), values, strict=True))
+
+
+class _Admin:
+    def __init__(self, text: str, timeout_s: float) -> None:
+        self._url = _url(text)
+        self._timeout_s = timeout_s
+
+    def get(self, path: str) -> list[Row]:
+        where = self._url.netloc
+        tls = self._url.scheme == "https"
+        kind = http.client.HTTPSConnection if tls else http.client.HTTPConnection
+        connection = kind(where, timeout=self._timeout_s)
+        try:
+            connection.request("GET", self._url.path.rstrip("/") + path)
+            response = connection.getresponse()
+            status, body = response.status, response.read()
+        except (OSError, http.client.HTTPException) as failure:
+            raise CommandFailed(
+                f"no REST of an Ottla broker at {where}: {reason_of(failure)} (--admin HOST:PORT)"
+            ) from None
+        finally:
+            connection.close()
+        try:
+            shown = json.loads(body)
+            found: list[Row] = shown["data"] if status == 200 else []
+        except (ValueError, KeyError, TypeError):
+            raise CommandFailed(f"{where} is not the REST side of an Ottla broker") from None
+        if status != 200:
+            raise CommandFailed(f"{where}: {shown.get('message', f'status {status}')}")
+        return found
+
+
+def _url(text: str) -> SplitResult:
+    url = urlsplit(text if "://" in text else f"http://{text}")
+    try:
+        is_valid = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:
+        is_valid = False
+    if not is_valid:
+        raise UsageError(f"--admin {text}: expected HOST:PORT or a URL")
+    return url

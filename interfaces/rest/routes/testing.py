@@ -1,0 +1,100 @@
+"""Testing: faults, time, reset and snapshots of a broker with `testing`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from difflib import get_close_matches
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from interfaces.rest.errors import RestError
+from interfaces.rest.pending import value_of
+from interfaces.rest.responses import JsonResponse
+from interfaces.rest.routes.resource import ShortRoutes, delete, get, post
+from interfaces.rest.shapes.common import ListOf, fields
+from interfaces.rest.shapes.testing import (
+    AdvanceClock,
+    ClockBody,
+    FaultBody,
+    MoveCoordinator,
+    NewFault,
+    ResetDone,
+)
+from interfaces.rest.testing import Testing
+
+
+class TestingRoutes(ShortRoutes):
+    tag = "testing"
+    prefix = "/test"
+
+    @property
+    def _testing(self) -> Testing:
+        assert self._admin.testing is not None
+        return self._admin.testing
+
+    @post("/faults", FaultBody, status_code=201)
+    async def add_fault(self, body: NewFault) -> JsonResponse:
+        """Applies to the next requests that match, of any connection."""
+        faults = self._testing.faults
+        _check_name("api", body.api, faults.apis)
+        if body.error is not None:
+            _check_name("error", body.error, faults.errors)
+        return JsonResponse(fields(FaultBody, faults.add(**dict(body))), 201)
+
+    @get("/faults", ListOf[FaultBody])
+    async def list_faults(self, request: Request) -> Response:
+        """Also those that have matched as often as they should."""
+        bodies = (fields(FaultBody, each) for each in self._testing.faults.all())
+        return await self._list(request, "FaultList", bodies)
+
+    @delete("/faults")
+    async def delete_faults(self) -> Response:
+        self._testing.faults.clear()
+        return Response(status_code=204)
+
+    @delete("/faults/{fault_id}")
+    async def delete_fault(self, fault_id: int) -> Response:
+        if not self._testing.faults.remove(fault_id):
+            raise RestError(404, f"there is no fault {fault_id}")
+        return Response(status_code=204)
+
+    @post("/coordinator", FaultBody, status_code=201)
+    async def move_coordinator(self, body: MoveCoordinator) -> JsonResponse:
+        """Requests of the group get NOT_COORDINATOR until their client sends FindCoordinator."""
+        return JsonResponse(
+            fields(FaultBody, self._testing.faults.move_coordinator(body.group)), 201
+        )
+
+    @get("/clock", ClockBody)
+    async def get_clock(self) -> JsonResponse:
+        return self._clock()
+
+    @post("/clock", ClockBody)
+    async def advance_clock(self, body: AdvanceClock) -> JsonResponse:
+        """Timers that are due fire before the response: sessions, retention of offsets, ..."""
+        await self._testing.advance(body.advance_ms)
+        return self._clock()
+
+    def _clock(self) -> JsonResponse:
+        body = ClockBody(now_ms=self._admin.clock.now_ms(), advanced_ms=self._testing.advanced_ms)
+        return JsonResponse(body)
+
+    @post("/reset", ResetDone)
+    async def reset(self) -> JsonResponse:
+        """Deletes all topics, groups, committed offsets, dynamic configs and faults, durably."""
+        catalog, groups = self._broker.catalog, self._broker.groups.registry
+        body = ResetDone(topics=len(catalog), groups=len(groups))
+        self._testing.faults.clear()
+        failure = await value_of(self._broker.reset.reset())
+        if failure is not None:
+            raise failure
+        return JsonResponse(body)
+
+
+def _check_name(field: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        lower = {each.lower(): each for each in known}
+        close = get_close_matches(name.lower(), lower, 1)
+        hint = f"; did you mean {lower[close[0]]}?" if close else ""
+        raise RestError(422, f"{field}: unknown name {name}{hint}", 42201)

@@ -1,0 +1,27 @@
+"""CORS: headers that let browsers show responses to pages of the origins in the setting."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from interfaces.rest.serving.correlation import HEADER
+from interfaces.rest.serving.methods import METHODS
+
+#: That a page may read, beside those that it always may.
+_EXPOSED = (HEADER, "location", "warning", "content-disposition")
+
+
+def with_cors(app: Any, origins: Collection[str]) -> Any:
+    """Without origins: the app as it is. Never with credentials, which nothing here uses."""
+    if not origins:
+        return app
+    from starlette.middleware.cors import CORSMiddleware
+
+    return CORSMiddleware(
+        app,
+        allow_origins=origins,
+        allow_methods=(*METHODS, "HEAD"),
+        allow_headers=("*",),
+        expose_headers=_EXPOSED,
+    )

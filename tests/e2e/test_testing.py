@@ -1,0 +1,195 @@
+"""A broker with --testing: what clients do when a test makes the broker misbehave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer
+
+from tests.e2e.admin.conftest import AdminClient
+from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.conftest import EXTERNAL, new_topic
+from tests.e2e.librdkafka import deliver, next_message, producer, read_values
+
+ARGUMENTS = ["--testing", "--admin", "127.0.0.1:0"]
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
+    if EXTERNAL:
+        pytest.skip("starts a broker of its own; OTTLA_TEST_BOOTSTRAP names another")
+    with BrokerProcess(tmp_path_factory.mktemp("testing"), "memory", ARGUMENTS) as broker:
+        yield broker
+        assert broker.terminate() == 0, broker.log()
+        assert "request_failed" not in broker.log(1 << 30)
+
+
+@pytest.fixture
+def control(broker: BrokerProcess) -> Iterator[AdminClient]:
+    admin = AdminClient(broker)
+    yield admin
+    assert admin.delete("/test/faults").status == 204
+
+
+def add_fault(control: AdminClient, **fault: Any) -> None:
+    response = control.post("/test/faults", fault)
+    assert response.status == 201, response
+
+
+def matched(control: AdminClient) -> list[int]:
+    return [fault["matched"] for fault in control.get("/test/faults").json["data"]]
+
+
+def consumer_of(broker: BrokerProcess, group: str, topic: str, **settings: Any) -> Consumer:
+    defaults = {
+        "bootstrap.servers": broker.bootstrap,
+        "group.id": group,
+        "auto.offset.reset": "earliest",
+        "enable.auto.commit": False,
+        "heartbeat.interval.ms": 100,
+    }
+    consumer = Consumer(defaults | settings)
+    consumer.subscribe([topic])
+    return consumer
+
+
+def test_a_producer_retries_after_not_leader_or_follower_and_writes_once(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    topic = new_topic(broker)
+    add_fault(control, api="Produce", error="NOT_LEADER_OR_FOLLOWER", times=2, topic=topic)
+    assert not deliver(
+        producer(broker.bootstrap, retry_backoff_ms=10, topic_metadata_refresh_fast_interval_ms=10),
+        topic,
+        b"a",
+    ).errors
+    assert matched(control) == [2]
+    deliver(producer(broker.bootstrap), topic, b"b")
+    assert read_values(broker.bootstrap, topic, 2) == [b"a", b"b"]
+
+
+def test_an_idempotent_producer_writes_once_when_a_response_is_lost(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    topic = new_topic(broker)
+    add_fault(control, api="Produce", disconnect="after", topic=topic)
+    idempotent = producer(broker.bootstrap, enable_idempotence=True, reconnect_backoff_ms=10)
+    assert not deliver(idempotent, topic, b"a").errors
+    assert matched(control) == [1]
+    deliver(idempotent, topic, b"b")
+    assert read_values(broker.bootstrap, topic, 2) == [b"a", b"b"]
+
+
+def test_a_consumer_survives_a_moved_coordinator(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    topic = new_topic(broker)
+    sender = producer(broker.bootstrap)
+    deliver(sender, topic, b"a")
+    consumer = consumer_of(broker, "movers", topic)
+    try:
+        assert next_message(consumer).value() == b"a"
+        moved = control.post("/test/coordinator", {"group": "movers"})
+        assert moved.status == 201, moved
+        while matched(control) == [0]:  # the next heartbeat
+            assert consumer.poll(0.05) is None
+        deliver(sender, topic, b"b")
+        assert next_message(consumer).value() == b"b"
+        [committed] = consumer.commit(asynchronous=False)
+        assert committed.offset == 2
+    finally:
+        consumer.close()
+
+
+def test_a_consumer_starts_again_after_an_offset_out_of_range(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    topic = new_topic(broker)
+    deliver(producer(broker.bootstrap), topic, b"a")
+    consumer = consumer_of(broker, "resetters", topic)
+    try:
+        assert next_message(consumer).value() == b"a"
+        add_fault(control, api="Fetch", error="OFFSET_OUT_OF_RANGE", topic=topic)
+        assert next_message(consumer).value() == b"a"
+    finally:
+        consumer.close()
+
+
+def test_the_log_warns_of_testing(broker: BrokerProcess) -> None:
+    line = next(one for one in broker.log(1 << 20).splitlines() if '"testing"' in one)
+    assert '"startup_warning"' in line
+
+
+def advance(control: AdminClient, by_ms: int) -> dict[str, int]:
+    response = control.post("/test/clock", {"advance_ms": by_ms})
+    assert response.status == 200, response
+    clock: dict[str, int] = response.json
+    return clock
+
+
+def members(control: AdminClient, group: str) -> int:
+    count: int = control.get(f"/groups/{group}").json["members_count"]
+    return count
+
+
+def test_a_dead_member_expires_when_the_clock_is_advanced(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    """Its requests are refused before they are handled: it looks dead to the broker."""
+    topic = new_topic(broker)
+    deliver(producer(broker.bootstrap), topic, b"a")
+    dead = consumer_of(broker, "mortals", topic, **{"client.id": "dead"})
+    try:
+        assert next_message(dead).value() == b"a"
+        before = control.get("/test/clock").json
+        assert members(control, "mortals") == 1
+        add_fault(control, api="*", disconnect="before", client_id="dead", times=None)
+        advance(control, 30_000)
+        assert members(control, "mortals") == 1, "the session timeout is 45 s"
+        after = advance(control, 30_000)
+        assert members(control, "mortals") == 0
+        assert after["advanced_ms"] == before["advanced_ms"] + 60_000
+        assert after["now_ms"] >= before["now_ms"] + 60_000
+    finally:
+        control.delete("/test/faults")
+        dead.close()
+
+
+def test_committed_offsets_expire_when_the_clock_is_advanced(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    topic = new_topic(broker)
+    response = control.post("/groups/forgotten/offsets", {"to": "latest", "topic": topic})
+    assert response.status == 200, response
+    advance(control, 8 * 86_400_000)
+    assert control.get("/groups/forgotten").status == 404
+
+
+def test_clients_stay_connected_when_everything_is_deleted(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    """The consumer joins its group again, and reads the new topic from its start."""
+    topic = new_topic(broker)
+    sender = producer(broker.bootstrap, enable_idempotence=True)
+    deliver(sender, topic, b"a")
+    fast = {"topic.metadata.refresh.interval.ms": 100, "reconnect.backoff.ms": 10}
+    consumer = consumer_of(broker, "stayers", topic, **fast)
+    try:
+        assert next_message(consumer).value() == b"a"
+        consumer.commit(asynchronous=False)
+        reset = control.post("/test/reset")
+        assert reset.status == 200 and reset.json["groups"] >= 1, reset
+        assert control.get("/topics").json["data"] == []
+        assert control.post("/topics", {"name": topic}).status == 201
+        deliver(producer(broker.bootstrap), topic, b"b")
+        values = []
+        while b"b" not in values:
+            message = consumer.poll(10)
+            assert message is not None, "the consumer reads nothing"
+            if message.error() is None:  # the topic is unknown for a while
+                values.append(message.value())
+        assert values == [b"b"]
+    finally:
+        consumer.close()

@@ -1,0 +1,133 @@
+"""Reset deletes everything in one commit, and clients stay connected."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.errors import CoordinatorLoadInProgress, StorageFailed
+from domain.topics.topic import Topic
+from interfaces.kafka.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from tests.fakes.answers import answers_of, error_codes
+from tests.fakes.batches import record_batch
+from tests.fakes.broker import FakeBroker
+from tests.fakes.classic_members import Member
+from tests.fakes.classic_requests import heartbeat_request
+from tests.fakes.client import FakeKafka
+from tests.fakes.config_requests import BROKER, GROUP, SET, change
+from tests.fakes.groups import persist_offsets
+from tests.fakes.requests import produce
+from tests.fakes.structs import build
+
+UNKNOWN_MEMBER_ID, UNKNOWN_TOPIC = 25, 3
+
+
+@pytest.fixture
+def kafka() -> FakeKafka:
+    made = FakeKafka()
+    made.topic("t", 2)
+    return made
+
+
+def reset(fake: FakeBroker) -> None:
+    pending = fake.broker.reset.reset()
+    fake.run()
+    assert answers_of(pending) == [None]
+
+
+def rows_left(fake: FakeBroker) -> set[str]:
+    """The tables that have rows, when background jobs are done."""
+    fake.scheduler.advance(1000)
+    assert fake.log.partition_ids() == []
+    return {name for name, rows in fake.store.tables.items() if rows}
+
+
+def test_topics_and_their_records_are_deleted(kafka: FakeKafka) -> None:
+    topic_id = kafka.existing().topic_id
+    kafka.appended(record_batch(["a"]))
+    client = kafka.client()
+    reset(kafka)
+    assert error_codes(client.ask(produce(), 9)) == {UNKNOWN_TOPIC}
+    assert kafka.topic("t").topic_id != topic_id
+    assert error_codes(client.ask(produce(), 9)) == {0}
+    assert kafka.partition().durable.next_offset == 1
+    reset(kafka)
+    assert rows_left(kafka) == {"cluster", "counters"}
+    assert not client.closed
+
+
+def test_members_of_classic_groups_are_unknown_and_join_again(kafka: FakeKafka) -> None:
+    member = Member(kafka)
+    assert member.join().error_code == 0
+    persist_offsets(kafka, "g", "t", 0)
+    reset(kafka)
+    assert not list(kafka.broker.groups.registry)
+    heartbeat = heartbeat_request(member.generation_id, member.member_id)
+    assert member.client.ask(heartbeat, 4).error_code == UNKNOWN_MEMBER_ID
+    member.member_id = ""
+    assert member.join().error_code == 0
+
+
+def test_a_member_that_waits_for_others_is_unknown_at_once(kafka: FakeKafka) -> None:
+    first, second = Member(kafka), Member(kafka)
+    first.join()
+    second.begin_join()
+    kafka.run()
+    assert second.client.frames() == []
+    reset(kafka)
+    [response] = second.client.answers()
+    assert response.error_code == UNKNOWN_MEMBER_ID
+
+
+def test_members_of_consumer_groups_are_unknown(kafka: FakeKafka) -> None:
+    fields = {"group_id": "g", "member_id": "m", "rebalance_timeout_ms": 10_000}
+    joining = {"member_epoch": 0, "subscribed_topic_names": ["t"], "topic_partitions": []}
+    client = kafka.client()
+    joined = client.ask(build(ConsumerGroupHeartbeatRequest, fields | joining), 1)
+    assert joined.error_code == 0
+    reset(kafka)
+    beat = build(ConsumerGroupHeartbeatRequest, fields | {"member_epoch": joined.member_epoch})
+    assert client.ask(beat, 1).error_code == UNKNOWN_MEMBER_ID
+    assert len(kafka.restarted().broker.groups.registry) == 0
+
+
+def test_dynamic_configs_are_reset(kafka: FakeKafka) -> None:
+    client = kafka.client()
+    for kind, name, config, value in (
+        (BROKER, "", "message.max.bytes", "1000"),
+        (BROKER, "1", "message.max.bytes", "2000"),
+        (GROUP, "g", "consumer.session.timeout.ms", "50000"),
+    ):
+        assert change(client, kind, name, (config, SET, value)) == (0, "")
+    default = FakeKafka().config.message_max_bytes
+    assert kafka.config.message_max_bytes == 2000
+    reset(kafka)
+    assert kafka.config.message_max_bytes == default
+    assert kafka.broker.groups.configs.names() == []
+    assert kafka.restarted().config.message_max_bytes == default
+
+
+def test_everything_is_deleted_in_one_commit_or_nothing(kafka: FakeKafka) -> None:
+    persist_offsets(kafka, "g", "t", 0)
+    kafka.run()
+    before = kafka.commit.count
+    kafka.commit.fail_next()
+    pending = kafka.broker.reset.reset()
+    kafka.run()
+    [failure] = answers_of(pending)
+    assert isinstance(failure, StorageFailed)
+    assert kafka.commit.count == before + 1
+    assert isinstance(kafka.broker.catalog.topic("t"), Topic)
+    assert kafka.broker.groups.offsets.has("g", "t", 0)
+
+
+def test_an_empty_broker_has_nothing_to_delete() -> None:
+    fake = FakeBroker()
+    before = fake.commit.count
+    reset(fake)
+    assert fake.commit.count == before
+
+
+def test_a_broker_that_loads_its_offsets_refuses(kafka: FakeKafka) -> None:
+    kafka.broker.groups.offsets.loaded = False
+    with pytest.raises(CoordinatorLoadInProgress):
+        kafka.broker.reset.reset()
