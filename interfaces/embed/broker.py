@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from interfaces.embed.admin import Admin
 from interfaces.embed.aio import Aio
 from interfaces.embed.process import BrokerProcess
 from interfaces.embed.records import Data, Record, entries_of, record_of
 from interfaces.embed.rest import RestError
+from interfaces.embed.testing import Clock, Duration, Fault, milliseconds
 
 Found = TypeVar("Found")
 
@@ -95,11 +96,48 @@ class Broker(BrokerProcess):
 
         _wait(look, timeout_s, state)
 
-    def __enter__(self) -> Broker:
-        self.start()
-        return self
+    def fail(
+        self,
+        api: str = "*",
+        error: str | None = None,
+        *,
+        delay: Duration = 0,
+        disconnect: str | None = None,
+        times: int | None = 1,
+        topic: str | None = None,
+        group: str | None = None,
+        client_id: str | None = None,
+    ) -> Fault:
+        """The next requests that match get `error`, as "NOT_LEADER_OR_FOLLOWER", or lose their
+        connection "before" they are handled or "after" it, or are only delayed. `times`: how many;
+        None is all, until the fault is removed.
+        """
+        fields: dict[str, object] = {
+            "api": api,
+            "error": error,
+            "delay_ms": milliseconds(delay),
+            "disconnect": disconnect,
+            "times": times,
+            "topic": topic,
+            "group": group,
+            "client_id": client_id,
+        }
+        return Fault(self.rest, fields)
 
-    async def __aenter__(self) -> Broker:
+    def move_coordinator(self, group: str) -> None:
+        """Each client of the group gets NOT_COORDINATOR until it looks for the coordinator."""
+        self.rest.post("test", "coordinator", body={"group": group})
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the broker: `broker.clock.advance("10m")`."""
+        return Clock(self.rest)
+
+    def reset(self) -> None:
+        """Deletes all topics, groups, dynamic configs and faults; clients stay connected."""
+        self.rest.post("test", "reset", body=None)
+
+    async def __aenter__(self) -> Self:
         await self.aio.start()
         return self
 

@@ -39,7 +39,8 @@ class BrokerProcess:
 
     In memory unless `storage` (a URL) or `data` (a folder that persists) is set. `settings` are
     those of docs/settings.md; those of the environment have no effect. `admin`: with REST, on a
-    free port. `executable`, or $OTTLA_EXECUTABLE: the program to run in place of this package.
+    free port, and the setting `testing`. `executable`, or $OTTLA_EXECUTABLE: the program to run in
+    place of this package.
     """
 
     #: `interfaces.main`, relative to this package.
@@ -57,7 +58,8 @@ class BrokerProcess:
     ) -> None:
         self._storage = "memory://" if storage is None and data is None else storage
         self._data = None if data is None else Path(data).absolute()
-        self._settings = dict(settings or {})
+        self._settings: dict[str, object] = {"testing": True} if admin else {}
+        self._settings |= settings or {}
         self._has_rest = admin
         self._executable = executable
         self._start_timeout_s = start_timeout_s

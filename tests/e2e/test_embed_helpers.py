@@ -136,3 +136,39 @@ def test_on_an_event_loop_the_same_methods_are_coroutines() -> None:
 
     [record] = asyncio.run(story())
     assert record.value == b"coffee"
+
+
+def test_a_producer_retries_while_its_requests_fail(broker: Broker) -> None:
+    broker.create_topic("retried")
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "retry.backoff.ms": 1})
+    with broker.fail("Produce", "NOT_LEADER_OR_FOLLOWER", times=None, topic="retried") as fault:
+        producer.produce("retried", b"coffee")
+        while fault.matched < 2:
+            producer.poll(0.001)
+    assert producer.flush(20) == 0
+    assert fault.matched >= 2
+    assert [record.value for record in broker.records("retried")] == [b"coffee"]
+
+
+def test_an_idempotent_producer_writes_once_when_the_response_is_lost(broker: Broker) -> None:
+    broker.create_topic("once")
+    settings = {"bootstrap.servers": broker.bootstrap_servers, "enable.idempotence": True}
+    producer = Producer(settings | {"reconnect.backoff.ms": 1, "retry.backoff.ms": 1})
+    lost = broker.fail("Produce", disconnect="after", delay="1ms")
+    producer.produce("once", b"coffee")
+    assert producer.flush(20) == 0
+    assert lost.matched == 1
+    assert len(broker.records("once")) == 1
+
+
+def test_a_reset_removes_everything_but_the_broker(broker: Broker) -> None:
+    broker.create_topic("orders-of-today")
+    with broker.fail("Fetch", delay=0.001, times=None):
+        broker.reset()
+        assert broker.admin.topics() == []
+
+
+def test_the_clock_of_the_broker_goes_forward(broker: Broker) -> None:
+    before = broker.clock.now_ms()
+    broker.clock.advance("10m")
+    assert broker.clock.now_ms() >= before + 600_000

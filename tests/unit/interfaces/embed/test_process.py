@@ -54,9 +54,11 @@ def test_a_broker_runs_in_another_process_until_the_block_ends() -> None:
         ({"storage": "lmdb:///a/folder"}, {"storage": "lmdb:///a/folder", "data": None}),
         (
             {"settings": {"num.partitions": 3, "auto.create.topics.enable": False}},
-            {"set": ["num.partitions=3", "auto.create.topics.enable=false"]},
+            {"set": ["testing=true", "num.partitions=3", "auto.create.topics.enable=false"]},
         ),
         ({"settings": {"admin.listeners": "127.0.0.1:1234"}}, {"admin": None}),
+        ({"settings": {"testing": False}}, {"set": ["testing=false"]}),
+        ({"admin": False}, {"admin": "off", "set": []}),
     ],
 )
 def test_arguments_become_options_of_the_command(
