@@ -52,7 +52,7 @@ def _shared_app() -> FastAPI:
     return app
 
 
-def app_of(admin: Admin) -> FastAPI:
+def app_of(admin: Admin, testing: bool = True) -> FastAPI:
     """FastAPI takes a tenth of a second to make an app, so there is one, with this Admin."""
     _current.admin = admin
     return _shared_app()

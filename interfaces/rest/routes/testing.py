@@ -20,6 +20,7 @@ from interfaces.rest.shapes.testing import (
     MoveCoordinator,
     NewFault,
     ResetDone,
+    SnapshotBody,
 )
 from interfaces.rest.testing import Testing
 
@@ -90,6 +91,22 @@ class TestingRoutes(ShortRoutes):
         if failure is not None:
             raise failure
         return JsonResponse(body)
+
+    @post("/snapshots", SnapshotBody, status_code=201)
+    async def take_snapshot(self) -> JsonResponse:
+        """Of topics with their ids, records, producers, groups, offsets and configs."""
+        return JsonResponse(SnapshotBody(snapshot_id=self._testing.take_snapshot()), 201)
+
+    @post("/snapshots/{snapshot_id}/restore", SnapshotBody)
+    async def restore_snapshot(self, snapshot_id: str) -> JsonResponse:
+        """Replaces all data; connections of Kafka clients end, as with a restart of the broker."""
+        await self._testing.restore_snapshot(snapshot_id)
+        return JsonResponse(SnapshotBody(snapshot_id=snapshot_id))
+
+    @delete("/snapshots/{snapshot_id}")
+    async def delete_snapshot(self, snapshot_id: str) -> Response:
+        self._testing.delete_snapshot(snapshot_id)
+        return Response(status_code=204)
 
 
 def _check_name(field: str, name: str, known: Collection[str]) -> None:

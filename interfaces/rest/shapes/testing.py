@@ -97,3 +97,7 @@ class ResetDone(TypedDict):
 
     topics: int
     groups: int
+
+
+class SnapshotBody(TypedDict):
+    snapshot_id: str

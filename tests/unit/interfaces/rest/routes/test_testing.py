@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from domain.errors import ResourceNotFound
 from interfaces.kafka.requests.faults import Faults
 from tests.fakes.admin import FakeAdmin
 
@@ -16,6 +17,12 @@ class FakeTesting:
         self.faults = Faults(admin.fake.scheduler)
         self._clock = admin.fake.clock
         self.advanced_ms = 0
+
+    async def restore_snapshot(self, snapshot_id: str) -> None:
+        raise ResourceNotFound
+
+    def delete_snapshot(self, snapshot_id: str) -> None:
+        raise ResourceNotFound
 
     async def advance(self, by_ms: int) -> None:
         self._clock.advance(by_ms)
@@ -125,3 +132,8 @@ def test_a_reset_that_is_not_durable_fails(admin: FakeAdmin) -> None:
     admin.fake.commit.fail_next()
     assert admin.post("/test/reset").status == 503
     assert len(admin.get("/topics").json["data"]) == 1
+
+
+def test_an_unknown_snapshot_is_not_found(admin: FakeAdmin) -> None:
+    for method, path in (("POST", "/test/snapshots/s/restore"), ("DELETE", "/test/snapshots/s")):
+        assert admin.request(method, path).status == 404
