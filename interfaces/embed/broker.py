@@ -137,6 +137,15 @@ class Broker(BrokerProcess):
         """Deletes all topics, groups, dynamic configs and faults; clients stay connected."""
         self.rest.post("test", "reset", body=None)
 
+    def snapshot(self) -> str:
+        """Of all data; for `restore`."""
+        taken: str = self.rest.post("test", "snapshots", body=None)["snapshot_id"]
+        return taken
+
+    def restore(self, snapshot: str) -> None:
+        """Replaces all data. Connections of clients end, as when a broker restarts."""
+        self.rest.post("test", "snapshots", snapshot, "restore", body=None)
+
     async def __aenter__(self) -> Self:
         await self.aio.start()
         return self

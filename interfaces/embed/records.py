@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import base64
+import binascii
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -65,8 +65,9 @@ def _encoded(data: Data) -> dict[str, Any] | None:
 def _base64(data: Data) -> str | None:
     if data is None:
         return None
-    return base64.b64encode(data.encode() if isinstance(data, str) else data).decode()
+    content = data.encode() if isinstance(data, str) else data
+    return binascii.b2a_base64(content, newline=False).decode()
 
 
 def _decoded(data: str | None) -> bytes | None:
-    return None if data is None else base64.b64decode(data)
+    return None if data is None else binascii.a2b_base64(data)

@@ -172,3 +172,15 @@ def test_the_clock_of_the_broker_goes_forward(broker: Broker) -> None:
     before = broker.clock.now_ms()
     broker.clock.advance("10m")
     assert broker.clock.now_ms() >= before + 600_000
+
+
+def test_a_restored_snapshot_has_the_records_of_its_time(broker: Broker) -> None:
+    broker.create_topic("stock", partitions=2)
+    broker.produce("stock", "coffee", "tea")
+    snapshot = broker.snapshot()
+    before = broker.records("stock")
+    broker.produce("stock", "water")
+    broker.create_topic("stock-of-tomorrow")
+    broker.restore(snapshot)
+    assert broker.records("stock") == before
+    assert "stock-of-tomorrow" not in broker.admin.topics()
