@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeVar
 
 from interfaces.embed.admin import Admin
 from interfaces.embed.aio import Aio
 from interfaces.embed.process import BrokerProcess
-from interfaces.embed.records import Data, Record, entries_of, record_of
+from interfaces.embed.records import Data, Headers, Record, entries_of, record_of
 from interfaces.embed.rest import RestError
 from interfaces.embed.testing import Clock, Duration, Fault, milliseconds
 
@@ -50,7 +50,7 @@ class Broker(BrokerProcess):
         topic: str,
         *values: Data,
         key: Data = None,
-        headers: Iterable[tuple[str, Data]] = (),
+        headers: Headers = (),
         partition: int | None = None,
     ) -> None:
         """Returns when the records are durable. The topic has to exist."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import binascii
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 #: Of one request: REST takes 1000 records, and `admin.request.max.bytes`.
@@ -12,6 +12,9 @@ MAX_BYTES = 256 * 1024
 
 #: Text is sent in UTF-8; None is a null.
 Data = bytes | str | None
+
+
+Headers = Iterable[tuple[str, Data]] | Mapping[str, Data]
 
 
 class Record(NamedTuple):
@@ -38,12 +41,13 @@ def record_of(topic: str, body: dict[str, Any]) -> Record:
 
 
 def entries_of(
-    values: Iterable[Data], key: Data, headers: Iterable[tuple[str, Data]], partition: int | None
+    values: Iterable[Data], key: Data, headers: Headers, partition: int | None
 ) -> Iterator[list[dict[str, Any]]]:
     """The entries of requests that are small enough."""
+    pairs = headers.items() if isinstance(headers, Mapping) else headers
     same = {
         "key": _encoded(key),
-        "headers": [{"name": name, "value": _base64(value)} for name, value in headers],
+        "headers": [{"name": name, "value": _base64(value)} for name, value in pairs],
         "partition_id": partition,
     }
     entries: list[dict[str, Any]] = []
@@ -52,8 +56,9 @@ def entries_of(
         if len(entries) == MAX_RECORDS or size >= MAX_BYTES:
             yield entries
             entries, size = [], 0
-        entries.append({"id": str(len(entries)), "value": _encoded(value), **same})
-        size += len(value or b"")
+        encoded = _encoded(value)
+        entries.append({"id": str(len(entries)), "value": encoded, **same})
+        size += len(encoded["data"]) if encoded else 0
     if entries:
         yield entries
 
