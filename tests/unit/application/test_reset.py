@@ -7,7 +7,6 @@ import pytest
 from domain.errors import CoordinatorLoadInProgress, StorageFailed
 from domain.topics.topic import Topic
 from interfaces.kafka.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
-from tests.fakes.answers import answers_of, error_codes
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 from tests.fakes.classic_members import Member
@@ -16,6 +15,7 @@ from tests.fakes.client import FakeKafka
 from tests.fakes.config_requests import BROKER, GROUP, SET, change
 from tests.fakes.groups import persist_offsets
 from tests.fakes.requests import produce
+from tests.fakes.results import error_codes, results_of
 from tests.fakes.structs import build
 
 UNKNOWN_MEMBER_ID, UNKNOWN_TOPIC = 25, 3
@@ -31,7 +31,7 @@ def kafka() -> FakeKafka:
 def reset(fake: FakeBroker) -> None:
     pending = fake.broker.reset.reset()
     fake.run()
-    assert answers_of(pending) == [None]
+    assert results_of(pending) == [None]
 
 
 def rows_left(fake: FakeBroker) -> set[str]:
@@ -46,9 +46,9 @@ def test_topics_and_their_records_are_deleted(kafka: FakeKafka) -> None:
     kafka.appended(record_batch(["a"]))
     client = kafka.client()
     reset(kafka)
-    assert error_codes(client.ask(produce(), 9)) == {UNKNOWN_TOPIC}
+    assert error_codes(client.request(produce(), 9)) == {UNKNOWN_TOPIC}
     assert kafka.topic("t").topic_id != topic_id
-    assert error_codes(client.ask(produce(), 9)) == {0}
+    assert error_codes(client.request(produce(), 9)) == {0}
     assert kafka.partition().durable.next_offset == 1
     reset(kafka)
     assert rows_left(kafka) == {"cluster", "counters"}
@@ -62,7 +62,7 @@ def test_members_of_classic_groups_are_unknown_and_join_again(kafka: FakeKafka) 
     reset(kafka)
     assert not list(kafka.broker.groups.registry)
     heartbeat = heartbeat_request(member.generation_id, member.member_id)
-    assert member.client.ask(heartbeat, 4).error_code == UNKNOWN_MEMBER_ID
+    assert member.client.request(heartbeat, 4).error_code == UNKNOWN_MEMBER_ID
     member.member_id = ""
     assert member.join().error_code == 0
 
@@ -74,7 +74,7 @@ def test_a_member_that_waits_for_others_is_unknown_at_once(kafka: FakeKafka) -> 
     kafka.run()
     assert second.client.frames() == []
     reset(kafka)
-    [response] = second.client.answers()
+    [response] = second.client.responses()
     assert response.error_code == UNKNOWN_MEMBER_ID
 
 
@@ -82,11 +82,11 @@ def test_members_of_consumer_groups_are_unknown(kafka: FakeKafka) -> None:
     fields = {"group_id": "g", "member_id": "m", "rebalance_timeout_ms": 10_000}
     joining = {"member_epoch": 0, "subscribed_topic_names": ["t"], "topic_partitions": []}
     client = kafka.client()
-    joined = client.ask(build(ConsumerGroupHeartbeatRequest, fields | joining), 1)
+    joined = client.request(build(ConsumerGroupHeartbeatRequest, fields | joining), 1)
     assert joined.error_code == 0
     reset(kafka)
     beat = build(ConsumerGroupHeartbeatRequest, fields | {"member_epoch": joined.member_epoch})
-    assert client.ask(beat, 1).error_code == UNKNOWN_MEMBER_ID
+    assert client.request(beat, 1).error_code == UNKNOWN_MEMBER_ID
     assert len(kafka.restarted().broker.groups.registry) == 0
 
 
@@ -113,7 +113,7 @@ def test_everything_is_deleted_in_one_commit_or_nothing(kafka: FakeKafka) -> Non
     kafka.commit.fail_next()
     pending = kafka.broker.reset.reset()
     kafka.run()
-    [failure] = answers_of(pending)
+    [failure] = results_of(pending)
     assert isinstance(failure, StorageFailed)
     assert kafka.commit.count == before + 1
     assert isinstance(kafka.broker.catalog.topic("t"), Topic)

@@ -14,13 +14,13 @@ from interfaces.kafka.requests.faults import Fault, Faults
 from interfaces.kafka.wire.messages.fetch import FetchRequest
 from interfaces.kafka.wire.messages.find_coordinator import FindCoordinatorRequest
 from interfaces.kafka.wire.messages.metadata import MetadataRequest
-from tests.fakes.answers import error_codes
 from tests.fakes.broker import FakeBroker
 from tests.fakes.classic_requests import heartbeat_request
 from tests.fakes.client import FakeClient, FakeListener
 from tests.fakes.logs import FakeRequestLog
 from tests.fakes.plain_requests import plain_request
 from tests.fakes.requests import fetch, metadata, produce
+from tests.fakes.results import error_codes
 
 TIMED_OUT, NOT_LEADER, NOT_COORDINATOR, OUT_OF_RANGE = 7, 6, 16, 1
 UNKNOWN_MEMBER_ID, SESSION_NOT_FOUND = 25, 70
@@ -56,14 +56,14 @@ def test_every_request_can_fail_in_every_version(kafka: FaultyKafka, api: Api) -
     fault = kafka.faults.add("*", error="REQUEST_TIMED_OUT", times=None)
     for version in range(api.first_served, api.max_version + 1):
         request = plain_request(api.name, version, kafka.existing().topic_id)
-        assert error_codes(kafka.client().ask(request, version)) - {0} == {TIMED_OUT}, version
+        assert error_codes(kafka.client().request(request, version)) - {0} == {TIMED_OUT}, version
     assert fault.matched == api.max_version + 1 - api.first_served
     assert kafka.events.of("request_failed") == []
 
 
 def test_only_so_many_requests_match(client: FakeClient, kafka: FaultyKafka) -> None:
     fault = kafka.faults.add("Produce", error="NOT_LEADER_OR_FOLLOWER", times=2)
-    codes = [error_codes(client.ask(produce(), 9)) for _ in range(3)]
+    codes = [error_codes(client.request(produce(), 9)) for _ in range(3)]
     assert codes == [{NOT_LEADER}, {NOT_LEADER}, {0}]
     assert fault.matched == 2
     assert kafka.partition().durable.next_offset == 1
@@ -78,15 +78,15 @@ def test_a_request_with_other_names_does_not_match(
     client: FakeClient, kafka: FaultyKafka, fields: dict[str, Any]
 ) -> None:
     kafka.faults.add("Produce", error="NOT_LEADER_OR_FOLLOWER", **fields)
-    assert error_codes(client.ask(produce(), 9)) == {0}
+    assert error_codes(client.request(produce(), 9)) == {0}
 
 
 def test_a_request_with_the_same_names_matches(client: FakeClient, kafka: FaultyKafka) -> None:
     kafka.faults.add("Produce", error="NOT_LEADER_OR_FOLLOWER", topic="t", client_id="a-client")
     kafka.faults.add("Heartbeat", error="REQUEST_TIMED_OUT", group="g")
     by_id = plain_request("produce", 13, kafka.existing().topic_id)
-    assert error_codes(client.ask(by_id, 13)) == {NOT_LEADER}
-    assert error_codes(client.ask(heartbeat_request(1, "m"), 4)) == {TIMED_OUT}
+    assert error_codes(client.request(by_id, 13)) == {NOT_LEADER}
+    assert error_codes(client.request(heartbeat_request(1, "m"), 4)) == {TIMED_OUT}
 
 
 def test_a_removed_fault_does_not_match(client: FakeClient, kafka: FaultyKafka) -> None:
@@ -95,7 +95,7 @@ def test_a_removed_fault_does_not_match(client: FakeClient, kafka: FaultyKafka) 
     assert not kafka.faults.remove(fault.fault_id)
     kafka.faults.add("Produce", error="NOT_LEADER_OR_FOLLOWER", times=None)
     kafka.faults.clear()
-    assert error_codes(client.ask(produce(), 9)) == {0}
+    assert error_codes(client.request(produce(), 9)) == {0}
 
 
 def test_the_number_of_faults_is_limited(
@@ -127,10 +127,10 @@ def test_a_delayed_request_is_handled_once_after_its_delay(
     client.send(produce("a"), 9)
     client.send(produce("b"), 9)
     kafka.scheduler.advance(99)
-    assert client.answers() == []
-    assert error_codes(other.ask(metadata("t"), 12)) == {0}, "other clients do not wait"
+    assert client.responses() == []
+    assert error_codes(other.request(metadata("t"), 12)) == {0}, "other clients do not wait"
     kafka.scheduler.advance(1)
-    assert [error_codes(one) for one in client.answers()] == [{0}, {0}]
+    assert [error_codes(one) for one in client.responses()] == [{0}, {0}]
     assert kafka.partition().durable.next_offset == 2
     assert fault.matched == 1
 
@@ -139,7 +139,7 @@ def test_a_delayed_request_then_fails(client: FakeClient, kafka: FaultyKafka) ->
     kafka.faults.add("Produce", delay_ms=100, error="REQUEST_TIMED_OUT")
     client.send(produce(), 9)
     kafka.scheduler.advance(100)
-    assert [error_codes(one) for one in client.answers()] == [{TIMED_OUT}]
+    assert [error_codes(one) for one in client.responses()] == [{TIMED_OUT}]
 
 
 def test_a_delayed_request_whose_client_disconnects_leaves_nothing(
@@ -214,7 +214,7 @@ def test_a_fetch_fails_for_each_of_its_partitions(
     client: FakeClient, kafka: FaultyKafka, version: int
 ) -> None:
     failing_fetch(kafka)
-    response = client.ask(fetch(), version)
+    response = client.request(fetch(), version)
     [partition] = response.responses[0].partitions
     assert (response.error_code, partition.error_code) == (0, OUT_OF_RANGE)
     assert partition.records == b""
@@ -223,19 +223,19 @@ def test_a_fetch_fails_for_each_of_its_partitions(
 def test_a_fetch_in_a_session_is_repeated_with_its_partitions(
     client: FakeClient, kafka: FaultyKafka
 ) -> None:
-    opened = client.ask(in_session(0, 0), 12)
+    opened = client.request(in_session(0, 0), 12)
     fault = failing_fetch(kafka, topic="t")
-    assert client.ask(in_session(opened.session_id, 1), 12).error_code == SESSION_NOT_FOUND
+    assert client.request(in_session(opened.session_id, 1), 12).error_code == SESSION_NOT_FOUND
     assert fault.matched == 0
-    assert error_codes(client.ask(in_session(0, 0), 12)) == {0, OUT_OF_RANGE}
+    assert error_codes(client.request(in_session(0, 0), 12)) == {0, OUT_OF_RANGE}
 
 
 def test_an_error_of_the_session_fails_the_whole_fetch(
     client: FakeClient, kafka: FaultyKafka
 ) -> None:
-    opened = client.ask(in_session(0, 0), 12)
+    opened = client.request(in_session(0, 0), 12)
     fault = kafka.faults.add("Fetch", error="INVALID_FETCH_SESSION_EPOCH")
-    assert client.ask(in_session(opened.session_id, 1), 12).error_code == 71
+    assert client.request(in_session(opened.session_id, 1), 12).error_code == 71
     assert fault.matched == 1
 
 
@@ -252,13 +252,13 @@ def test_each_client_has_to_find_a_moved_coordinator_again(
     kafka.faults.move_coordinator("g")
 
     def heartbeat(group: str = "g") -> set[int]:
-        return error_codes(client.ask(heartbeat_request(1, "m", group), 4))
+        return error_codes(client.request(heartbeat_request(1, "m", group), 4))
 
     assert heartbeat() == {NOT_COORDINATOR}
     assert heartbeat("another") == {UNKNOWN_MEMBER_ID}
-    assert error_codes(client.ask(find_coordinator("another"), 4)) == {0}
+    assert error_codes(client.request(find_coordinator("another"), 4)) == {0}
     assert heartbeat() == {NOT_COORDINATOR}
-    assert error_codes(client.ask(find_coordinator("g"), 4)) == {0}
+    assert error_codes(client.request(find_coordinator("g"), 4)) == {0}
     assert heartbeat() == {UNKNOWN_MEMBER_ID}
 
 
@@ -266,4 +266,4 @@ def test_requests_without_a_name_do_not_match_a_name(
     client: FakeClient, kafka: FaultyKafka
 ) -> None:
     kafka.faults.add("*", error="REQUEST_TIMED_OUT", topic="t")
-    assert error_codes(client.ask(MetadataRequest(topics=None), 12)) == {0}
+    assert error_codes(client.request(MetadataRequest(topics=None), 12)) == {0}

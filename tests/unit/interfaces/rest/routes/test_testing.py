@@ -2,39 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from domain.errors import ResourceNotFound
-from interfaces.kafka.requests.faults import Faults
 from tests.fakes.admin import FakeAdmin
-
-
-class FakeTesting:
-    def __init__(self, admin: FakeAdmin) -> None:
-        self.faults = Faults(admin.fake.scheduler)
-        self._clock = admin.fake.clock
-        self.advanced_ms = 0
-
-    async def restore_snapshot(self, snapshot_id: str) -> None:
-        raise ResourceNotFound
-
-    def delete_snapshot(self, snapshot_id: str) -> None:
-        raise ResourceNotFound
-
-    async def advance(self, by_ms: int) -> None:
-        self._clock.advance(by_ms)
-        self.advanced_ms += by_ms
-
-
-@pytest.fixture
-def admin() -> FakeAdmin:
-    made = FakeAdmin()
-    made.admin = replace(made.admin, testing=FakeTesting(made))
-    return made
-
 
 FAULT = {
     "api": "Produce",
