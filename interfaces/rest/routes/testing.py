@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from difflib import get_close_matches
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,6 +22,7 @@ from interfaces.rest.shapes.testing import (
     SnapshotBody,
 )
 from interfaces.rest.testing import Testing
+from interfaces.suggestions import did_you_mean
 
 
 class TestingRoutes(ShortRoutes):
@@ -111,7 +111,4 @@ class TestingRoutes(ShortRoutes):
 
 def _check_name(field: str, name: str, known: Collection[str]) -> None:
     if name not in known:
-        lower = {each.lower(): each for each in known}
-        close = get_close_matches(name.lower(), lower, 1)
-        hint = f"; did you mean {lower[close[0]]}?" if close else ""
-        raise RestError(422, f"{field}: unknown name {name}{hint}", 42201)
+        raise RestError(422, f"{field}: unknown name {name}{did_you_mean(name, known)}", 42201)

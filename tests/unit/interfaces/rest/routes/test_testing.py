@@ -55,11 +55,11 @@ def test_a_moved_coordinator_is_a_fault(admin: FakeAdmin) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ({"api": "produce", "delay_ms": 1}, "api: unknown name produce; did you mean Produce?"),
+        ({"api": "produce", "delay_ms": 1}, "api: unknown name produce (did you mean Produce?)"),
         ({"api": "Nonsense", "delay_ms": 1}, "api: unknown name Nonsense"),
         (
             {"api": "*", "error": "NOT_LEADER_FOR_PARTITION"},
-            "error: unknown name NOT_LEADER_FOR_PARTITION; did you mean NOT_LEADER_OR_FOLLOWER?",
+            "error: unknown name NOT_LEADER_FOR_PARTITION (did you mean NOT_LEADER_OR_FOLLOWER?)",
         ),
         ({"api": "*"}, "error, disconnect or delay_ms is required"),
         (
