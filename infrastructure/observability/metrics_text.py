@@ -1,4 +1,4 @@
-"""Prometheus's text format, version 0.0.4. Why not by a library: docs/adr/0021."""
+"""Prometheus's text format, version 0.0.4. Why not by a library: docs/internals/adr/0021."""
 
 from __future__ import annotations
 

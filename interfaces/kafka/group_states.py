@@ -1,4 +1,4 @@
-"""Draws the diagram in docs/groups.md from TRANSITIONS: `python -m interfaces.kafka.group_states`.
+"""Draws the diagram of docs/internals/groups.md: `python -m interfaces.kafka.group_states`.
 
 It prints the page with a new diagram between the two marks.
 """
@@ -13,7 +13,7 @@ BEGINNING = (
     "<!-- drawn by interfaces/kafka/group_states.py: change domain/groups/classic/states.py -->"
 )
 END = "<!-- as far as here -->"
-PAGE = Path("docs/groups.md")
+PAGE = Path("docs/internals/groups.md")
 
 
 def diagram() -> str:

@@ -160,7 +160,7 @@ async def serve(
 
 
 def _collect_rarely() -> None:
-    """Requests leave no cycles, and objects of the start live for ever: docs/adr/0004."""
+    """Requests leave no cycles, and objects of the start live for ever: docs/internals/adr/0004."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*COLLECTION_THRESHOLDS)

@@ -1,4 +1,4 @@
-"""docs/evidence.md names a test or a command for each promise; all of them exist."""
+"""docs/internals/evidence.md names a test or a command for each promise; all of them exist."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.architecture.repository import ROOT
 
 def promises() -> list[tuple[str, list[str]]]:
     """The rows of all tables: a promise, and the proofs in backquotes."""
-    page = (ROOT / "docs/evidence.md").read_text("utf-8")
+    page = (ROOT / "docs/internals/evidence.md").read_text("utf-8")
     rows = [line.strip().strip("|").split("|") for line in page.splitlines() if line[:1] == "|"]
     found = [(row[0].strip(), re.findall(r"`([^`]+)`", row[-1])) for row in rows]
     return [row for row in found if row[0] not in ("promise", "---")]

@@ -12,6 +12,7 @@ from tests.architecture.repository import ROOT, tracked_files
 PAGES = [name for name in tracked_files() if name.endswith(".md")]
 FOLDERS = "domain|application|infrastructure|interfaces|tests|scripts|docs"
 REFERENCE = re.compile(rf"`((?:\./)?(?:{FOLDERS})/[\w./-]*)(?::([A-Za-z_][\w.]*))?`")
+FOR_USERS = re.compile(r"README\.md|docs/[^/]+\.md")
 #: A placeholder in how-to steps.
 PLACEHOLDER = re.compile(r"\bNAME\b|_NAME\b")
 
@@ -46,6 +47,14 @@ def test_names_in_pages_exist(page: str) -> None:
     assert missing == []
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if FOR_USERS.fullmatch(page)])
+def test_pages_for_users_name_no_source_files(page: str) -> None:
+    named = [
+        path for path, _ in references(page) if not path.startswith(("docs/", "scripts/", "./"))
+    ]
+    assert named == []
+
+
 def test_the_page_about_requests_names_functions() -> None:
-    named = [name for _, name in references("docs/request-flow.md") if name]
+    named = [name for _, name in references("docs/internals/request-flow.md") if name]
     assert len(named) > 30

@@ -21,7 +21,7 @@ from tests.bench.runs import medians
 from tests.tool import Arguments
 
 #: The page for the results, if none is named.
-PAGE = Path("docs/performance.md")
+PAGE = Path("docs/internals/performance.md")
 BEGIN, END = "<!-- {}: begin -->", "<!-- {}: end -->"
 
 _RAW = {

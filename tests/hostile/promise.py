@@ -1,4 +1,4 @@
-"""THE formula of docs/memory.md: what the broker's own memory stays under by its settings.
+"""THE formula of docs/internals/memory.md: the bound of the broker's own memory by its settings.
 
 Own memory is RssAnon: mapped pages of the store are the system's cache.
 """

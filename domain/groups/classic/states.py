@@ -1,6 +1,6 @@
 """The states of a classic group, and the table of their transitions.
 
-`next_state` uses this table only, and docs/groups.md shows it.
+`next_state` uses this table only, and docs/internals/groups.md shows it.
 """
 
 from __future__ import annotations

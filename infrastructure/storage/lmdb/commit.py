@@ -5,7 +5,7 @@ transaction belongs to its thread and excludes other writers, so it begins with 
 a pass and ends with that pass's commit, on the same thread. The first change that fails ends it at
 once: nothing of the pass is persisted, and the commit returns the failure.
 
-With `flush = commit` the fsync happens within the commit; docs/adr/0002 has the measurement. With
+With `flush = commit` the fsync happens within the commit: docs/internals/adr/0002 measured it. With
 `interval`, `start_flush` is called every so often and the fsync waits in a thread of its own; when
 it is done, what it has synced is the new recovery point. What survives what: see environment.py.
 """

@@ -13,7 +13,7 @@
 
 Layout: `batches` (partition id u32, last offset u64, big-endian -> batches), `timestamps`
 (partition id, largest timestamp so far -> last offset), `rows` (table NUL key -> value). See
-docs/storage.md.
+docs/internals/storage.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The loader remembers which pages are in memory: those that this process wrote lately, and those that
 the thread loaded. Any other read goes through the thread, which moves a cursor over the
 entries: py-lmdb touches each of their pages without the interpreter's lock. Its read transactions
-end after a megabyte, and before the map grows or is closed. See docs/adr/0013.
+end after a megabyte, and before the map grows or is closed. See docs/internals/adr/0013.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Without a sync in each commit the disk may receive a new root before the pages it points to, while
 pages of the old root are already overwritten. So under `flush = interval` the newest synced root is
 written to a file beside the store, and a read transaction on it stops LMDB from reusing its pages.
-After a power cut that root is restored. See docs/adr/0005.
+After a power cut that root is restored. See docs/internals/adr/0005.
 
 The file `ottla.unsynced` exists while the store may have data that is not synced; closing the store
 removes it. It has two slots, written in turn, so that one of them is always intact:

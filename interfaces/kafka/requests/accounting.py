@@ -2,7 +2,7 @@
 
 This is a hot path: each request passes once. All requests are counted, with their bytes and their
 total time. The time of each stage (queue, decode, handle, wait, send) is recorded for 1,000
-requests a second, and for failed and slow ones; docs/performance.md has the cost.
+requests a second, and for failed and slow ones; docs/internals/performance.md has the cost.
 
 Reading the clock costs more than counting. So a repeated produce request is timed stage by stage
 only if the stages will be recorded or the request log may want them. Otherwise only its arrival and

@@ -144,6 +144,6 @@ class BrokerMetrics:
 
 
 def _freeze() -> None:
-    """Otherwise one collection examines all partitions that a scrape loaded: docs/adr/0004."""
+    """One collection would examine all partitions of a scrape: docs/internals/adr/0004."""
     gc.collect(0)
     gc.freeze()

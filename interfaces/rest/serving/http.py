@@ -55,7 +55,7 @@ class UvicornServer:
         self._server.lifespan = of_uvicorn.lifespan_class(of_uvicorn)
 
     async def serve(self, listening: list[socket.socket]) -> None:
-        # What was imported lives for ever: see docs/adr/0004.
+        # What was imported lives for ever: see docs/internals/adr/0004.
         gc.freeze()
         await self._server.startup(listening)
 
