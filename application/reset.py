@@ -1,8 +1,8 @@
 """Reset: deletes all topics, groups, committed offsets and dynamic configs, in one commit.
 
-For tests: clients stay connected. Members of groups are unknown afterwards, and join again; a
-consumer group that had members stays in memory, empty. The data of the topics is removed later, as
-that of all deleted topics.
+For tests: clients stay connected, and `advertised.listeners` stays. Members of groups are unknown
+afterwards, and join again; a consumer group that had members stays in memory, empty. The data of
+the topics is removed later, as that of all deleted topics.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from domain.errors import BrokerError, UnknownMemberId
 from domain.groups.consumer.group import ConsumerGroup
 from domain.topics.topic import Topic
 
-_NO_CONFIGS = ResourceConfigs({}, {})
+#: Without it, clients could not connect to a container any longer.
+_KEPT = "advertised.listeners"
 
 
 class ResetService:
@@ -57,7 +58,9 @@ class ResetService:
                 self._groups.put(ConsumerGroup(group.group_id))
         self._coordinator.fail_pending(UnknownMemberId())
         for resource in self._configs.altered():
-            self._configs.save(resource, _NO_CONFIGS, ignore)
+            configs = self._configs.find(resource).configs
+            kept = {_KEPT: configs[_KEPT]} if _KEPT in configs else {}
+            self._configs.save(resource, ResourceConfigs(kept, {}), ignore)
             keys.append((self._configs.runtime, resource))
         topics = self._delete_topics.delete(list(self._catalog))
         others = later(respond(keys, [None] * len(keys)))

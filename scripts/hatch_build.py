@@ -31,10 +31,14 @@ sys.exit(main())
 """
 
 SPARK = "interfaces/spark"
-#: `from ottla.spark import register`; it imports Spark when it is called.
-REGISTRATION = f"""from {HOME}.interfaces.spark.registration import register
+#: Modules that import their libraries only when a user imports them, or, with Spark, calls them.
+PUBLIC = {
+    "spark": ("interfaces.spark.registration", "register"),
+    "testcontainers": ("interfaces.embed.testcontainers", "OttlaContainer"),
+}
+PUBLIC_MODULE = """from {home}.{module} import {name}
 
-__all__ = ["register"]
+__all__ = ["{name}"]
 """
 #: Spark imports modules `pyspark_*` and registers their data sources.
 DEFAULT_SOURCE = """from {home}.{module} import {source} as DefaultSource
@@ -69,7 +73,9 @@ def stage(checkout: Path, target: Path) -> None:
     (package / "__main__.py").write_text(MAIN, "utf-8", newline="\n")
     (package / "_app" / "__init__.py").touch()
     (package / "py.typed").touch()
-    (package / "spark.py").write_text(REGISTRATION, "utf-8", newline="\n")
+    for public, (module, name) in PUBLIC.items():
+        code = PUBLIC_MODULE.format(home=HOME, module=module, name=name)
+        (package / f"{public}.py").write_text(code, "utf-8", newline="\n")
     for sources in sorted((checkout / SPARK).glob("*/sources.py")):
         code = data_source(sources.relative_to(checkout), sources.read_text("utf-8"))
         (target / f"{name_of(sources.parent.name)}.py").write_text(code, "utf-8", newline="\n")

@@ -108,7 +108,9 @@ class AlterConfigsService:
     def _broker(self, requested: RequestedConfigs, validate_only: bool, by: Requester) -> None:
         resource = self._broker_resource(requested.resource.name)
         before = self._configs.find(resource)
-        configs = altered_broker_configs(requested.base(before.configs), requested.alterations)
+        configs = altered_broker_configs(
+            requested.base(before.configs), requested.alterations, self._config
+        )
         self._save(resource, before, configs, requested, validate_only, by)
 
     def _broker_resource(self, name: str) -> Resource:

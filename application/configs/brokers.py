@@ -30,7 +30,7 @@ class BrokerConfigs:
         self._unused: dict[Resource, Configs] = {}
         for resource in (ALL_BROKERS, self.this_broker):
             self._set[resource], self._unused[resource] = split_unusable(
-                persisted.get(resource, NOTHING), _check, events, resource
+                persisted.get(resource, NOTHING), self._check, events, resource
             )
         self._configure()
 
@@ -50,9 +50,8 @@ class BrokerConfigs:
         self._config.configure(self._set[self.this_broker], self._set[ALL_BROKERS])
         self._catalog.reconfigured()
 
-
-def _check(configs: Configs) -> None:
-    for name in configs:
-        if name not in BrokerConfig.definitions:
-            raise BrokerError(f"Unknown broker config name: {name}")
-    validate_broker_configs(configs)
+    def _check(self, configs: Configs) -> None:
+        for name in configs:
+            if name not in BrokerConfig.definitions:
+                raise BrokerError(f"Unknown broker config name: {name}")
+        validate_broker_configs(configs, self._config)

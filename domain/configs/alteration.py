@@ -10,7 +10,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from domain.configs.broker import BrokerConfig
-from domain.configs.settings.definition import Definition, Kind
+from domain.configs.listeners import check_advertised, parse_addresses
+from domain.configs.settings.definition import Definition, Kind, Value
 from domain.errors import BrokerError, InvalidConfig, InvalidRequest
 
 
@@ -86,9 +87,11 @@ def _java_split(text: str) -> list[str]:
 
 # ---- brokers
 
+_ADVERTISED = "advertised.listeners"
+
 
 def altered_broker_configs(
-    current: Mapping[str, str], alterations: Iterable[Alteration]
+    current: Mapping[str, str], alterations: Iterable[Alteration], broker: BrokerConfig
 ) -> dict[str, str]:
     """The dynamic settings of one broker, or of all."""
 
@@ -105,11 +108,11 @@ def altered_broker_configs(
             # Kafka accepts it, as it may belong to a plugin. There are none here.
             raise InvalidConfig(f"Unknown broker config name: {alteration.name}")
     configs = altered(current, alterations, BrokerConfig.definitions, not_list)
-    validate_broker_configs(configs)
+    validate_broker_configs(configs, broker)
     return configs
 
 
-def validate_broker_configs(configs: Mapping[str, str]) -> None:
+def validate_broker_configs(configs: Mapping[str, str], broker: BrokerConfig) -> None:
     """Raises InvalidRequest, Kafka's code for broker configs; topics have InvalidConfig."""
     definitions = BrokerConfig.definitions
     fixed = sorted(name for name in configs if not definitions[name].dynamic)
@@ -117,6 +120,17 @@ def validate_broker_configs(configs: Mapping[str, str]) -> None:
         raise InvalidRequest(f"Cannot update these configs dynamically: Set({', '.join(fixed)})")
     for name, text in configs.items():
         try:
-            definitions[name].parse(text)
+            value = definitions[name].parse(text)
+            if name == _ADVERTISED:
+                _check_advertised(value, broker)
         except InvalidConfig as refused:
             raise InvalidRequest(refused.message) from None
+
+
+def _check_advertised(value: Value, broker: BrokerConfig) -> None:
+    assert isinstance(value, tuple)
+    try:
+        check_advertised(value, parse_addresses(broker.listeners))
+    except ValueError as failure:
+        definition = BrokerConfig.definitions[_ADVERTISED]
+        raise definition.refused(definition.format(value), f"Expected {failure}") from None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
+from domain.configs.listeners import parse_addresses
 from domain.configs.settings.admin import AdminSettings
 from domain.configs.settings.definition import Definition, Source, Synonym, Value
 from domain.configs.settings.durability import DurabilitySettings
@@ -74,6 +75,14 @@ class BrokerConfig(
             raise InvalidConfig(f"Unknown broker setting: {name}")
         value: Value = getattr(self, attribute_of(name))
         return value
+
+    def advertised(self, listener: str, port: int) -> tuple[str, int] | None:
+        """The address in metadata; None: the one that each client connected to.
+
+        `port` is that of the listener.
+        """
+        address = parse_addresses(self.advertised_listeners).get(listener)
+        return None if address is None else (address.host, address.port or port)
 
     def synonyms(self, names: Sequence[str]) -> Iterator[Synonym]:
         """Where any of these settings is set, by precedence; defaults come last."""

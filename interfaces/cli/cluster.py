@@ -73,16 +73,27 @@ def health(parsed: argparse.Namespace) -> int:
 
 
 def _health(parsed: argparse.Namespace, timeout_s: float) -> dict[str, Any]:
-    """With a new client: one that failed to connect backs off."""
-    clients = Clients(parsed)
-    clients.timeout_s = timeout_s
     reasons: list[str] = []
-    clients.note = reasons.append
     try:
-        problems = _problems(clients.metadata(clients.admin()))
+        if parsed.admin is not None:
+            problems = _not_ready(parsed.admin, timeout_s)
+        else:
+            # A client that failed to connect backs off: a new one.
+            clients = Clients(parsed)
+            clients.timeout_s = timeout_s
+            clients.note = reasons.append
+            problems = _problems(clients.metadata(clients.admin()))
     except CommandFailed as failure:
         problems = [str(failure), *reasons]
     return {"healthy": not problems, "problems": problems}
+
+
+def _not_ready(admin: str, timeout_s: float) -> list[str]:
+    """For health checks in a container, which may not reach the advertised address."""
+    from interfaces.cli.rest import Rest
+
+    checks = Rest(admin, timeout_s).get("/readyz", "checks", also=503)
+    return [f"{one['name']}: {one['reason']}" for one in checks if one["status"] != "up"]
 
 
 def _problems(metadata: ClusterMetadata) -> list[str]:

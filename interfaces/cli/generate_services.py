@@ -65,31 +65,22 @@ def _user(files: Sequence[Path]) -> str:
 
 
 def compose_file() -> str:
-    """Built from a checkout. Clients in other containers use ottla:9092, clients on the host
-    localhost:9092, which is another port in the container: as clients connect to the advertised
-    address, both need a listener of their own.
+    """The image is built from a checkout. Clients in other containers use ottla:9092, clients on
+    the host localhost:9092, which is another port in the container: as clients connect to the
+    advertised address, both need a listener of their own.
     """
     return """\
 # compose.yaml, beside a checkout of Ottla (or OTTLA_SOURCE=where it is)
 services:
   ottla:
+    image: ottla
     build:
       context: ${OTTLA_SOURCE:-.}
-      dockerfile_inline: |
-        FROM python:3.12-slim
-        COPY . /src
-        RUN pip install --no-cache-dir /src && useradd --create-home ottla \\
-         && mkdir /data && chown ottla /data
-        USER ottla
-        ENTRYPOINT ["ottla"]
-    command:
-      - serve
-      - --listen=INSIDE://0.0.0.0:9092
-      - --listen=OUTSIDE://0.0.0.0:9094
-      - --set=advertised.listeners=INSIDE://ottla:9092,OUTSIDE://localhost:9092
-      - --set=admin.allowed.hosts=ottla
-      - --admin=0.0.0.0:8082
-      - --data=/data
+      dockerfile: Containerfile
+    environment:
+      KAFKA_LISTENERS: INSIDE://:9092,OUTSIDE://:9094
+      KAFKA_ADVERTISED_LISTENERS: INSIDE://ottla:9092,OUTSIDE://localhost:9092
+      KAFKA_ADMIN_ALLOWED_HOSTS: ottla
     ports:
       # localhost may resolve to IPv4 or IPv6; without IPv6, leave out [::1].
       - "127.0.0.1:9092:9094"
@@ -97,16 +88,8 @@ services:
       - "127.0.0.1:8082:8082"
       - "[::1]:8082:8082"
     volumes:
-      - data:/data
+      - data:/var/lib/ottla
     stop_grace_period: 30s
-    healthcheck:
-      test:
-        - CMD
-        - python
-        - -c
-        - import urllib.request; urllib.request.urlopen('http://127.0.0.1:8082/readyz')
-      interval: 10s
-      start_period: 10s
 volumes:
   data:
 """

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
 import time
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import SplitResult, urlencode, urlsplit
+from urllib.parse import urlencode
 
-from interfaces.cli.failures import CommandFailed, UsageError
+from interfaces.cli.failures import UsageError
 from interfaces.cli.kafka_tables import Column, laid_out
 from interfaces.cli.output import check_stdout
+from interfaces.cli.rest import Rest, Row
 from interfaces.terminal.profiles import admin_address
-from interfaces.terminal.reachable import reason_of
-
-Row = dict[str, Any]
 
 _EVERY_S = 0.5
 #: Of a page; a client that sends more requests in half a second is seen in part.
@@ -35,7 +32,7 @@ _COLUMNS = (
 
 def requests(parsed: argparse.Namespace) -> int:
     try:
-        admin = _Admin(admin_address(parsed), parsed.timeout)
+        admin = Rest(admin_address(parsed), parsed.timeout)
     except ValueError as wrong:
         raise UsageError(str(wrong)) from None
     query = {
@@ -47,14 +44,14 @@ def requests(parsed: argparse.Namespace) -> int:
         "limit": max(parsed.number, _PAGE) if parsed.follow else parsed.number,
     }
     path = f"/requestz?{urlencode({name: v for name, v in query.items() if v is not None})}"
-    found = admin.get(path)
+    found = admin.get(path, "data")
     if parsed.output == "table":
         print(laid_out(_COLUMNS, []).rstrip())
     _print(reversed(found[: parsed.number]), parsed.output)
     while parsed.follow:
         time.sleep(_EVERY_S)
         seen = set(map(_identity, found))
-        found = admin.get(path)
+        found = admin.get(path, "data")
         _print((one for one in reversed(found) if _identity(one) not in seen), parsed.output)
         check_stdout()
     return 0
@@ -85,44 +82,3 @@ def _cells(one: Row) -> Row:
         one["errors"],
     )
     return dict(zip((column.head for column in _COLUMNS), values, strict=True))
-
-
-class _Admin:
-    def __init__(self, text: str, timeout_s: float) -> None:
-        self._url = _url(text)
-        self._timeout_s = timeout_s
-
-    def get(self, path: str) -> list[Row]:
-        where = self._url.netloc
-        tls = self._url.scheme == "https"
-        kind = http.client.HTTPSConnection if tls else http.client.HTTPConnection
-        connection = kind(where, timeout=self._timeout_s)
-        try:
-            connection.request("GET", self._url.path.rstrip("/") + path)
-            response = connection.getresponse()
-            status, body = response.status, response.read()
-        except (OSError, http.client.HTTPException) as failure:
-            raise CommandFailed(
-                f"no REST of an Ottla broker at {where}: {reason_of(failure)} (--admin HOST:PORT)"
-            ) from None
-        finally:
-            connection.close()
-        try:
-            shown = json.loads(body)
-            found: list[Row] = shown["data"] if status == 200 else []
-        except (ValueError, KeyError, TypeError):
-            raise CommandFailed(f"{where} is not the REST side of an Ottla broker") from None
-        if status != 200:
-            raise CommandFailed(f"{where}: {shown.get('message', f'status {status}')}")
-        return found
-
-
-def _url(text: str) -> SplitResult:
-    url = urlsplit(text if "://" in text else f"http://{text}")
-    try:
-        is_valid = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
-    except ValueError:
-        is_valid = False
-    if not is_valid:
-        raise UsageError(f"--admin {text}: expected HOST:PORT or a URL")
-    return url

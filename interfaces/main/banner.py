@@ -29,4 +29,4 @@ def banner(started: Started) -> str:
 
 def _listening(listener: OpenListener) -> str:
     advertised = listener.advertised or "the address each client connects to"
-    return f"{listener.settings.name} {listener.bound} -> {advertised}"
+    return f"{listener.address.name} {listener.bound} -> {advertised}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 
 from application.ports.event_log import EventLog
-from interfaces.main.settings.listeners import Address, ListenerSettings
+from domain.configs.listeners import ListenerAddress
 from interfaces.main.settings.origin import DEFAULT
 from interfaces.main.settings.sources import Settings
 from interfaces.sockets import ListeningSockets, listen
@@ -35,7 +35,9 @@ class Ports:
             self.close()
             raise
 
-    def _listen_for_admin(self, address: Address, settings: Settings, log: EventLog) -> None:
+    def _listen_for_admin(
+        self, address: ListenerAddress, settings: Settings, log: EventLog
+    ) -> None:
         try:
             self.admin.append(_listen(address, "--admin"))
         except CannotStart as failure:
@@ -53,7 +55,7 @@ class Ports:
             each.close()
 
 
-def _listen(place: ListenerSettings | Address, option: str) -> ListeningSockets:
+def _listen(place: ListenerAddress, option: str) -> ListeningSockets:
     try:
         return listen(place.host, place.port)
     except OSError as failure:

@@ -29,8 +29,8 @@ def ready_facts(started: Started) -> dict[str, Any]:
         "bootstrap_servers": started.listeners[0].bootstrap,
         "listeners": [
             {
-                "name": listener.settings.name,
-                "bind": listener.settings.host,
+                "name": listener.address.name,
+                "bind": listener.address.host,
                 "host": listener.host,
                 "port": listener.port,
                 "advertised": listener.advertised,

@@ -185,11 +185,11 @@ def _cannot_keep_offsets(settings: Settings, failure: StorageUnusable) -> Cannot
 async def _start(settings: Settings, container: Container, ports: Ports) -> Started:
     await container.loaded()
     opened = []
-    for listener, listener_settings, sockets in zip(
+    for listener, address, sockets in zip(
         container.listeners, settings.listeners, ports.kafka, strict=True
     ):
         await listener.start(sockets)
-        opened.append(OpenListener(listener_settings, sockets.host, sockets.port))
+        opened.append(OpenListener(address, sockets.host, sockets.port, settings.broker))
     admin = [host_port(*container.admin.open(sockets)) for sockets in ports.admin]
     container.start_upkeep()
     return Started(settings, __version__, container.cluster_id, opened, container.recovered, admin)
@@ -250,7 +250,7 @@ def _log_started(log: EventLog, started: Started) -> None:
         version=started.version,
         cluster_id=started.cluster_id,
         listeners=[
-            f"{each.settings.name}://{each.bound} -> {each.advertised or 'as connected'}"
+            f"{each.address.name}://{each.bound} -> {each.advertised or 'as connected'}"
             for each in started.listeners
         ],
         storage=started.storage,

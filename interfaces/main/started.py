@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from interfaces.main.settings.listeners import (
-    EVERY_ADDRESS,
-    ListenerSettings,
-)
+from domain.configs.broker import BrokerConfig
+from domain.configs.listeners import EVERY_ADDRESS, ListenerAddress
 from interfaces.main.settings.sources import Settings
 from interfaces.terminal.addresses import host_port, is_loopback
 
@@ -22,12 +20,15 @@ class Risk(NamedTuple):
 class OpenListener:
     """A listener with its bound address."""
 
-    __slots__ = ("host", "port", "settings")
+    __slots__ = ("_advertised", "address", "host", "port")
 
-    def __init__(self, settings: ListenerSettings, host: str, port: int) -> None:
-        self.settings = settings
+    def __init__(
+        self, address: ListenerAddress, host: str, port: int, config: BrokerConfig
+    ) -> None:
+        self.address = address
         self.host = host
         self.port = port
+        self._advertised = config.advertised(address.name, port)
 
     @property
     def bound(self) -> str:
@@ -36,10 +37,7 @@ class OpenListener:
     @property
     def advertised(self) -> str | None:
         """None: the address that each client connected to."""
-        settings = self.settings
-        if settings.advertised_host is None:
-            return None
-        return host_port(settings.advertised_host, settings.advertised_port or self.port)
+        return self._advertised and host_port(*self._advertised)
 
     @property
     def bootstrap(self) -> str:
@@ -49,8 +47,9 @@ class OpenListener:
     @property
     def unreachable(self) -> bool:
         """Open to other machines, but advertises a loopback address to them."""
-        host = self.settings.advertised_host or ""
-        return self.settings.everywhere and is_loopback(host)
+        return bool(
+            self.address.everywhere and self._advertised and is_loopback(self._advertised[0])
+        )
 
 
 class Started:
@@ -112,7 +111,7 @@ class Started:
         for listener in self.listeners:
             if listener.unreachable:
                 detail = (
-                    f"listener {listener.settings.name} is open to every address but advertises "
+                    f"listener {listener.address.name} is open to every address but advertises "
                     f"{listener.advertised}: only clients on this machine can connect"
                 )
                 found.append(Risk("unreachable_listener", detail))

@@ -12,6 +12,11 @@ from importlinter.cli import lint_imports
 
 from tests.architecture.repository import ROOT
 
+#: The program that imports the file has imported them.
+IMPORTERS = {
+    "interfaces/embed/pytest_plugin.py": "pytest",
+    "interfaces/embed/testcontainers.py": "testcontainers.core.container",
+}
 SOURCES = {"domain", "application", "infrastructure", "interfaces"}
 
 
@@ -36,6 +41,7 @@ def test_only_the_standard_library_is_imported_from_outside_by(folder: str) -> N
         for source in sorted((ROOT / folder).rglob("*.py"))
         for line, module in imported(source)
         if module.partition(".")[0] not in SOURCES | sys.stdlib_module_names
+        and module != IMPORTERS.get(str(source.relative_to(ROOT)))
     ]
     assert foreign == []
 

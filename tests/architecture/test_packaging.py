@@ -27,7 +27,7 @@ def test_the_packages_of_the_broker_are_locked() -> None:
     assert names(PROJECT["project"]["dependencies"]) <= pinned("serve").keys()
 
 
-@pytest.mark.parametrize("group", ["test", "node", "java"])
+@pytest.mark.parametrize("group", ["test", "node", "java", "release"])
 def test_the_packages_of_an_extra_are_locked(group: str) -> None:
     assert names(PROJECT["dependency-groups"][group]) <= pinned(group).keys()
 
@@ -36,7 +36,7 @@ def test_the_tests_run_on_the_versions_that_are_served() -> None:
     assert pinned("serve").items() <= pinned("test").items()
 
 
-@pytest.mark.parametrize("lock", ["serve", "test", "node", "java"])
+@pytest.mark.parametrize("lock", ["serve", "test", "node", "java", "release"])
 def test_a_lock_has_hashes_and_no_addresses(lock: str) -> None:
     text = (ROOT / f"scripts/locks/{lock}.txt").read_text("utf-8")
     assert "://" not in text

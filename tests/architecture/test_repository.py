@@ -14,7 +14,7 @@ from tests.architecture.repository import ROOT, tracked_files
 TOP_LEVEL = {
     *("domain", "application", "infrastructure", "interfaces", "tests", "docs", "scripts"),
     *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"),
-    *(".ci", ".dockerignore", ".gitignore"),
+    *(".ci", ".dockerignore", ".gitignore", "Containerfile", "compose.yaml"),
 }
 
 LINES = 400

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -47,9 +47,20 @@ def environment() -> dict[str, str]:
 class BrokerProcess:
     """One run after another over the same data folder and, once known, the same port."""
 
-    def __init__(self, folder: Path, engine: str = "lmdb", arguments: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        engine: str = "lmdb",
+        arguments: Sequence[str] = (),
+        *,
+        program: Sequence[str] = (),
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        """`program`: an installed one instead of the checkout; `variables`: its environment."""
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.engine, self.arguments = folder, engine, list(arguments)
+        self.program = list(program) or command()
+        self.variables = environment() if variables is None else dict(variables)
         self.log_file, self.ready_file = folder / "broker.log", folder / "ready.json"
         self.address = Address("127.0.0.1", 0)
         self.process: subprocess.Popen[bytes] | None = None
@@ -95,9 +106,9 @@ class BrokerProcess:
         options = [*listen, *admin, *storage, "--ready-file", str(self.ready_file), *self.arguments]
         with self.log_file.open("ab") as log:
             return subprocess.Popen(
-                command("serve", *options),
+                [*self.program, "serve", *options],
                 cwd=self.folder,
-                env=environment(),
+                env=self.variables,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

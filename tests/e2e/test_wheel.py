@@ -122,7 +122,7 @@ def facts_of(process: subprocess.Popen[bytes], ready_file: Path) -> dict[str, An
 def test_the_wheel_has_one_top_level_package_and_the_modules_for_spark(wheel: Path) -> None:
     top = {name.partition("/")[0] for name in contents(wheel)}
     assert {name for name in top if not name.endswith(".dist-info")} == TOP
-    assert "ottla/py.typed" in contents(wheel)
+    assert {"ottla/py.typed", "ottla/testcontainers.py"} <= contents(wheel).keys()
     assert wheel.name.endswith("-py3-none-any.whl")
 
 
@@ -183,6 +183,15 @@ def test_the_installed_facade_runs_a_broker(environment: Environment, tmp_path: 
     pid = int(environment.run(code, tmp_path))
     assert not Path(f"/proc/{pid}").exists()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_pytest_has_the_fixtures(environment: Environment, tmp_path: Path) -> None:
+    test = "def test_it(ottla_broker, ottla_topic): ottla_broker.produce(ottla_topic, b'x')\n"
+    (tmp_path / "test_it.py").write_text(test, "utf-8")
+    without = [word for name in ("schemathesis", "anyio") for word in ("-p", f"no:{name}")]
+    command = [environment.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *without]
+    output = subprocess.check_output(command, cwd=tmp_path, env=ENVIRONMENT, text=True)
+    assert "1 passed" in output
 
 
 @pytest.mark.long

@@ -12,7 +12,7 @@ from typing import Any
 
 from application.ports.request_log import RequestLog
 from interfaces.kafka.connections.session import Session
-from interfaces.kafka.connections.shared import Advertised, Shared
+from interfaces.kafka.connections.shared import Shared
 from interfaces.kafka.requests.gate import Wrap
 from interfaces.kafka.wire.headers import API_VERSIONS
 from interfaces.kafka.wire.schema import Message, Request
@@ -131,18 +131,16 @@ class FakeListener:
         self,
         broker: InProcessBroker,
         request_log: RequestLog,
-        advertised: Advertised | None = None,
         faulty: Wrap | None = None,
     ) -> None:
         self.scheduler = broker.scheduler
         self.events = broker.events
         self.shared = Shared(broker.broker, self.scheduler, self.events, request_log, faulty)
-        self.advertised = advertised or Advertised(LISTENER)
         self.shared.listeners.append(LISTENER)
 
     def client(self, address: str = "192.0.2.7") -> FakeClient:
         transport = FakeTransport(self.scheduler, peername=(address, 40001))
-        session = Session(self.shared, next(self.shared.connection_ids), self.advertised)
+        session = Session(self.shared, next(self.shared.connection_ids), LISTENER)
         transport.connect(session)
         return FakeClient(self, transport, session)
 
@@ -160,10 +158,7 @@ class InProcessKafka(InProcessBroker, FakeListener):
 class FakeKafka(FakeBroker, FakeListener):
     """The fake broker with sessions."""
 
-    def __init__(
-        self, request_log: FakeRequestLog | None = None, *, advertised: Advertised | None = None,
-        **settings: str,
-    ) -> None:  # fmt: skip
+    def __init__(self, request_log: FakeRequestLog | None = None, **settings: str) -> None:
         FakeBroker.__init__(self, None, **settings)
         self.request_log = request_log or FakeRequestLog()
-        FakeListener.__init__(self, self, self.request_log, advertised)
+        FakeListener.__init__(self, self, self.request_log)

@@ -48,6 +48,7 @@ DESCRIBE_CONFIGS = (
 )
 
 _UNKNOWN_OPERATIONS = ("refusals of topics: operation 9", "refusals of topics: operation -1")
+_ADVERTISED = ("brokers: advertised listeners, ''", "brokers: advertised listeners, '1'")
 _UNKNOWN_SETTING = ("brokers: unknown, ''", "brokers: unknown, '1'")
 INCREMENTAL_ALTER_CONFIGS = (
     Difference(
@@ -58,6 +59,16 @@ INCREMENTAL_ALTER_CONFIGS = (
     Difference(
         *("incremental_alter_configs", "0-1", _UNKNOWN_OPERATIONS),
         *("responses[].error_message", None, Words("a sentence")),
+        "As above.",
+    ),
+    Difference(
+        *("incremental_alter_configs", "0-1", _ADVERTISED),
+        *("responses[].error_code", 42, 0),
+        "Dynamic, as in Kafka before 4.0: a container learns its mapped port after its start.",
+    ),
+    Difference(
+        *("incremental_alter_configs", "0-1", _ADVERTISED),
+        *("responses[].error_message", Words("cannot update dynamically"), None),
         "As above.",
     ),
     Difference(

@@ -9,7 +9,7 @@ from infrastructure.security.authorizer import OpenAuthorizer
 from infrastructure.storage.engine import Storage, StorageInfo
 from infrastructure.storage.repositories.offset_repository import StoredOffsetRepository
 from interfaces.kafka.connections.session import Session
-from interfaces.kafka.connections.shared import Advertised, Shared
+from interfaces.kafka.connections.shared import Shared
 from interfaces.main.container.core import Core
 from interfaces.main.container.services import make_broker
 from tests.fakes.logs import FakeRequestLog
@@ -74,7 +74,7 @@ class Process:
     def connect(self, line: Line) -> None:
         self.lines.append(line)
         number = next(self.shared.connection_ids)
-        line.connect(Session(self.shared, number, Advertised(LISTENER)))
+        line.connect(Session(self.shared, number, LISTENER))
 
     # ---- the end
 

@@ -31,6 +31,7 @@ class IdentitySettings:
         (),
         "The address in metadata, by listener name; for a listener that is not named here, the "
         "address that the client connected to.",
+        dynamic=True,
     )
     listener_security_protocol_map: tuple[str, ...] = setting(
         "listener.security.protocol.map",

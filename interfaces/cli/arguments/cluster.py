@@ -23,6 +23,11 @@ def add(commands: Commands) -> None:
     health.add_argument(
         *("-e", "--exit-when-healthy"), action="store_true", help="with -w: until healthy"
     )
+    health.add_argument(
+        "--admin",
+        metavar="HOST:PORT",
+        help="read /readyz of an Ottla broker, at this address of REST",
+    )
     add_output(health)
     add_client(health)
     log_dirs = command(

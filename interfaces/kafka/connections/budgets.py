@@ -162,3 +162,29 @@ class ConnectionBudget:
         self._by_address[address] -= 1
         if not self._by_address[address]:
             del self._by_address[address]
+
+
+class LargeResponses:
+    """Counts the memory of large responses that the transport sends piece by piece.
+
+    The transport reports only unsent bytes, but a partly sent response stays in memory as a whole.
+    """
+
+    __slots__ = ("_largest_bytes", "_written_bytes")
+
+    def __init__(self) -> None:
+        #: Since the transport was last empty: all responses together, and the largest one.
+        self._written_bytes = self._largest_bytes = 0
+
+    def written(self, size_bytes: int, left_bytes: int) -> None:
+        """Call before the write; `left_bytes` are unsent bytes of earlier responses."""
+        if not left_bytes:
+            self._written_bytes = self._largest_bytes = 0
+        self._written_bytes += size_bytes
+        self._largest_bytes = max(self._largest_bytes, size_bytes)
+
+    def sent_bytes(self, left_bytes: int) -> int:
+        """Upper bound of the bytes that are sent and still in memory."""
+        if not left_bytes or not self._largest_bytes:
+            return 0
+        return min(max(self._written_bytes - left_bytes, 0), self._largest_bytes)

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from interfaces.kafka.connections.session import Session
-from interfaces.kafka.connections.shared import Advertised, Shared
+from interfaces.kafka.connections.shared import Shared
 from interfaces.sockets import BACKLOG, ListeningSockets
 
 
@@ -15,13 +15,13 @@ class Listener:
     """Serves clients at one HOST:PORT."""
 
     shared: Shared
-    advertised: Advertised
+    name: str
     _sockets: ListeningSockets | None = field(default=None, init=False)
     _servers: list[asyncio.Server] = field(default_factory=list, init=False)
 
     async def start(self, sockets: ListeningSockets) -> None:
         loop = asyncio.get_running_loop()
-        self.shared.listeners.append(self.advertised.name)
+        self.shared.listeners.append(self.name)
         self._sockets = sockets
         for each in sockets.sockets:
             self._servers.append(
@@ -30,16 +30,21 @@ class Listener:
 
     def hand_over(self, shared: Shared) -> None:
         """New connections belong to another broker, composed over a restored snapshot."""
-        shared.listeners.append(self.advertised.name)
+        shared.listeners.append(self.name)
         self.shared = shared
 
     def _session(self) -> Session:
-        return Session(self.shared, next(self.shared.connection_ids), self.advertised)
+        return Session(self.shared, next(self.shared.connection_ids), self.name)
 
     @property
     def bound(self) -> tuple[str, int]:
         assert self._sockets is not None
         return self._sockets.host, self._sockets.port
+
+    @property
+    def advertised(self) -> tuple[str, int] | None:
+        """None: the address that each client connected to."""
+        return self.shared.broker.config.advertised(self.name, self.bound[1])
 
     @property
     def is_open(self) -> bool:

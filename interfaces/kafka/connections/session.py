@@ -16,9 +16,10 @@ from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo
 from application.ports.scheduler import Timer
 from domain.security.principal import ANONYMOUS
+from interfaces.kafka.connections.budgets import LargeResponses
 from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES, Connection
 from interfaces.kafka.connections.other_protocols import rejection_of
-from interfaces.kafka.connections.shared import Advertised, Shared, plain_address
+from interfaces.kafka.connections.shared import Shared, plain_address
 from interfaces.kafka.requests.call import Call, CloseConnection
 from interfaces.kafka.requests.dispatch import NO_RESPONSE
 from interfaces.kafka.wire.primitives import MalformedRequest
@@ -27,34 +28,8 @@ from interfaces.kafka.wire.primitives import MalformedRequest
 JOIN_BYTES = 64 * 1024
 
 
-class LargeResponses:
-    """Counts the memory of large responses that the transport sends piece by piece.
-
-    The transport reports only unsent bytes, but a partly sent response stays in memory as a whole.
-    """
-
-    __slots__ = ("_largest_bytes", "_written_bytes")
-
-    def __init__(self) -> None:
-        #: Since the transport was last empty: all responses together, and the largest one.
-        self._written_bytes = self._largest_bytes = 0
-
-    def written(self, size_bytes: int, left_bytes: int) -> None:
-        """Call before the write; `left_bytes` are unsent bytes of earlier responses."""
-        if not left_bytes:
-            self._written_bytes = self._largest_bytes = 0
-        self._written_bytes += size_bytes
-        self._largest_bytes = max(self._largest_bytes, size_bytes)
-
-    def sent_bytes(self, left_bytes: int) -> int:
-        """Upper bound of the bytes that are sent and still in memory."""
-        if not left_bytes or not self._largest_bytes:
-            return 0
-        return min(max(self._written_bytes - left_bytes, 0), self._largest_bytes)
-
-
 class Session(asyncio.BufferedProtocol):
-    def __init__(self, shared: Shared, connection_id: int, advertised: Advertised) -> None:
+    def __init__(self, shared: Shared, connection_id: int, listener: str) -> None:
         self._shared = shared
         self._dispatch = shared.dispatch
         self._response_flusher = shared.response_flusher
@@ -64,10 +39,9 @@ class Session(asyncio.BufferedProtocol):
         )
         self.get_buffer = self.connection.get_buffer  # type: ignore[method-assign]
         self.broker = shared.broker
-        self.client = ClientInfo(connection_id, advertised.name, "")
+        self.client = ClientInfo(connection_id, listener, "")
         self.principal = ANONYMOUS
-        self._advertised = advertised
-        self.advertised_host, self.advertised_port = "", 0
+        self._connected_to = "", 0
         self.raw_client_id = b""
         self.prefix_end = 0
         self._transport: asyncio.Transport | None = None
@@ -85,6 +59,11 @@ class Session(asyncio.BufferedProtocol):
         #: Bytes received and sent when the connection reaper last checked.
         self._checked_bytes = -1
         self.address = ""
+
+    @property
+    def advertised(self) -> tuple[str, int]:
+        connected = self._connected_to
+        return self.broker.config.advertised(self.client.listener, connected[1]) or connected
 
     # ---- the transport's side
 
@@ -104,7 +83,8 @@ class Session(asyncio.BufferedProtocol):
             self._refuse()
             return
         self._transport.set_write_buffer_limits(high=self._shared.max_unsent_bytes)
-        self.advertised_host, self.advertised_port = self._advertised.address(transport)
+        host, port = transport.get_extra_info("sockname")[:2]
+        self._connected_to = plain_address(host), port
         self._shared.add(self)
 
     def _refuse(self) -> None:
@@ -389,7 +369,7 @@ class Session(asyncio.BufferedProtocol):
         connection = self.connection
         other = None
         if not self.bytes_out and not connection.replies:
-            urls = self._shared.admin_urls(self.advertised_host)
+            urls = self._shared.admin_urls(self.advertised[0])
             other = rejection_of(connection.illegal_prefix, urls)
         if other is None:
             self._reject("invalid_request_size", detail)

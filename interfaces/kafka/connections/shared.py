@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import count
 from operator import methodcaller
 from typing import Protocol
@@ -21,19 +20,6 @@ from interfaces.kafka.connections.reaper import ConnectionReaper, OpenConnection
 from interfaces.kafka.requests.accounting import RequestAccounting
 from interfaces.kafka.requests.dispatch import Dispatch, Routes
 from interfaces.kafka.requests.gate import Wrap
-
-
-@dataclass(frozen=True)
-class Advertised:
-    """The address that one listener advertises; without a host, the one the client connected to."""
-
-    name: str
-    host: str | None = None
-    port: int | None = None
-
-    def address(self, transport: asyncio.BaseTransport) -> tuple[str, int]:
-        host, port = transport.get_extra_info("sockname")[:2]
-        return self.host or plain_address(host), self.port or port
 
 
 class Sender(Protocol):

@@ -84,8 +84,7 @@ def _all_topics(request: MetadataRequest, call: Call) -> MetadataResponse | None
         return _response(topics, request, call)
     peer = call.peer
     key = (
-        peer.advertised_host,
-        peer.advertised_port,
+        peer.advertised,
         request.include_topic_authorized_operations,
         request.include_cluster_authorized_operations,
     )

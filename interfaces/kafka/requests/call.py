@@ -42,12 +42,13 @@ class Peer(Protocol):
     broker: Broker
     client: ClientInfo
     principal: Principal
-    #: The address that this client should connect to.
-    advertised_host: str
-    advertised_port: int
     raw_client_id: bytes
     #: The end of the prefix of its last cached produce request (repeated_produce.py); 0: none.
     prefix_end: int
+
+    @property
+    def advertised(self) -> tuple[str, int]:
+        """The address that this client should connect to."""
 
     def completed(self, call: Call) -> None:
         """Called when a response is complete; it is sent after the responses before it."""

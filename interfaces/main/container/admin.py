@@ -31,7 +31,7 @@ def make_admin(
 ) -> Admin:
     def open_listeners() -> list[KafkaListener]:
         return [
-            KafkaListener(each.advertised.name, *each.bound, _advertised(each))
+            KafkaListener(each.name, *each.bound, each.advertised and host_port(*each.advertised))
             for each in listeners
             if each.is_open
         ]
@@ -64,13 +64,6 @@ def make_admin(
         storage=settings.storage.url,
         testing=testing,
     )
-
-
-def _advertised(listener: Listener) -> str | None:
-    advertised = listener.advertised
-    if advertised.host is None:
-        return None
-    return host_port(advertised.host, advertised.port or listener.bound[1])
 
 
 def make_server(admin: Admin, events: EventLog, metrics: BrokerMetrics) -> AdminServer:

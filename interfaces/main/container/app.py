@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from application.partitions.strays import stray_partitions
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
+from domain.configs.listeners import EVERY_ADDRESS
 from domain.errors import StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.observability.loop_lag import LoopLag
@@ -19,13 +20,12 @@ from infrastructure.scanning.scan_worker import ScanProcesses
 from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.kafka.connections.listener import Listener
-from interfaces.kafka.connections.shared import Advertised, Shared
+from interfaces.kafka.connections.shared import Shared
 from interfaces.main.container.adapters import Adapters
 from interfaces.main.container.admin import make_admin, make_server
 from interfaces.main.container.core import Core
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.container.services import make_broker
-from interfaces.main.settings.listeners import EVERY_ADDRESS
 from interfaces.main.settings.sources import Settings
 from interfaces.rest.admin import Admin
 from interfaces.rest.serving.server import AdminServer
@@ -111,11 +111,7 @@ class App:
         for listener in self.listeners:
             listener.hand_over(self._shared)
         self.listeners = self.listeners or [
-            Listener(
-                self._shared,
-                Advertised(one.name, one.advertised_host, one.advertised_port),
-            )
-            for one in settings.listeners
+            Listener(self._shared, one.name) for one in settings.listeners
         ]
         self._loop_lag = LoopLag(core.background)
         self._metrics = BrokerMetrics(

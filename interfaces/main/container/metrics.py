@@ -139,9 +139,7 @@ class BrokerMetrics:
     def _addresses(self) -> list[str]:
         """The bound address where none is advertised."""
         return [
-            host_port(each.advertised.host or each.bound[0], each.advertised.port or each.bound[1])
-            for each in self._listeners
-            if each.is_open
+            host_port(*(each.advertised or each.bound)) for each in self._listeners if each.is_open
         ]
 
 

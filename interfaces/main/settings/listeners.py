@@ -1,93 +1,19 @@
-"""Listeners and advertised listeners: NAME://HOST:PORT."""
+"""Addresses of the admin side; security protocols of listeners."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-from interfaces.terminal.addresses import host_port
+from domain.configs.listeners import ListenerAddress, parse_address
 
 #: As browsers send it.
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/A-Z]+|null|\*")
-_ADDRESS = re.compile(
-    r"(?:(?P<name>[A-Za-z0-9_.-]+)://)?(?:\[(?P<ipv6>[^\]]*)\]|(?P<host>[^:/\[\]\s]*)):(?P<port>\d{1,5})"
-)
 #: Security protocols of Kafka, which are listener names too.
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-EVERY_ADDRESS = ("", "0.0.0.0", "::")
 
 
-class Address:
-    """NAME://HOST:PORT; an empty host is every address of this machine."""
-
-    __slots__ = ("host", "name", "port")
-
-    def __init__(self, name: str, host: str, port: int) -> None:
-        self.name = name
-        self.host = host
-        self.port = port
-
-    def __str__(self) -> str:
-        return f"{self.name}://{host_port(self.host, self.port)}"
-
-
-class ListenerSettings:
-    """One listener. Without an advertised address, metadata has the one a client connected to."""
-
-    __slots__ = ("advertised_host", "advertised_port", "host", "name", "port")
-
-    def __init__(
-        self,
-        name: str,
-        host: str,
-        port: int,
-        advertised_host: str | None = None,
-        advertised_port: int | None = None,
-    ) -> None:
-        self.name = name
-        self.host = host
-        self.port = port
-        self.advertised_host = advertised_host
-        #: None: the bound port.
-        self.advertised_port = advertised_port
-
-    @property
-    def everywhere(self) -> bool:
-        return self.host in EVERY_ADDRESS
-
-
-def parse_address(text: str) -> Address:
-    """Raises ValueError with the expected text."""
-    match = _ADDRESS.fullmatch(text.strip())
-    if match is None or int(match["port"]) > 65535:
-        raise ValueError("[NAME://]HOST:PORT, an IPv6 address in brackets, a port up to 65535")
-    host = match["host"] if match["ipv6"] is None else match["ipv6"]
-    return Address((match["name"] or "PLAINTEXT").upper(), host, int(match["port"]))
-
-
-def parse_addresses(texts: Iterable[str]) -> dict[str, Address]:
-    """By name, in order. Raises ValueError with the expected text."""
-    addresses: dict[str, Address] = {}
-    for text in texts:
-        address = parse_address(text)
-        if address.name in addresses:
-            raise ValueError(
-                "a different name for each listener, as in OTHER://HOST:PORT; "
-                f"{address.name} is there twice"
-            )
-        addresses[address.name] = address
-    return addresses
-
-
-def parse_advertised(texts: Iterable[str]) -> dict[str, Address]:
-    addresses = parse_addresses(texts)
-    for address in addresses.values():
-        if address.host in EVERY_ADDRESS:
-            raise ValueError(f"an address that clients can connect to, not {str(address)!r}")
-    return addresses
-
-
-def parse_admin(texts: Iterable[str]) -> tuple[Address, ...]:
+def parse_admin(texts: Iterable[str]) -> tuple[ListenerAddress, ...]:
     """Where the admin side listens; `off`: nowhere. Raises ValueError with the expected text."""
     listed = [text.strip() for text in texts]
     if [text.lower() for text in listed] == ["off"]:

@@ -11,17 +11,14 @@ from pathlib import Path
 
 from domain.configs.broker import BrokerConfig
 from domain.configs.group import validate_group_configs
+from domain.configs.listeners import ListenerAddress, check_advertised, parse_addresses
 from domain.configs.settings.definition import Effect
 from domain.errors import InvalidConfig
 from interfaces.main.settings.environment import settings_from_environment
 from interfaces.main.settings.files import read_settings_file
 from interfaces.main.settings.listeners import (
-    Address,
-    ListenerSettings,
     check_origins,
-    parse_addresses,
     parse_admin,
-    parse_advertised,
     parse_protocol_map,
     protocol_of,
 )
@@ -104,12 +101,13 @@ class Settings:
             raise SettingsError(f"group.{refusal}") from refusal
         return broker
 
-    def _listeners(self, controllers: frozenset[str]) -> tuple[ListenerSettings, ...]:
+    def _listeners(self, controllers: frozenset[str]) -> tuple[ListenerAddress, ...]:
         try:
             name = "listeners"
             addresses = parse_addresses(self.broker.listeners)
             name = "advertised.listeners"
-            advertised = parse_advertised(self.broker.advertised_listeners)
+            names = [*addresses, *(controllers - addresses.keys())]
+            check_advertised(self.broker.advertised_listeners, names)
             name = "listener.security.protocol.map"
             protocols = parse_protocol_map(self.broker.listener_security_protocol_map)
         except ValueError as failure:
@@ -124,24 +122,9 @@ class Settings:
                 raise SettingsError(
                     f"listener {address}: {protocol} is not supported, only PLAINTEXT"
                 )
-        if unknown := advertised.keys() - addresses.keys() - controllers:
-            raise self._refused(
-                "advertised.listeners",
-                f"names that `listeners` has ({', '.join(addresses)}), "
-                f"not {', '.join(sorted(unknown))}",
-            )
-        return tuple(
-            ListenerSettings(
-                address.name,
-                address.host,
-                address.port,
-                to.host if (to := advertised.get(address.name)) else None,
-                (to.port or None) if to else None,
-            )
-            for address in ours
-        )
+        return tuple(ours)
 
-    def _admin(self) -> tuple[Address, ...]:
+    def _admin(self) -> tuple[ListenerAddress, ...]:
         """Where the admin side listens."""
         try:
             name = "access.control.allow.origin"

@@ -135,6 +135,7 @@ BROKER_CASES: dict[str, list[Operation]] = {
     "read-only, deleted": [("num.partitions", DELETE, None)],
     "two read-only": [("num.partitions", SET, "3"), ("node.id", SET, "3")],
     "read-only and good": [("num.partitions", SET, "3"), ("log.retention.ms", SET, "3")],
+    "advertised listeners": [("advertised.listeners", SET, "PLAINTEXT://example:1")],
     "unknown": [("no.such.config", SET, "3")],
     "unknown, deleted": [("no.such.config", DELETE, None)],
     "not a number": [("log.retention.ms", SET, "soon")],

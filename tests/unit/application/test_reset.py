@@ -95,6 +95,7 @@ def test_dynamic_configs_are_reset(kafka: FakeKafka) -> None:
     for kind, name, config, value in (
         (BROKER, "", "message.max.bytes", "1000"),
         (BROKER, "1", "message.max.bytes", "2000"),
+        (BROKER, "1", "advertised.listeners", "PLAINTEXT://docker.example:32768"),
         (GROUP, "g", "consumer.session.timeout.ms", "50000"),
     ):
         assert change(client, kind, name, (config, SET, value)) == (0, "")
@@ -102,8 +103,11 @@ def test_dynamic_configs_are_reset(kafka: FakeKafka) -> None:
     assert kafka.config.message_max_bytes == 2000
     reset(kafka)
     assert kafka.config.message_max_bytes == default
+    assert kafka.config.advertised("PLAINTEXT", 0) == ("docker.example", 32768)
     assert kafka.broker.groups.configs.names() == []
-    assert kafka.restarted().config.message_max_bytes == default
+    again = kafka.restarted().config
+    assert again.message_max_bytes == default
+    assert again.advertised("PLAINTEXT", 0) == ("docker.example", 32768)
 
 
 def test_everything_is_deleted_in_one_commit_or_nothing(kafka: FakeKafka) -> None:

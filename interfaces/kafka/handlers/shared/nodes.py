@@ -24,8 +24,7 @@ def nodes_for(call: Call) -> Iterator[tuple[Node, Address]]:
 def address_of(node: Node, call: Call) -> Address:
     """The address of this broker is the advertised one, or the one that the client connected to."""
     peer = call.peer
-    own = peer.advertised_host, peer.advertised_port
-    return node.addresses.get(peer.client.listener, own)
+    return node.addresses.get(peer.client.listener, peer.advertised)
 
 
 def node_of(node_id: int, call: Call) -> tuple[Node, Address] | None:

@@ -35,6 +35,16 @@ def test_the_exit_code_is_the_health_of_the_cluster(ottla: Ottla) -> None:
     assert waited.errors.count("\n") == 1
 
 
+def test_the_readiness_of_a_broker_is_that_of_its_rest_side(ottla: Ottla, tmp_path: Path) -> None:
+    with BrokerProcess(tmp_path, "memory", ["--admin", "127.0.0.1:0"]) as broker:
+        ready = ottla.run("cluster", "health", "--admin", broker.admin.bootstrap)
+        assert ready.lines == ["HEALTHY  yes"]
+        wrong = ottla.run("cluster", "health", "--admin", broker.bootstrap, code=1)
+        assert wrong.lines[0] == "HEALTHY  no"
+    gone = ottla.run("cluster", "health", "--admin", closed_port(), code=1)
+    assert "connection refused" in gone.lines[1]
+
+
 def test_health_waits_for_a_broker(ottla: Ottla, tmp_path: Path) -> None:
     broker = BrokerProcess(tmp_path, "memory", ["--listen", (address := closed_port())])
     waiting = ottla.start("cluster", "health", "-w", "-e", "--timeout", "30", "-b", address)

@@ -15,12 +15,19 @@ from domain.partitions.partition import Appended
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
 from infrastructure.storage.repositories.config_repository import StoredConfigRepository
+from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterRequest
+from interfaces.kafka.wire.messages.find_coordinator import FindCoordinatorRequest
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 from tests.fakes.client import FakeKafka
+from tests.fakes.config_requests import BROKER, SET, change
+from tests.fakes.requests import metadata
+
+INVALID_REQUEST = 42
 
 #: Tested below; a new one belongs here with its test.
 TESTED = {
+    "advertised.listeners",
     "message.max.bytes",
     "log.cleanup.policy",
     "log.message.timestamp.type",
@@ -107,6 +114,34 @@ def test_limits_of_connections_apply_at_once() -> None:
     assert not kafka.client("192.0.2.8").closed
 
 
+def test_advertised_listeners_apply_to_open_connections() -> None:
+    kafka = FakeKafka()
+    client = kafka.client()
+
+    def addresses() -> set[tuple[str, int]]:
+        [in_metadata] = client.request(metadata(), 12).brokers
+        [in_cluster] = client.request(DescribeClusterRequest(), 0).brokers
+        found = FindCoordinatorRequest(key="g", key_type=0)
+        return {(one.host, one.port) for one in (in_metadata, in_cluster, client.request(found, 0))}
+
+    assert addresses() == {("192.0.2.1", 9092)}
+    set_for_all(kafka, "advertised.listeners", "PLAINTEXT://docker.example:32768")
+    assert addresses() == {("docker.example", 32768)}
+    set_for_all(kafka, "advertised.listeners", "")
+    assert addresses() == {("192.0.2.1", 9092)}
+
+
+@pytest.mark.parametrize(
+    "text", ["PLAINTEXT://host", "PLAINTEXT://0.0.0.0:1", "OTHER://host:1", "a:1,b:2"]
+)
+def test_invalid_advertised_listeners_are_refused(text: str) -> None:
+    """As other values of broker configs: topics have INVALID_CONFIG."""
+    client = FakeKafka().client()
+    code, message = change(client, BROKER, "1", ("advertised.listeners", SET, text))
+    assert code == INVALID_REQUEST
+    assert message.startswith(f"Invalid value {text} for configuration advertised.listeners: ")
+
+
 def test_configs_of_this_broker_override_those_of_all_brokers() -> None:
     store = MemoryStore()
     repository = StoredConfigRepository(MemoryStateStore(store))
@@ -121,7 +156,13 @@ def test_configs_of_this_broker_override_those_of_all_brokers() -> None:
 def test_unusable_configs_of_another_version_are_logged_at_the_start() -> None:
     store = MemoryStore()
     repository = StoredConfigRepository(MemoryStateStore(store))
-    unusable = {"of.tomorrow": "1", "num.partitions": "9", "log.retention.ms": "soon"}
+    gone = "GONE://host:1"
+    unusable = {
+        "of.tomorrow": "1",
+        "num.partitions": "9",
+        "log.retention.ms": "soon",
+        "advertised.listeners": gone,
+    }
     repository.save(ALL_BROKERS, {**unusable, "message.max.bytes": "3"})
     store.keep()
     fake = FakeBroker(store)
@@ -131,4 +172,5 @@ def test_unusable_configs_of_another_version_are_logged_at_the_start() -> None:
         "Unknown broker config name",
         "Cannot update these configs dynamically",
         "Invalid value soon for configuration log.retention.ms",
+        "Invalid value GONE",
     ]

@@ -126,10 +126,12 @@ def test_the_compose_file_runs_a_valid_command_and_publishes_the_ports_of_the_re
     service = yaml.safe_load(MAKE["compose"](ADMIN))["services"]["ottla"]
     ports = ("9092:9094", "8082:8082")
     assert service["ports"] == [f"{host}:{one}" for one in ports for host in ("127.0.0.1", "[::1]")]
-    [advertised] = [word for word in service["command"] if "advertised.listeners" in word]
-    assert advertised.endswith("INSIDE://ottla:9092,OUTSIDE://localhost:9092")
-    assert service["command"][0] == "serve"
-    check_command(service["command"][1:], "0.0.0.0:8082")
+    environment = service["environment"]
+    assert (
+        environment["KAFKA_ADVERTISED_LISTENERS"] == "INSIDE://ottla:9092,OUTSIDE://localhost:9092"
+    )
+    settings = load_settings({}, environment)
+    assert (settings.warnings, len(settings.listeners)) == ([], 2)
 
 
 def test_the_image_has_the_files_of_the_wheel_and_no_others() -> None:
@@ -137,6 +139,7 @@ def test_the_image_has_the_files_of_the_wheel_and_no_others() -> None:
     sources = project["tool"]["hatch"]["build"]["targets"]["sdist"]["only-include"]
     # Added by hatchling.
     sources += ["LICENSE", "README.md", "pyproject.toml"]
+    sources.append("scripts/locks/serve.txt")
     first, *rest = [
         line
         for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines()

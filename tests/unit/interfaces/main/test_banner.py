@@ -13,7 +13,9 @@ from tests.fakes.settings import settings
 
 def started(port: int = 19092, **values: str) -> Started:
     chosen = settings(**values)
-    opened = [OpenListener(each, each.host or "0.0.0.0", port) for each in chosen.listeners]
+    opened = [
+        OpenListener(each, each.host or "0.0.0.0", port, chosen.broker) for each in chosen.listeners
+    ]
     return Started(chosen, "1.2.3", "a-cluster", opened, "2 topics, 3 partitions")
 
 

@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from interfaces.kafka.connections.listener import Listener
-from interfaces.kafka.connections.shared import Advertised
 from interfaces.kafka.wire.messages.create_topics import CreateTopicsRequest
 from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterRequest
 from interfaces.sockets import listen
@@ -17,16 +16,16 @@ from tests.fakes.topic_requests import new
 @pytest.mark.parametrize(
     ("advertised", "expected"),
     [
-        (None, ("192.0.2.1", 9092)),
-        (("kafka.example", 19092), ("kafka.example", 19092)),
-        (("kafka.example", None), ("kafka.example", 9092)),
-        ((None, 19092), ("192.0.2.1", 19092)),
+        ("", ("192.0.2.1", 9092)),
+        ("kafka.example:19092", ("kafka.example", 19092)),
+        ("kafka.example:0", ("kafka.example", 9092)),
+        ("OTHER://kafka.example:19092", ("192.0.2.1", 9092)),
     ],
 )
 def test_clients_get_the_advertised_address_or_that_of_their_socket(
-    advertised: tuple[str | None, int | None] | None, expected: tuple[str, int]
+    advertised: str, expected: tuple[str, int]
 ) -> None:
-    kafka = FakeKafka(advertised=advertised and Advertised(LISTENER, *advertised))
+    kafka = FakeKafka(advertised_listeners=advertised)
     (broker,) = kafka.client().request(DescribeClusterRequest(), 0).brokers
     assert (broker.host, broker.port) == expected
 
@@ -78,7 +77,7 @@ def test_draining_aborts_a_client_that_does_not_read(kafka: FakeKafka) -> None:
 
 def test_a_listener_serves_on_a_free_port_and_stops_accepting(kafka: FakeKafka) -> None:
     async def serve() -> None:
-        listener = Listener(kafka.shared, Advertised(LISTENER))
+        listener = Listener(kafka.shared, LISTENER)
         await listener.start(listen("127.0.0.1", 0))
         host, port = listener.bound
         assert (host, port > 0) == ("127.0.0.1", True)

@@ -17,7 +17,6 @@ import uvloop
 from domain.errors import StorageFailed
 from interfaces.kafka.connections.listener import Listener
 from interfaces.kafka.connections.session import Session
-from interfaces.kafka.connections.shared import Advertised
 from interfaces.kafka.wire.schema import Request
 from interfaces.sockets import listen
 from tests.fakes.batches import GZIP, TIMESTAMP, record_batch
@@ -232,7 +231,7 @@ def test_transports_hold_no_session_of_a_closed_connection(
         return session
 
     async def serve() -> None:
-        listener = Listener(kafka.shared, Advertised(LISTENER))
+        listener = Listener(kafka.shared, LISTENER)
         await listener.start(listen("127.0.0.1", 0))
         try:
             for name, sent in {"closed by the client": b"", **CLOSING}.items():

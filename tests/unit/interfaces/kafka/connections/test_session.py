@@ -11,7 +11,6 @@ import pytest
 
 from domain.security.principal import ANONYMOUS
 from interfaces.kafka.connections.session import Session
-from interfaces.kafka.connections.shared import Advertised
 from interfaces.kafka.wire.messages.create_topics import CreateTopicsRequest
 from tests.fakes.client import LISTENER, FakeClient, FakeKafka, FakeListener, frame, raw_frame
 from tests.fakes.logs import FakeRequestLog
@@ -248,7 +247,7 @@ def test_a_connection_above_a_limit_is_refused(
 
 def test_a_client_can_disconnect_before_it_is_accepted(kafka: FakeKafka) -> None:
     transport = FakeTransport(kafka.scheduler, peername=None)
-    transport.connect(Session(kafka.shared, 7, Advertised(LISTENER)))
+    transport.connect(Session(kafka.shared, 7, LISTENER))
     kafka.run()
     assert transport.aborted
     assert kafka.shared.sessions == {}

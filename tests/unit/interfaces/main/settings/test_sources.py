@@ -91,7 +91,7 @@ def test_kafkas_server_properties_work_unchanged(tmp_path: Path) -> None:
     assert settings.broker.node_id == 7
     [listener] = settings.listeners
     assert (listener.name, listener.host, listener.port) == ("PLAINTEXT", "", 9092)
-    assert (listener.advertised_host, listener.advertised_port) == ("localhost", 9092)
+    assert settings.broker.advertised("PLAINTEXT", 1) == ("localhost", 9092)
     assert settings.storage.folder == Path("/tmp/kraft-combined-logs")
     assert settings.warnings == [
         (
@@ -109,22 +109,23 @@ def test_the_older_broker_id_is_the_node_id() -> None:
 
 
 def test_without_advertised_listeners_no_address_is_fixed() -> None:
-    [listener] = load().listeners
+    settings = load()
+    [listener] = settings.listeners
     assert (listener.host, listener.port) == ("localhost", 9092)
-    assert (listener.advertised_host, listener.advertised_port) == (None, None)
+    assert settings.broker.advertised("PLAINTEXT", 9092) is None
 
 
 def test_several_listeners_are_advertised_by_name() -> None:
-    inside, outside = load(
+    settings = load(
         {
             "listeners": "INSIDE://0.0.0.0:9092,OUTSIDE://[::1]:0",
             "advertised.listeners": "OUTSIDE://broker.example:0",
         }
-    ).listeners
-    assert inside.everywhere
-    assert inside.advertised_host is None
-    assert (outside.host, outside.advertised_host) == ("::1", "broker.example")
-    assert outside.advertised_port is None
+    )
+    inside, outside = settings.listeners
+    assert (inside.everywhere, outside.host) == (True, "::1")
+    assert settings.broker.advertised("INSIDE", 9092) is None
+    assert settings.broker.advertised("OUTSIDE", 40001) == ("broker.example", 40001)
 
 
 @pytest.mark.parametrize(
