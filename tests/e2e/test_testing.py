@@ -173,6 +173,21 @@ def test_committed_offsets_expire_when_the_clock_is_advanced(
     assert control.get("/groups/forgotten").status == 404
 
 
+def test_the_history_has_a_sample_of_every_ten_seconds(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    topic = new_topic(broker)
+    sender = producer(broker.bootstrap)
+    deliver(sender, topic, b"a", b"b")
+    control.post("/groups/late/offsets", {"to": "earliest", "topic": topic})
+    advance(control, 10_000)
+    newest = control.get("/history").json["data"][-1]
+    assert newest["requests_per_sec"] > 0 and newest["connections"] >= 1
+    assert newest["produce_p99_us"] > 0 and newest["commit_p99_us"] > 0
+    assert control.get(f"/topics/{topic}/history").json["data"][-1]["messages_in_per_sec"] > 0
+    assert control.get("/groups/late/history").json["data"][-1]["lag"] == 2
+
+
 def test_clients_stay_connected_when_everything_is_deleted(
     broker: BrokerProcess, control: AdminClient
 ) -> None:
