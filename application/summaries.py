@@ -43,9 +43,9 @@ class Summaries:
 
     def topics(self) -> Iterator[TopicSummary]:
         for topic in list(self._catalog):
-            yield self._summary(topic)
+            yield self.topic(topic)
 
-    def _summary(self, topic: Topic) -> TopicSummary:
+    def topic(self, topic: Topic) -> TopicSummary:
         records = size_bytes = appended = 0
         readable = True
         for partition in self.partitions(topic):

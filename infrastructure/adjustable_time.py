@@ -88,6 +88,10 @@ class AdjustableScheduler(AsyncioScheduler):
         self.timers[timer] = None
         return timer
 
+    def cancel_all(self) -> None:
+        for timer in list(self.timers):
+            timer.cancel()
+
     async def advance(self, by_ms: int) -> None:
         """Returns when timers that are due have fired, and what they started has run."""
         step_ms = max(by_ms // STEPS, 1)

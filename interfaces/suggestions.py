@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-#: Of difflib: 1 is the same name.
-_SIMILAR = 0.7
 
+def did_you_mean(name: str, known: Iterable[str], similar: float = 0.6) -> str:
+    """` (did you mean NAME?)`, or an empty text; upper and lower case are the same.
 
-def did_you_mean(name: str, known: Iterable[str], similar: float = _SIMILAR) -> str:
-    """` (did you mean NAME?)`, or an empty text; upper and lower case are the same."""
+    `similar` is difflib's ratio: 1 for the same name.
+    """
     from difflib import get_close_matches
 
     names = {one.lower(): one for one in known}

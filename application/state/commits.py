@@ -58,6 +58,11 @@ class Commits:
         #: Callbacks per commit, as a histogram.
         self.waiters = Numbers()
 
+    @property
+    def is_idle(self) -> bool:
+        """Nothing is staged, and no commit is in flight."""
+        return not (self._is_scheduled or self._under_way)
+
     def after_each(self, call: Callable[[], None]) -> None:
         """Calls back at the end of every commit, after all callbacks that waited for it."""
         self._afterwards.append(call)

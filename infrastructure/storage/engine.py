@@ -45,6 +45,16 @@ class StoreRoom:
     page_bytes: int
 
 
+class StoreSnapshot(Protocol):
+    """All committed data, as of when it was taken."""
+
+    def restore(self) -> None:
+        """Replaces all data in one commit, and discards what is staged. Raises StorageFailed."""
+        ...
+
+    def delete(self) -> None: ...
+
+
 @dataclass(slots=True, eq=False)
 class Storage:
     """One opened store: log, rows and commit belong together. `commit.close()` closes it."""
@@ -57,6 +67,8 @@ class Storage:
     start_flush: Callable[[], None] | None = None
     #: None in memory.
     room: Callable[[], StoreRoom] | None = None
+    #: Raises StorageFailed. None in simulations.
+    take_snapshot: Callable[[], StoreSnapshot] | None = None
 
 
 class StoreBeside(Protocol):

@@ -10,8 +10,7 @@ from interfaces.kafka.wire.schema import Message
 _HEAD = """\
 # APIs
 
-Written by `python -m interfaces.kafka.docs` from `interfaces/kafka/requests/apis.py` and the
-handlers; edit those files.
+<!-- written by scripts/docs from interfaces/kafka/requests/apis.py and the handlers -->
 
 *Advertised* are the versions in the ApiVersions response, *served* those that work. They differ for
 Produce only, as in Kafka: librdkafka requires Produce 0 and never sends it. *In Kafka 4.2* are the
@@ -21,8 +20,6 @@ Kafka; only an unknown version of ApiVersions gets a response, in version 0 with
 
 _CARDS = """
 ## What each version brings
-
-From the top of each file in `interfaces/kafka/handlers/`.
 """
 
 

@@ -11,8 +11,9 @@ from interfaces.main.arguments import parser
 _HEAD = """\
 # The command line
 
-Written by `python -m interfaces.main.docs` from the parser. In a checkout, `./scripts/serve` is
-`ottla serve`; `pip install .` installs the command.
+<!-- written by scripts/docs from the parser -->
+
+In a checkout, `./scripts/serve` is `ottla serve`; `pip install .` installs the command.
 
 `ottla serve` runs a broker. The commands for topics, records and groups work with **any Kafka
 broker**, through confluent-kafka; `ottla storage` reads a data folder without one.

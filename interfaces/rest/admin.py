@@ -74,8 +74,10 @@ class KafkaListener:
 Check = Callable[[], str | None]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Admin:
+    """Its values change only when a snapshot is restored: then there is a new broker."""
+
     broker: Broker
     events: EventLog
     request_log: RequestLog
@@ -97,3 +99,6 @@ class Admin:
     storage: str
     #: None unless the broker has `testing`.
     testing: Testing | None = None
+
+    def take_over(self, other: Admin) -> None:
+        vars(self).update(vars(other))

@@ -37,3 +37,15 @@ class Testing(Protocol):
     async def advance(self, by_ms: int) -> None:
         """Returns when timers that are due have fired."""
         ...
+
+    def take_snapshot(self) -> str:
+        """Returns its id."""
+        ...
+
+    async def restore_snapshot(self, snapshot_id: str) -> None:
+        """Raises ResourceNotFound."""
+        ...
+
+    def delete_snapshot(self, snapshot_id: str) -> None:
+        """Raises ResourceNotFound."""
+        ...

@@ -6,13 +6,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, TopicCollection
 
 from tests.e2e.admin.conftest import AdminClient
 from tests.e2e.broker_process import BrokerProcess
-from tests.e2e.conftest import EXTERNAL, new_topic
-from tests.e2e.librdkafka import deliver, next_message, producer, read_values
+from tests.e2e.conftest import EXTERNAL, StartBroker, new_topic
+from tests.e2e.librdkafka import PATIENCE_S, admin, deliver, next_message, producer, read_values
 
+#: Clients that do not wait before they try again.
+IMPATIENT = {
+    "retry_backoff_ms": 10,
+    "reconnect_backoff_ms": 10,
+    "topic_metadata_refresh_fast_interval_ms": 10,
+}
 ARGUMENTS = ["--testing", "--admin", "127.0.0.1:0"]
 
 
@@ -28,9 +34,9 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
 
 @pytest.fixture
 def control(broker: BrokerProcess) -> Iterator[AdminClient]:
-    admin = AdminClient(broker)
-    yield admin
-    assert admin.delete("/test/faults").status == 204
+    client = AdminClient(broker)
+    yield client
+    assert client.delete("/test/faults").status == 204
 
 
 def add_fault(control: AdminClient, **fault: Any) -> None:
@@ -61,7 +67,7 @@ def test_a_producer_retries_after_not_leader_or_follower_and_writes_once(
     topic = new_topic(broker)
     add_fault(control, api="Produce", error="NOT_LEADER_OR_FOLLOWER", times=2, topic=topic)
     assert not deliver(
-        producer(broker.bootstrap, retry_backoff_ms=10, topic_metadata_refresh_fast_interval_ms=10),
+        producer(broker.bootstrap, **IMPATIENT),
         topic,
         b"a",
     ).errors
@@ -75,7 +81,7 @@ def test_an_idempotent_producer_writes_once_when_a_response_is_lost(
 ) -> None:
     topic = new_topic(broker)
     add_fault(control, api="Produce", disconnect="after", topic=topic)
-    idempotent = producer(broker.bootstrap, enable_idempotence=True, reconnect_backoff_ms=10)
+    idempotent = producer(broker.bootstrap, enable_idempotence=True, **IMPATIENT)
     assert not deliver(idempotent, topic, b"a").errors
     assert matched(control) == [1]
     deliver(idempotent, topic, b"b")
@@ -193,3 +199,43 @@ def test_clients_stay_connected_when_everything_is_deleted(
         assert values == [b"b"]
     finally:
         consumer.close()
+
+
+def test_a_snapshot_of_the_whole_broker_is_restored(own_broker: StartBroker) -> None:
+    """A producer that stays connects again, and finds what was there."""
+    broker = own_broker(*ARGUMENTS)
+    control = AdminClient(broker)
+    topic = new_topic(broker, 2)
+    sender = producer(broker.bootstrap, **IMPATIENT)
+    deliver(sender, topic, b"a", partition=1)
+    offsets = control.post("/groups/readers/offsets", {"to": "latest", "topic": topic})
+    assert offsets.status == 200, offsets
+    identity = topic_id(broker, topic)
+    taken = control.post("/test/snapshots")
+    assert taken.status == 201, taken
+    snapshot = f"/test/snapshots/{taken.json['snapshot_id']}"
+
+    deliver(sender, topic, b"b", partition=1)
+    new_topic(broker)
+    config = "/brokers/1/configs/message.max.bytes"
+    assert control.request("PUT", config, {"value": "5000"}).status == 204
+    assert control.delete("/groups/readers").status == 204
+    restored = control.post(f"{snapshot}/restore")
+    assert restored.status == 200, restored
+
+    assert [one["topic_name"] for one in control.get("/topics").json["data"]] == [topic]
+    assert control.get(config).json["value"] != "5000"
+    assert control.get("/groups/readers/lag-summary").json["total_lag"] == 0
+    assert topic_id(broker, topic) == identity
+    deliver(sender, topic, b"c", partition=1)
+    assert read_values(broker.bootstrap, topic, 2, partition=1) == [b"a", b"c"]
+    assert control.delete(snapshot).status == 204
+    assert control.post(f"{snapshot}/restore").status == 404
+    assert broker.terminate() == 0, broker.log()
+    assert "request_failed" not in broker.log(1 << 30)
+
+
+def topic_id(broker: BrokerProcess, topic: str) -> str:
+    client = admin(broker.bootstrap)
+    described = client.describe_topics(TopicCollection([topic]))
+    return str(described[topic].result(PATIENCE_S).topic_id)

@@ -21,7 +21,9 @@ from application.metrics.history import History
 from application.metrics.recent_requests import RecentRequests
 from application.metrics.topics import TopicReadings
 from application.ports.request_log import RequestLog
+from domain.errors import InvalidRequest, ResourceNotFound
 from infrastructure.observability.collecting import Collector, Scrapes
+from interfaces.kafka.requests.faults import Faults
 from interfaces.rest.admin import Admin, Check, Connection, KafkaListener
 from interfaces.rest.serving.app import create_app, make_ready
 from interfaces.rest.serving.gate import Gate
@@ -52,7 +54,7 @@ def _shared_app() -> FastAPI:
     return app
 
 
-def app_of(admin: Admin) -> FastAPI:
+def app_of(admin: Admin, testing: bool = True) -> FastAPI:
     """FastAPI takes a tenth of a second to make an app, so there is one, with this Admin."""
     _current.admin = admin
     return _shared_app()
@@ -75,6 +77,28 @@ class RestResponse:
 def facts(body: Mapping[str, Any], *names: str) -> tuple[Any, ...]:
     """The values of these fields."""
     return tuple(body[name] for name in names)
+
+
+class FakeTesting:
+    """Implements interfaces.rest.testing.Testing, without snapshots."""
+
+    def __init__(self, fake: FakeBroker) -> None:
+        self.faults = Faults(fake.scheduler)
+        self._clock = fake.clock
+        self.advanced_ms = 0
+
+    async def advance(self, by_ms: int) -> None:
+        self._clock.advance(by_ms)
+        self.advanced_ms += by_ms
+
+    def take_snapshot(self) -> str:
+        raise InvalidRequest
+
+    async def restore_snapshot(self, snapshot_id: str) -> None:
+        raise ResourceNotFound
+
+    def delete_snapshot(self, snapshot_id: str) -> None:
+        raise ResourceNotFound
 
 
 class FakeAdmin:
@@ -117,6 +141,7 @@ class FakeAdmin:
             checks=self.checks,
             origin=lambda name: "command line" if name in self.fake.config.given else "default",
             storage="memory://",
+            testing=FakeTesting(self.fake),
         )
         self.stopping = asyncio.Event()
         guard = Guard(["127.0.0.1"], [], self.fake.config.access_control_allow_origin)

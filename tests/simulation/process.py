@@ -120,7 +120,7 @@ class Process:
             "cold reads": self.store.loading,
             "staged changes": len(self.store.staged),
             "offsets of deleted topics": len(broker.groups.offset_cleanup),
-            "offsets in flight": broker.groups.offsets.under_way,
+            "offsets in flight": broker.groups.offsets.pending_commits,
             "pending members": broker.groups.coordinator.pending_requests,
             "group changes in flight": broker.groups.registry.runtime.decisions,
         }

@@ -10,6 +10,7 @@ from infrastructure.storage.engine import (
     StorageInfo,
     StoreFolder,
     StoreRoom,
+    StoreSnapshot,
     ToLoop,
 )
 from infrastructure.storage.flush import Flush
@@ -33,6 +34,12 @@ def _open(
     )
     write_pass = WritePass(environment)
     commit = LmdbCommit(environment, write_pass)
+
+    def take_snapshot() -> StoreSnapshot:
+        from infrastructure.storage.lmdb.snapshot import LmdbSnapshot
+
+        return LmdbSnapshot(environment, write_pass, commit)
+
     return Storage(
         LmdbLogStore(environment, write_pass),
         LmdbStateStore(environment, write_pass),
@@ -51,6 +58,7 @@ def _open(
         lambda: StoreRoom(
             environment.map_size_bytes, environment.used_bytes, environment.page_bytes
         ),
+        take_snapshot,
     )
 
 

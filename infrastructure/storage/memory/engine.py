@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 
-from infrastructure.storage.engine import Engine, Storage, StorageInfo, ToLoop
+from infrastructure.storage.engine import Engine, Storage, StorageInfo, StoreSnapshot, ToLoop
 from infrastructure.storage.flush import Flush
 
 
@@ -21,11 +21,18 @@ def _open(
     from infrastructure.storage.memory.store import MemoryStore
 
     store = MemoryStore()
+
+    def take_snapshot() -> StoreSnapshot:
+        from infrastructure.storage.memory.snapshot import MemorySnapshot
+
+        return MemorySnapshot(store)
+
     return Storage(
         MemoryLogStore(store),
         MemoryStateStore(store),
         MemoryCommit(store),
         StorageInfo("memory", None, 0, "none", uuid.uuid4().hex),
+        take_snapshot=take_snapshot,
     )
 
 

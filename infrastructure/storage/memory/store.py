@@ -21,6 +21,14 @@ class MemoryPartition:
         self.timestamps: list[int] = []
         self.indexed_offsets: list[int] = []
 
+    def copy(self) -> MemoryPartition:
+        copy = MemoryPartition()
+        copy.batches = list(self.batches)
+        copy.last_offsets = list(self.last_offsets)
+        copy.timestamps = list(self.timestamps)
+        copy.indexed_offsets = list(self.indexed_offsets)
+        return copy
+
     def position_of(self, offset: int) -> int:
         """The place of the batch that holds `offset`, or of the first after it."""
         return bisect_left(self.last_offsets, offset)
@@ -59,6 +67,13 @@ class MemoryStore:
         self.staged_lengths: dict[int, int] = {}
         #: Batches that it loses at its start.
         self.staged_drops: dict[int, int] = {}
+
+    def take_over(self, other: MemoryStore) -> None:
+        """Copies the committed data of another store, and discards what is staged."""
+        self.partitions = {each: one.copy() for each, one in other.partitions.items()}
+        self.tables = {name: dict(rows) for name, rows in other.tables.items()}
+        self.keys = {name: list(keys) for name, keys in other.keys.items()}
+        self.forget()
 
     def length(self, partition_id: int) -> int:
         """Batches of a partition after the next commit."""

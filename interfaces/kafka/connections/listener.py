@@ -28,6 +28,11 @@ class Listener:
                 await loop.create_server(self._session, sock=each, backlog=BACKLOG)
             )
 
+    def hand_over(self, shared: Shared) -> None:
+        """New connections belong to another broker, composed over a restored snapshot."""
+        shared.listeners.append(self.name)
+        self.shared = shared
+
     def _session(self) -> Session:
         return Session(self.shared, next(self.shared.connection_ids), self.name)
 

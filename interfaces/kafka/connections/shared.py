@@ -136,6 +136,11 @@ class Shared:
 
     # ---- the end
 
+    def abort_all(self) -> None:
+        """Closes all connections at once."""
+        for session in list(self.sessions):
+            session.abort()
+
     async def drain(self, timeout_seconds: float) -> bool:
         """Completes the running requests and closes all connections; False after the timeout."""
         self.closing_log.finish()
@@ -149,8 +154,7 @@ class Shared:
         try:
             await asyncio.wait_for(self._empty.wait(), timeout_seconds)
         except TimeoutError:
-            for session in list(self.sessions):
-                session.abort()
+            self.abort_all()
             return False
         return True
 

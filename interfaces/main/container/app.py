@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from application.partitions.strays import stray_partitions
@@ -26,6 +27,7 @@ from interfaces.main.container.core import Core
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.container.services import make_broker
 from interfaces.main.settings.sources import Settings
+from interfaces.rest.admin import Admin
 from interfaces.rest.serving.server import AdminServer
 from interfaces.terminal.addresses import host_port, is_loopback
 
@@ -53,6 +55,7 @@ class App:
         self._flush_interval_ms = settings.broker.flush_interval_ms
         self._offset_repository: OffsetRepository | None = None
         self._admin: AdminServer | None = None
+        self.listeners: list[Listener] = []
         self._testing: BrokerTesting | None = None
         self._scheduler, self._clock = AsyncioScheduler(loop), SystemClock()
         if settings.broker.testing:
@@ -77,6 +80,16 @@ class App:
             raise
 
     def _make(self, settings: Settings, adapters: Adapters) -> None:
+        self._admin_values = self._compose(settings, adapters)
+        self.admin = self._admin = make_server(self._admin_values, self._events, self._metrics)
+        if self._testing is not None:
+            self._testing.use(
+                None if settings.offsets.url else self.storage.take_snapshot,
+                partial(self._restore, settings, adapters),
+            )
+
+    def _compose(self, settings: Settings, adapters: Adapters) -> Admin:
+        """A broker over the store, for new connections of all listeners."""
         config, scheduler, events = settings.broker, self._scheduler, self._events
         core = Core(config, scheduler, self._clock, events, self.storage)
         self._topics = core.topics
@@ -95,12 +108,16 @@ class App:
         faulty = None if testing is None else testing.faults.faulty
         self._shared = Shared(self.broker, scheduler, events, request_log, faulty)
         self._shared.admin_urls = self._admin_urls
-        self.listeners = [Listener(self._shared, one.name) for one in settings.listeners]
+        for listener in self.listeners:
+            listener.hand_over(self._shared)
+        self.listeners = self.listeners or [
+            Listener(self._shared, one.name) for one in settings.listeners
+        ]
         self._loop_lag = LoopLag(core.background)
         self._metrics = BrokerMetrics(
             core, self.broker, self._shared, self.listeners, self._loop_lag
         )
-        admin = make_admin(
+        return make_admin(
             settings,
             core,
             self.broker,
@@ -110,7 +127,25 @@ class App:
             self._metrics,
             testing,
         )
-        self.admin = self._admin = make_server(admin, events, self._metrics)
+
+    async def _restore(
+        self, settings: Settings, adapters: Adapters, restore: Callable[[], None]
+    ) -> None:
+        """Replaces all data, and composes the broker again; connections of Kafka clients end."""
+        self._shared.abort_all()
+        while not self.broker.commits.is_idle:
+            await asyncio.sleep(0)
+        self._shared.abort_all()  # those that were accepted meanwhile
+        self._shared.closing_log.finish()
+        self.broker.stop_upkeep()
+        assert self._testing is not None and self._offset_repository is not None
+        self._testing.scheduler.cancel_all()
+        self._offset_repository.close()
+        try:
+            restore()
+        finally:  # after a failure, with the data that was there
+            self._admin_values.take_over(self._compose(settings, adapters))
+            self.start_upkeep()
 
     def _admin_urls(self, client_host: str) -> list[str]:
         """An admin side on every address has the host that the client uses."""
@@ -192,6 +227,8 @@ class App:
 
     def close(self) -> None:
         self._scan_workers.close()
+        if self._testing is not None:
+            self._testing.delete_snapshots()
         if self._admin is not None:
             self._admin.close()
         if self._offset_repository is not None:

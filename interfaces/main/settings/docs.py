@@ -12,8 +12,7 @@ from domain.configs.topic_table import TOPIC_CONFIGS
 _HEAD = """\
 # Settings
 
-Written by `python -m interfaces.main.settings.docs` from the tables in `domain/configs/`; change
-those, not this.
+<!-- written by scripts/docs from the tables in domain/configs -->
 
 ## Where a value comes from
 

@@ -58,7 +58,7 @@ function operationCard(api, method, path, operation) {
 function operationBody(api, method, path, operation) {
   const inputs = (operation.parameters ?? []).map((parameter) => [parameter, h('input', { placeholder: typeOf(parameter.schema) })])
   const schema = operation.requestBody?.content['application/json'].schema
-  const body = schema && h('textarea', { rows: 10, spellcheck: 'false', value: JSON.stringify(resolved(api, schema).examples[0], null, 2) })
+  const body = schema && h('textarea', { rows: 10, spellcheck: 'false', value: JSON.stringify(exampleOf(resolved(api, schema)), null, 2) })
   const curl = h('pre', { 'aria-label': 'curl' })
   const output = h('pre', { 'aria-label': 'Response', role: 'status', hidden: true })
   let sending = null
@@ -133,6 +133,12 @@ async function show(output, response) {
 function resolved(api, schema) {
   const named = schema.anyOf?.find((one) => one.$ref) ?? schema
   return named.$ref ? api.components.schemas[nameOf(named)] : named
+}
+
+/** That of the whole, or those of its fields. */
+function exampleOf({ examples, properties = {} }) {
+  const fields = Object.entries(properties).filter(([, one]) => one.examples)
+  return examples ? examples[0] : Object.fromEntries(fields.map(([name, one]) => [name, one.examples[0]]))
 }
 
 function nameOf(schema) {

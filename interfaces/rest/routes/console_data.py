@@ -53,6 +53,23 @@ class ConsoleDataRoutes(ShortRoutes):
                 "configs": len(topic.configs),
             }
 
+    @get("/topics/{topic_name}")
+    async def topic(self, topic_name: str) -> JsonResponse:
+        topic = self._topic(topic_name)
+        samples = [*self._admin.history.topic(topic_name)]
+        groups = await all_of(self._admin, self._summaries.groups_of(topic_name))
+        summary = self._summaries.topic(topic)
+        return JsonResponse(
+            {
+                "partitions": len(topic.partition_ids),
+                "records": summary.records,
+                "size_bytes": summary.size_bytes,
+                # null: no traffic in the last hour.
+                "messages_in_per_sec": samples[-1][1] if samples else None,
+                "groups": sorted(group.group_id for group in groups),
+            }
+        )
+
     @get("/partitions")
     async def partitions(self, request: Request, topic: str) -> Response:
         partitions = self._summaries.partitions(self._topic(topic))

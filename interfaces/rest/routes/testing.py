@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from difflib import get_close_matches
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,8 +19,10 @@ from interfaces.rest.shapes.testing import (
     MoveCoordinator,
     NewFault,
     ResetDone,
+    SnapshotBody,
 )
 from interfaces.rest.testing import Testing
+from interfaces.suggestions import did_you_mean
 
 
 class TestingRoutes(ShortRoutes):
@@ -91,10 +92,23 @@ class TestingRoutes(ShortRoutes):
             raise failure
         return JsonResponse(body)
 
+    @post("/snapshots", SnapshotBody, status_code=201)
+    async def take_snapshot(self) -> JsonResponse:
+        """Of topics with their ids, records, producers, groups, offsets and configs."""
+        return JsonResponse(SnapshotBody(snapshot_id=self._testing.take_snapshot()), 201)
+
+    @post("/snapshots/{snapshot_id}/restore", SnapshotBody)
+    async def restore_snapshot(self, snapshot_id: str) -> JsonResponse:
+        """Replaces all data; connections of Kafka clients end, as with a restart of the broker."""
+        await self._testing.restore_snapshot(snapshot_id)
+        return JsonResponse(SnapshotBody(snapshot_id=snapshot_id))
+
+    @delete("/snapshots/{snapshot_id}")
+    async def delete_snapshot(self, snapshot_id: str) -> Response:
+        self._testing.delete_snapshot(snapshot_id)
+        return Response(status_code=204)
+
 
 def _check_name(field: str, name: str, known: Collection[str]) -> None:
     if name not in known:
-        lower = {each.lower(): each for each in known}
-        close = get_close_matches(name.lower(), lower, 1)
-        hint = f"; did you mean {lower[close[0]]}?" if close else ""
-        raise RestError(422, f"{field}: unknown name {name}{hint}", 42201)
+        raise RestError(422, f"{field}: unknown name {name}{did_you_mean(name, known)}", 42201)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
-from interfaces.rest.shapes.common import RequestModel
+from interfaces.rest.shapes.common import RequestModel, example
 
 #: Ten years.
 MAX_ADVANCE_MS = 3653 * 86_400_000
@@ -15,43 +15,30 @@ MAX_ADVANCE_MS = 3653 * 86_400_000
 Disconnect = Literal["before", "after"]
 
 
-class NewFault(RequestModel):
+class NewFault(
+    RequestModel,
+    json_schema_extra=example(
+        api="Produce", error="NOT_LEADER_OR_FOLLOWER", times=2, topic="orders"
+    ),
+):
     """Requests that match get `error`, or lose their connection, or are only delayed."""
 
-    api: Annotated[
-        str, Field(description="As in Kafka's protocol; * is every API.", examples=["Produce"])
-    ]
-    error: Annotated[
-        str | None,
-        Field(
-            description="Kafka's name of an error code: the request is not handled.",
-            examples=["NOT_LEADER_OR_FOLLOWER"],
-        ),
-    ] = None
-    delay_ms: Annotated[
-        int, Field(ge=0, le=3_600_000, description="Before anything else happens.", examples=[0])
-    ] = 0
-    disconnect: Annotated[
-        Disconnect | None,
-        Field(
-            description="before: the connection closes and the request is not handled; after: the "
-            "request is handled and durable, and the connection closes in place of the response.",
-            examples=[None],
-        ),
-    ] = None
-    times: Annotated[
-        int | None,
-        Field(ge=1, le=2**31 - 1, description="null: until the fault is removed.", examples=[1]),
-    ] = 1
-    topic: Annotated[
-        str | None, Field(description="Only requests that name it.", examples=["orders"])
-    ] = None
-    group: Annotated[
-        str | None, Field(description="Only requests that name it.", examples=[None])
-    ] = None
-    client_id: Annotated[
-        str | None, Field(description="Only requests of this client id.", examples=[None])
-    ] = None
+    api: str = Field(description="As in Kafka's protocol; * is every API.")
+    error: str | None = Field(
+        None, description="Kafka's name of an error code: the request is not handled."
+    )
+    delay_ms: int = Field(0, ge=0, le=3_600_000, description="Before anything else happens.")
+    disconnect: Disconnect | None = Field(
+        None,
+        description="before: the connection closes and the request is not handled; after: the "
+        "request is handled and durable, and the connection closes in place of the response.",
+    )
+    times: int | None = Field(
+        1, ge=1, le=2**31 - 1, description="null: until the fault is removed."
+    )
+    topic: str | None = Field(None, description="Only requests that name it.")
+    group: str | None = Field(None, description="Only requests that name it.")
+    client_id: str | None = Field(None, description="Only requests of this client id.")
 
     @model_validator(mode="after")
     def _has_one_effect(self) -> Self:
@@ -76,14 +63,12 @@ class FaultBody(TypedDict):
     matched: int
 
 
-class MoveCoordinator(RequestModel):
-    group: Annotated[str, Field(min_length=1, examples=["billing"])]
+class MoveCoordinator(RequestModel, json_schema_extra=example(group="invoices")):
+    group: str = Field(min_length=1)
 
 
-class AdvanceClock(RequestModel):
-    advance_ms: Annotated[
-        int, Field(ge=0, le=MAX_ADVANCE_MS, description="Never backward.", examples=[600_000])
-    ]
+class AdvanceClock(RequestModel, json_schema_extra=example(advance_ms=600_000)):
+    advance_ms: int = Field(ge=0, le=MAX_ADVANCE_MS, description="Never backward.")
 
 
 class ClockBody(TypedDict):
@@ -97,3 +82,7 @@ class ResetDone(TypedDict):
 
     topics: int
     groups: int
+
+
+class SnapshotBody(TypedDict):
+    snapshot_id: str

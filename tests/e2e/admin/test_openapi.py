@@ -40,7 +40,7 @@ def test_every_response_matches_its_description(
     schema = schemathesis.openapi.from_dict(description)
     failures = []
     folder = tmp_path_factory.mktemp("described-broker")
-    with BrokerProcess(folder, "memory", ["--admin", "127.0.0.1:0"]) as broker:
+    with BrokerProcess(folder, "memory", ["--testing", "--admin", "127.0.0.1:0"]) as broker:
         for path, methods in description["paths"].items():
             if path.startswith(f"{V3}/") is not v3 or path.endswith("records:tail"):
                 continue  # the response of a tail has no end

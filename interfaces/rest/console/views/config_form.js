@@ -1,7 +1,7 @@
 // Inputs for topic configs, each with its documentation and default.
 
 import { badge, button, choice, field, h, replace } from '../dom.js'
-import { configValue, matches, searchField } from './parts.js'
+import { configValue, effectBadge, matches, searchField } from './parts.js'
 
 /**
  * definitions: the data of GET /configs/topics; values: the configs that are set, by name.
@@ -30,7 +30,7 @@ export class ConfigForm {
     this.inputs.set(name, input)
     const labelled = field(name, input, definition.documentation)
     labelled.classList.add('config')
-    labelled.prepend(h('div', { class: 'line-up' }, labelled.firstChild, mark))
+    labelled.prepend(h('div', { class: 'line-up' }, labelled.firstChild, mark, effectBadge(definition)))
     labelled.append(h('div', { class: 'line-up' }, h('small', {}, 'Default: ', configValue(name, definition.default)), h('span', { class: 'spring' }), back))
     update()
     return { element: labelled, text: `${name} ${definition.documentation}` }

@@ -3,7 +3,7 @@
 import { get, path, send } from '../api.js'
 import { Chart } from '../chart.js'
 import { ask, toast } from '../dialog.js'
-import { button, h, replace, to } from '../dom.js'
+import { button, h, iconButton, replace, to } from '../dom.js'
 import { count, plural, short } from '../format.js'
 import { go } from '../router.js'
 import { empty, filled } from '../states.js'
@@ -14,7 +14,10 @@ import { resetOffsets } from './reset_offsets.js'
 export function open(root, { names: [id], signal }) {
   const head = h('div', { class: 'head' })
   const content = h('div')
-  const lags = lagTable(signal)
+  let shown = null
+  // Kafka accepts no commits for a group with an empty id.
+  const reset = id !== '' && (async (place) => ((await resetOffsets(id, shown, place)) ? again() : null))
+  const lags = lagTable(signal, reset)
   const members = memberTable(signal)
   const lag = h('small')
   const noLags = empty('No committed offsets', 'The lag is known when the group has committed an offset.')
@@ -33,14 +36,12 @@ export function open(root, { names: [id], signal }) {
 
   function drawHead(group) {
     const crumbs = h('div', { class: 'crumbs' }, h('a', { href: to('groups') }, 'Groups'), '/')
-    replace(head, h('div', { class: 'grow' }, crumbs, h('h1', {}, groupName(id)), group && facts(group)), group && actions(group))
+    replace(head, h('div', { class: 'grow' }, crumbs, h('h1', {}, groupName(id)), group && facts(group)), group && actions())
   }
 
-  function actions(group) {
-    // Kafka accepts no commits for a group with an empty id.
-    const reset = id !== '' && button('Reset offsets', { onclick: async () => ((await resetOffsets(id, group)) ? again() : null) })
+  function actions() {
     const remove = button('Delete', { onclick: () => deleteGroup(id) }, 'bin')
-    return h('div', { class: 'actions' }, reset, remove)
+    return h('div', { class: 'actions' }, reset && button('Reset offsets', { onclick: () => reset({}) }), remove)
   }
 
   filled(past, {
@@ -57,6 +58,7 @@ export function open(root, { names: [id], signal }) {
     ms: 2000,
     fetching: () => get(path`console/data/groups/${id}`, { signal }),
     draw: (group) => {
+      shown = group
       // The buttons stay while only numbers change: the user may be about to press one.
       const state = JSON.stringify([group.state, group.members.length])
       if (head.dataset.state !== state) drawHead(group)
@@ -90,7 +92,7 @@ function facts(group) {
   )
 }
 
-function lagTable(signal) {
+function lagTable(signal, reset) {
   return new Table({
     label: 'Lag by partition',
     signal,
@@ -103,7 +105,8 @@ function lagTable(signal) {
       { name: 'end', title: 'End', end: true, wide: true, width: '110px', compare: (one) => one.end_offset, cell: (one) => count(one.end_offset) },
       { name: 'lag', title: 'Lag', end: true, width: 'clamp(88px, 11vw, 110px)', compare: (one) => one.lag, cell: (one) => h('b', {}, count(one.lag)) },
       { name: 'member', title: 'Assigned to', wide: true, width: 'clamp(110px, 14vw, 300px)', compare: (one) => one.client_id ?? '', cell: (one) => (one.member_id === null ? h('span', { class: 'soft' }, 'no member') : h('span', { title: one.member_id }, one.client_id)) },
-    ],
+      reset && { name: 'reset', title: h('span', { class: 'unseen' }, 'Reset'), end: true, act: true, wide: true, width: '48px', cell: (one) => iconButton(`Reset partition ${one.partition} of ${one.topic}`, 'again', () => reset(one)) },
+    ].filter(Boolean),
   })
 }
 

@@ -36,13 +36,13 @@ export function configValue(name, value) {
   return [h('code', {}, value), words && h('span', { class: 'soft' }, ` ${words}`)]
 }
 
+export function effectBadge({ effect }) {
+  return effect !== 'yes' && badge(effect === 'in part' ? 'effect in part' : 'no effect', 'warn')
+}
+
 /** A config or setting with its documentation. Badges mark one that is set, and one without effect. */
 export function configRow({ name, effect, documentation }, isSet, value, ...notes) {
-  const badges = isSet && [
-    badge('set', 'accent'),
-    ' ',
-    effect !== 'yes' && badge(effect === 'in part' ? 'effect in part' : 'no effect', 'warn'),
-  ]
+  const badges = isSet && [badge('set', 'accent'), ' ', effectBadge({ effect })]
   return h(
     'div',
     { class: isSet ? 'config own' : 'config' },

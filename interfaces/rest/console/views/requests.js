@@ -74,7 +74,7 @@ export function open(root, { query, signal }) {
     h('div', { class: 'head' }, h('div', { class: 'grow' }, h('h1', {}, 'Requests'), h('p', { class: 'soft' }, `Times in ${ZONE}`)), pause),
     h(
       'form',
-      { class: 'card filters', 'aria-label': 'Which requests', oninput: changed, onsubmit: (event) => event.preventDefault() },
+      { class: 'card filters many', 'aria-label': 'Which requests', oninput: changed, onsubmit: (event) => event.preventDefault() },
       TYPED.map(([, title], n) => field(title, inputs[n])),
       field('API', api),
       field('Outcome', outcome),
@@ -109,7 +109,7 @@ function requestTable(signal, show) {
       { name: 'at', title: 'When', width: 'clamp(110px, 17vw, 132px)', compare: (request) => request.at, cell: (request) => h('button', { type: 'button', class: 'link', title: zonedTime(request.at), 'aria-label': `${request.api} at ${clockTime(request.at)}: show its stages`, onclick: () => show(request) }, clockTime(request.at)) },
       { name: 'api', title: 'API', compare: (request) => request.api, cell: (request) => h('span', { title: title(request) }, failed(request), request.api, request.version !== null && h('span', { class: 'soft' }, ` v${request.version}`)) },
       { name: 'id', title: 'Correlation id', end: true, wider: true, width: '124px', compare: (request) => request.correlation_id, cell: (request) => h('span', { title: request.correlation_id }, request.correlation_id) },
-      { name: 'client', title: 'Client', wide: true, width: 'clamp(96px, 36vw - 364px, 190px)', compare: (request) => request.client_id ?? '', cell: (request) => h('span', { title: request.client_id ?? '' }, request.client_id ?? '–') },
+      { name: 'client', title: 'Client', wide: true, width: 'clamp(96px, 36vw - 364px, 190px)', compare: client, cell: (request) => h('span', { title: client(request) }, client(request)) },
       { name: 'took', title: 'Duration', end: true, width: 'clamp(86px, 9vw, 92px)', compare: (request) => request.total_us, cell: (request) => micros(request.total_us) },
       { name: 'split', title: 'Stages', wider: true, width: '72px', cell: (request) => bar(request) },
       { name: 'outcome', title: 'Outcome', wide: true, width: 'clamp(212px, 20.6vw, 320px)', compare: (request) => request.errors.join(), cell: (request) => (request.errors.length ? h('span', { title: request.errors.join(', ') }, badge(request.errors.join(', '), 'bad')) : h('span', { class: 'soft' }, 'ok')) },
@@ -120,7 +120,12 @@ function requestTable(signal, show) {
 /** APIs that were requested since the start, the chosen one, and all HTTP requests as one. */
 function apiOptions(apis, chosen) {
   const names = new Set([...apis, chosen].filter((one) => one && one !== 'http'))
-  return [['', 'All'], ...[...names].sort().map((one) => [one, one]), ['http', 'HTTP requests']]
+  return [['', 'All'], ...[...names].sort().map((one) => [one, one]), ['http', 'HTTP']]
+}
+
+/** Without a client id, as over HTTP, its software. */
+function client(request) {
+  return request.client_id ?? (request.software || '–')
 }
 
 /** HTTP requests have no version. */
@@ -148,7 +153,7 @@ function bar(request) {
 function split(request, close) {
   const others = Object.entries(request).filter(([name]) => ['group', 'resource', 'topic', 'topic_id', 'path'].includes(name))
   const pairs = [
-    ['Client', request.client_id ?? '–'],
+    ['Client', client(request)],
     ['Software', request.software || '–'],
     ['From', `${request.peer} over ${request.listener}${request.connection_id ? `, connection ${request.connection_id}` : ''}`],
     ['When', zonedTime(request.at)],

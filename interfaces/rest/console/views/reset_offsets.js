@@ -13,11 +13,12 @@ const AIMS = [
   ['shift_by', 'Forward or back by a number of records'],
 ]
 
-export async function resetOffsets(id, group) {
+/** `place` may have a topic, and a partition of it, which are chosen at first. */
+export async function resetOffsets(id, group, place) {
   const topics = [...new Set(group.partitions.map((one) => one.topic))]
-  const topic = choice([['', 'All topics'], ...topics.map((name) => [name, name])], '')
+  const topic = choice([['', 'All topics'], ...topics.map((name) => [name, name])], place.topic ?? '')
   const aim = choice(AIMS, 'earliest')
-  const partitions = h('input', { placeholder: 'all', autocomplete: 'off', inputmode: 'numeric' })
+  const partitions = h('input', { placeholder: 'all', autocomplete: 'off', inputmode: 'numeric', value: place.partition })
   const number = h('input', { type: 'number', step: '1', value: '0' })
   const at = h('input', { type: 'datetime-local', step: '0.001' })
   const onlyOf = field('Partitions', partitions, 'Numbers with commas. Empty: all.')

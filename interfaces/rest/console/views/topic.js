@@ -2,18 +2,24 @@
 
 import { get, path } from '../api.js'
 import { button, h, markCurrent, replace, to } from '../dom.js'
-import { plural } from '../format.js'
+import { bytes, plural, short } from '../format.js'
+import { every } from '../live.js'
 import { again, go } from '../router.js'
 import { loading, trouble } from '../states.js'
 import { cloneTopic } from './clone_topic.js'
 import { deleteRecords } from './delete_records.js'
 import { deleteTopic } from './delete_topic.js'
+import { groupLink } from './parts.js'
 import * as messages from './messages.js'
 import * as produce from './produce.js'
 import * as configs from './topic_configs.js'
 import * as consumers from './topic_consumers.js'
 import * as metrics from './topic_metrics.js'
 import * as partitions from './topic_partitions.js'
+
+const FACTS_MS = 3000
+/** Groups with a link; the others are a number. */
+const LINKED_GROUPS = 3
 
 const TABS = {
   messages: ['Messages', messages],
@@ -34,6 +40,7 @@ export async function open(root, { names: [name, tab = 'messages'], query, signa
   // On a phone the tabs are wider than the screen. scrollIntoView would scroll the page too.
   if (link) tabs.scrollLeft = link.offsetLeft - (tabs.clientWidth - link.offsetWidth) / 2
   view.open(root.querySelector('.tab'), { name, topic: root.topic, query, signal })
+  every(FACTS_MS, signal, () => update(root.facts, name, signal))
 }
 
 async function head(root, name, signal) {
@@ -48,13 +55,30 @@ async function head(root, name, signal) {
     return
   }
   root.topic = topic
-  title.append(h('span', { class: 'soft' }, plural(topic.partitions_count, 'partition')))
+  root.facts = [h('span', {}, plural(topic.partitions_count, 'partition')), h('span')]
+  title.append(h('div', { class: 'soft' }, root.facts))
   replace(
     root,
     h('div', { class: 'head' }, title, h('div', { class: 'actions' }, actions(name, topic.partitions_count))),
     h('nav', { class: 'tabs', 'aria-label': 'Topic' }, Object.entries(TABS).map(([tab, [label]]) => h('a', { href: to('topics', name, tab), 'data-tab': tab }, label))),
     h('div', { class: 'tab stack' }),
   )
+}
+
+/** The last figures stay while a request fails: the tab below shows failures. */
+async function update([figures, groups], name, signal) {
+  const topic = await get(path`console/data/topics/${name}`, { signal }).catch(() => null)
+  if (!topic) return
+  figures.textContent = [
+    plural(topic.partitions, 'partition'),
+    topic.records !== null && plural(topic.records, 'record'),
+    topic.size_bytes !== null && bytes(topic.size_bytes),
+    topic.messages_in_per_sec !== null && `${short(topic.messages_in_per_sec)} records/s in`,
+  ].filter(Boolean).join(' · ')
+  const more = topic.groups.length - LINKED_GROUPS
+  const links = h('span', {}, topic.groups.length > 0 && ' · read by ', topic.groups.slice(0, LINKED_GROUPS).map((id, n) => [n > 0 && ', ', groupLink(id)]), more > 0 && [' and ', h('a', { href: to('topics', name, 'consumers') }, plural(more, 'more group'))])
+  // A link stays while its group does: the user may be about to press it.
+  if (!groups.isEqualNode(links)) replace(groups, ...links.childNodes)
 }
 
 function actions(name, partitionsCount) {

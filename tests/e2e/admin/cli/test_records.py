@@ -92,8 +92,10 @@ def test_only_matching_records_are_printed(
     assert ottla.run("consume", filled, "-e", *condition).lines == expected
 
 
-def test_records_are_found_by_a_field_of_their_json(ottla: Ottla, name: str) -> None:
-    ottla.run("produce", name, stdin=b'{"total": 9}\n{"total": 11}\nplain\n')
+def test_records_are_found_by_a_field_of_their_json(
+    cli_broker: BrokerProcess, ottla: Ottla, name: str
+) -> None:
+    create_filled(cli_broker, name, [b'{"total": 9}', b'{"total": 11}', b"plain"])
     assert ottla.run("consume", name, "-e", "--where", "$.total > 10").lines == ['{"total": 11}']
 
 

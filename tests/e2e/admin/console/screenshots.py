@@ -72,6 +72,7 @@ def views(console: Console) -> None:
     page.mouse.wheel(0, 170)
     save(page, "messages")
     save(console.open("#/topics/orders/produce?replay=0:1", "orders"), "produce")
+    save(console.open("#/topics/orders/metrics", "orders"), "topic-metrics")
     save(console.open("#/topics/orders/configs", "orders"), "topic-configs")
     page.get_by_role("button", name="Clone").click()
     save(page, "clone")

@@ -71,9 +71,14 @@ def test_offsets_are_previewed_before_they_are_reset(console: Console, group: st
     assert int(then) == int(before) - 5
     # Nothing is reset yet, and a change of the form needs another preview.
     assert committed.inner_text() == before
-    dialog.get_by_label("Topics").select_option("payments")
+    dialog.get_by_label("Topics").select_option("")
     expect(rows).to_have_count(0)
-    dialog.get_by_label("Partitions").fill("0")
+    dialog.get_by_role("button", name="Cancel").click()
+    dialog = press(page, "Reset partition 0 of payments")
+    expect(dialog.get_by_label("Topics")).to_have_value("payments")
+    expect(dialog.get_by_label("Partitions")).to_have_value("0")
+    dialog.get_by_label("Reset to").select_option("shift_by")
+    dialog.get_by_label("Records (negative: back)").fill("-5")
     dialog.get_by_role("button", name="Preview").click()
     expect(rows).to_have_count(1)
     dialog.get_by_role("button", name="Reset 1 partition").click()

@@ -106,10 +106,13 @@ def test_requests_are_found_by_id_api_and_topic_and_have_their_stages(
     expect(row).to_be_visible()
     expect(page.locator("tr[data-row]", has_text="Fetch")).to_have_count(0)
     page.get_by_label("Topic", exact=True).fill("")
-    page.get_by_label("API", exact=True).select_option("HTTP requests")
-    console.page.request.get(f"{console.home}topics/not-there")
-    expect(row).to_contain_text("GET /topics/{topic_name}")
-    row.get_by_role("button").click()
+    page.get_by_label("API", exact=True).select_option("HTTP")
+    number = "order-17"
+    page.request.get(f"{console.home}topics/not-there", headers={"X-Correlation-ID": number})
+    page.get_by_label("Correlation id").fill(number)
+    expect(shown.get_by_role("heading")).to_have_text(
+        f"GET /topics/{{topic_name}}, correlation id {number}"
+    )
     expect(shown).to_contain_text("topic not-there")
     expect(shown).to_contain_text("HTTP 404")
 

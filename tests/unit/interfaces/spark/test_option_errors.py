@@ -49,7 +49,7 @@ def sink(given: Mapping[str, str]) -> None:
         (batch, {"kafka.bootstrap.servers": ","}, "option kafka.bootstrap.servers is missing"),
         (batch, {"subscribbe": "t"}, "unknown option 'subscribbe' (did you mean subscribe?)"),
         (batch, {"bootstrap.servers": "b"}, "unknown option 'bootstrap.servers' (did you mean kaf"),
-        (batch, {"fetchOffset.numRetris": "5"}, "unknown option 'fetchoffset.numretris'; did you"),
+        (batch, {"fetchOffset.numRetris": "5"}, "unknown option 'fetchoffset.numretris' (did you"),
         (batch, {"zzz": "x"}, "unknown option 'zzz'"),
         (batch, {"provider": "ottla"}, "CREATE TABLE is not supported"),
         (folder, {"path": " "}, "option path is missing: .load(FOLDER)"),

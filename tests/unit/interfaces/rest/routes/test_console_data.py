@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from application.metrics.families.request_counts import RequestCounts
+from application.metrics.history import INTERVAL_MS
 from domain.errors import StorageFailed
 from tests.fakes.admin import FakeAdmin, RestResponse, facts
 from tests.fakes.batches import record_batch
@@ -36,6 +37,21 @@ def test_topics_have_records_size_and_lag(kafka: FakeKafka, admin: FakeAdmin) ->
     names = ("records", "lag", "configs", "partitions", "size_bytes")
     assert facts(topic, *names) == (13, 6 + 3, 1, 2, size(kafka, 0) + size(kafka, 1))
     assert facts(empty, *names) == (0, None, 0, 1, 0)
+
+
+def test_a_topic_has_its_records_size_rate_and_groups(kafka: FakeKafka, admin: FakeAdmin) -> None:
+    topic = admin.get("/console/data/topics/t").json
+    assert topic == {
+        "partitions": 2,
+        "records": 13,
+        "size_bytes": size(kafka, 0) + size(kafka, 1),
+        "messages_in_per_sec": None,
+        "groups": ["g"],
+    }
+    admin.history.start()
+    kafka.scheduler.advance(INTERVAL_MS + 100)
+    assert admin.get("/console/data/topics/t").json["messages_in_per_sec"] == 1.3
+    assert admin.get("/console/data/topics/none").json["error_code"] == 40403
 
 
 def test_partitions_have_offsets_and_sizes(kafka: FakeKafka, admin: FakeAdmin) -> None:

@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from interfaces.kafka.requests.faults import Faults
 from tests.fakes.admin import FakeAdmin
-
-
-class FakeTesting:
-    def __init__(self, admin: FakeAdmin) -> None:
-        self.faults = Faults(admin.fake.scheduler)
-        self._clock = admin.fake.clock
-        self.advanced_ms = 0
-
-    async def advance(self, by_ms: int) -> None:
-        self._clock.advance(by_ms)
-        self.advanced_ms += by_ms
-
-
-@pytest.fixture
-def admin() -> FakeAdmin:
-    made = FakeAdmin()
-    made.admin = replace(made.admin, testing=FakeTesting(made))
-    return made
-
 
 FAULT = {
     "api": "Produce",
@@ -76,11 +55,11 @@ def test_a_moved_coordinator_is_a_fault(admin: FakeAdmin) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ({"api": "produce", "delay_ms": 1}, "api: unknown name produce; did you mean Produce?"),
+        ({"api": "produce", "delay_ms": 1}, "api: unknown name produce (did you mean Produce?)"),
         ({"api": "Nonsense", "delay_ms": 1}, "api: unknown name Nonsense"),
         (
             {"api": "*", "error": "NOT_LEADER_FOR_PARTITION"},
-            "error: unknown name NOT_LEADER_FOR_PARTITION; did you mean NOT_LEADER_OR_FOLLOWER?",
+            "error: unknown name NOT_LEADER_FOR_PARTITION (did you mean NOT_LEADER_OR_FOLLOWER?)",
         ),
         ({"api": "*"}, "error, disconnect or delay_ms is required"),
         (
@@ -125,3 +104,8 @@ def test_a_reset_that_is_not_durable_fails(admin: FakeAdmin) -> None:
     admin.fake.commit.fail_next()
     assert admin.post("/test/reset").status == 503
     assert len(admin.get("/topics").json["data"]) == 1
+
+
+def test_an_unknown_snapshot_is_not_found(admin: FakeAdmin) -> None:
+    for method, path in (("POST", "/test/snapshots/s/restore"), ("DELETE", "/test/snapshots/s")):
+        assert admin.request(method, path).status == 404

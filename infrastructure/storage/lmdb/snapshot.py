@@ -1,0 +1,70 @@
+"""A snapshot of an LMDB store: a copy in a temporary folder, put back in one commit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import lmdb
+
+from domain.errors import StorageFailed
+from infrastructure.storage.lmdb.commit import LmdbCommit, WritePass, storage_failed
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.inspection import DATA_FILE
+
+
+class LmdbSnapshot:
+    """Implements infrastructure.storage.engine.StoreSnapshot."""
+
+    def __init__(
+        self, environment: LmdbEnvironment, write_pass: WritePass, commit: LmdbCommit
+    ) -> None:
+        self._environment = environment
+        self._pass = write_pass
+        self._commit = commit
+        try:
+            self._folder = TemporaryDirectory(prefix="ottla-snapshot-")
+            try:
+                self._file = Path(self._folder.name, DATA_FILE)
+                with self._file.open("wb") as file:
+                    environment.env.copyfd(file.fileno(), compact=True)
+            except BaseException:
+                self._folder.cleanup()
+                raise
+        except (lmdb.Error, OSError) as error:
+            raise storage_failed("could not be copied", error) from error
+
+    def restore(self) -> None:
+        self._pass.abort()
+        try:
+            self._copy_back()
+        except (lmdb.Error, OSError) as error:
+            self._pass.fail(error)
+        outcome: list[StorageFailed | None] = []
+        self._commit.commit(outcome.append)
+        if outcome[0] is not None:
+            raise outcome[0]
+
+    def _copy_back(self) -> None:
+        environment = self._environment
+        txn = self._pass.begin()
+        if txn is None:
+            return  # the commit fails
+        copy = lmdb.Environment(
+            str(self._file), subdir=False, readonly=True, lock=False, max_dbs=8, lib_version=0
+        )
+        try:
+            for name, database in (
+                (b"batches", environment.batches),
+                (b"timestamps", environment.timestamps),
+                (b"rows", environment.rows),
+            ):
+                txn.drop(database, delete=False)
+                source = copy.open_db(name, create=False)
+                with copy.begin(buffers=True) as reading, txn.cursor(database) as cursor:
+                    cursor.putmulti(iter(reading.cursor(source)), append=True)
+        finally:
+            copy.close()
+
+    def delete(self) -> None:
+        self._folder.cleanup()
