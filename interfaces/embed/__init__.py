@@ -11,8 +11,11 @@ the load of the broker are in the other process.
 
 from __future__ import annotations
 
-from interfaces.embed.broker import Broker, BrokerNotStarted
+from interfaces.embed.broker import Broker
+from interfaces.embed.process import BrokerNotStarted
+from interfaces.embed.records import Record
+from interfaces.embed.rest import RestError
 
 __version__ = "0.1.0"
 
-__all__ = ["Broker", "BrokerNotStarted", "__version__"]
+__all__ = ["Broker", "BrokerNotStarted", "Record", "RestError", "__version__"]

@@ -1,189 +1,178 @@
-"""Broker: `ottla serve` in a child process, for the time of a `with` block.
-
-The parent configures the child by its command line and stdin, a pipe. A byte on the pipe, or its
-end, makes the child drain and exit, so that the broker does not outlive a killed test run.
-"""
+"""Broker: a broker process, and what tests do with it without a client library."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import time
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable
 from types import TracebackType
-from typing import IO, Any, ClassVar
+from typing import Self, TypeVar
 
-READY_POLL_S = 0.005
+from interfaces.embed.admin import Admin
+from interfaces.embed.aio import Aio
+from interfaces.embed.process import BrokerProcess
+from interfaces.embed.records import Data, Headers, Record, entries_of, record_of
+from interfaces.embed.rest import RestError
+from interfaces.embed.testing import Clock, Duration, Fault, milliseconds
 
-#: Longer than the child takes to drain.
-STOP_TIMEOUT_S = 15.0
+Found = TypeVar("Found")
 
-#: The import path of the parent comes first over the pipe.
-BOOT = (
-    "import json, sys; sys.path[:] = json.loads(sys.stdin.buffer.raw.readline()); "
-    f"from {__package__}.child import main; main()"
-)
+#: Between two looks; it doubles up to the second.
+WAIT_S = (0.002, 0.05)
+PAGE = {"format": "base64", "order": "oldest", "limit": 10_000}
 
-
-class BrokerNotStarted(RuntimeError):
-    """The broker did not start; the message ends with its log."""
+#: Error codes of REST: no such topic, group or committed offset yet.
+MISSING = (40403, 40404, 40408)
 
 
-class Broker:
-    """A broker on a free port of the loopback interface.
+class Broker(BrokerProcess):
+    """The methods that use REST raise RestError if the broker refuses a request."""
 
-    In memory unless `storage` (a URL) or `data` (a folder that persists) is set. `settings` are
-    those of docs/settings.md; the environment has no effect. `admin`: with REST, on a free port.
-    """
+    @property
+    def admin(self) -> Admin:
+        """Topics, groups, offsets and configs."""
+        return Admin(self.rest)
 
-    #: `interfaces.main`, relative to this package.
-    _main: ClassVar[str] = f"{(__package__ or '').rpartition('.')[0]}.main"
+    @property
+    def aio(self) -> Aio:
+        """The same methods as coroutines: `await broker.aio.produce("orders", b"coffee")`."""
+        return Aio(self)
 
-    def __init__(
-        self,
-        *,
-        storage: str | None = None,
-        data: str | os.PathLike[str] | None = None,
-        settings: Mapping[str, object] | None = None,
-        admin: bool = False,
-        start_timeout_s: float = 30.0,
+    def create_topic(
+        self, topic: str, partitions: int = 1, configs: dict[str, object] | None = None
     ) -> None:
-        self._storage = "memory://" if storage is None and data is None else storage
-        self._data = None if data is None else Path(data).absolute()
-        self._settings = dict(settings or {})
-        self._admin = admin
-        self._start_timeout_s = start_timeout_s
-        self._process: subprocess.Popen[bytes] | None = None
-        self._ready: dict[str, Any] = {}
+        self.admin.create_topic(topic, partitions, configs)
+
+    def delete_topic(self, topic: str) -> None:
+        self.admin.delete_topic(topic)
+
+    def produce(
+        self,
+        topic: str,
+        *values: Data,
+        key: Data = None,
+        headers: Headers = (),
+        partition: int | None = None,
+    ) -> None:
+        """Returns when the records are durable. The topic has to exist."""
+        for entries in entries_of(values, key, headers, partition):
+            sent = self.rest.post("topics", topic, "records:batch", body={"entries": entries})
+            for failure in sent["failures"]:
+                raise RestError(failure["error_code"], failure["message"])
+
+    def records(self, topic: str) -> list[Record]:
+        """All records, in the order of partitions and offsets."""
+        found: list[Record] = []
+        cursor = None
+        while True:
+            page = self.rest.get("topics", topic, "records", cursor=cursor, **PAGE)
+            found += [record_of(topic, body) for body in page["data"]]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return sorted(found, key=lambda record: (record.partition, record.offset))
+
+    def wait_for_records(self, topic: str, count: int, timeout_s: float = 10.0) -> list[Record]:
+        """Returns all records of the topic as soon as there are `count`; raises TimeoutError."""
+        seen = 0
+
+        def look() -> list[Record] | None:
+            nonlocal seen
+            seen = sum(log.end - log.start for log in self.admin.offsets(topic).values())
+            return self.records(topic) if seen >= count else None
+
+        return _wait(look, timeout_s, lambda: f"{topic} has {seen} of {count} records")
+
+    def wait_for_lag(self, group: str, lag: int = 0, timeout_s: float = 10.0) -> None:
+        """Until the group has committed offsets, with `lag` or less in all; raises TimeoutError."""
+        lags: dict[tuple[str, int], int] = {}
+
+        def look() -> bool | None:
+            nonlocal lags
+            lags = self.admin.lag(group)
+            return True if lags and sum(lags.values()) <= lag else None
+
+        def state() -> str:
+            shown = ", ".join(f"{topic}-{index}: {n}" for (topic, index), n in lags.items())
+            return f"group {group} has " + (f"lag {shown}" if lags else "no committed offsets")
+
+        _wait(look, timeout_s, state)
+
+    def fail(
+        self,
+        api: str = "*",
+        error: str | None = None,
+        *,
+        delay: Duration = 0,
+        disconnect: str | None = None,
+        times: int | None = 1,
+        topic: str | None = None,
+        group: str | None = None,
+        client_id: str | None = None,
+    ) -> Fault:
+        """The next requests that match get `error`, as "NOT_LEADER_OR_FOLLOWER", or lose their
+        connection "before" they are handled or "after" it, or are only delayed. `times`: how many;
+        None is all, until the fault is removed.
+        """
+        fields: dict[str, object] = {
+            "api": api,
+            "error": error,
+            "delay_ms": milliseconds(delay),
+            "disconnect": disconnect,
+            "times": times,
+            "topic": topic,
+            "group": group,
+            "client_id": client_id,
+        }
+        return Fault(self.rest, fields)
+
+    def move_coordinator(self, group: str) -> None:
+        """Each client of the group gets NOT_COORDINATOR until it looks for the coordinator."""
+        self.rest.post("test", "coordinator", body={"group": group})
 
     @property
-    def bootstrap_servers(self) -> str:
-        """The bootstrap.servers of a client."""
-        return str(self._running()["bootstrap_servers"])
+    def clock(self) -> Clock:
+        """The clock of the broker: `broker.clock.advance("10m")`."""
+        return Clock(self.rest)
 
-    @property
-    def admin_url(self) -> str:
-        """The URL of REST; requires `admin=True`."""
-        addresses = self._running()["admin"]
-        if not addresses:
-            raise RuntimeError("this broker has no admin side; start it with admin=True")
-        return f"http://{addresses[0]}"
+    def reset(self) -> None:
+        """Deletes all topics, groups, dynamic configs and faults; clients stay connected."""
+        self.rest.post("test", "reset", body=None)
 
-    @property
-    def pid(self) -> int:
-        return int(self._running()["pid"])
+    def snapshot(self) -> str:
+        """Of all data; for `restore`."""
+        taken: str = self.rest.post("test", "snapshots", body=None)["snapshot_id"]
+        return taken
 
-    def log(self) -> str:
-        """The log of the broker so far."""
-        self._running()
-        return self._read_log()
+    def restore(self, snapshot: str) -> None:
+        """Replaces all data. Connections of clients end, as when a broker restarts."""
+        self.rest.post("test", "snapshots", snapshot, "restore", body=None)
 
-    def start(self) -> None:
-        if self._process is not None:
-            raise RuntimeError("this broker has been started already")
-        import tempfile  # a third of the cost of `import ottla`, and `ottla serve` pays it too
-
-        self._folder = tempfile.TemporaryDirectory(prefix="ottla-", ignore_cleanup_errors=True)
-        with self._path("log").open("wb") as log:
-            self._process = self._spawn(log)
-        try:
-            self._ready = self._wait_until_ready(self._process)
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        """Drains and ends the broker; may be called repeatedly."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        pipe = process.stdin
-        assert pipe is not None
-        try:
-            # A byte: a forked process may hold the pipe open.
-            pipe.write(b"\n")
-            pipe.close()
-        except OSError:
-            pass  # it has exited
-        try:
-            process.wait(STOP_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        self._folder.cleanup()
-
-    def __enter__(self) -> Broker:
-        self.start()
+    async def __aenter__(self) -> Self:
+        await self.aio.start()
         return self
 
-    def __exit__(
+    async def __aexit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.close()
+        await self.aio.close()
 
-    def _path(self, name: str) -> Path:
-        return Path(self._folder.name, name)
 
-    def _running(self) -> dict[str, Any]:
-        if self._process is None:
-            raise RuntimeError("this broker is not running; use it in a `with` block")
-        return self._ready
-
-    def _read_log(self) -> str:
-        return self._path("log").read_text("utf-8", errors="replace")
-
-    def _arguments(self) -> list[str]:
-        arguments = ["--listen", "127.0.0.1:0", "--ready-file", str(self._path("ready"))]
-        arguments += ["--log-format", "json"]
-        if self._admin or "admin.listeners" not in self._settings:
-            arguments += ["--admin", "127.0.0.1:0" if self._admin else "off"]
-        # A URL without a folder must not use ./ottla-data of the user.
-        if self._data is not None or (self._storage or "").endswith("://"):
-            arguments += ["--data", str(self._data or self._path("data"))]
-        if self._storage is not None:
-            arguments += ["--storage", self._storage]
-        for name, value in self._settings.items():
-            arguments += ["--set", f"{name}={_as_setting(value)}"]
-        return arguments
-
-    def _spawn(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-c", BOOT, self._main, "serve", *self._arguments()],
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env={k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))},
-            # Ctrl-C is for the parent, which closes the broker.
-            start_new_session=True,
-        )
-        assert process.stdin is not None
-        path = json.dumps([os.path.abspath(entry) for entry in sys.path])
+def _wait(look: Callable[[], Found | None], timeout_s: float, state: Callable[[], str]) -> Found:
+    """Repeats `look` until it returns something."""
+    deadline = time.monotonic() + timeout_s
+    pause_s, longest_s = WAIT_S
+    while True:
         try:
-            process.stdin.write(path.encode() + b"\n")
-            process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it has exited; _wait_until_ready reports why
-        return process
-
-    def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> dict[str, Any]:
-        ready_file = self._path("ready")
-        deadline = time.monotonic() + self._start_timeout_s
-        while not ready_file.exists():
-            if process.poll() is not None:
-                raise BrokerNotStarted(f"ended with {process.returncode}:\n{self._read_log()}")
-            if time.monotonic() > deadline:
-                waited = f"not ready after {self._start_timeout_s:g} s"
-                raise BrokerNotStarted(f"{waited}:\n{self._read_log()}")
-            time.sleep(READY_POLL_S)
-        ready: dict[str, Any] = json.loads(ready_file.read_bytes())
-        return ready
-
-
-def _as_setting(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+            found = look()
+        except RestError as error:
+            if error.error_code not in MISSING:
+                raise
+            found = None
+        if found is not None:
+            return found
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{state()} after {timeout_s:g} s")
+        time.sleep(pause_s)
+        pause_s = min(2 * pause_s, longest_s)

@@ -1,11 +1,9 @@
-"""The child process: runs the broker, and ends it when the parent says so or has exited."""
+"""The broker's side of its parent: stdin is a pipe, which ends with the parent."""
 
 from __future__ import annotations
 
 import os
-import runpy
 import signal
-import sys
 import threading
 import time
 
@@ -13,13 +11,12 @@ import time
 GRACE_S = 10.0
 
 
-def main() -> None:
-    threading.Thread(target=_end_with_parent, name="ottla-parent", daemon=True).start()
-    module = sys.argv.pop(1)
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+def exit_with_stdin() -> None:
+    """Stops this process at the first byte on stdin, or at its end."""
+    threading.Thread(target=_exit_with_stdin, name="ottla-parent", daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _exit_with_stdin() -> None:
     # The file descriptor itself: a daemon thread inside sys.stdin holds a lock at shutdown.
     os.read(0, 1)
     os.kill(os.getpid(), signal.SIGTERM)

@@ -54,6 +54,10 @@ def _load(parsed: argparse.Namespace) -> Settings:
 
 def _serve(parsed: argparse.Namespace) -> int:
     settings = _load(parsed)
+    if parsed.exit_with_stdin:
+        from interfaces.embed.child import exit_with_stdin
+
+        exit_with_stdin()
     from interfaces.main.container.app import App
     from interfaces.main.serve import run
 

@@ -37,6 +37,11 @@ def parser() -> argparse.ArgumentParser:
     serve = _command(commands, "serve", "run the broker")
     _add_settings(serve)
     serve.add_argument("--ready-file", metavar="FILE", help="written when the broker is ready")
+    serve.add_argument(
+        "--exit-with-stdin",
+        action="store_true",
+        help="stop when stdin, a pipe of the program that started the broker, ends",
+    )
     config = commands.add_parser("config", help="print the settings")
     config_commands = config.add_subparsers(
         dest="config_command", metavar="COMMAND", required=True, parser_class=_subparser

@@ -16,7 +16,7 @@ def run() -> int:
     # To remove the folder; Ctrl-C unwinds by itself.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with tempfile.TemporaryDirectory(prefix="ottla-demo-") as folder:
-        broker = Broker(data=folder)
+        broker = Broker(data=folder, admin=False)
         try:
             tour(lambda: _start(broker), lambda: _kill(broker), partial(print, flush=True))
         except (BrokerNotStarted, TourFailed) as failure:

@@ -13,7 +13,10 @@ from importlinter.cli import lint_imports
 from tests.architecture.repository import ROOT
 
 #: The program that imports the file has imported them.
-IMPORTERS = {"interfaces/embed/testcontainers.py": "testcontainers.core.container"}
+IMPORTERS = {
+    "interfaces/embed/pytest_plugin.py": "pytest",
+    "interfaces/embed/testcontainers.py": "testcontainers.core.container",
+}
 SOURCES = {"domain", "application", "infrastructure", "interfaces"}
 
 

@@ -130,9 +130,8 @@ def test_kafkajs_sends_a_message_and_reads_it(servers: str, tmp_path: Path) -> N
 
 
 def test_the_pytest_snippet_passes(tmp_path: Path) -> None:
-    [snippet] = snippets("python", "import pytest")
-    # What is installed as `ottla` is this module of the checkout.
-    written("from interfaces.embed import *\n", tmp_path, "ottla.py", "")
+    [snippet] = snippets("python", "ottla_topic")
     written(snippet, tmp_path, "test_it.py", "")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
-    assert "1 passed" in run(command, tmp_path, extra={"PYTHONPATH": str(ROOT)})
+    plugin = "interfaces.embed.pytest_plugin"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", plugin]
+    assert "2 passed" in run(command, tmp_path, extra={"PYTHONPATH": str(ROOT)})

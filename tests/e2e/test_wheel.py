@@ -185,6 +185,15 @@ def test_the_installed_facade_runs_a_broker(environment: Environment, tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_pytest_has_the_fixtures(environment: Environment, tmp_path: Path) -> None:
+    test = "def test_it(ottla_broker, ottla_topic): ottla_broker.produce(ottla_topic, b'x')\n"
+    (tmp_path / "test_it.py").write_text(test, "utf-8")
+    without = [word for name in ("schemathesis", "anyio") for word in ("-p", f"no:{name}")]
+    command = [environment.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *without]
+    output = subprocess.check_output(command, cwd=tmp_path, env=ENVIRONMENT, text=True)
+    assert "1 passed" in output
+
+
 @pytest.mark.long
 @pytest.mark.timeout(180)
 def test_spark_finds_the_installed_data_source(environment: Environment, tmp_path: Path) -> None:

@@ -10,10 +10,13 @@ import sys
 import threading
 from pathlib import Path
 
+from interfaces.embed.child import exit_with_stdin
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="ottla")
     parser.add_argument("command", choices=["serve"])
+    parser.add_argument("--exit-with-stdin", action="store_true")
     parser.add_argument("--listen")
     parser.add_argument("--ready-file", type=Path)
     parser.add_argument("--admin")
@@ -22,6 +25,8 @@ def main() -> int:
     parser.add_argument("--log-format")
     parser.add_argument("--set", action="append", default=[])
     options = parser.parse_args()
+    if options.exit_with_stdin:
+        exit_with_stdin()
     settings = dict(setting.split("=", 1) for setting in options.set)
 
     if settings.get("refuse") == "true":

@@ -56,6 +56,7 @@ const ICONS = {
   bin: 'M4 6h12M8 6V3.5h4V6M5.5 6l.8 11h7.4l.8-11M8.5 9v5M11.5 9v5',
   cut: 'M4 6h12M4 10h4M12 10h4M4 14h4M12 14h4M10 8v8',
   close: 'M5 5l10 10M15 5L5 15',
+  columns: 'M3 4h14v12H3zM8 4v12M13 4v12',
   copy: 'M7 7h9v9H7zM13 7V4H4v9h3',
   right: 'M8 5l5 5-5 5',
   down: 'M5 8l5 5 5-5',
@@ -77,6 +78,18 @@ export function button(label, facts, name) {
 
 export function iconButton(label, name, onclick, facts) {
   return h('button', { type: 'button', class: 'icon-button', 'aria-label': label, title: label, onclick, ...facts }, icon(name))
+}
+
+/** Copies what `text` returns. Browsers have a clipboard for HTTPS and loopback addresses only. */
+export function copyButton(text) {
+  if (!navigator.clipboard) return null
+  const press = button('Copy', { class: 'small plain', onclick: copy }, 'copy')
+  async function copy() {
+    await navigator.clipboard.writeText(text())
+    press.lastChild.textContent = 'Copied'
+    setTimeout(() => (press.lastChild.textContent = 'Copy'), 2000)
+  }
+  return press
 }
 
 let labels = 0

@@ -1,5 +1,6 @@
 // The frame around the views: navigation, theme, connection to the broker, keyboard.
 
+import { choose } from './choices.js'
 import { h, icon, iconButton, markCurrent, replace, to } from './dom.js'
 import { show } from './dialog.js'
 import { clockTime, offset, plural } from './format.js'
@@ -78,11 +79,7 @@ function themeButton() {
   const press = iconButton('', 'moon', () => {
     const theme = isDark() ? 'light' : 'dark'
     document.documentElement.dataset.theme = theme
-    try {
-      localStorage.setItem('ottla-theme', theme)
-    } catch {
-      // Without storage the choice lasts as long as the page.
-    }
+    choose('theme', theme)
     update()
   })
 

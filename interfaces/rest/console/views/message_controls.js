@@ -13,9 +13,10 @@ const FROM = [
   ['live', 'Live'],
 ]
 // Parameters of the query, and their labels.
-const WHERE = [['text', 'Anywhere'], ['key_contains', 'Key'], ['value_contains', 'Value'], ['header_contains', 'Headers']]
+const WHERE = [['text', 'Anywhere'], ['key_contains', 'Key'], ['value_contains', 'Value'], ['header_contains', 'Headers'], ['json', 'JSON field']]
+const OPERATORS = ['==', '!=', '<', '<=', '>', '>=', 'contains', 'exists']
 const FORMATS = ['ndjson', 'csv', 'parquet']
-const STANDARD = { from: 'newest', offset: '', time: '', partition: '', where: 'text', text: '', limit: '50' }
+const STANDARD = { from: 'newest', offset: '', time: '', partition: '', where: 'text', field: '', operator: '==', text: '', limit: '50' }
 
 export class Controls {
   constructor(topic, partitions, query, begin) {
@@ -28,20 +29,32 @@ export class Controls {
       time: typed('time', { type: 'datetime-local', step: '0.001', required: true }),
       partition: partitionChoice('All', partitions, values.partition, { name: 'partition' }),
       where: choice(WHERE, values.where, { name: 'where' }),
+      field: typed('field', { placeholder: 'customer.id', required: true }),
+      operator: choice(OPERATORS.map((one) => [one, one]), values.operator, { name: 'operator' }),
       text: typed('text', { type: 'search', 'data-search': true }),
       limit: choice([['50', '50'], ['200', '200'], ['1000', '1,000']], values.limit, { name: 'limit' }),
     }
-    const { from, offset, time, partition, where, text, limit } = this.inputs
-    this.fields = { offset: field('Offset', offset), time: field('Time', time, `In ${ZONE}.`), limit: field('Records per page', limit) }
+    const { from, partition, where, limit } = this.inputs
+    this.fields = {
+      offset: field('Offset', this.inputs.offset),
+      time: field('Time', this.inputs.time, `In ${ZONE}.`),
+      field: field('Field', this.inputs.field),
+      operator: field('Operator', this.inputs.operator),
+      text: field('Text', this.inputs.text),
+      limit: field('Page size', limit),
+    }
+    this.condition = h('code', { 'aria-live': 'polite' })
     this.links = FORMATS.map((format) => h('a', { class: 'button small', download: true, 'aria-label': `Download as ${format}`, onclick: (event) => this.#download(event) }, icon('download'), format))
     this.faults = h('div', { class: 'whole' })
     this.downloads = h('span', { class: 'line-up' }, this.links)
     this.element = h(
       'form',
       { class: 'filters', 'aria-label': 'Which records' },
-      field('Show', from), this.fields.offset, this.fields.time, field('Partition', partition),
-      field('Search in', where), field('Text', text), this.fields.limit,
-      h('div', { class: 'line-up' }, h('button', { type: 'submit', class: 'button primary' }, icon('search'), 'Show'), h('span', { class: 'spring' }), this.downloads),
+      h('div', { class: 'group' },
+        field('Show', from), this.fields.offset, this.fields.time, field('Partition', partition), this.fields.limit,
+        h('div', { class: 'group' }, field('Search in', where), this.fields.field, this.fields.operator, this.fields.text),
+      ),
+      h('div', { class: 'line-up' }, h('button', { type: 'submit', class: 'button primary' }, icon('search'), 'Show'), this.condition, h('span', { class: 'spring' }), this.downloads),
       this.faults,
     )
     this.element.addEventListener('submit', (event) => {
@@ -58,11 +71,15 @@ export class Controls {
 
   #update() {
     replace(this.faults)
-    const from = this.inputs.from.value
-    for (const [name, shown] of [['offset', from === 'offset'], ['time', from === 'time']]) {
-      this.fields[name].hidden = !shown
-      this.inputs[name].disabled = !shown
+    const { from, where, operator } = this.#values()
+    const isJson = where === 'json'
+    const shown = { offset: from === 'offset', time: from === 'time', field: isJson, operator: isJson, text: !isJson || operator !== 'exists' }
+    for (const [name, isShown] of Object.entries(shown)) {
+      this.fields[name].hidden = this.inputs[name].disabled = !isShown
     }
+    this.inputs.text.required = isJson
+    this.fields.text.firstChild.textContent = isJson ? 'Value' : 'Text'
+    this.condition.textContent = this.#condition()
     this.fields.limit.hidden = this.downloads.hidden = this.isLive
     const query = { ...this.query(), order: '', limit: '' }
     FORMATS.forEach((format, n) => {
@@ -93,16 +110,25 @@ export class Controls {
   }
 
   get isFiltered() {
-    return this.inputs.text.value !== ''
+    return this.inputs.text.value !== '' || this.#condition() !== ''
+  }
+
+  /** On a JSON field, as the broker and `ottla consume --where` take it. */
+  #condition() {
+    const { where, field: name, operator, text } = this.#values()
+    if (where !== 'json' || !name) return ''
+    const field = name.startsWith('$') ? name : `$${name.startsWith('[') ? '' : '.'}${name}`
+    return operator === 'exists' ? field : `${field} ${operator} ${text}`
   }
 
   /** The values that are not the default. */
   address() {
     const values = this.#values()
-    const { from, text } = values
+    const { from, where, text } = values
     if (from !== 'offset') values.offset = ''
     if (from !== 'time') values.time = ''
-    if (!text) values.where = 'text'
+    if (!text && where !== 'json') values.where = 'text'
+    if (values.where !== 'json') Object.assign(values, { field: '', operator: '==' })
     return Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== STANDARD[name]))
   }
 
@@ -116,7 +142,7 @@ export class Controls {
       order: from === 'newest' ? 'newest' : 'oldest',
       offset: from === 'offset' ? offset : '',
       timestamp: from === 'time' ? fromInput(time) : '',
-      ...(text ? { [where]: text } : {}),
+      ...(where === 'json' ? { where: this.#condition() } : text ? { [where]: text } : {}),
     }
   }
 }

@@ -34,6 +34,7 @@ function browse(result, { name, controls, signal }) {
   const table = new RecordTable(name)
   const card = h('div', { class: 'card scroll' }, table.element)
   const total = h('p', { class: 'soft', 'aria-live': 'polite' })
+  const above = h('div', { class: 'line-up' }, total, h('span', { class: 'spring' }), table.columnsButton)
   const more = h('div', {})
   let scanned = 0
   replace(result, loading())
@@ -56,8 +57,8 @@ function browse(result, { name, controls, signal }) {
     const next = response.next_cursor
     const share = controls.isFiltered ? ` found, ${count(scanned)} scanned` : ''
     total.textContent = `${!next && table.size > 1 ? 'All ' : ''}${plural(table.size, 'record')}${share}`
-    replace(more, next && h('div', { class: 'line-up' }, button(controls.isFiltered ? 'Scan on' : 'More', { onclick: () => page(next) }, 'down')))
-    if (table.size) replace(result, total, card, more)
+    replace(more, next && h('div', { class: 'line-up' }, button(controls.isFiltered ? 'Continue the search' : 'More', { onclick: () => page(next) }, 'down')))
+    if (table.size) replace(result, above, card, more)
     else if (next) replace(result, h('div', { class: 'card' }, empty('Nothing found so far', total.textContent)), more)
     else replace(result, h('div', { class: 'card' }, past(query.offset, response.partitions) ?? nothing(controls.isFiltered, name)))
   }

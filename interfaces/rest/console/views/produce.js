@@ -28,7 +28,7 @@ function form(name, topic, record, notice) {
   const key = new Content('Key', record ? content(record.key, record.key_format) : { data: null, text: null }, 2)
   const value = new Content('Value', record ? content(record.value, record.value_format) : { data: new Uint8Array(), text: '' }, 8)
   const headers = new Headers(record?.headers ?? [])
-  const partition = partitionChoice('By the key', topic.partitions_count, record ? String(record.partition_id) : '')
+  const partition = partitionChoice('By key', topic.partitions_count, record ? String(record.partition_id) : '')
   const at = h('input', { type: 'datetime-local', step: '0.001' })
   const outcome = h('div', { role: 'status' })
   const press = h('button', { type: 'submit', class: 'button primary' }, 'Produce')
@@ -42,7 +42,7 @@ function form(name, topic, record, notice) {
       if (at.value) body.timestamp = new Date(fromInput(at.value)).toISOString()
       const report = await send('POST', path`topics/${name}/records`, body)
       const where = { from: 'offset', partition: report.partition_id, offset: report.offset }
-      replace(outcome, h('p', { class: 'done' }, 'Persisted as record ', h('a', { href: to('topics', name, 'messages', where) }, `${count(report.offset)} of partition ${report.partition_id}`), '.'))
+      replace(outcome, h('p', { class: 'done' }, 'Produced record ', h('a', { href: to('topics', name, 'messages', where) }, `${count(report.offset)} of partition ${report.partition_id}`), '.'))
     } catch (failure) {
       replace(outcome, fault(failure))
     } finally {
@@ -58,7 +58,7 @@ function form(name, topic, record, notice) {
     key.element,
     value.element,
     headers.element,
-    h('div', { class: 'fields' }, field('Partition', partition), field('Time', at, `In ${ZONE}. Empty: now.`)),
+    h('div', { class: 'fields' }, field('Partition', partition), field('Timestamp', at, `In ${ZONE}. Empty: now.`)),
     outcome,
     h('div', { class: 'line-up' }, press),
   )

@@ -1,34 +1,42 @@
-// Records as rows; each row opens into its details.
+// Records as rows, in the chosen columns; each row opens into its details.
 
 import { content } from '../bytes.js'
-import { h, icon } from '../dom.js'
-import { ZONE, plural, time, zonedTime } from '../format.js'
-import { details, preview } from './record.js'
+import { choose, chosen } from '../choices.js'
+import { show } from '../dialog.js'
+import { button, h, icon, replace } from '../dom.js'
+import { ZONE, bytes, time, zonedTime } from '../format.js'
+import { preview } from './content_view.js'
+import { details, headersPreview } from './record.js'
 
-const COLUMNS = [
-  [null, 'open'],
-  ['Partition', 'number wide'],
-  ['Offset', 'number'],
-  [`Time (${ZONE})`, 'time wide'],
-  ['Key', 'key'],
-  ['Value', 'value'],
-]
+/** name: [title, class, the cell of a record] */
+const COLUMNS = {
+  partition: ['Partition', 'partition wide', (record) => String(record.partition_id)],
+  offset: ['Offset', 'offset', (record) => String(record.offset)],
+  timestamp: [`Timestamp (${ZONE})`, 'time wide', (record) => h('span', { title: zonedTime(record.timestamp) }, time(record.timestamp))],
+  size: ['Size', 'size wide', (record) => bytes(record.size)],
+  key: ['Key', 'key', (record) => preview(content(record.key, record.key_format))],
+  headers: ['Headers', 'headers wide', headersPreview],
+  value: ['Value', 'value', (record) => preview(content(record.value, record.value_format))],
+}
+const STANDARD = ['partition', 'offset', 'timestamp', 'key', 'value']
 
-const TIME = 3
+// Of all topics.
+let columns = known(chosen('columns')?.split(',') ?? [])
+
+function known(names) {
+  const found = Object.keys(COLUMNS).filter((name) => names.includes(name))
+  return found.length ? found : STANDARD
+}
 
 export class RecordTable {
   constructor(topic) {
     this.topic = topic
     this.size = 0
     this.body = h('tbody')
-    this.element = h(
-      'table',
-      { class: 'rows records', 'aria-label': 'Records' },
-      h('colgroup', {}, COLUMNS.map(([, kind]) => h('col', { class: kind }))),
-      h('thead', {}, h('tr', {}, COLUMNS.map(([title, kind]) => h('th', { scope: 'col', class: kind, title }, title ?? h('span', { class: 'unseen' }, 'Open'))))),
-      this.body,
-    )
+    this.element = h('table', { class: 'rows records', 'aria-label': 'Records' })
     this.element.addEventListener('keydown', (event) => this.#key(event))
+    this.columnsButton = button('Columns', { onclick: () => this.#chooseColumns() }, 'columns')
+    this.#draw()
   }
 
   add(records) {
@@ -47,19 +55,37 @@ export class RecordTable {
     }
   }
 
+  #draw() {
+    const shown = columns.map((name) => COLUMNS[name])
+    const heads = shown.map(([title, kind]) => h('th', { scope: 'col', class: kind, title }, title))
+    replace(
+      this.element,
+      h('colgroup', {}, h('col', { class: 'open' }), shown.map(([, kind]) => h('col', { class: kind }))),
+      h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'open' }, h('span', { class: 'unseen' }, 'Open')), heads)),
+      this.body,
+    )
+    const records = [...this.body.querySelectorAll('.pressable')].map((row) => row.record)
+    replace(this.body, records.map((record) => this.#row(record)))
+  }
+
+  #chooseColumns() {
+    const box = ([name, [title]]) => h('label', { class: 'check' }, h('input', { type: 'checkbox', value: name, checked: columns.includes(name) }), title)
+    const boxes = h('div', { class: 'stack tight' }, Object.entries(COLUMNS).map(box))
+    boxes.addEventListener('change', () => {
+      columns = known([...boxes.querySelectorAll(':checked')].map((one) => one.value))
+      choose('columns', columns)
+      this.#draw()
+    })
+    show('Columns', boxes)
+  }
+
   #row(record) {
     const press = h('button', { type: 'button', class: 'icon-button', 'aria-expanded': 'false', 'aria-label': `Record ${record.offset} of partition ${record.partition_id}` }, icon('right'))
-    const cells = [
-      press,
-      String(record.partition_id),
-      String(record.offset),
-      time(record.timestamp),
-      preview(content(record.key, record.key_format)),
-      [preview(content(record.value, record.value_format)), record.headers.length > 0 && h('span', { class: 'badge' }, plural(record.headers.length, 'header'))],
-    ]
-    const row = h('tr', { class: 'pressable' }, cells.map((cell, n) => h('td', { class: COLUMNS[n][1], title: n === TIME ? zonedTime(record.timestamp) : null }, cell)))
+    const cells = columns.map((name) => h('td', { class: COLUMNS[name][1] }, COLUMNS[name][2](record)))
+    const row = h('tr', { class: 'pressable' }, h('td', { class: 'open' }, press), cells)
+    row.record = record
     row.addEventListener('click', (event) => {
-      if (event.target.closest('button') === press || !event.target.closest('a, button')) toggle(this.topic, record, row, press)
+      if (event.target.closest('button') === press || !event.target.closest('a, button')) toggle(this.topic, row, press)
     })
     return row
   }
@@ -73,12 +99,12 @@ export class RecordTable {
   }
 }
 
-function toggle(topic, record, row, press) {
+function toggle(topic, row, press) {
   const opened = press.getAttribute('aria-expanded') === 'true'
   press.setAttribute('aria-expanded', String(!opened))
   press.replaceChildren(icon(opened ? 'right' : 'down'))
   if (opened) row.nextSibling.remove()
-  else row.after(h('tr', { class: 'opened' }, h('td', { colspan: shownCells(row) }, details(topic, record))))
+  else row.after(h('tr', { class: 'opened' }, h('td', { colspan: shownCells(row) }, details(topic, row.record))))
 }
 
 /** A cell that spans hidden columns would create new ones. */

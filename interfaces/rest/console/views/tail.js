@@ -23,7 +23,7 @@ export class Tail {
     })
     this.waiting = h('div', { class: 'card' }, empty('Waiting for records', 'Records produced from now on appear here.'))
     this.card = h('div', { class: 'card scroll', hidden: true }, this.table.element)
-    replace(result, h('div', { class: 'line-up' }, this.state, this.total, h('span', { class: 'spring' }), pause), this.waiting, this.card)
+    replace(result, h('div', { class: 'line-up' }, this.state, this.total, h('span', { class: 'spring' }), this.table.columnsButton, pause), this.waiting, this.card)
     const query = { ...controls.query(), order: '', limit: '' }
     this.source = new EventSource(withQuery(path`topics/${name}/records:tail`, query))
     signal.addEventListener('abort', () => this.source.close())
@@ -65,6 +65,6 @@ export class Tail {
       this.waiting.hidden = true
       this.card.hidden = false
     }
-    this.total.textContent = `${plural(this.seen, 'record')} seen${this.paused && this.held.length ? `, ${count(this.held.length)} held back` : ''}`
+    this.total.textContent = `${plural(this.seen, 'record')} received${this.paused && this.held.length ? `, ${count(this.held.length)} not shown yet` : ''}`
   }
 }

@@ -64,16 +64,29 @@ def save(page: Page, name: str) -> None:
     print(f"docs/console/{name}.png: {len(picture) // 1024} KiB", flush=True)
 
 
+def records(console: Console) -> None:
+    page = console.open("#/topics/orders?from=oldest", "orders")
+    save(page, "messages")
+    page.locator("tr.pressable").nth(1).click()
+    page.locator("summary", has_text="customer").click()
+    page.locator(".record").evaluate("(record) => record.scrollIntoView()")
+    save(page, "record")
+    page.get_by_role("button", name="Copy as").click()
+    save(page, "copy")
+    place = "#/topics/orders?where=json&field=customer.city&operator=contains&text=Tur"
+    save(console.open(place, "orders"), "json-field")
+    page = console.open("#/topics/orders?from=live", "orders")
+    page.locator("tr.pressable").nth(10).wait_for()
+    save(page, "live")
+
+
 def views(console: Console) -> None:
     save(console.open("#/topics", "Topics"), "topics")
-    page = console.open("#/topics/orders?from=oldest", "orders")
-    page.locator("tr.pressable").nth(1).click()
-    page.locator(".record").wait_for()
-    page.mouse.wheel(0, 170)
-    save(page, "messages")
+    records(console)
     save(console.open("#/topics/orders/produce?replay=0:1", "orders"), "produce")
     save(console.open("#/topics/orders/metrics", "orders"), "topic-metrics")
-    save(console.open("#/topics/orders/configs", "orders"), "topic-configs")
+    page = console.open("#/topics/orders/configs", "orders")
+    save(page, "topic-configs")
     page.get_by_role("button", name="Clone").click()
     save(page, "clone")
     save(console.open("#/new-topic", "New topic"), "new-topic")

@@ -72,6 +72,13 @@ def test_dialogs_and_details_have_no_serious_fault(console: Console, axe: str) -
     for row in page.locator("tr.pressable").all()[:6]:
         row.click()
     assert faults(page, axe) == []
+    console.open("#/topics/orders?where=json&field=paid&text=true", "orders")
+    page.locator("tr.pressable").first.click()
+    assert faults(page, axe) == []
+    for name in ("Copy as", "Columns"):
+        page.get_by_role("button", name=name).click()
+        assert faults(page, axe) == []
+        page.keyboard.press("Escape")
     console.open("#/topics/orders/produce?replay=0:0", "orders")
     page.get_by_role("button", name="Add a header").click()
     assert faults(page, axe) == []

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from playwright.sync_api import Page, expect
 
-from tests.e2e.admin.console.conftest import Console
+from tests.e2e.admin.console.conftest import Console, MakeConsole
 from tests.e2e.admin.console.test_topics import new_topic
+from tests.e2e.broker_process import ROOT, BrokerProcess
 
 #: Valid UTF-8 with characters that no text has.
 BINARY = (
@@ -62,6 +68,14 @@ def test_a_record_opens_into_its_details(console: Console) -> None:
     record = page.locator(".record")
     value = record.get_by_label("Value", exact=True)
     expect(value).to_contain_text('\n  "order": ')
+    city = value.get_by_text('"city"')
+    expect(city).to_be_visible()
+    value.get_by_text('"customer"').click()
+    expect(city).to_be_hidden()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    record.get_by_role("button", name="Copy", exact=True).last.click()
+    expect(record.get_by_role("button", name="Copied")).to_be_visible()
+    assert '"city"' in page.evaluate("navigator.clipboard.readText()")
     record.get_by_role("button", name="Text").last.click()
     assert isinstance(json.loads(value.inner_text()), dict)
     assert "\n" not in value.inner_text()
@@ -70,6 +84,63 @@ def test_a_record_opens_into_its_details(console: Console) -> None:
     expect(record.locator(".headers")).to_contain_text("webshop")
     page.locator("tr.pressable").first.get_by_role("button").click()
     expect(record).to_have_count(0)
+
+
+def output_of(command: str) -> str:
+    program, *arguments = shlex.split(command)
+    start = [sys.executable, "-m", "interfaces.main"] if program == "ottla" else [program]
+    ran = subprocess.run([*start, *arguments], cwd=ROOT, capture_output=True, timeout=30, text=True)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_a_record_is_copied_as_json_and_as_commands_that_read_it(console: Console) -> None:
+    page = console.open("#/topics/orders?from=offset&partition=4&offset=7", "orders")
+    page.locator("tr.pressable").first.click()
+    page.get_by_role("button", name="Copy as").click()
+    dialog = page.get_by_role("dialog")
+    copied = {name: dialog.get_by_label(name).inner_text() for name in ("JSON", "curl", "ottla")}
+    record = json.loads(copied["JSON"])
+    assert (record["partition"], record["offset"]) == (4, 7)
+    assert json.loads(output_of(copied["ottla"])) == record
+    [read] = json.loads(output_of(copied["curl"]))["data"]
+    assert (read["partition_id"], read["offset"]) == (4, 7)
+    if shutil.which("kcat") is None:
+        pytest.skip("no kcat on this machine")
+    assert output_of(dialog.get_by_label("kcat").inner_text()) == record["value"] + "\n"
+
+
+def test_a_long_value_is_shown_in_part_until_the_user_asks_for_all(console: Console) -> None:
+    topic = new_topic(console)
+    for length in (2000, 20_000):
+        produce(console, topic, ("k", json.dumps({"items": list(range(length)), "end": True})))
+    page = console.open(f"#/topics/{topic}?from=oldest", topic)
+    for row in (0, 1):
+        page.locator("tr.pressable").nth(row).click()
+        value = page.locator(".record").nth(row).get_by_label("Value", exact=True)
+        expect(value).not_to_contain_text('"end": true')
+        page.get_by_role("button", name="Show all").first.click()
+        expect(value).to_contain_text('"end": true')
+
+
+def test_chosen_columns_are_those_of_all_topics_also_after_a_reload(
+    make_console: MakeConsole, shop: BrokerProcess
+) -> None:
+    console = make_console(shop)
+    page = console.open("#/topics/orders?from=oldest", "orders")
+    heads = page.get_by_role("columnheader")
+    expect(heads).to_have_text(["Open", "Partition", "Offset", "Timestamp (UTC)", "Key", "Value"])
+    page.get_by_role("button", name="Columns").click()
+    for name in ("Partition", "Timestamp (UTC)", "Size", "Headers"):
+        page.get_by_role("checkbox", name=name).click()
+    chosen = ["Open", "Offset", "Size", "Key", "Headers", "Value"]
+    expect(heads).to_have_text(chosen)
+    assert rows(page)[0][1:5] == ["0", "196 B", "c-000", rows(page)[0][4]]
+    assert rows(page)[0][4].startswith("source=webshop trace=00 01")
+    page.reload()
+    expect(heads).to_have_text(chosen)
+    console.open("#/topics/payments", "payments")
+    expect(heads).to_have_text(chosen)
 
 
 def test_control_characters_are_shown_in_hex_except_tabs_and_line_ends(console: Console) -> None:
@@ -129,6 +200,24 @@ def test_records_are_read_from_any_position_filtered_and_by_page(console: Consol
         expect(page.locator("tr.pressable")).to_have_count(found)
     expect(page.locator("main .empty")).to_be_visible()
 
+    page.get_by_label("Search in").select_option("json")
+    for field, operator, value, condition, found in (
+        ("total", ">", "49", "$.total > 49", 50),
+        ("customer.city", "==", "Oulu", "$.customer.city == Oulu", 50),
+        ("items[0].sku", "contains", "u-10", "$.items[0].sku contains u-10", 50),
+        ("['order']", "==", "1234", "$['order'] == 1234", 1),
+    ):
+        page.get_by_label("Field", exact=True).fill(field)
+        page.get_by_label("Value", exact=True).fill(value)
+        page.get_by_label("Operator").select_option(operator)
+        page.get_by_role("button", name="Show", exact=True).click()
+        expect(page.get_by_text(condition)).to_be_visible()
+        expect(page.locator("tr.pressable")).to_have_count(found)
+    page.get_by_label("Operator").select_option("exists")
+    expect(page.locator("tr.pressable")).to_have_count(50)
+    page.reload()
+    expect(page.get_by_label("Field", exact=True)).to_have_value("['order']")
+
 
 def test_an_offset_past_the_end_differs_from_an_empty_topic(console: Console) -> None:
     name = new_topic(console, 1)
@@ -149,7 +238,7 @@ def test_live_records_are_paused_and_end_with_the_topic(console: Console) -> Non
     expect(page.locator("tr.pressable")).to_have_count(1)
     page.get_by_role("button", name="Pause").click()
     produce(console, topic, ("k", "second"), ("k", "third"))
-    expect(page.locator("main")).to_contain_text("3 records seen, 2 held back")
+    expect(page.locator("main")).to_contain_text("3 records received, 2 not shown yet")
     expect(page.locator("tr.pressable")).to_have_count(1)
     page.get_by_role("button", name="Resume").click()
     expect(page.locator("tr.pressable")).to_have_count(3)
@@ -178,7 +267,7 @@ def test_a_record_is_produced_with_key_value_headers_and_partition(console: Cons
     page.get_by_label("Type of the header").select_option("hex")
     page.get_by_label("Value of the header").fill("00 ff")
     page.get_by_label("Partition", exact=True).select_option("2")
-    page.get_by_label("Time", exact=True).fill("2020-02-02T02:02:02")
+    page.get_by_label("Timestamp", exact=True).fill("2020-02-02T02:02:02")
     send.click()
     page.get_by_role("link", name="0 of partition 2").click()
     page.locator("tr.pressable").first.click()

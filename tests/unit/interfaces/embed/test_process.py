@@ -49,14 +49,16 @@ def test_a_broker_runs_in_another_process_until_the_block_ends() -> None:
 @pytest.mark.parametrize(
     "chosen, passed",
     [
-        ({}, {"storage": "memory://", "listen": "127.0.0.1:0", "admin": "off"}),
+        ({}, {"storage": "memory://", "listen": "127.0.0.1:0", "admin": "127.0.0.1:0"}),
         ({"data": Path("/a/folder")}, {"storage": None, "data": "/a/folder"}),
         ({"storage": "lmdb:///a/folder"}, {"storage": "lmdb:///a/folder", "data": None}),
         (
             {"settings": {"num.partitions": 3, "auto.create.topics.enable": False}},
-            {"set": ["num.partitions=3", "auto.create.topics.enable=false"]},
+            {"set": ["testing=true", "num.partitions=3", "auto.create.topics.enable=false"]},
         ),
         ({"settings": {"admin.listeners": "127.0.0.1:1234"}}, {"admin": None}),
+        ({"settings": {"testing": False}}, {"set": ["testing=false"]}),
+        ({"admin": False}, {"admin": "off", "set": []}),
     ],
 )
 def test_arguments_become_options_of_the_command(
@@ -72,9 +74,9 @@ def test_a_storage_url_without_a_folder_gets_a_temporary_one() -> None:
 
 
 def test_the_address_of_rest_needs_rest() -> None:
-    with FakeBroker() as broker, pytest.raises(RuntimeError, match="admin=True"):
+    with FakeBroker(admin=False) as broker, pytest.raises(RuntimeError, match="admin=False"):
         _ = broker.admin_url
-    with FakeBroker(admin=True) as broker:
+    with FakeBroker() as broker:
         assert broker.admin_url == "http://127.0.0.1:18082"
 
 
@@ -128,7 +130,7 @@ def test_closing_works_while_a_forked_process_holds_the_pipe_open() -> None:
 def test_a_broker_ends_when_its_parent_was_killed(tmp_path: Path) -> None:
     farewell = tmp_path / "farewell"
     script = (
-        "import sys; from tests.unit.interfaces.embed.test_broker import FakeBroker;"
+        "import sys; from tests.unit.interfaces.embed.test_process import FakeBroker;"
         f"broker = FakeBroker(settings={{'farewell': {str(farewell)!r}}}); broker.start();"
         "print(broker.pid, flush=True); sys.stdin.read()"
     )
@@ -147,6 +149,28 @@ def test_a_broker_ends_when_its_parent_was_killed(tmp_path: Path) -> None:
         assert time.monotonic() < deadline, "the broker outlived its parent"
         time.sleep(0.01)
     assert farewell.read_text() == "drained"
+
+
+@pytest.mark.parametrize("name, shebang", [("ottla", f"#!{sys.executable}\n"), ("ottla.pyz", "")])
+def test_a_program_in_place_of_the_package(
+    name: str, shebang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / name
+    code = "import sys; from tests.fakes.serving import main; sys.exit(main())"
+    program.write_text(f"{shebang}import sys; sys.path[0] = {str(ROOT)!r}\n{code}\n", "utf-8")
+    program.chmod(0o755 if shebang else 0o644)
+    settings = {"farewell": tmp_path / "farewell"}
+    with Broker(executable=program, settings=settings) as broker:
+        assert broker.bootstrap_servers == "127.0.0.1:19092"
+    assert (tmp_path / "farewell").read_text() == "drained"
+    monkeypatch.setenv("OTTLA_EXECUTABLE", str(program))
+    with Broker() as broker:
+        assert broker.bootstrap_servers == "127.0.0.1:19092"
+
+
+def test_a_program_that_cannot_run(tmp_path: Path) -> None:
+    with pytest.raises(BrokerNotStarted, match=r"cannot run /.*/ottla: No such file"):
+        Broker(executable=tmp_path / "ottla").start()
 
 
 def test_importing_the_facade_loads_few_modules() -> None:

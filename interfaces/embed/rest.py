@@ -1,0 +1,99 @@
+"""Rest: JSON requests to a broker's REST, over one connection that stays open."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
+
+TIMEOUT_S = 30.0
+
+
+class RestError(RuntimeError):
+    """The broker refuses a request; `error_code` is one of docs/rest.md."""
+
+    def __init__(self, error_code: int, message: str) -> None:
+        super().__init__(message)
+        self.error_code = error_code
+
+
+class Rest:
+    """Threads take turns."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._connection: HTTPConnection | None = None
+        self._lock = threading.Lock()
+
+    def prepare(self) -> None:
+        """Connects; the broker imports its HTTP server meanwhile, which takes half a second."""
+        with self._lock:
+            self._connected().connect()
+
+    def get(self, *path: str, **query: object) -> Any:
+        return self._request("GET", path, query=query)
+
+    def items(self, *path: str, **query: object) -> list[Any]:
+        """The `data` of a list."""
+        found: list[Any] = self.get(*path, **query)["data"]
+        return found
+
+    def post(self, *path: str, body: object) -> Any:
+        return self._request("POST", path, body)
+
+    def delete(self, *path: str) -> None:
+        self._request("DELETE", path)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+
+    def _request(
+        self,
+        method: str,
+        path: tuple[str, ...],
+        body: object = None,
+        query: Mapping[str, object] | None = None,
+    ) -> Any:
+        url = "".join(f"/{quote(part, safe=':')}" for part in path)
+        if query:
+            url += "?" + urlencode({k: v for k, v in query.items() if v is not None})
+        sent = None if body is None else json.dumps(body).encode()
+        with self._lock:
+            status, content = self._response(method, url, sent)
+        received: Any = json.loads(content) if content else None
+        if status >= 400:
+            raise RestError(received["error_code"], received["message"])
+        return received
+
+    def _connected(self) -> HTTPConnection:
+        if self._connection is None:
+            from http.client import HTTPConnection
+
+            self._connection = HTTPConnection(self._address, timeout=TIMEOUT_S)
+        return self._connection
+
+    def _response(self, method: str, url: str, body: bytes | None) -> tuple[int, bytes]:
+        connection = self._connected()
+        is_reused = connection.sock is not None
+        headers = {} if body is None else {"content-type": "application/json"}
+        while True:
+            try:
+                connection.request(method, url, body, headers)
+                response = connection.getresponse()
+                return response.status, response.read()
+            except ConnectionError:
+                # The broker closes idle connections, also when its clock is advanced.
+                connection.close()
+                if not is_reused:
+                    raise
+                is_reused = False
+            except BaseException:
+                connection.close()
+                raise
