@@ -22,15 +22,22 @@ from tests.e2e.node_packages import program, with_kafkajs
 from tests.e2e.program import Program
 from tests.e2e.test_readme import EXAMPLES, written
 
-#: Run by tests/e2e/test_readme.py and tests/e2e/spark/test_readme_snippet.py.
+#: Run by test_readme.py and test_testing_with_ottla.py in tests/e2e, and by
+#: tests/e2e/spark/test_readme_snippet.py.
 FIRST = (
+    "java/OttlaBroker.java",
     "kafkajs/first_message.js",
+    "kafkajs/test_with_a_broker.js",
     "python/first_message_aiokafka.py",
     "python/first_message_confluent.py",
     "python/read_with_spark.py",
     "python/test_with_a_broker.py",
 )
-WITHOUT_A_GROUP = ("python/read_with_spark.py",)
+WITHOUT_A_GROUP = (
+    "java/OttlaBroker.java",
+    "kafkajs/test_with_a_broker.js",
+    "python/read_with_spark.py",
+)
 #: For each: its topic, and its output for the value "one".
 READERS = {
     "python/consumer_group.py": ("letters", "0 0 one"),
