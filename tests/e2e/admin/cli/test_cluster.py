@@ -37,7 +37,8 @@ def test_the_exit_code_is_the_health_of_the_cluster(ottla: Ottla) -> None:
 
 def test_the_readiness_of_a_broker_is_that_of_its_rest_side(ottla: Ottla, tmp_path: Path) -> None:
     with BrokerProcess(tmp_path, "memory", ["--admin", "127.0.0.1:0"]) as broker:
-        ready = ottla.run("cluster", "health", "--admin", broker.admin.bootstrap)
+        admin = ("--admin", broker.admin.bootstrap, "--timeout", "30")
+        ready = ottla.run("cluster", "health", *admin)
         assert ready.lines == ["HEALTHY  yes"]
         wrong = ottla.run("cluster", "health", "--admin", broker.bootstrap, code=1)
         assert wrong.lines[0] == "HEALTHY  no"
