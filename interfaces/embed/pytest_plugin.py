@@ -10,6 +10,7 @@ import json
 import re
 import time
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from datetime import datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,6 @@ import pytest
 from interfaces.embed.admin import Admin
 from interfaces.embed.broker import Broker
 from interfaces.embed.process import BrokerNotStarted, as_setting
-from interfaces.embed.rest import RestError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -51,11 +51,10 @@ class Brokers:
         return self._started[settings]
 
     def close(self) -> None:
-        for started in self._started.values():
-            try:
-                started.result().close()
-            except BrokerNotStarted:
-                pass  # the tests have failed with it
+        with ExitStack() as stack:
+            for started in self._started.values():
+                if started.exception() is None:  # else the tests have failed with it
+                    stack.callback(started.result().close)
 
 
 BROKERS = pytest.StashKey[Brokers]()
@@ -129,7 +128,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def _started(settings: Settings) -> Broker:
     broker = Broker(settings=dict(settings))
     broker.start()
-    broker.rest.prepare()
+    try:
+        broker.rest.prepare()
+    except (RuntimeError, OSError) as failure:
+        broker.close()
+        raise BrokerNotStarted(f"does not serve REST: {failure}") from None
     return broker
 
 
@@ -140,9 +143,7 @@ def pytest_runtest_makereport(
     report = yield
     broker = getattr(item, "funcargs", {}).get("ottla_broker")
     if report.failed and isinstance(broker, Broker):
-        since = item.stash[BEGUN]
-        report.sections.append(("log of the broker", _log(broker, since)))
-        report.sections.append(("last requests of the broker", _requests(broker, since)))
+        report.sections += sections_of(broker, item.stash[BEGUN])
     return report
 
 
@@ -157,16 +158,34 @@ def _options(node: pytest.Item) -> dict[str, Any]:
     return options
 
 
+def sections_of(broker: Broker, since: float) -> list[tuple[str, str]]:
+    """Of a report. A test may have closed or killed the broker."""
+    from http.client import HTTPException
+
+    sections = []
+    for title, read in ("log", _log), ("last requests", _requests):
+        try:
+            text = read(broker, since)
+        except (OSError, RuntimeError, HTTPException) as failure:
+            text = f"not available: {failure}"
+        sections.append((f"{title} of the broker", text))
+    return sections
+
+
 def _log(broker: Broker, since: float) -> str:
     lines = broker.log().splitlines()[-LINES:]
-    return "\n".join(
-        line for line in lines if _is_text(line) or _time_of(json.loads(line)) >= since
-    )
+    return "\n".join(line for line in lines if _is_since(line, since))
 
 
-def _is_text(line: str) -> bool:
-    """Not an event: of a traceback."""
-    return not line.startswith("{")
+def _is_since(line: str, since: float) -> bool:
+    """Also a line of a traceback, and the newest, of which the broker may have written half."""
+    if not line.startswith("{"):
+        return True
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return True
+    return _time_of(event) >= since
 
 
 def _time_of(event: dict[str, Any]) -> float:
@@ -175,15 +194,13 @@ def _time_of(event: dict[str, Any]) -> float:
 
 
 def _requests(broker: Broker, since: float) -> str:
-    try:
-        newest = broker.rest.items("requestz", limit=LINES)
-    except (OSError, RestError) as failure:
-        return f"not available: {failure}"
+    newest = broker.rest.items("requestz", limit=LINES)
     return "\n".join(_request(one) for one in newest[::-1] if _time_of(one) >= since)
 
 
 def _request(one: dict[str, Any]) -> str:
-    api = f"{one['api']} v{one['version']}"
+    version = one["version"]  # None: of HTTP
+    api = one["api"] if version is None else f"{one['api']} v{version}"
     about = [one[field] for field in ("topic", "group") if field in one]
     return "  ".join(
         [one["time"], one["client_id"] or "", api, *about, f"{one['total_us']} us", *one["errors"]]

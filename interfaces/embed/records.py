@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import binascii
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -51,6 +52,7 @@ def entries_of(
         "partition_id": partition,
     }
     entries: list[dict[str, Any]] = []
+    same_size = len(json.dumps(same))
     size = 0
     for value in values:
         if len(entries) == MAX_RECORDS or size >= MAX_BYTES:
@@ -58,7 +60,7 @@ def entries_of(
             entries, size = [], 0
         encoded = _encoded(value)
         entries.append({"id": str(len(entries)), "value": encoded, **same})
-        size += len(encoded["data"]) if encoded else 0
+        size += same_size + (len(encoded["data"]) if encoded else 0)
     if entries:
         yield entries
 

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection
+    from socket import socket
 
 TIMEOUT_S = 30.0
 
@@ -81,7 +82,11 @@ class Rest:
 
     def _response(self, method: str, url: str, body: bytes | None) -> tuple[int, bytes]:
         connection = self._connected()
-        is_reused = connection.sock is not None
+        if connection.sock is not None and not _is_open(connection.sock):
+            connection.close()
+        # Between the check and the request the broker may still close it; a POST that it has
+        # handled must not be repeated.
+        repeats = connection.sock is not None and method != "POST"
         headers = {} if body is None else {"content-type": "application/json"}
         while True:
             try:
@@ -89,11 +94,24 @@ class Rest:
                 response = connection.getresponse()
                 return response.status, response.read()
             except ConnectionError:
-                # The broker closes idle connections, also when its clock is advanced.
                 connection.close()
-                if not is_reused:
+                if not repeats:
                     raise
-                is_reused = False
+                repeats = False
             except BaseException:
                 connection.close()
                 raise
+
+
+def _is_open(idle: socket) -> bool:
+    """The broker closes idle connections, also when its clock is advanced."""
+    idle.setblocking(False)
+    try:
+        idle.recv(1)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    finally:
+        idle.settimeout(TIMEOUT_S)
+    return False

@@ -67,6 +67,11 @@ def test_a_failure_comes_with_the_log(ottla_admin, producer):
 @pytest.mark.ottla(settings={"num.partitions": "many"})
 def test_a_broker_that_does_not_start(ottla_broker):
     pass
+
+
+@pytest.mark.ottla(settings={"admin.listeners": "off"})
+def test_a_broker_without_rest(ottla_broker):
+    pass
 """
 
 
@@ -89,14 +94,17 @@ def pytest_in(folder: Path, tests: str, *options: str, **environment: str) -> st
 
 def test_fixtures_and_the_marker(tmp_path: Path) -> None:
     output = pytest_in(tmp_path, FIXTURES, "--strict-markers", "-W", "error")
-    assert "1 failed, 6 passed, 1 error" in output, output
+    assert "1 failed, 6 passed, 2 errors" in output, output
     failure = output[output.index("log of the broker") :]
     assert re.search(r'"event":"topic_created","topic":"unheard-of"', failure)
     assert re.search(
         r"last requests of the broker -*\n(.*\n)*.*Metadata v\d+  unheard-of  \d+ us", failure
     )
     assert "TestSettings" not in failure.partition("\n====")[0]
+    assert "GET /topics  " in failure and "vNone" not in failure
     assert "the broker ended with 2:\nottla: num.partitions" in output
+    assert "the broker does not serve REST: this broker has no REST" in output
+    assert "Traceback" not in output
 
 
 def test_workers_of_xdist_have_brokers_of_their_own(tmp_path: Path) -> None:

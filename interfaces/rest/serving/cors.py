@@ -12,6 +12,15 @@ from interfaces.rest.serving.methods import METHODS
 _EXPOSED = (HEADER, "location", "warning", "content-disposition")
 
 
+def origin_headers(origins: Collection[str], origin: str | None) -> dict[str, str]:
+    """Of a response that does not come from the app `with_cors`."""
+    if origin is None or not {"*", origin} & set(origins):
+        return {}
+    if "*" in origins:
+        return {"access-control-allow-origin": "*"}
+    return {"access-control-allow-origin": origin, "vary": "Origin"}
+
+
 def with_cors(app: Any, origins: Collection[str]) -> Any:
     """Without origins: the app as it is. Never with credentials, which nothing here uses."""
     if not origins:

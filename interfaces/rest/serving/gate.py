@@ -13,6 +13,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.datastructures import Headers
 
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import ANONYMOUS
@@ -23,7 +24,7 @@ from interfaces.rest.names import routed_path
 from interfaces.rest.responses import JsonResponse, error_body
 from interfaces.rest.serving.confluent_v2 import refuse_v2
 from interfaces.rest.serving.correlation import HEADER, correlation_id_of
-from interfaces.rest.serving.cors import with_cors
+from interfaces.rest.serving.cors import origin_headers, with_cors
 from interfaces.rest.serving.guard import SAFE, Guard
 
 #: For the next piece of a body.
@@ -45,7 +46,8 @@ class _HeadSent(BaseException):
 class Gate:
     def __init__(self, app: FastAPI, admin: Admin, guard: Guard, stopping: asyncio.Event) -> None:
         config = admin.broker.config
-        self._app: App = with_cors(app, config.access_control_allow_origin)
+        self._origins = config.access_control_allow_origin
+        self._app: App = with_cors(app, self._origins)
         self._admin = admin
         self._guard = guard
         self._stopping = stopping
@@ -173,7 +175,9 @@ class Gate:
     ) -> None:
         exchange.error_code = error.code
         body = error_body(error.code, error.message, exchange.correlation_id)
-        await JsonResponse(body, error.status_code)(exchange.scope, receive, send)
+        origin = Headers(scope=exchange.scope).get("origin")
+        headers = origin_headers(self._origins, origin)
+        await JsonResponse(body, error.status_code, headers)(exchange.scope, receive, send)
 
     def _log(self, exchange: Exchange, headers: dict[str, str], failure: Exception | None) -> None:
         now_ns = perf_counter_ns()

@@ -19,7 +19,9 @@ REFUSED = response("404 Not Found", b'{"error_code": 40403, "message": "There is
 
 
 @contextmanager
-def server(connections: Sequence[Sequence[bytes]]) -> Iterator[tuple[Rest, list[bytes]]]:
+def server(
+    connections: Sequence[Sequence[bytes]], closed: threading.Event | None = None
+) -> Iterator[tuple[Rest, list[bytes]]]:
     """Each connection gets these responses, one for each request, and is closed."""
     requests: list[bytes] = []
 
@@ -30,6 +32,8 @@ def server(connections: Sequence[Sequence[bytes]]) -> Iterator[tuple[Rest, list[
                 for response in responses:
                     requests.append(connection.recv(65536))
                     connection.sendall(response)
+            if closed is not None:
+                closed.set()
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=serve, daemon=True)
@@ -50,6 +54,24 @@ def test_requests_share_a_connection() -> None:
 def test_a_connection_that_the_broker_has_closed_is_opened_again() -> None:
     with server([[OK], [OK]]) as (rest, _):
         assert rest.items("topics") == rest.items("topics") == [7]
+
+
+def test_a_post_that_the_broker_may_have_handled_is_not_repeated() -> None:
+    with server([[OK, b""], [OK]]) as (rest, requests):
+        rest.items("topics")
+        with pytest.raises(ConnectionError):
+            rest.post("topics", "x", "records:batch", body={})
+        assert len(requests) == 2
+        rest.items("topics")
+
+
+def test_a_post_finds_an_idle_connection_closed_and_opens_another() -> None:
+    closed = threading.Event()
+    with server([[OK], [OK]], closed) as (rest, requests):
+        rest.items("topics")
+        assert closed.wait(10)
+        assert rest.post("topics", body={}) == {"data": [7]}
+    assert len(requests) == 2
 
 
 def test_a_new_connection_without_a_response_is_an_error() -> None:

@@ -45,3 +45,18 @@ def test_a_page_of_another_origin_may_read_nothing() -> None:
     other = "http://evil.example"
     for response in (preflight(admin, other), admin.get("/topics", {"origin": other})):
         assert "access-control-allow-origin" not in response.headers
+
+
+@pytest.mark.parametrize(
+    ("setting", "allowed", "vary"),
+    [(PAGE, PAGE, "Origin"), ("*", "*", None), ("http://b", None, None)],
+)
+def test_a_page_of_an_allowed_origin_may_read_a_refusal_ahead_of_the_routes(
+    setting: str, allowed: str | None, vary: str | None
+) -> None:
+    admin = FakeAdmin(access_control_allow_origin=setting)
+    headers = {"origin": PAGE, "content-type": "text/plain"}
+    refused = admin.request("POST", "/topics", raw=b"a", headers=headers)
+    assert refused.status == (415 if allowed else 403)
+    assert refused.headers.get("access-control-allow-origin") == allowed
+    assert refused.headers.get("vary") == vary
