@@ -52,15 +52,22 @@ def connection(parsed: argparse.Namespace) -> tuple[str, dict[str, str]]:
     """The servers and the client options: of the command line, its profile, the environment, or the
     profile in use. Raises ValueError with a message for users."""
     given = dict(parsed.client_options)
-    servers: str | None = parsed.bootstrap_server
-    for key in _BOOTSTRAP_KEYS:
-        servers = servers or given.get(key)
+    servers: str | None = parsed.bootstrap_server or _servers(given)
     # The options of the profile in use are not for other servers.
     is_named = servers or os.environ.get(_BOOTSTRAP_VARIABLE)
     profile = _profile(parsed, use_current=not is_named)
-    servers = servers or profile.bootstrap or os.environ.get(_BOOTSTRAP_VARIABLE)
-    options = {**profile.options, **given}
-    return servers or _DEFAULT_BOOTSTRAP, {key: _value(key, text) for key, text in options.items()}
+    servers = servers or profile.bootstrap or _servers(profile.options)
+    servers = servers or os.environ.get(_BOOTSTRAP_VARIABLE) or _DEFAULT_BOOTSTRAP
+    options = {
+        key: _value(key, text)
+        for key, text in {**profile.options, **given}.items()
+        if key not in _BOOTSTRAP_KEYS
+    }
+    return _value("bootstrap.servers", servers), options
+
+
+def _servers(options: Mapping[str, str]) -> str | None:
+    return next((options[key] for key in _BOOTSTRAP_KEYS if options.get(key)), None)
 
 
 def admin_address(parsed: argparse.Namespace) -> str:

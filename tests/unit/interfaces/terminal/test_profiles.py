@@ -44,6 +44,14 @@ def test_servers_come_from_options_a_profile_the_environment_or_the_default(
     assert connection(given(option, b="a:1"))[0] == "a:1"
 
 
+@pytest.mark.parametrize("key", ["bootstrap.servers", "metadata.broker.list", "brokers"])
+def test_servers_may_be_an_option_of_a_profile(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVERS", "p:1")
+    write_profiles(Profiles({"prod": Profile(options={key: "${env:SERVERS}"})}, "prod"))
+    assert connection(given()) == ("p:1", {})
+    assert connection(given(b="a:1", profile="prod")) == ("a:1", {})
+
+
 def test_options_replace_those_of_a_profile() -> None:
     write_profiles(Profiles({"prod": PROD}, "prod"))
     assert connection(given(("acks", "all"))) == ("p:1", {"acks": "all", "client.id": "ours"})
