@@ -134,7 +134,8 @@ def _checked(name: str, given: dict[str, Any]) -> Profile:
 
 
 def write_profiles(profiles: Profiles) -> None:
-    """Readable for its owner only, because options may be passwords. Raises OSError."""
+    """Readable for its owner only, because options may be passwords. Raises OSError, and ValueError
+    for a text that is not Unicode."""
     lines = [] if profiles.current is None else [f"current = {_quoted(profiles.current)}"]
     for name, profile in profiles.all.items():
         table = f"profiles.{_quoted(name)}"
@@ -143,18 +144,23 @@ def write_profiles(profiles: Profiles) -> None:
         lines += [f"{key} = {_quoted(text)}" for key, text in given if text is not None]
         lines += ["", f"[{table}.options]"]
         lines += [f"{_quoted(key)} = {_quoted(text)}" for key, text in profile.options.items()]
+    try:
+        written = ("\n".join(lines) + "\n").encode()
+    except UnicodeEncodeError:
+        # Without the text, which may be a password.
+        raise ValueError("a name or value of the profile is not UTF-8") from None
     file = profiles_file()
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_suffix(".partial")
     partial.unlink(missing_ok=True)
-    with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
-        opened.write("\n".join(lines) + "\n")
+    with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
+        opened.write(written)
     partial.replace(file)
 
 
 def _quoted(text: str) -> str:
-    """JSON is valid TOML here, except for DEL."""
-    return json.dumps(text).replace("\x7f", "\\u007f")
+    """JSON is valid TOML here, except for DEL and surrogate pairs."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _reason(failure: OSError | UnicodeDecodeError) -> str:

@@ -69,12 +69,19 @@ def test_options_of_the_profile_in_use_are_not_for_other_servers(
 
 
 def test_profiles_are_readable_for_their_owner_only() -> None:
-    odd = {"sasl.password": 'a"\\\n\x7f\x01é', "x": ""}
+    odd = {"sasl.password": 'a"\\\n\x7f\x01é\U0001f511', "x": ""}
     profiles = Profiles({"prod": PROD, "a.b c": Profile(None, None, odd)}, "a.b c")
     write_profiles(Profiles({}))
     write_profiles(profiles)
     assert read_profiles() == profiles
     assert stat.S_IMODE(profiles_file().stat().st_mode) == 0o600
+
+
+def test_a_text_that_is_not_unicode_is_refused() -> None:
+    write_profiles(Profiles({"prod": PROD}))
+    with pytest.raises(ValueError, match="not UTF-8"):
+        write_profiles(Profiles({"prod": Profile("\udcff:1")}))
+    assert read_profiles() == Profiles({"prod": PROD})
 
 
 def test_a_value_may_be_in_a_file_or_the_environment(
