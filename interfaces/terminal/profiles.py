@@ -112,10 +112,11 @@ def read_profiles() -> Profiles:
 
     try:
         found = tomllib.loads(file.read_text("utf-8"))
-        return Profiles(
-            {name: _checked(name, one) for name, one in found.pop("profiles", {}).items()},
-            found.pop("current", None),
-        )
+        profiles = {name: _checked(name, one) for name, one in found.get("profiles", {}).items()}
+        current = found.get("current")
+        if not isinstance(current, str | None):
+            raise ValueError("current is not a text")
+        return Profiles(profiles, current)
     except (OSError, UnicodeDecodeError) as failure:
         raise ValueError(f"{file}: {_reason(failure)}") from None
     except (AttributeError, ValueError) as wrong:

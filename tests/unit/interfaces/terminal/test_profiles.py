@@ -108,6 +108,7 @@ def test_a_value_may_be_in_a_file_or_the_environment(
         "[profiles.prod]\nboot = 'a:1'",
         "[profiles.prod]\noptions = 7",
         "current = 7",
+        "current = ['prod']",
         "current = 'prod'",
     ],
 )
