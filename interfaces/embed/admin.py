@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from interfaces.embed.process import as_setting
 from interfaces.embed.rest import Rest
 
 #: Topic and partition.
@@ -59,10 +60,12 @@ class Admin:
         found = self._rest.items("topics", topic, "configs")
         return {each["name"]: each["value"] for each in found}
 
-    def alter_configs(self, topic: str, configs: Mapping[str, str | None]) -> None:
+    def alter_configs(self, topic: str, configs: Mapping[str, object]) -> None:
         """None is the default."""
         data = [
-            {"name": name, "value": value, "operation": "DELETE" if value is None else "SET"}
+            {"name": name, "operation": "DELETE"}
+            if value is None
+            else {"name": name, "value": as_setting(value), "operation": "SET"}
             for name, value in configs.items()
         ]
         self._rest.post("topics", topic, "configs:alter", body={"data": data})

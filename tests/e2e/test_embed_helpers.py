@@ -93,7 +93,7 @@ def test_topics_are_created_altered_and_deleted(broker: Broker) -> None:
     admin.create_topic("parcels", 3, {"cleanup.policy": "compact"})
     assert "parcels" in admin.topics()
     assert admin.offsets("parcels") == {0: (0, 0), 1: (0, 0), 2: (0, 0)}
-    admin.alter_configs("parcels", {"cleanup.policy": None, "max.message.bytes": "9000"})
+    admin.alter_configs("parcels", {"cleanup.policy": None, "max.message.bytes": 9000})
     configs = admin.configs("parcels")
     assert (configs["cleanup.policy"], configs["max.message.bytes"]) == ("delete", "9000")
     broker.delete_topic("parcels")

@@ -1,4 +1,4 @@
-// npm install kafkajs; node --test
+// npm install kafkajs; node --test test_with_a_broker.js
 const { spawn } = require('node:child_process')
 const { existsSync, mkdtempSync, readFileSync } = require('node:fs')
 const { tmpdir } = require('node:os')
