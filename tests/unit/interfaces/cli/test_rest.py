@@ -14,6 +14,6 @@ from interfaces.cli.rest import Rest
     ],
 )
 def test_an_invalid_address_is_refused_and_a_password_not_printed(address: str) -> None:
-    with pytest.raises(UsageError, match="--admin .*: expected HOST:PORT") as refused:
+    with pytest.raises(UsageError, match="expected HOST:PORT") as refused:
         Rest(address, 1.0)
     assert "secret" not in str(refused.value)
