@@ -109,7 +109,10 @@ class AlterConfigsService:
         resource = self._broker_resource(requested.resource.name)
         before = self._configs.find(resource)
         configs = altered_broker_configs(
-            requested.base(before.configs), requested.alterations, self._config
+            requested.base(before.configs),
+            requested.alterations,
+            self._config,
+            for_all=resource == ALL_BROKERS,
         )
         self._save(resource, before, configs, requested, validate_only, by)
 

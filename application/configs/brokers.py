@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from application.ports.config_repository import ConfigRepository
 from application.ports.event_log import EventLog
 from application.state.catalog import Catalog
@@ -30,7 +32,7 @@ class BrokerConfigs:
         self._unused: dict[Resource, Configs] = {}
         for resource in (ALL_BROKERS, self.this_broker):
             self._set[resource], self._unused[resource] = split_unusable(
-                persisted.get(resource, NOTHING), self._check, events, resource
+                persisted.get(resource, NOTHING), partial(self._check, resource), events, resource
             )
         self._configure()
 
@@ -50,8 +52,8 @@ class BrokerConfigs:
         self._config.configure(self._set[self.this_broker], self._set[ALL_BROKERS])
         self._catalog.reconfigured()
 
-    def _check(self, configs: Configs) -> None:
+    def _check(self, resource: Resource, configs: Configs) -> None:
         for name in configs:
             if name not in BrokerConfig.definitions:
                 raise BrokerError(f"Unknown broker config name: {name}")
-        validate_broker_configs(configs, self._config)
+        validate_broker_configs(configs, self._config, for_all=resource == ALL_BROKERS)

@@ -91,9 +91,13 @@ _ADVERTISED = "advertised.listeners"
 
 
 def altered_broker_configs(
-    current: Mapping[str, str], alterations: Iterable[Alteration], broker: BrokerConfig
+    current: Mapping[str, str],
+    alterations: Iterable[Alteration],
+    broker: BrokerConfig,
+    *,
+    for_all: bool,
 ) -> dict[str, str]:
-    """The dynamic settings of one broker, or of all."""
+    """The dynamic settings of one broker, or of all brokers (`for_all`)."""
 
     def not_list(alteration: Alteration) -> BrokerError:
         return InvalidConfig(
@@ -108,16 +112,23 @@ def altered_broker_configs(
             # Kafka accepts it, as it may belong to a plugin. There are none here.
             raise InvalidConfig(f"Unknown broker config name: {alteration.name}")
     configs = altered(current, alterations, BrokerConfig.definitions, not_list)
-    validate_broker_configs(configs, broker)
+    validate_broker_configs(configs, broker, for_all=for_all)
     return configs
 
 
-def validate_broker_configs(configs: Mapping[str, str], broker: BrokerConfig) -> None:
+def validate_broker_configs(
+    configs: Mapping[str, str], broker: BrokerConfig, *, for_all: bool
+) -> None:
     """Raises InvalidRequest, Kafka's code for broker configs; topics have InvalidConfig."""
     definitions = BrokerConfig.definitions
     fixed = sorted(name for name in configs if not definitions[name].dynamic)
     if fixed:
         raise InvalidRequest(f"Cannot update these configs dynamically: Set({', '.join(fixed)})")
+    if for_all and _ADVERTISED in configs:
+        raise InvalidRequest(
+            "Cannot update these configs at default cluster level, broker id must be specified: "
+            f"Set({_ADVERTISED})"
+        )
     for name, text in configs.items():
         try:
             value = definitions[name].parse(text)

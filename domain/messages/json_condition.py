@@ -35,9 +35,12 @@ class JsonCondition(NamedTuple):
     def matches(self, document: Any) -> bool:
         """False if the document does not have the field, or has another type to compare."""
         for step in self.path:
+            container: type[Any] = dict if isinstance(step, str) else list
+            if not isinstance(document, container):
+                return False
             try:
                 document = document[step]
-            except (IndexError, KeyError, TypeError):
+            except (IndexError, KeyError):
                 return False
         if not self.operator:
             return True

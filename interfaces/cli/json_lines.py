@@ -73,6 +73,9 @@ def _checked(given: Any, types: dict[str, type]) -> dict[str, Any]:
             raise ValueError(f"unknown field {name}")
         if value is not None and type(value) is not types[name]:
             raise ValueError(f"{name} is not {_NAMES[types[name]]}")
+        if isinstance(value, str):
+            # The client library crashes on a lone surrogate.
+            value.encode()
     return given
 
 

@@ -70,5 +70,7 @@ def _read() -> Profiles:
 def _write(profiles: Profiles) -> None:
     try:
         write_profiles(profiles)
+    except ValueError as wrong:
+        raise UsageError(str(wrong)) from None
     except OSError as failure:
         raise CommandFailed(f"{failure.filename}: {failure.strerror}") from None

@@ -46,11 +46,13 @@ class Rest:
 
 
 def _url(text: str) -> SplitResult:
-    url = urlsplit(text if "://" in text else f"http://{text}")
     try:
+        url = urlsplit(text if "://" in text else f"http://{text}")
         is_valid = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
     except ValueError:
         is_valid = False
-    if not is_valid:
-        raise UsageError(f"--admin {text}: expected HOST:PORT or a URL")
+    if not is_valid or "@" in url.netloc:
+        # A password is not printed.
+        shown = text.rpartition("@")[2]
+        raise UsageError(f"--admin {shown}: expected HOST:PORT or a URL without a user name")
     return url

@@ -23,7 +23,11 @@ def download(parsed: argparse.Namespace) -> int:
     if target.exists():
         raise CommandFailed(f"{target} exists")
     try:
-        with partial.open("wb") as out:
+        out = partial.open("xb")
+    except OSError as failure:
+        raise CommandFailed(f"{partial}: {failure.strerror}") from None
+    try:
+        with out:
             reading = assigned(parsed, form_of(parsed))
             reading.out = out
             count = reading.run(parsed.number)

@@ -52,15 +52,22 @@ def connection(parsed: argparse.Namespace) -> tuple[str, dict[str, str]]:
     """The servers and the client options: of the command line, its profile, the environment, or the
     profile in use. Raises ValueError with a message for users."""
     given = dict(parsed.client_options)
-    servers: str | None = parsed.bootstrap_server
-    for key in _BOOTSTRAP_KEYS:
-        servers = servers or given.get(key)
+    servers: str | None = parsed.bootstrap_server or _servers(given)
     # The options of the profile in use are not for other servers.
     is_named = servers or os.environ.get(_BOOTSTRAP_VARIABLE)
     profile = _profile(parsed, use_current=not is_named)
-    servers = servers or profile.bootstrap or os.environ.get(_BOOTSTRAP_VARIABLE)
-    options = {**profile.options, **given}
-    return servers or _DEFAULT_BOOTSTRAP, {key: _value(key, text) for key, text in options.items()}
+    servers = servers or profile.bootstrap or _servers(profile.options)
+    servers = servers or os.environ.get(_BOOTSTRAP_VARIABLE) or _DEFAULT_BOOTSTRAP
+    options = {
+        key: _value(key, text)
+        for key, text in {**profile.options, **given}.items()
+        if key not in _BOOTSTRAP_KEYS
+    }
+    return _value("bootstrap.servers", servers), options
+
+
+def _servers(options: Mapping[str, str]) -> str | None:
+    return next((options[key] for key in _BOOTSTRAP_KEYS if options.get(key)), None)
 
 
 def admin_address(parsed: argparse.Namespace) -> str:
@@ -105,10 +112,11 @@ def read_profiles() -> Profiles:
 
     try:
         found = tomllib.loads(file.read_text("utf-8"))
-        return Profiles(
-            {name: _checked(name, one) for name, one in found.pop("profiles", {}).items()},
-            found.pop("current", None),
-        )
+        profiles = {name: _checked(name, one) for name, one in found.get("profiles", {}).items()}
+        current = found.get("current")
+        if not isinstance(current, str | None):
+            raise ValueError("current is not a text")
+        return Profiles(profiles, current)
     except (OSError, UnicodeDecodeError) as failure:
         raise ValueError(f"{file}: {_reason(failure)}") from None
     except (AttributeError, ValueError) as wrong:
@@ -127,7 +135,8 @@ def _checked(name: str, given: dict[str, Any]) -> Profile:
 
 
 def write_profiles(profiles: Profiles) -> None:
-    """Readable for its owner only, because options may be passwords. Raises OSError."""
+    """Readable for its owner only, because options may be passwords. Raises OSError, and ValueError
+    for a text that is not Unicode."""
     lines = [] if profiles.current is None else [f"current = {_quoted(profiles.current)}"]
     for name, profile in profiles.all.items():
         table = f"profiles.{_quoted(name)}"
@@ -136,18 +145,23 @@ def write_profiles(profiles: Profiles) -> None:
         lines += [f"{key} = {_quoted(text)}" for key, text in given if text is not None]
         lines += ["", f"[{table}.options]"]
         lines += [f"{_quoted(key)} = {_quoted(text)}" for key, text in profile.options.items()]
+    try:
+        written = ("\n".join(lines) + "\n").encode()
+    except UnicodeEncodeError:
+        # Without the text, which may be a password.
+        raise ValueError("a name or value of the profile is not UTF-8") from None
     file = profiles_file()
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_suffix(".partial")
     partial.unlink(missing_ok=True)
-    with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
-        opened.write("\n".join(lines) + "\n")
+    with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
+        opened.write(written)
     partial.replace(file)
 
 
 def _quoted(text: str) -> str:
-    """JSON is valid TOML here, except for DEL."""
-    return json.dumps(text).replace("\x7f", "\\u007f")
+    """JSON is valid TOML here, except for DEL and surrogate pairs."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _reason(failure: OSError | UnicodeDecodeError) -> str:

@@ -48,7 +48,8 @@ DESCRIBE_CONFIGS = (
 )
 
 _UNKNOWN_OPERATIONS = ("refusals of topics: operation 9", "refusals of topics: operation -1")
-_ADVERTISED = ("brokers: advertised listeners, ''", "brokers: advertised listeners, '1'")
+_ADVERTISED = "brokers: advertised listeners, '1'"
+_ADVERTISED_OF_ALL = "brokers: advertised listeners, ''"
 _UNKNOWN_SETTING = ("brokers: unknown, ''", "brokers: unknown, '1'")
 INCREMENTAL_ALTER_CONFIGS = (
     Difference(
@@ -62,14 +63,19 @@ INCREMENTAL_ALTER_CONFIGS = (
         "As above.",
     ),
     Difference(
-        *("incremental_alter_configs", "0-1", _ADVERTISED),
+        *("incremental_alter_configs", "0-1", (_ADVERTISED,)),
         *("responses[].error_code", 42, 0),
         "Dynamic, as in Kafka before 4.0: a container learns its mapped port after its start.",
     ),
     Difference(
-        *("incremental_alter_configs", "0-1", _ADVERTISED),
+        *("incremental_alter_configs", "0-1", (_ADVERTISED,)),
         *("responses[].error_message", Words("cannot update dynamically"), None),
         "As above.",
+    ),
+    Difference(
+        *("incremental_alter_configs", "0-1", (_ADVERTISED_OF_ALL,)),
+        *("responses[].error_message", Words("cannot update dynamically")),
+        *(Words("cannot update for all brokers"), "As above; not for all brokers at once."),
     ),
     Difference(
         *("incremental_alter_configs", "0-1", _UNKNOWN_SETTING),

@@ -125,10 +125,18 @@ def test_advertised_listeners_apply_to_open_connections() -> None:
         return {(one.host, one.port) for one in (in_metadata, in_cluster, client.request(found, 0))}
 
     assert addresses() == {("192.0.2.1", 9092)}
-    set_for_all(kafka, "advertised.listeners", "PLAINTEXT://docker.example:32768")
+    name = "advertised.listeners"
+    assert change(client, BROKER, "1", (name, SET, "PLAINTEXT://docker.example:32768")) == (0, "")
     assert addresses() == {("docker.example", 32768)}
-    set_for_all(kafka, "advertised.listeners", "")
+    assert change(client, BROKER, "1", (name, SET, "")) == (0, "")
     assert addresses() == {("192.0.2.1", 9092)}
+
+
+def test_advertised_listeners_are_of_one_broker() -> None:
+    client = FakeKafka().client()
+    code, message = change(client, BROKER, "", ("advertised.listeners", SET, "PLAINTEXT://h:1"))
+    assert code == INVALID_REQUEST
+    assert "broker id must be specified: Set(advertised.listeners)" in message
 
 
 @pytest.mark.parametrize(
@@ -156,14 +164,14 @@ def test_configs_of_this_broker_override_those_of_all_brokers() -> None:
 def test_unusable_configs_of_another_version_are_logged_at_the_start() -> None:
     store = MemoryStore()
     repository = StoredConfigRepository(MemoryStateStore(store))
-    gone = "GONE://host:1"
     unusable = {
         "of.tomorrow": "1",
         "num.partitions": "9",
         "log.retention.ms": "soon",
-        "advertised.listeners": gone,
+        "advertised.listeners": "PLAINTEXT://host:1",
     }
     repository.save(ALL_BROKERS, {**unusable, "message.max.bytes": "3"})
+    repository.save(Resource(ResourceKind.BROKER, "1"), {"advertised.listeners": "GONE://h:1"})
     store.keep()
     fake = FakeBroker(store)
     assert fake.config.dynamic_default == {"message.max.bytes": "3"}
@@ -172,5 +180,6 @@ def test_unusable_configs_of_another_version_are_logged_at_the_start() -> None:
         "Unknown broker config name",
         "Cannot update these configs dynamically",
         "Invalid value soon for configuration log.retention.ms",
+        "Cannot update these configs at default cluster level, broker id must be specified",
         "Invalid value GONE",
     ]

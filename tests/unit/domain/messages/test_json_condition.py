@@ -42,6 +42,8 @@ def test_a_condition_matches_a_field(text: str) -> None:
         "$.items[2]",
         "$.items.sku",
         "$.customer.name[0] == A[",
+        "$.customer.name[0] == A",
+        "$.customer.name[0]",
         "$.total contains 1",
     ],
 )

@@ -28,7 +28,8 @@ def test_json_is_one_line_with_all_fields() -> None:
     [
         b"", b"{", b"[]", b"7", b'{"vaule": "x"}', b'{"value": 7}', b'{"partition": true}',
         b'{"key_base64": "*"}', b'{"headers": [1]}', b'{"headers": [{"value": "x"}]}',
-        b'{"value": "\\ud800"}', b"[" * 100_000,
+        b'{"value": "\\ud800"}', b'{"topic": "\\ud800"}', b'{"headers": [{"name": "\\ud800"}]}',
+        b"[" * 100_000,
     ],
 )  # fmt: skip
 def test_a_line_that_is_not_a_record_is_named(line: bytes) -> None:

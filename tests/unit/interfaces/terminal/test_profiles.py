@@ -44,6 +44,14 @@ def test_servers_come_from_options_a_profile_the_environment_or_the_default(
     assert connection(given(option, b="a:1"))[0] == "a:1"
 
 
+@pytest.mark.parametrize("key", ["bootstrap.servers", "metadata.broker.list", "brokers"])
+def test_servers_may_be_an_option_of_a_profile(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVERS", "p:1")
+    write_profiles(Profiles({"prod": Profile(options={key: "${env:SERVERS}"})}, "prod"))
+    assert connection(given()) == ("p:1", {})
+    assert connection(given(b="a:1", profile="prod")) == ("a:1", {})
+
+
 def test_options_replace_those_of_a_profile() -> None:
     write_profiles(Profiles({"prod": PROD}, "prod"))
     assert connection(given(("acks", "all"))) == ("p:1", {"acks": "all", "client.id": "ours"})
@@ -61,12 +69,19 @@ def test_options_of_the_profile_in_use_are_not_for_other_servers(
 
 
 def test_profiles_are_readable_for_their_owner_only() -> None:
-    odd = {"sasl.password": 'a"\\\n\x7f\x01é', "x": ""}
+    odd = {"sasl.password": 'a"\\\n\x7f\x01é\U0001f511', "x": ""}
     profiles = Profiles({"prod": PROD, "a.b c": Profile(None, None, odd)}, "a.b c")
     write_profiles(Profiles({}))
     write_profiles(profiles)
     assert read_profiles() == profiles
     assert stat.S_IMODE(profiles_file().stat().st_mode) == 0o600
+
+
+def test_a_text_that_is_not_unicode_is_refused() -> None:
+    write_profiles(Profiles({"prod": PROD}))
+    with pytest.raises(ValueError, match="not UTF-8"):
+        write_profiles(Profiles({"prod": Profile("\udcff:1")}))
+    assert read_profiles() == Profiles({"prod": PROD})
 
 
 def test_a_value_may_be_in_a_file_or_the_environment(
@@ -93,6 +108,7 @@ def test_a_value_may_be_in_a_file_or_the_environment(
         "[profiles.prod]\nboot = 'a:1'",
         "[profiles.prod]\noptions = 7",
         "current = 7",
+        "current = ['prod']",
         "current = 'prod'",
     ],
 )
