@@ -141,10 +141,12 @@ class App:
         assert self._testing is not None and self._offset_repository is not None
         self._testing.scheduler.cancel_all()
         self._offset_repository.close()
+        producer_ids_end = self.broker.messages.init_producer_id.block_end
         try:
             restore()
         finally:  # after a failure, with the data that was there
             self._admin_values.take_over(self._compose(settings, adapters))
+            self.broker.messages.init_producer_id.start_at(producer_ids_end)
             self.start_upkeep()
 
     def _admin_urls(self, client_host: str) -> list[str]:

@@ -14,6 +14,7 @@ from infrastructure.observability.event_log import open_event_log
 from interfaces.main.container import testing
 from interfaces.main.container.app import App
 from interfaces.main.container.testing import BrokerTesting
+from interfaces.rest.pending import value_of
 from tests.fakes.settings import settings
 
 Story = Callable[[App, BrokerTesting], Awaitable[None]]
@@ -57,6 +58,23 @@ def test_timers_of_the_replaced_broker_are_cancelled() -> None:
             await control.restore_snapshot(snapshot_id)
             counts.append(len(control.scheduler.timers))
         assert len(set(counts)) == 1
+
+    run(story, testing="true")
+
+
+def test_producer_ids_of_surviving_clients_are_not_reused_after_a_restore() -> None:
+    async def story(app: App, control: BrokerTesting) -> None:
+        async def new_producer_id() -> int:
+            new = await value_of(app.broker.messages.init_producer_id.new_producer_id())
+            assert isinstance(new, int)
+            return new
+
+        snapshot_id = control.take_snapshot()
+        producer_ids = []
+        for _ in range(3):
+            producer_ids.append(await new_producer_id())
+            await control.restore_snapshot(snapshot_id)
+        assert len(set(producer_ids)) == 3
 
     run(story, testing="true")
 
