@@ -131,9 +131,11 @@ class App:
     async def _restore(
         self, settings: Settings, adapters: Adapters, restore: Callable[[], None]
     ) -> None:
-        """Replaces all data, and composes the broker again; connections of Kafka clients end."""
+        """Replaces all data, and composes the broker again; connections of Kafka clients end, and
+        requests over HTTP.
+        """
         self._shared.abort_all()
-        while not self.broker.commits.is_idle:
+        while await self.admin.end_requests() or not self.broker.commits.is_idle:
             await asyncio.sleep(0)
         self._shared.abort_all()  # those that were accepted meanwhile
         self._shared.closing_log.finish()
