@@ -109,6 +109,28 @@ def test_the_broker_goes_on_with_its_data_if_a_snapshot_cannot_be_restored() -> 
     run(story, testing="true")
 
 
+def test_a_snapshot_is_not_deleted_while_it_is_restored() -> None:
+    async def story(app: App, control: BrokerTesting) -> None:
+        done: list[str] = []
+
+        class Noting:
+            def restore(self) -> None:
+                done.append("restored")
+
+            def delete(self) -> None:
+                done.append("deleted")
+
+        control._take = Noting
+        snapshot_id = control.take_snapshot()
+        app.broker.commits.when_committed(lambda _failure: None)  # the restore waits for it
+        await asyncio.gather(
+            control.restore_snapshot(snapshot_id), control.delete_snapshot(snapshot_id)
+        )
+        assert done == ["restored", "deleted"]
+
+    run(story, testing="true")
+
+
 def test_the_number_of_snapshots_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(testing, "MAX_SNAPSHOTS", 1)
 
@@ -116,9 +138,9 @@ def test_the_number_of_snapshots_is_limited(monkeypatch: pytest.MonkeyPatch) -> 
         snapshot_id = control.take_snapshot()
         with pytest.raises(InvalidRequest):
             control.take_snapshot()
-        control.delete_snapshot(snapshot_id)
+        await control.delete_snapshot(snapshot_id)
         with pytest.raises(ResourceNotFound):
-            control.delete_snapshot(snapshot_id)
+            await control.delete_snapshot(snapshot_id)
         control.take_snapshot()
 
     run(story, testing="true")
