@@ -47,6 +47,12 @@ class AdjustableTimer:
         self.due_ms = due_ms
         self._handle = AsyncioScheduler.after_ms(scheduler, delay_ms, self.fire)
 
+    def rearm(self, now_ms: int) -> None:
+        """After the clock was advanced."""
+        self._handle.cancel()
+        delay_ms = max(self.due_ms - now_ms, 0)
+        self._handle = AsyncioScheduler.after_ms(self._scheduler, delay_ms, self.fire)
+
     def fire(self) -> None:
         callback = self._callback
         self.cancel()
@@ -108,3 +114,6 @@ class AdjustableScheduler(AsyncioScheduler):
                 if not self._waiting:
                     break
                 await asyncio.sleep(0)
+        now_ms = self._clock.monotonic_ms()
+        for timer in self.timers:
+            timer.rearm(now_ms)

@@ -46,6 +46,6 @@ class Testing(Protocol):
         """Raises ResourceNotFound."""
         ...
 
-    def delete_snapshot(self, snapshot_id: str) -> None:
+    async def delete_snapshot(self, snapshot_id: str) -> None:
         """Raises ResourceNotFound."""
         ...

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
 from typing import Any
 
 import pytest
@@ -217,7 +219,7 @@ def test_clients_stay_connected_when_everything_is_deleted(
 
 
 def test_a_snapshot_of_the_whole_broker_is_restored(own_broker: StartBroker) -> None:
-    """A producer that stays connects again, and finds what was there."""
+    """A producer that stays connects again, and finds what was there; streams over HTTP end."""
     broker = own_broker(*ARGUMENTS)
     control = AdminClient(broker)
     topic = new_topic(broker, 2)
@@ -235,8 +237,13 @@ def test_a_snapshot_of_the_whole_broker_is_restored(own_broker: StartBroker) -> 
     config = "/brokers/1/configs/message.max.bytes"
     assert control.request("PUT", config, {"value": "5000"}).status == 204
     assert control.delete("/groups/readers").status == 204
-    restored = control.post(f"{snapshot}/restore")
-    assert restored.status == 200, restored
+    with closing(HTTPConnection(*broker.admin, timeout=30)) as connection:
+        connection.request("GET", f"/topics/{topic}/records:tail")
+        tail = connection.getresponse()
+        restored = control.post(f"{snapshot}/restore")
+        assert restored.status == 200, restored
+        while tail.readline():
+            pass
 
     assert [one["topic_name"] for one in control.get("/topics").json["data"]] == [topic]
     assert control.get(config).json["value"] != "5000"

@@ -97,7 +97,7 @@ class FakeTesting:
     async def restore_snapshot(self, snapshot_id: str) -> None:
         raise ResourceNotFound
 
-    def delete_snapshot(self, snapshot_id: str) -> None:
+    async def delete_snapshot(self, snapshot_id: str) -> None:
         raise ResourceNotFound
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
@@ -56,8 +56,9 @@ class Fault:
     group: str | None = None
     client_id: str | None = None
     matched: int = 0
-    #: Of a coordinator that has moved: clients that have found it again.
-    found_by: set[str | None] | None = field(default=None, repr=False)
+    #: Of a coordinator that has moved: connections from before the move whose client has yet to
+    #: find it again, and whether a request of theirs was refused.
+    stale: WeakKeyDictionary[Peer, bool] | None = field(default=None, repr=False)
 
     @property
     def is_spent(self) -> bool:
@@ -71,14 +72,22 @@ class Fault:
             return False
         if self.group is not None and self.group not in _named(request, _GROUPS, call):
             return False
-        if self.found_by is not None:
+        if self.stale is not None:
             if api.title == _FIND_COORDINATOR:
-                self.found_by.add(client_id)
-            if client_id in self.found_by:
+                self._found_by(client_id)
+            if call.peer not in self.stale:
                 return False
+            self.stale[call.peer] = True
         if api.key == FETCH and request.session_epoch > 0 and self._depends_on_partitions:
             raise FetchSessionNotFound("a fault needs the partitions of this fetch session")
         return self.topic is None or self.topic in _named(request, _TOPICS, call)
+
+    def _found_by(self, client_id: str | None) -> None:
+        """Clients may share their id: of those, the ones that were refused look for it."""
+        assert self.stale is not None
+        for peer, is_refused in list(self.stale.items()):
+            if is_refused and peer.client.client_id == client_id:
+                del self.stale[peer]
 
     @property
     def _depends_on_partitions(self) -> bool:
@@ -97,6 +106,8 @@ class Faults:
         self._scheduler = scheduler
         self._ids = count(1)
         self._by_id: dict[int, Fault] = {}
+        #: Connections that have sent a request.
+        self._peers: WeakSet[Peer] = WeakSet()
         #: Of requests that run again: they have matched already, and were delayed.
         self._running_again: WeakKeyDictionary[Peer, Fault] = WeakKeyDictionary()
 
@@ -109,8 +120,12 @@ class Faults:
 
     def move_coordinator(self, group: str) -> Fault:
         """Requests of the group are refused until their client has found the coordinator again."""
+        for fault in self.all():
+            if fault.stale is not None and fault.group == group:
+                self.remove(fault.fault_id)
         error = NAMES[CODES[NotCoordinator]]
-        return self.add(ANY_API, error=error, times=None, group=group, found_by=set())
+        stale = WeakKeyDictionary(dict.fromkeys(self._peers, False))
+        return self.add(ANY_API, error=error, times=None, group=group, stale=stale)
 
     def all(self) -> list[Fault]:
         return list(self._by_id.values())
@@ -139,6 +154,7 @@ class Faults:
             return failed(request, _CODES[error], None)
 
         def handle_unless_faulty(request: Any, call: Call) -> Response | None:
+            self._peers.add(call.peer)
             fault = self._running_again.pop(call.peer, None)
             if fault is None:
                 fault = self._matching(api, request, call)

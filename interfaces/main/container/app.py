@@ -131,9 +131,11 @@ class App:
     async def _restore(
         self, settings: Settings, adapters: Adapters, restore: Callable[[], None]
     ) -> None:
-        """Replaces all data, and composes the broker again; connections of Kafka clients end."""
+        """Replaces all data, and composes the broker again; connections of Kafka clients end, and
+        requests over HTTP.
+        """
         self._shared.abort_all()
-        while not self.broker.commits.is_idle:
+        while await self.admin.end_requests() or not self.broker.commits.is_idle:
             await asyncio.sleep(0)
         self._shared.abort_all()  # those that were accepted meanwhile
         self._shared.closing_log.finish()
@@ -141,10 +143,12 @@ class App:
         assert self._testing is not None and self._offset_repository is not None
         self._testing.scheduler.cancel_all()
         self._offset_repository.close()
+        producer_ids_end = self.broker.messages.init_producer_id.block_end
         try:
             restore()
         finally:  # after a failure, with the data that was there
             self._admin_values.take_over(self._compose(settings, adapters))
+            self.broker.messages.init_producer_id.start_at(producer_ids_end)
             self.start_upkeep()
 
     def _admin_urls(self, client_host: str) -> list[str]:

@@ -56,13 +56,14 @@ class BrokerTesting:
         async with self._restoring:
             await self._restore(self._existing(snapshot_id).restore)
 
-    def delete_snapshot(self, snapshot_id: str) -> None:
-        self._existing(snapshot_id).delete()
-        del self._snapshots[snapshot_id]
+    async def delete_snapshot(self, snapshot_id: str) -> None:
+        async with self._restoring:
+            self._existing(snapshot_id).delete()
+            del self._snapshots[snapshot_id]
 
     def delete_snapshots(self) -> None:
-        for snapshot_id in list(self._snapshots):
-            self.delete_snapshot(snapshot_id)
+        while self._snapshots:
+            self._snapshots.popitem()[1].delete()
 
     def _existing(self, snapshot_id: str) -> StoreSnapshot:
         snapshot = self._snapshots.get(snapshot_id)

@@ -105,7 +105,7 @@ class TestingRoutes(ShortRoutes):
 
     @delete("/snapshots/{snapshot_id}")
     async def delete_snapshot(self, snapshot_id: str) -> Response:
-        self._testing.delete_snapshot(snapshot_id)
+        await self._testing.delete_snapshot(snapshot_id)
         return Response(status_code=204)
 
 

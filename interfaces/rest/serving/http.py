@@ -69,3 +69,13 @@ class UvicornServer:
         for connection in list(self._server.server_state.connections):
             connection.transport.abort()
         return not cancelled
+
+    async def end_requests(self) -> bool:
+        others = self._server.server_state.tasks - {asyncio.current_task()}
+        if others:
+            await asyncio.sleep(0)  # a task that has not run would end without a response
+        for task in others:
+            task.cancel()  # then uvicorn closes its connection
+        if others:
+            await asyncio.wait(others)
+        return bool(others)

@@ -24,6 +24,10 @@ class HttpServer(Protocol):
         """Accepts no more, completes requests in flight, closes connections; False: not in time."""
         ...
 
+    async def end_requests(self) -> bool:
+        """Ends all requests in flight except the caller's; False: there are none."""
+        ...
+
 
 #: Imports and makes the server; called in a thread, with the hosts of all listeners.
 MakeHttp = Callable[[list[str]], HttpServer]
@@ -66,6 +70,10 @@ class AdminServer:
         except Exception as failure:
             self._events.error("admin_server_failed", reason="start", error=failure)
             self.close()
+
+    async def end_requests(self) -> bool:
+        """Ends all requests in flight except the caller's; False: there are none."""
+        return self._http is not None and await self._http.end_requests()
 
     async def drain(self, timeout_seconds: float) -> bool:
         """Raises nothing: the Kafka listeners still have to drain."""

@@ -96,6 +96,18 @@ def test_a_timer_fires_by_itself_when_its_time_has_passed() -> None:
     asyncio.run(main())
 
 
+def test_a_timer_that_is_nearly_due_fires_soon_after_the_clock_was_advanced() -> None:
+    async def main() -> None:
+        time = Time()
+        fired = asyncio.Event()
+        time.scheduler.after_ms(HOUR_MS + 500, fired.set)
+        await time.real.advance(HOUR_MS)
+        assert not fired.is_set()
+        await asyncio.wait_for(fired.wait(), 30)
+
+    asyncio.run(main())
+
+
 def test_a_failing_timer_does_not_stop_the_others() -> None:
     async def main() -> None:
         failures: list[object] = []

@@ -14,6 +14,7 @@ from infrastructure.observability.event_log import open_event_log
 from interfaces.main.container import testing
 from interfaces.main.container.app import App
 from interfaces.main.container.testing import BrokerTesting
+from interfaces.rest.pending import value_of
 from tests.fakes.settings import settings
 
 Story = Callable[[App, BrokerTesting], Awaitable[None]]
@@ -61,6 +62,23 @@ def test_timers_of_the_replaced_broker_are_cancelled() -> None:
     run(story, testing="true")
 
 
+def test_producer_ids_of_surviving_clients_are_not_reused_after_a_restore() -> None:
+    async def story(app: App, control: BrokerTesting) -> None:
+        async def new_producer_id() -> int:
+            new = await value_of(app.broker.messages.init_producer_id.new_producer_id())
+            assert isinstance(new, int)
+            return new
+
+        snapshot_id = control.take_snapshot()
+        producer_ids = []
+        for _ in range(3):
+            producer_ids.append(await new_producer_id())
+            await control.restore_snapshot(snapshot_id)
+        assert len(set(producer_ids)) == 3
+
+    run(story, testing="true")
+
+
 def test_a_commit_that_is_under_way_ends_before_the_data_is_replaced() -> None:
     async def story(app: App, control: BrokerTesting) -> None:
         snapshot_id = control.take_snapshot()
@@ -91,6 +109,28 @@ def test_the_broker_goes_on_with_its_data_if_a_snapshot_cannot_be_restored() -> 
     run(story, testing="true")
 
 
+def test_a_snapshot_is_not_deleted_while_it_is_restored() -> None:
+    async def story(app: App, control: BrokerTesting) -> None:
+        done: list[str] = []
+
+        class Noting:
+            def restore(self) -> None:
+                done.append("restored")
+
+            def delete(self) -> None:
+                done.append("deleted")
+
+        control._take = Noting
+        snapshot_id = control.take_snapshot()
+        app.broker.commits.when_committed(lambda _failure: None)  # the restore waits for it
+        await asyncio.gather(
+            control.restore_snapshot(snapshot_id), control.delete_snapshot(snapshot_id)
+        )
+        assert done == ["restored", "deleted"]
+
+    run(story, testing="true")
+
+
 def test_the_number_of_snapshots_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(testing, "MAX_SNAPSHOTS", 1)
 
@@ -98,9 +138,9 @@ def test_the_number_of_snapshots_is_limited(monkeypatch: pytest.MonkeyPatch) -> 
         snapshot_id = control.take_snapshot()
         with pytest.raises(InvalidRequest):
             control.take_snapshot()
-        control.delete_snapshot(snapshot_id)
+        await control.delete_snapshot(snapshot_id)
         with pytest.raises(ResourceNotFound):
-            control.delete_snapshot(snapshot_id)
+            await control.delete_snapshot(snapshot_id)
         control.take_snapshot()
 
     run(story, testing="true")

@@ -249,17 +249,42 @@ def find_coordinator(group: str) -> FindCoordinatorRequest:
 def test_each_client_has_to_find_a_moved_coordinator_again(
     client: FakeClient, kafka: FaultyKafka
 ) -> None:
-    kafka.faults.move_coordinator("g")
-
     def heartbeat(group: str = "g") -> set[int]:
         return error_codes(client.request(heartbeat_request(1, "m", group), 4))
 
+    assert heartbeat() == {UNKNOWN_MEMBER_ID}
+    kafka.faults.move_coordinator("g")
     assert heartbeat() == {NOT_COORDINATOR}
     assert heartbeat("another") == {UNKNOWN_MEMBER_ID}
     assert error_codes(client.request(find_coordinator("another"), 4)) == {0}
     assert heartbeat() == {NOT_COORDINATOR}
     assert error_codes(client.request(find_coordinator("g"), 4)) == {0}
     assert heartbeat() == {UNKNOWN_MEMBER_ID}
+
+
+def test_clients_with_the_same_client_id_each_have_to_find_a_moved_coordinator(
+    kafka: FaultyKafka,
+) -> None:
+    def heartbeat(client: FakeClient) -> set[int]:
+        return error_codes(client.request(heartbeat_request(1, "m"), 4))
+
+    clients = [kafka.client(), kafka.client()]
+    assert [heartbeat(each) for each in clients] == [{UNKNOWN_MEMBER_ID}] * 2
+    kafka.faults.move_coordinator("g")
+    for each in clients:
+        assert heartbeat(each) == {NOT_COORDINATOR}
+        # As with Java's client, on a connection of its own.
+        assert error_codes(kafka.client().request(find_coordinator("g"), 4)) == {0}
+        assert heartbeat(each) == {UNKNOWN_MEMBER_ID}
+    assert heartbeat(kafka.client()) == {UNKNOWN_MEMBER_ID}, "connected after the move"
+
+
+def test_a_coordinator_that_moves_again_replaces_its_fault(kafka: FaultyKafka) -> None:
+    first, other = kafka.faults.move_coordinator("g"), kafka.faults.move_coordinator("h")
+    of_tests = kafka.faults.add("Heartbeat", error="NOT_COORDINATOR", group="g")
+    again = kafka.faults.move_coordinator("g")
+    assert kafka.faults.all() == [other, of_tests, again]
+    assert first not in kafka.faults.all()
 
 
 def test_requests_without_a_name_do_not_match_a_name(

@@ -22,6 +22,7 @@ from tests.fakes.admin import FakeAdmin, app_of
 from tests.fakes.logs import FakeEventLog
 
 HEALTHZ = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
+CLOSE = b"\r\nconnection: close\r\n\r\n"
 HEAD = b"POST /topics HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
     "asyncio": asyncio.new_event_loop,
@@ -298,6 +299,22 @@ def test_an_idle_stream_does_not_delay_a_stop(admin: FakeAdmin) -> None:
             reader, writer = await streamed(admin, address, b'{"value":"x"}')
         assert b'{"error_code":50303' in await reader.read()
         writer.close()
+
+    asyncio.run(story())
+
+
+def test_requests_in_flight_are_ended(admin: FakeAdmin) -> None:
+    async def story() -> None:
+        server = AdminServer(lambda hosts: UvicornServer(admin.admin, hosts), admin.admin.events)
+        address = server.open(listen("127.0.0.1", 0))
+        assert not await server.end_requests()
+        reader, writer = await streamed(admin, address, b'{"value":"x"}')
+        assert await server.end_requests()
+        await asyncio.wait_for(reader.read(), 30)
+        writer.close()
+        assert not await server.end_requests()
+        assert b"200 OK" in await received(address, HEALTHZ.replace(b"\r\n\r\n", CLOSE))
+        assert await server.drain(60)
 
     asyncio.run(story())
 

@@ -27,6 +27,9 @@ class OneWord:
         writer.write(b"hello")
         writer.close()
 
+    async def end_requests(self) -> bool:
+        return False
+
     async def drain(self, timeout_seconds: float) -> bool:
         self.drained.append(timeout_seconds)
         for server in self.servers:
