@@ -187,7 +187,9 @@ class BrokerProcess:
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))},
+                env={k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))}
+                # Its snapshots, also if it is killed.
+                | {"TMPDIR": self._folder.name},
                 # Ctrl-C is for the parent, which closes the broker.
                 start_new_session=True,
             )

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import tempfile
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -184,3 +188,14 @@ def test_a_restored_snapshot_has_the_records_of_its_time(broker: Broker) -> None
     broker.restore(snapshot)
     assert broker.records("stock") == before
     assert "stock-of-tomorrow" not in broker.admin.topics()
+
+
+def test_a_killed_broker_leaves_no_snapshot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with Broker(storage="lmdb://") as broker:
+        broker.snapshot()
+        assert list(tmp_path.rglob("ottla-snapshot-*"))
+        os.kill(broker.pid, signal.SIGKILL)
+    assert list(tmp_path.iterdir()) == []
