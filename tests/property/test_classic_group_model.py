@@ -54,8 +54,8 @@ class Client:
         self.version = 0
         self.forget()
         self.former: set[str] = set()
-        #: The pending request.
-        self.request: Pending[Any] | None = None
+        #: Pending requests; of one connection there is one.
+        self.requests: list[Pending[Any]] = []
 
     def forget(self) -> None:
         self.member_id = ""
@@ -105,12 +105,11 @@ class ClassicGroupMachine(RuleBasedStateMachine):
     # ---- requests
 
     def request(self, client: Client, request: Pending[Any], then: Any) -> None:
-        client.request = request
+        client.requests.append(request)
         self.requests.append(request)
 
         def completed(response: Any) -> None:
-            if client.request is request:
-                client.request = None
+            client.requests = [one for one in client.requests if one is not request]
             then(client, response)
 
         request.then(completed)
@@ -148,7 +147,10 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         persisted = self.persisted
         assert persisted.generation_id >= response.generation_id, "a response before its commit"
         if persisted.generation_id == response.generation_id:
-            assert response.member_id in {one.member_id for one in persisted.members}
+            # A static member that joins twice is replaced, perhaps in the same commit.
+            known = {one.member_id for one in persisted.members}
+            static = {one.instance_id for one in persisted.members} - {None}
+            assert response.member_id in known or client.instance_id in static
         if client.leads:
             assert {response.leader, response.member_id} <= set(client.leads)
             dynamic = {one for one in client.leads if one.startswith("c-")}
@@ -223,7 +225,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
 
     def go_on(self, number: int, again: bool = False) -> None:
         client = self.clients[number]
-        if client.request is not None and not again:
+        if client.requests and not again:
             return
         if not client.has_joined:
             self.join(client)
@@ -254,7 +256,7 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         """`waits`: a client with a pending request, if there is one."""
         number = order[0]
         if waits:
-            waiting = [one for one in order if self.clients[one].request is not None]
+            waiting = [one for one in order if self.clients[one].requests]
             number = (waiting or order)[0]
         client = self.clients[number]
         if what == "join again":
@@ -279,9 +281,9 @@ class ClassicGroupMachine(RuleBasedStateMachine):
         self.go_on(number)
 
     def lose_connection(self, client: Client) -> None:
-        if client.request is not None:
-            client.request.abandon()
-            client.request = None
+        for request in client.requests:
+            request.abandon()
+        client.requests = []
 
     # ---- the broker
 
