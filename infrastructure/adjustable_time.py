@@ -54,9 +54,14 @@ class AdjustableTimer:
         self._handle = AsyncioScheduler.after_ms(self._scheduler, delay_ms, self.fire)
 
     def fire(self) -> None:
-        callback = self._callback
-        self.cancel()
-        self._scheduler.soon(callback)
+        """It may still be cancelled until its callback runs."""
+        self._handle.cancel()
+        self._scheduler.timers.pop(self, None)
+        self._scheduler.soon(self._run)
+
+    def _run(self) -> None:
+        callback, self._callback = self._callback, _nothing
+        callback()
 
     def cancel(self) -> None:
         self._handle.cancel()

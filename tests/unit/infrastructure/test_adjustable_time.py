@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from application.ports.clock import Clock
-from application.ports.scheduler import Scheduler
+from application.ports.scheduler import Scheduler, Timer
 from infrastructure.adjustable_time import STEPS, AdjustableClock, AdjustableScheduler
 
 HOUR_MS = 3_600_000
@@ -49,6 +49,22 @@ def test_due_timers_fire_in_order_and_later_ones_do_not() -> None:
         await time.real.advance(HOUR_MS)
         assert time.names == ["first", "second"]
         assert len(time.real.timers) == 1
+
+    asyncio.run(main())
+
+
+def test_a_timer_is_cancelled_by_one_that_fires_with_it() -> None:
+    async def main() -> None:
+        time = Time()
+        timers: list[Timer] = []
+
+        def first() -> None:
+            time.note("first")()
+            timers[1].cancel()
+
+        timers += [time.scheduler.after_ms(1000, each) for each in (first, time.note("second"))]
+        await time.real.advance(HOUR_MS)
+        assert time.names == ["first"]
 
     asyncio.run(main())
 
