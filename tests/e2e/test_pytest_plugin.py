@@ -107,6 +107,7 @@ def test_fixtures_and_the_marker(tmp_path: Path) -> None:
     assert "Traceback" not in output
 
 
+@pytest.mark.long
 def test_workers_of_xdist_have_brokers_of_their_own(tmp_path: Path) -> None:
     tests = (
         "import os, pathlib, pytest\n"
