@@ -26,27 +26,33 @@ PAYLOADS = (
 )
 EVIL = "".join(PAYLOADS)
 EVIL_GROUP = PAYLOADS[0]
+#: The overview shows the groups with the most lag, of all that tests have left.
+MUCH_LAG = 5000
 
 
 @pytest.fixture(scope="module", autouse=True)
 def evil(shop: BrokerProcess) -> Iterator[None]:
-    """A topic, a client and a group with a member."""
+    """Topics, a client and a group with a member and much lag."""
     servers = {"bootstrap.servers": shop.bootstrap, "client.id": EVIL[:200]}
     producer = Producer(servers)
     for payload in (*PAYLOADS, EVIL):
         producer.produce("evil", payload, key=payload, headers=[(payload, payload.encode())])
+    for _ in range(MUCH_LAG):
+        producer.produce("evil-lag", b"")
     assert producer.flush(30) == 0
     reading = {"group.id": EVIL_GROUP, "auto.offset.reset": "earliest"}
     consumer = Consumer({**servers, **reading, "enable.auto.commit": False})
     consumer.subscribe(["evil"])
     message = consumer.poll(30)
     assert message is not None and not message.error()
-    consumer.commit(offsets=[TopicPartition("evil", 0, 2)], asynchronous=False)
+    offsets = [TopicPartition("evil", 0, 2), TopicPartition("evil-lag", 0, 0)]
+    consumer.commit(offsets=offsets, asynchronous=False)
     yield
     consumer.close()
     admin = AdminClient(servers)
     admin.delete_consumer_groups([EVIL_GROUP])[EVIL_GROUP].result(30)
-    admin.delete_topics(["evil"])["evil"].result(30)
+    for deleted in admin.delete_topics(["evil", "evil-lag"]).values():
+        deleted.result(30)
 
 
 def unharmed(page: Page) -> None:
