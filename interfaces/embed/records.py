@@ -13,8 +13,6 @@ MAX_BYTES = 256 * 1024
 
 #: Text is sent in UTF-8; None is a null.
 Data = bytes | str | None
-
-
 Headers = Iterable[tuple[str, Data]] | Mapping[str, Data]
 
 
@@ -51,8 +49,8 @@ def entries_of(
         "headers": [{"name": name, "value": _base64(value)} for name, value in pairs],
         "partition_id": partition,
     }
-    entries: list[dict[str, Any]] = []
     same_size = len(json.dumps(same))
+    entries: list[dict[str, Any]] = []
     size = 0
     for value in values:
         if len(entries) == MAX_RECORDS or size >= MAX_BYTES:
