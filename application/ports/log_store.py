@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from application.ports.pending import Pending
@@ -11,6 +12,14 @@ Buffer = bytes | bytearray | memoryview
 
 #: `append` adds no entry to the timestamp index.
 NOT_INDEXED = -1
+
+
+class IndexEntry(NamedTuple):
+    """An entry of the timestamp index."""
+
+    #: The largest of all batches up to `last_offset`.
+    timestamp: int
+    last_offset: int
 
 
 class Trimmed(NamedTuple):
@@ -33,7 +42,7 @@ class NotInMemory(Exception):
 
 
 class LogStore(Protocol):
-    """`append`, `trim` and `drop` stage changes; the next commit persists all of them or none.
+    """`append`, `replace`, `trim` and `drop` stage changes; the next commit persists all or none.
 
     Reads see committed data only. If data is not in memory, `read` and `headers` raise NotInMemory;
     an engine that was opened without an event loop waits instead. An engine that cannot stage a
@@ -79,6 +88,23 @@ class LogStore(Protocol):
         """An offset at, or close before, the first batch with a timestamp >= `timestamp`.
 
         The offset after the last index entry with a smaller timestamp, or 0.
+        """
+        ...
+
+    def replace(
+        self,
+        partition_id: int,
+        first_offset: int,
+        last_offset: int,
+        batches: Sequence[Buffer],
+        indexed: Sequence[IndexEntry],
+    ) -> int:
+        """Stages that all committed batches that end within these offsets become `batches`.
+
+        In order, each within the offsets; no batch needs to end at `last_offset`. The timestamp
+        index of these offsets becomes `indexed`, between the timestamps of the entries around it.
+        Returns by how many bytes the log grows; below 0 it shrinks. A pass replaces no batch twice,
+        and none that it trims. It waits for the disk if the batches are not in memory.
         """
         ...
 
