@@ -33,6 +33,7 @@ from domain.messages.batch import (
     corrupt,
     validation_error,
 )
+from domain.partitions.active_segment import EMPTY_SEGMENT, ActiveSegment, SegmentState
 from domain.partitions.leader_epochs import UNKNOWN_END, EpochEnd, LeaderEpochs
 from domain.partitions.log_end import LogEnd
 from domain.partitions.producers import (
@@ -80,15 +81,21 @@ class Appended:
 class PartitionSnapshot:
     """The state of a partition, which a restart would otherwise read from all headers."""
 
-    __slots__ = ("end", "leader_epochs", "producers")
+    __slots__ = ("end", "leader_epochs", "producers", "segment")
 
     def __init__(
-        self, end: LogEnd, leader_epochs: LeaderEpochs, producers: list[ProducerState]
+        self,
+        end: LogEnd,
+        leader_epochs: LeaderEpochs,
+        producers: list[ProducerState],
+        segment: SegmentState | None = None,
     ) -> None:
         self.end = end
         self.leader_epochs = leader_epochs
         #: Producers that changed since the last snapshot.
         self.producers = producers
+        #: Not in snapshots of earlier versions: the whole log, so that nothing is compacted early.
+        self.segment = segment or SegmentState(end.start_offset, end.size_bytes, NO_TIMESTAMP)
 
 
 class Partition:
@@ -104,6 +111,7 @@ class Partition:
         "leader_epochs",
         "partition_id",
         "producers",
+        "segment",
         "topic",
         "traffic",
     )  # fmt: skip
@@ -111,6 +119,7 @@ class Partition:
     producers: Producers
     end: LogEnd
     durable: LogEnd
+    segment: ActiveSegment
     bytes_since_snapshot: int
     _bytes_since_index: int
 
@@ -181,6 +190,12 @@ class Partition:
         end.size_bytes += size_bytes
         self.bytes_since_snapshot += size_bytes + HEADER_READ_BYTES
         self._bytes_since_index += size_bytes
+        segment = self.segment
+        if (
+            batch.max_timestamp > segment.ends_at_timestamp
+            or end.appended_bytes > segment.ends_at_bytes
+        ):
+            segment.extend(batch, end.appended_bytes, self.config)
         if batch.max_timestamp > end.max_timestamp:
             end.max_timestamp = batch.max_timestamp
             end.max_timestamp_offset = last_offset
@@ -243,7 +258,11 @@ class Partition:
             return found
         return found._replace(end_offset=max(found.end_offset, self.durable.start_offset))
 
-    # ---- deleting from the front
+    def configure(self, config: TopicConfig) -> None:
+        self.config = config
+        self.segment.limit(config)
+
+    # ---- removing records
 
     def delete_records(self, offset: int) -> bool:
         """Moves the log start up to an offset; False if it is there already.
@@ -273,6 +292,13 @@ class Partition:
         self.end.size_bytes -= removed_bytes
         self.request_snapshot()
 
+    def compacted(self, grown_bytes: int) -> None:
+        """Batches are replaced in the next commit, with a snapshot: a restart reads no headers of
+        batches that were not appended.
+        """
+        self.end.size_bytes += grown_bytes
+        self.request_snapshot()
+
     def request_snapshot(self) -> None:
         """The next commit takes a snapshot."""
         self.bytes_since_snapshot = SNAPSHOT_REQUESTED
@@ -288,6 +314,8 @@ class Partition:
         traffic.next_offset = max(traffic.next_offset, self.durable.next_offset)
         self.durable = snapshot.end if snapshot else LogEnd()
         self.end = self.durable.copy()
+        segment = snapshot.segment if snapshot else EMPTY_SEGMENT
+        self.segment = ActiveSegment(segment, self.end.appended_bytes, self.config)
         self.leader_epochs = snapshot.leader_epochs if snapshot else LeaderEpochs()
         #: Why the partition must be recovered at its next use.
         self.broken: StorageFailed | None = None
@@ -317,7 +345,12 @@ class Partition:
         """A snapshot of `end`, to be staged with its batches or later."""
         self.bytes_since_snapshot = 0
         self.leader_epochs.trim(self.end.start_offset)
-        return PartitionSnapshot(self.end.copy(), self.leader_epochs, self.producers.changed())
+        return PartitionSnapshot(
+            self.end.copy(),
+            self.leader_epochs,
+            self.producers.changed(),
+            self.segment.state(self.end.appended_bytes),
+        )
 
 
 def _appended_before(duplicate: AppendedBatch) -> Appended:

@@ -16,7 +16,7 @@ from infrastructure.storage.repositories.partition_repository import StoredParti
 from tests.contract.engines import OpenStore
 from tests.fakes.batches import TIMESTAMP, record_batch
 
-CONFIG = resolve_topic_config({}, BrokerConfig())
+CONFIG = resolve_topic_config({"segment.ms": "4"}, BrokerConfig())
 PARTITION_ID = 7
 
 
@@ -53,6 +53,7 @@ def facts(partition: Partition) -> dict[str, Any]:
         "size_bytes": partition.end.size_bytes,
         "high_watermark": partition.high_watermark,
         "max_timestamp": (partition.end.max_timestamp, partition.end.max_timestamp_offset),
+        "segment": partition.segment.state(partition.end.appended_bytes),
         "producers": producers,
     }
 
