@@ -268,7 +268,9 @@ def _take_out(
         if found_id != partition_id:
             break
         entry = cursor.value()
-        start, end = position_of(entry, first_offset), position_of(entry, last_offset + 1)
+        start, end = position_of(entry, first_offset), len(entry)
+        if entry_end > last_offset:
+            end = position_of(entry, last_offset + 1)
         if not end:
             break
         before += _split(entry[:start])
