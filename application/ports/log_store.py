@@ -10,16 +10,11 @@ from application.ports.pending import Pending
 #: A batch: the bytes of the client, patched in place.
 Buffer = bytes | bytearray | memoryview
 
+#: Of the timestamp index: the largest timestamp up to a batch, and the last offset of the batch.
+IndexEntry = tuple[int, int]
+
 #: `append` adds no entry to the timestamp index.
 NOT_INDEXED = -1
-
-
-class IndexEntry(NamedTuple):
-    """An entry of the timestamp index."""
-
-    #: The largest of all batches up to `last_offset`.
-    timestamp: int
-    last_offset: int
 
 
 class Trimmed(NamedTuple):

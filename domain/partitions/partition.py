@@ -9,6 +9,8 @@ against it, and a consumer never reads a batch that a crash could undo.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from domain.cluster.nodes import NO_LEADER, Leader
 from domain.configs.topic import TopicConfig
 from domain.errors import (
@@ -78,10 +80,21 @@ class Appended:
         self.duplicate = duplicate
 
 
+class Cleaned(NamedTuple):
+    """The part of a log that compaction has cleaned."""
+
+    #: The first dirty offset.
+    next_offset: int
+    size_bytes: int
+
+
+NOT_CLEANED = Cleaned(0, 0)
+
+
 class PartitionSnapshot:
     """The state of a partition, which a restart would otherwise read from all headers."""
 
-    __slots__ = ("end", "leader_epochs", "producers", "segment")
+    __slots__ = ("cleaned", "end", "leader_epochs", "producers", "segment")
 
     def __init__(
         self,
@@ -89,11 +102,13 @@ class PartitionSnapshot:
         leader_epochs: LeaderEpochs,
         producers: list[ProducerState],
         segment: SegmentState | None = None,
+        cleaned: Cleaned = NOT_CLEANED,
     ) -> None:
         self.end = end
         self.leader_epochs = leader_epochs
         #: Producers that changed since the last snapshot.
         self.producers = producers
+        self.cleaned = cleaned
         #: Not in snapshots of earlier versions: the whole log, so that nothing is compacted early.
         self.segment = segment or SegmentState(end.start_offset, end.size_bytes, NO_TIMESTAMP)
 
@@ -103,6 +118,7 @@ class Partition:
         "_bytes_since_index",
         "broken",
         "bytes_since_snapshot",
+        "cleaned",
         "config",
         "durable",
         "end",
@@ -120,6 +136,7 @@ class Partition:
     end: LogEnd
     durable: LogEnd
     segment: ActiveSegment
+    cleaned: Cleaned
     bytes_since_snapshot: int
     _bytes_since_index: int
 
@@ -290,6 +307,8 @@ class Partition:
     def trimmed(self, removed_bytes: int) -> None:
         """Batches below the log start are removed in the next commit."""
         self.end.size_bytes -= removed_bytes
+        cleaned = self.cleaned
+        self.cleaned = cleaned._replace(size_bytes=max(cleaned.size_bytes - removed_bytes, 0))
         self.request_snapshot()
 
     def compacted(self, grown_bytes: int) -> None:
@@ -297,6 +316,11 @@ class Partition:
         batches that were not appended.
         """
         self.end.size_bytes += grown_bytes
+        self.request_snapshot()
+
+    def cleaned_up_to(self, next_offset: int, size_bytes: int) -> None:
+        """A pass of compaction is done, with the next commit; it left this many bytes."""
+        self.cleaned = Cleaned(next_offset, size_bytes)
         self.request_snapshot()
 
     def request_snapshot(self) -> None:
@@ -314,6 +338,7 @@ class Partition:
         traffic.next_offset = max(traffic.next_offset, self.durable.next_offset)
         self.durable = snapshot.end if snapshot else LogEnd()
         self.end = self.durable.copy()
+        self.cleaned = snapshot.cleaned if snapshot else NOT_CLEANED
         segment = snapshot.segment if snapshot else EMPTY_SEGMENT
         self.segment = ActiveSegment(segment, self.end.appended_bytes, self.config)
         self.leader_epochs = snapshot.leader_epochs if snapshot else LeaderEpochs()
@@ -350,6 +375,7 @@ class Partition:
             self.leader_epochs,
             self.producers.changed(),
             self.segment.state(self.end.appended_bytes),
+            self.cleaned,
         )
 
 

@@ -185,7 +185,7 @@ class LogStoreMachine(RuleBasedStateMachine):
                 new.append((end, batch(end, content, first_offset, size_bytes)))
         offsets = [offset for offset, _ in new if data.draw(st.booleans())]
         timestamps = sorted(data.draw(st.integers(0, 40)) for _ in offsets)
-        indexed = list(map(IndexEntry, timestamps, offsets))
+        indexed = list(zip(timestamps, offsets, strict=True))
         edges = replaced[0][0], replaced[-1][0]
         grown = self.store.log.replace(partition_id, *edges, [one for _, one in new], indexed)
         sizes = [sum(len(one) for _, one in batches) for batches in (replaced, new)]

@@ -54,6 +54,7 @@ def facts(partition: Partition) -> dict[str, Any]:
         "high_watermark": partition.high_watermark,
         "max_timestamp": (partition.end.max_timestamp, partition.end.max_timestamp_offset),
         "segment": partition.segment.state(partition.end.appended_bytes),
+        "cleaned": partition.cleaned,
         "producers": producers,
     }
 
@@ -118,6 +119,20 @@ def test_recovery_discards_uncommitted_state(store: OpenStore) -> None:
     partitions.recover(partition)
 
     assert facts(partition) == before
+
+
+def test_what_compaction_has_cleaned_is_recovered(store: OpenStore) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    original = new_partition()
+    fill(store, original, 7)
+    original.cleaned_up_to(9, 400)
+    partitions.snapshot(original)
+    store.keep()
+
+    recovered = new_partition()
+    partitions.recover(recovered)
+
+    assert recovered.cleaned == original.cleaned == (9, 400)
 
 
 @pytest.mark.parametrize("more", [0, 2])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from application.ports.log_store import IndexEntry
 from tests.contract.batches import batch
 from tests.contract.engines import OpenStore
 from tests.contract.test_log_store import ALL, append_three
@@ -61,7 +60,7 @@ def test_the_timestamp_index_of_the_offsets_is_replaced(store: OpenStore) -> Non
     store.log.append(8, 9, batch(9), 5000)
     store.keep()
 
-    store.log.replace(7, 1, 3, [batch(3)], [IndexEntry(1025, 3)])
+    store.log.replace(7, 1, 3, [batch(3)], [(1025, 3)])
     store.keep()
 
     timestamps = (1000, 1001, 1025, 1026, 1040, 1041)
@@ -75,18 +74,18 @@ def test_the_timestamp_index_stays_in_order(store: OpenStore) -> None:
         store.log.append(7, offset, batch(offset), 1000 + 10 * offset)
     store.keep()
 
-    store.log.replace(7, 1, 2, [batch(2)], [IndexEntry(-1, 1), IndexEntry(5, 2)])
+    store.log.replace(7, 1, 2, [batch(2)], [(-1, 1), (5, 2)])
     store.keep()
     assert [store.log.at_timestamp(7, t) for t in (1000, 1001, 1031)] == [0, 3, 4]
 
-    store.log.replace(7, 1, 2, [batch(2)], [IndexEntry(1030, 2)])
+    store.log.replace(7, 1, 2, [batch(2)], [(1030, 2)])
     store.keep()
     assert [store.log.at_timestamp(7, t) for t in (1030, 1031)] == [0, 4]
 
 
 def test_unstamped_batches_come_first_in_the_timestamp_index(store: OpenStore) -> None:
     append_three(store)
-    store.log.replace(7, 0, 14, [batch(14)], [IndexEntry(-1, 14)])
+    store.log.replace(7, 0, 14, [batch(14)], [(-1, 14)])
     store.keep()
 
     assert [store.log.at_timestamp(7, t) for t in (0, 1)] == [0, 15]

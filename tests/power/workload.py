@@ -15,7 +15,7 @@ import random
 import sys
 from typing import Any
 
-from application.records.scan import batches_in
+from domain.messages.batch import batches_in
 from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from interfaces.kafka.wire.messages.init_producer_id import InitProducerIdRequest
 from interfaces.kafka.wire.messages.produce import (
@@ -142,8 +142,8 @@ class Workload:
             first = self.chance.randrange(len(batches) + 1)
             if replaced := batches[first : first + self.chance.choice([1, 5, 50])]:
                 edges = replaced[0].base_offset, replaced[-1].last_offset
-                copies = [one.buffer[: one.size_bytes] for one in replaced]
-                partition.compacted(log.replace(partition.partition_id, *edges, copies, []))
+                same = [one.buffer for one in replaced]
+                partition.compacted(log.replace(partition.partition_id, *edges, same, []))
                 broker.commits.touch(partition)
 
     def produce(self) -> None:

@@ -3,7 +3,8 @@
 partitions      partition id -> {"end": [next offset, max timestamp, its offset],
                                  "start": log start offset, "size": bytes of batches,
                                  "epochs": [[leader epoch, its first offset], ...],
-                                 "segment": [base offset, bytes, first timestamp]}
+                                 "segment": [base offset, bytes, first timestamp],
+                                 "cleaned": [first dirty offset, bytes below it]}
 trimming        partition id -> nothing: batches below the log start are still to be removed
 producers       partition id, producer id -> epoch, last timestamp, batches
 
@@ -23,7 +24,7 @@ from domain.errors import StorageFailed
 from domain.partitions.active_segment import SegmentState
 from domain.partitions.leader_epochs import LeaderEpochs
 from domain.partitions.log_end import LogEnd
-from domain.partitions.partition import Partition, PartitionSnapshot
+from domain.partitions.partition import NOT_CLEANED, Cleaned, Partition, PartitionSnapshot
 from domain.partitions.producers import AppendedBatch, LookUp, ProducerState
 
 _PARTITIONS = "partitions"
@@ -67,7 +68,8 @@ class StoredPartitionRepository:
             end = LogEnd(next_offset, max_timestamp, its_offset, 0, values["start"], values["size"])
             epochs = LeaderEpochs(values.get("epochs", FIRST_EPOCH))
             segment = SegmentState(*values["segment"]) if "segment" in values else None
-            snapshot = PartitionSnapshot(end, epochs, [], segment)
+            cleaned = Cleaned(*values.get("cleaned", NOT_CLEANED))
+            snapshot = PartitionSnapshot(end, epochs, [], segment, cleaned)
             partition.restore(snapshot, self._look_up(partition_id))
         while headers := self._log.headers(
             partition_id, partition.end.next_offset, _HEADERS_AT_ONCE, waits
@@ -128,6 +130,7 @@ class StoredPartitionRepository:
             "size": end.size_bytes,
             "epochs": snapshot.leader_epochs.starts(),
             "segment": snapshot.segment,
+            "cleaned": snapshot.cleaned,
         }
         self._state.put(
             _PARTITIONS,
