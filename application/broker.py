@@ -20,6 +20,7 @@ from application.groups.offset_fetch import OffsetFetchService
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.groups.reset import ResetOffsetsService
+from application.partitions.compaction import CompactionService
 from application.partitions.delete_records import DeleteRecordsService
 from application.partitions.fetch import FetchService
 from application.partitions.fetch_sessions import FetchSessions
@@ -123,6 +124,7 @@ class Broker:
     reset: ResetService
     dropping: Dropping
     trimming: Trimming
+    compaction: CompactionService
     producer_expiry: ProducerExpiry
     background: Runner
 
@@ -130,6 +132,7 @@ class Broker:
         """Starts the background jobs."""
         self.dropping.start()
         self.trimming.start()
+        self.compaction.start()
         self.producer_expiry.start()
         self.groups.offset_cleanup.start()
         self.groups.offset_expiry.start()
