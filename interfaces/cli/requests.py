@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlencode
 
+from interfaces.cli.client import Clients
 from interfaces.cli.failures import UsageError
 from interfaces.cli.kafka_tables import Column, laid_out
 from interfaces.cli.output import check_stdout
-from interfaces.cli.rest import Rest, Row
+from interfaces.cli.rest import Rest, Row, rest_of
 from interfaces.terminal.profiles import admin_address
 
 _EVERY_S = 0.5
@@ -32,9 +33,11 @@ _COLUMNS = (
 
 def requests(parsed: argparse.Namespace) -> int:
     try:
-        admin = Rest(admin_address(parsed), parsed.timeout)
+        address = admin_address(parsed)
     except ValueError as wrong:
         raise UsageError(str(wrong)) from None
+    address = address or rest_of(Clients(parsed).first_reachable(), parsed.timeout)
+    admin = Rest(address, parsed.timeout)
     query = {
         "correlation_id": parsed.correlation_id,
         "client_id": parsed.client_id,
