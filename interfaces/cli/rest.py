@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import http.client
 import json
-import re
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from interfaces.cli.failures import CommandFailed, UsageError
-from interfaces.terminal.addresses import Address
 from interfaces.terminal.reachable import reason_of
 
 Row = dict[str, Any]
@@ -23,7 +21,19 @@ class Rest:
     def get(self, path: str, field: str, *, also: int | None = None) -> list[Row]:
         """This list of the response; `also`: a status other than 200 that has it."""
         where = self._url.netloc
-        status, body = _get(self._url, path, self._timeout_s)
+        tls = self._url.scheme == "https"
+        kind = http.client.HTTPSConnection if tls else http.client.HTTPConnection
+        connection = kind(where, timeout=self._timeout_s)
+        try:
+            connection.request("GET", self._url.path.rstrip("/") + path)
+            response = connection.getresponse()
+            status, body = response.status, response.read()
+        except (OSError, http.client.HTTPException) as failure:
+            raise CommandFailed(
+                f"no REST of an Ottla broker at {where}: {reason_of(failure)} (--admin HOST:PORT)"
+            ) from None
+        finally:
+            connection.close()
         is_expected = status in (200, also)
         try:
             shown = json.loads(body)
@@ -33,31 +43,6 @@ class Rest:
         if not is_expected:
             raise CommandFailed(f"{where}: {shown.get('message', f'status {status}')}")
         return found
-
-
-def rest_of(broker: Address, timeout_s: float) -> str:
-    """The URL of REST, from the response of a Kafka listener of Ottla to an HTTP request."""
-    _, body = _get(_url(str(broker)), "/", timeout_s)
-    found = re.search(rb"HTTP is served at (http://[^, ]+)", body.rstrip())
-    if found is None:
-        raise CommandFailed(f"{broker} names no REST of an Ottla broker (--admin HOST:PORT)")
-    return found[1].decode(errors="replace")
-
-
-def _get(url: SplitResult, path: str, timeout_s: float) -> tuple[int, bytes]:
-    """The status and the body."""
-    kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
-    connection = kind(url.netloc, timeout=timeout_s)
-    try:
-        connection.request("GET", url.path.rstrip("/") + path)
-        response = connection.getresponse()
-        return response.status, response.read()
-    except (OSError, http.client.HTTPException) as failure:
-        raise CommandFailed(
-            f"no REST of an Ottla broker at {url.netloc}: {reason_of(failure)} (--admin HOST:PORT)"
-        ) from None
-    finally:
-        connection.close()
 
 
 def _url(text: str) -> SplitResult:
