@@ -90,7 +90,7 @@ def test_settings_of_the_environment_are_not_passed_on(monkeypatch: pytest.Monke
 
 
 def test_the_error_of_the_broker_is_in_the_exception() -> None:
-    with pytest.raises(BrokerNotStarted, match="ended with 3:\nottla: port 9092 is busy"):
+    with pytest.raises(BrokerNotStarted, match=r"with 3:\nottla: refuse = 'true' \(settings=\)"):
         FakeBroker(settings={"refuse": True}).start()
 
 
