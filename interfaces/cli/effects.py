@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from domain.configs.effects import without_effect
 from domain.configs.resource import ResourceKind
 from domain.configs.settings.definition import Effect
 from domain.configs.topic_table import TOPIC_CONFIGS
@@ -38,6 +37,8 @@ def warnings(
     clients: Clients, admin: AdminClient, configs: Mapping[str, str], kind: str = "topic"
 ) -> list[str]:
     """Not of defaults, nor of a value that describes what the broker does."""
+    from domain.configs.effects import without_effect
+
     found = [one.warning for one in without_effect(ResourceKind(kind), configs)]
     return found if found and is_ottla(clients, admin) else []
 
