@@ -162,7 +162,7 @@ def _other_server(received: bytes) -> str | None:
 def rest_url(address: Address, timeout_s: float) -> str | None:
     """The URL of REST, which a Kafka listener of Ottla names in its response to HTTP."""
     found = _REST.search(_response_to_http(address, timeout_s))
-    return None if found is None else found[1].decode()
+    return None if found is None else found[1].decode(errors="replace")
 
 
 def _response_to_http(address: Address, timeout_s: float) -> bytes:

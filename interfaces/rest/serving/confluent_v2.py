@@ -12,8 +12,10 @@ _TYPE = "application/vnd.kafka."
 def refuse_v2(method: str, path: str, headers: dict[str, str]) -> None:
     """Raises RestError."""
     has_prefix = path.startswith("/v2/")
-    path = path.removeprefix("/v2")
-    first, *names = path.split("/")[1:]
+    if has_prefix:
+        path = path.removeprefix("/v2")
+    # OPTIONS may have the path *.
+    first, *names = path.removeprefix("/").split("/")
     if first == "consumers" and names:
         instead = "GET", "/topics/{topic_name}/records"
     elif not has_prefix and not any(

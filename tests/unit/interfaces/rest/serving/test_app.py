@@ -48,6 +48,11 @@ def test_an_unknown_method_is_405_with_the_allowed_ones(
             check_failure(response, 405, 405)
 
 
+@pytest.mark.parametrize(("method", "path"), [("OPTIONS", "*"), ("GET", "/v2"), ("GET", "/v2x")])
+def test_an_odd_path_is_not_found(admin: FakeAdmin, method: str, path: str) -> None:
+    check_failure(admin.request(method, path), 404, 404)
+
+
 def test_an_unknown_action_of_a_topic_is_404(admin: FakeAdmin) -> None:
     for prefix in ("", admin.v3):
         response = admin.request("POST", f"{prefix}/topics/t:nope")
