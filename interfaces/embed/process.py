@@ -211,7 +211,8 @@ class BrokerProcess:
         deadline = time.monotonic() + self._start_timeout_s
         while not ready_file.exists():
             if process.poll() is not None:
-                raise BrokerNotStarted(f"ended with {process.returncode}:\n{self._read_log()}")
+                log = self._read_log().replace("command line --set", "settings=")
+                raise BrokerNotStarted(f"ended with {process.returncode}:\n{log}")
             if time.monotonic() > deadline:
                 waited = f"not ready after {self._start_timeout_s:g} s"
                 raise BrokerNotStarted(f"{waited}:\n{self._read_log()}")
