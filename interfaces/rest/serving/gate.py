@@ -186,8 +186,7 @@ class Gate:
         failed = exchange.failed
         software = headers.get("user-agent", "")
         if failed or not exchange.is_polling:
-            now_ms = self._admin.clock.now_ms()
-            self._admin.requests.add_http(exchange.record(software, now_ns, now_ms))
+            self._admin.requests.add_http(exchange.record(software, now_ns))
         fields: dict[str, object] = {
             "correlation_id": exchange.correlation_id,
             "software": software[:200],
