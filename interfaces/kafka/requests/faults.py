@@ -5,6 +5,9 @@ id, is delayed as if its pages had to be loaded (it runs again), then fails or i
 
 A Fetch within a fetch session names no partitions. Where a fault depends on them, its session is
 not found: the client repeats the fetch with all its partitions, and that one matches.
+
+While a client looks for a coordinator that has moved, its fetches do not wait: FindCoordinator may
+be behind one, and librdkafka (2.16) starts over if the response comes after its retry of a commit.
 """
 
 from __future__ import annotations
@@ -31,8 +34,11 @@ from interfaces.kafka.wire.schema import Response
 ANY_API = "*"
 BEFORE, AFTER = "before", "after"
 MAX_FAULTS = 1000
+#: Of a fetch whose client looks for its coordinator; below librdkafka's retry.backoff.ms.
+LOOKING_WAIT_MS = 10
 
 _CODES = {name: code for code, name in NAMES.items()}
+_NOT_COORDINATOR = NAMES[CODES[NotCoordinator]]
 #: Errors of a fetch session, which are the whole response's; other errors are a partition's.
 _OF_SESSIONS = ("FETCH_SESSION_ID_NOT_FOUND", "INVALID_FETCH_SESSION_EPOCH")
 _FIND_COORDINATOR = "FindCoordinator"
@@ -74,7 +80,7 @@ class Fault:
             return False
         if self.stale is not None:
             if api.title == _FIND_COORDINATOR:
-                self._found_by(client_id)
+                self._found_by(call.peer)
             if call.peer not in self.stale:
                 return False
             self.stale[call.peer] = True
@@ -82,12 +88,21 @@ class Fault:
             raise FetchSessionNotFound("a fault needs the partitions of this fetch session")
         return self.topic is None or self.topic in _named(request, _TOPICS, call)
 
-    def _found_by(self, client_id: str | None) -> None:
-        """Clients may share their id: of those, the ones that were refused look for it."""
+    def _found_by(self, finder: Peer) -> None:
         assert self.stale is not None
-        for peer, is_refused in list(self.stale.items()):
-            if is_refused and peer.client.client_id == client_id:
-                del self.stale[peer]
+        self.stale.pop(finder, None)
+        for peer in self.looking(finder.client.client_id):
+            del self.stale[peer]
+
+    def looking(self, client_id: str | None) -> list[Peer]:
+        """Connections whose client looks for a coordinator that has moved. Clients may share their
+        id: of those, the ones that were refused look for it.
+        """
+        return [
+            peer
+            for peer, is_refused in (self.stale or {}).items()
+            if is_refused and peer.client.client_id == client_id
+        ]
 
     @property
     def _depends_on_partitions(self) -> bool:
@@ -123,9 +138,8 @@ class Faults:
         for fault in self.all():
             if fault.stale is not None and fault.group == group:
                 self.remove(fault.fault_id)
-        error = NAMES[CODES[NotCoordinator]]
         stale = WeakKeyDictionary(dict.fromkeys(self._peers, False))
-        return self.add(ANY_API, error=error, times=None, group=group, stale=stale)
+        return self.add(ANY_API, error=_NOT_COORDINATOR, times=None, group=group, stale=stale)
 
     def all(self) -> list[Fault]:
         return list(self._by_id.values())
@@ -151,10 +165,14 @@ class Faults:
             if partitions_failed is not None and error not in _OF_SESSIONS:
                 failed = partitions_failed
             call.note_code(_CODES[error])
+            if error == _NOT_COORDINATOR:
+                call.broker.messages.fetch.end_waiting()
             return failed(request, _CODES[error], None)
 
         def handle_unless_faulty(request: Any, call: Call) -> Response | None:
             self._peers.add(call.peer)
+            if api.key == FETCH and self._is_looking(call.peer):
+                request.max_wait_ms = min(request.max_wait_ms, LOOKING_WAIT_MS)
             fault = self._running_again.pop(call.peer, None)
             if fault is None:
                 fault = self._matching(api, request, call)
@@ -184,6 +202,9 @@ class Faults:
                 fault.matched += 1
                 return fault
         return None
+
+    def _is_looking(self, peer: Peer) -> bool:
+        return any(fault.looking(peer.client.client_id) for fault in self._by_id.values())
 
     def _delay(self, delay_ms: int) -> Pending[None]:
         over: Pending[None] = Pending()
