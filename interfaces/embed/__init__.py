@@ -19,3 +19,7 @@ from interfaces.embed.rest import RestError
 __version__ = "0.1.0"
 
 __all__ = ["Broker", "BrokerNotStarted", "Record", "RestError", "__version__"]
+
+# As users import them, for tracebacks.
+for _public in Broker, BrokerNotStarted, Record, RestError:
+    _public.__module__ = __name__

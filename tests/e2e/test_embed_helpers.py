@@ -134,6 +134,9 @@ def test_on_an_event_loop_the_same_methods_are_coroutines() -> None:
         async with Broker() as broker:
             waiting = asyncio.create_task(broker.aio.wait_for_records("orders", 1))
             await broker.aio.admin.create_topic("orders")
+            async with broker.aio.fail("Produce", "NOT_LEADER_OR_FOLLOWER") as fault:
+                assert fault.matched == 0
+            assert await broker.aio.rest.items("test", "faults") == []
             await broker.aio.produce("orders", b"coffee")
             found: list[Record] = await waiting
             return found

@@ -178,9 +178,10 @@ def test_the_installed_facade_runs_a_broker(environment: Environment, tmp_path: 
         "with ottla.Broker() as broker:\n"
         "    host, _, port = broker.bootstrap_servers.rpartition(':')\n"
         "    socket.create_connection((host, int(port)), 5).close()\n"
-        "    print(broker.pid)\n"
+        "    print(broker.pid, ottla.RestError.__module__)\n"
     )
-    pid = int(environment.run(code, tmp_path))
+    pid, module = environment.run(code, tmp_path).split()
+    assert module == "ottla", "as in tracebacks"
     assert not Path(f"/proc/{pid}").exists()
     assert list(tmp_path.iterdir()) == []
 
