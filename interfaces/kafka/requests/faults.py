@@ -6,8 +6,9 @@ id, is delayed as if its pages had to be loaded (it runs again), then fails or i
 A Fetch within a fetch session names no partitions. Where a fault depends on them, its session is
 not found: the client repeats the fetch with all its partitions, and that one matches.
 
-While a client looks for a coordinator that has moved, its fetches do not wait: FindCoordinator may
-be behind one, and librdkafka (2.16) starts over if the response comes after its retry of a commit.
+After NOT_COORDINATOR, fetches of the client do not wait until a request of the group is handled
+again: FindCoordinator may be behind one, and librdkafka (2.16) looks for the coordinator again and
+again if the response comes after its retry of a commit, which is 100 ms later.
 """
 
 from __future__ import annotations
@@ -89,20 +90,12 @@ class Fault:
         return self.topic is None or self.topic in _named(request, _TOPICS, call)
 
     def _found_by(self, finder: Peer) -> None:
+        """Clients may share their id: of those, the ones that were refused look for it."""
         assert self.stale is not None
-        self.stale.pop(finder, None)
-        for peer in self.looking(finder.client.client_id):
-            del self.stale[peer]
-
-    def looking(self, client_id: str | None) -> list[Peer]:
-        """Connections whose client looks for a coordinator that has moved. Clients may share their
-        id: of those, the ones that were refused look for it.
-        """
-        return [
-            peer
-            for peer, is_refused in (self.stale or {}).items()
-            if is_refused and peer.client.client_id == client_id
-        ]
+        for peer, is_refused in list(self.stale.items()):
+            same_id = peer.client.client_id == finder.client.client_id
+            if peer is finder or (is_refused and same_id):
+                del self.stale[peer]
 
     @property
     def _depends_on_partitions(self) -> bool:
@@ -123,6 +116,8 @@ class Faults:
         self._by_id: dict[int, Fault] = {}
         #: Connections that have sent a request.
         self._peers: WeakSet[Peer] = WeakSet()
+        #: Client ids that got NOT_COORDINATOR for a group, and the group.
+        self._looking: set[tuple[str | None, str | None]] = set()
         #: Of requests that run again: they have matched already, and were delayed.
         self._running_again: WeakKeyDictionary[Peer, Fault] = WeakKeyDictionary()
 
@@ -150,6 +145,7 @@ class Faults:
 
     def clear(self) -> None:
         self._by_id.clear()
+        self._looking.clear()
 
     def faulty(self, api: Api, version: int, handle: Handle) -> Handle:
         """Wraps the handler of an API."""
@@ -166,17 +162,20 @@ class Faults:
                 failed = partitions_failed
             call.note_code(_CODES[error])
             if error == _NOT_COORDINATOR:
+                self._look(request, call)
                 call.broker.messages.fetch.end_waiting()
             return failed(request, _CODES[error], None)
 
         def handle_unless_faulty(request: Any, call: Call) -> Response | None:
             self._peers.add(call.peer)
-            if api.key == FETCH and self._is_looking(call.peer):
-                request.max_wait_ms = min(request.max_wait_ms, LOOKING_WAIT_MS)
+            if self._looking and api.key == FETCH:
+                self._shorten(request, call)
             fault = self._running_again.pop(call.peer, None)
             if fault is None:
                 fault = self._matching(api, request, call)
                 if fault is None:
+                    if self._looking and api.title != _FIND_COORDINATOR:
+                        self._found(request, call)
                     return handle(request, call)
                 if fault.delay_ms:
                     self._running_again[call.peer] = fault
@@ -203,8 +202,20 @@ class Faults:
                 return fault
         return None
 
-    def _is_looking(self, peer: Peer) -> bool:
-        return any(fault.looking(peer.client.client_id) for fault in self._by_id.values())
+    def _look(self, request: Any, call: Call) -> None:
+        if len(self._looking) >= MAX_FAULTS:
+            self._looking.clear()
+        client_id = call.peer.client.client_id
+        self._looking.update((client_id, group) for group in _named(request, _GROUPS, call))
+
+    def _found(self, request: Any, call: Call) -> None:
+        client_id = call.peer.client.client_id
+        groups = _named(request, _GROUPS, call)
+        self._looking.difference_update([(client_id, group) for group in groups])
+
+    def _shorten(self, fetch: Any, call: Call) -> None:
+        if any(client_id == call.peer.client.client_id for client_id, _ in self._looking):
+            fetch.max_wait_ms = min(fetch.max_wait_ms, LOOKING_WAIT_MS)
 
     def _delay(self, delay_ms: int) -> Pending[None]:
         over: Pending[None] = Pending()
