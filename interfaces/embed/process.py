@@ -181,9 +181,7 @@ class BrokerProcess(WithBlock):
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))}
-                # Its snapshots, also if it is killed.
-                | {"TMPDIR": self._folder.name},
+                env={k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))},
                 # Ctrl-C is for the parent, which closes the broker.
                 start_new_session=True,
             )

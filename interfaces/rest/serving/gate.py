@@ -103,8 +103,10 @@ class Gate:
             await self._refuse(exchange, refused, receive, respond)
         except asyncio.CancelledError:
             if not exchange.status:
-                stopping = RestError(503, "the broker is stopping", 50303)
-                await self._refuse(exchange, stopping, receive, respond)
+                reason = "the broker is stopping"
+                if not self._stopping.is_set():
+                    reason = "a snapshot is being restored: repeat the request"
+                await self._refuse(exchange, RestError(503, reason, 50303), receive, respond)
             raise
         except Exception as unexpected:
             failure = unexpected
