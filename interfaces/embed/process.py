@@ -33,6 +33,8 @@ BOOT = (
 class BrokerNotStarted(RuntimeError):
     """The broker did not start; the message ends with its log."""
 
+    __module__ = "ottla"  # as users import it, for tracebacks
+
 
 class BrokerProcess(WithBlock):
     """A broker on a free port of the loopback interface.
@@ -203,7 +205,8 @@ class BrokerProcess(WithBlock):
         deadline = time.monotonic() + self._start_timeout_s
         while not ready_file.exists():
             if process.poll() is not None:
-                raise BrokerNotStarted(f"ended with {process.returncode}:\n{self._read_log()}")
+                log = self._read_log().replace("command line --set", "settings=")
+                raise BrokerNotStarted(f"ended with {process.returncode}:\n{log}")
             if time.monotonic() > deadline:
                 waited = f"not ready after {self._start_timeout_s:g} s"
                 raise BrokerNotStarted(f"{waited}:\n{self._read_log()}")

@@ -88,4 +88,4 @@ def test_a_refusal_has_the_code_and_the_message_of_the_broker() -> None:
 
 
 def test_a_traceback_shows_the_name_that_users_import() -> None:
-    assert RestError.__module__ == BrokerNotStarted.__module__ == "interfaces.embed"
+    assert RestError.__module__ == BrokerNotStarted.__module__ == "ottla"
