@@ -126,6 +126,7 @@ def test_the_wheel_has_one_top_level_package_and_the_modules_for_spark(wheel: Pa
     assert wheel.name.endswith("-py3-none-any.whl")
 
 
+@pytest.mark.long
 def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     subprocess.check_call(
         [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)],
