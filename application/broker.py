@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from application.background.runner import Runner
+from application.cluster import ClusterService
 from application.configs.alter import AlterConfigsService
 from application.configs.describe import DescribeConfigsService
 from application.groups.configs import GroupConfigs
@@ -114,6 +115,7 @@ class Broker:
     authorizer: Authorizer
     quotas: Quotas
     placement: Placement
+    cluster: ClusterService
     catalog: Catalog
     commits: Commits
     partitions: PartitionRepository

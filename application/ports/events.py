@@ -36,7 +36,10 @@ BROKER = {
         "The listeners are open and the store is recovered.",
     ),
     "broker_stopping": Event(
-        INFO, "signal", "The broker got a signal: it responds to running requests, then stops."
+        INFO,
+        "signal reason",
+        "The broker got a signal: it responds to running requests, then stops.",
+        {"stdin_ended": "With `--exit-with-stdin`: the program that started it ended."},
     ),
     "broker_stopped": Event(INFO, "", "The store is closed."),
     "drain_timed_out": Event(

@@ -32,7 +32,7 @@ from interfaces.rest.serving.server import AdminServer
 from interfaces.terminal.addresses import host_port, is_loopback
 
 if TYPE_CHECKING:
-    from interfaces.main.container.testing import BrokerTesting
+    from interfaces.main.container.testing import BrokerTesting, Stage
 
 #: After the start: the check reads a page of every partition.
 STRAYS_AFTER_MS = 200
@@ -97,7 +97,7 @@ class App:
         """A broker over the store, for new connections of all listeners."""
         config, scheduler, events = settings.broker, self._scheduler, self._events
         core = Core(config, scheduler, self._clock, events, self.storage)
-        self._topics = core.topics
+        self._topics, self._cluster = core.topics, core.cluster
         self._offset_repository = adapters.offsets(
             when_committed=core.commits.when_committed,
             unusable=self._cannot_go_on,
@@ -138,7 +138,7 @@ class App:
         )
 
     async def _restore(
-        self, settings: Settings, adapters: Adapters, restore: Callable[[], None]
+        self, settings: Settings, adapters: Adapters, restore: Callable[[Stage], None]
     ) -> None:
         """Replaces all data, and composes the broker again; connections of Kafka clients end, and
         requests over HTTP.
@@ -152,12 +152,12 @@ class App:
         assert self._testing is not None and self._offset_repository is not None
         self._testing.scheduler.cancel_all()
         self._offset_repository.close()
-        producer_ids_end = self.broker.messages.init_producer_id.block_end
+        # Clients go on with producer ids that the snapshot does not know.
+        block_end = self.broker.messages.init_producer_id.block_end
         try:
-            restore()
+            restore(partial(self._cluster.reserve_producer_ids, block_end))
         finally:  # after a failure, with the data that was there
             self._admin_values.take_over(self._compose(settings, adapters))
-            self.broker.messages.init_producer_id.start_at(producer_ids_end)
             self.start_upkeep()
 
     def _admin_urls(self, client_host: str) -> list[str]:

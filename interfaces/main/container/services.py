@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from application.broker import Broker, ConfigServices, MessageServices, TopicServices
+from application.cluster import ClusterService
 from application.configs.alter import AlterConfigsService
 from application.configs.brokers import BrokerConfigs
 from application.configs.describe import DescribeConfigsService
@@ -95,6 +96,7 @@ def make_broker(
         authorizer=authorizer,
         quotas=NoQuotas(),
         placement=core.placement,
+        cluster=ClusterService(core.placement, clock),
         catalog=catalog,
         commits=commits,
         partitions=partitions,
