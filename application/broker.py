@@ -29,6 +29,7 @@ from application.partitions.log_dirs import LogDirsService
 from application.partitions.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.partitions.produce import ProduceService
 from application.partitions.producer_expiry import ProducerExpiry
+from application.partitions.retention import RetentionService
 from application.partitions.trimming import Trimming
 from application.ports.authorizer import Authorizer
 from application.ports.partition_repository import PartitionRepository
@@ -123,6 +124,7 @@ class Broker:
     reset: ResetService
     dropping: Dropping
     trimming: Trimming
+    retention: RetentionService
     producer_expiry: ProducerExpiry
     background: Runner
 
@@ -130,6 +132,7 @@ class Broker:
         """Starts the background jobs."""
         self.dropping.start()
         self.trimming.start()
+        self.retention.start()
         self.producer_expiry.start()
         self.groups.offset_cleanup.start()
         self.groups.offset_expiry.start()

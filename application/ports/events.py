@@ -161,6 +161,15 @@ TOPICS_AND_CONFIGS = {
         _CHANGED,
         f"The logs of `partitions` partitions start later than before. {_MANY}",
     ),
+    "records_expired": Event(
+        INFO,
+        "topic partitions reason bytes",
+        "Retention removed batches of `bytes` bytes from `partitions` partitions.",
+        {
+            "time": "Their largest timestamp is older than `retention.ms`.",
+            "size": "More than `retention.bytes` remain.",
+        },
+    ),
     "configs_altered": Event(
         INFO,
         f"resource name configs {_CLIENT}",

@@ -27,6 +27,8 @@ class TopicConfig:
         "deletes",
         "log_append_time",
         "max_message_bytes",
+        "retention_bytes",
+        "retention_ms",
         "timestamp_after_max_ms",
         "timestamp_before_max_ms",
     )
@@ -40,6 +42,8 @@ class TopicConfig:
         timestamp_after_max_ms: int = 3600000,
         compacted: bool = False,
         deletes: bool = True,
+        retention_ms: int = -1,
+        retention_bytes: int = -1,
     ) -> None:
         self.max_message_bytes = max_message_bytes
         self.log_append_time = log_append_time
@@ -47,6 +51,13 @@ class TopicConfig:
         self.timestamp_after_max_ms = timestamp_after_max_ms
         self.compacted = compacted
         self.deletes = deletes
+        #: Negative: no limit.
+        self.retention_ms = retention_ms
+        self.retention_bytes = retention_bytes
+
+    @property
+    def limits_retention(self) -> bool:
+        return self.retention_ms >= 0 or self.retention_bytes >= 0
 
 
 def resolve_topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> TopicConfig:
@@ -54,14 +65,17 @@ def resolve_topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> 
         return topic_value(name, overrides, broker)
 
     cleanup = resolved("cleanup.policy")
+    expires = "delete" in cleanup
     return TopicConfig(
         max_message_bytes=resolved("max.message.bytes"),
         log_append_time=resolved("message.timestamp.type") == "LogAppendTime",
         timestamp_before_max_ms=resolved("message.timestamp.before.max.ms"),
         timestamp_after_max_ms=resolved("message.timestamp.after.max.ms"),
         compacted="compact" in cleanup,
-        # Kafka treats an empty policy as delete.
-        deletes="delete" in cleanup or "compact" not in cleanup,
+        # In Kafka clients may delete records with an empty policy, which retains all others.
+        deletes=expires or "compact" not in cleanup,
+        retention_ms=resolved("retention.ms") if expires else -1,
+        retention_bytes=resolved("retention.bytes") if expires else -1,
     )
 
 
