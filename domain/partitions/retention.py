@@ -48,7 +48,7 @@ class Oldest(NamedTuple):
 class Retention:
     """Gets the batches of a partition, from the oldest stored one on."""
 
-    __slots__ = ("_expired_before", "_seen_bytes", "_spare_bytes", "_start_offset", "expired")
+    __slots__ = ("_expired_before", "_removed_bytes", "_spare_bytes", "_start_offset", "expired")
 
     def __init__(self, partition: Partition, now_ms: int) -> None:
         config, end = partition.config, partition.end
@@ -58,25 +58,23 @@ class Retention:
         #: Negative: no further batch expires by size.
         self._spare_bytes = end.size_bytes - config.retention_bytes if by_size else -1
         self._start_offset = end.start_offset
-        self._seen_bytes = 0
+        self._removed_bytes = 0
         self.expired: Expired | None = None
 
     def add(self, batch: RecordBatch) -> bool:
         """False: this batch stays, and so do all later ones."""
-        last_offset, size_bytes = batch.last_offset, batch.size_bytes
-        if last_offset >= self._start_offset:  # else it is deleted, but still stored
-            self._seen_bytes += size_bytes
+        next_offset, size_bytes = batch.last_offset + 1, batch.size_bytes
+        if next_offset <= self._start_offset:  # deleted, but still stored
+            self._spare_bytes -= size_bytes
+            return True
+        self._removed_bytes += size_bytes
         if size_bytes <= self._spare_bytes:
             self._spare_bytes -= size_bytes
-            self._expire(last_offset, Reason.SIZE)
+            self.expired = Expired(next_offset, self._removed_bytes, Reason.SIZE)
         else:
             self._spare_bytes = -1
         if batch.max_timestamp >= self._expired_before:
             self._expired_before = 0
         elif batch.max_timestamp >= 0:
-            self._expire(last_offset, Reason.TIME)
+            self.expired = Expired(next_offset, self._removed_bytes, Reason.TIME)
         return self._spare_bytes >= 0 or self._expired_before > 0
-
-    def _expire(self, last_offset: int, reason: Reason) -> None:
-        if last_offset >= self._start_offset:
-            self.expired = Expired(last_offset + 1, self._seen_bytes, reason)

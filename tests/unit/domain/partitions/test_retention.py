@@ -101,6 +101,8 @@ def test_deleted_batches_that_are_still_stored_count_as_removed() -> None:
     batches = log(1, 1, 1, NOW)
     assert look(batches, retention_bytes=2 * SIZE, start_offset=2)[0] is None
     assert look(batches, 10, start_offset=2)[0] == Expired(3, SIZE, TIME)
+    assert look(log(2 * NOW, 1, NOW), 10, start_offset=1)[0] == Expired(2, SIZE, TIME)
+    assert look(batches, retention_bytes=3 * SIZE, start_offset=3) == (None, 4)
 
 
 def test_headers_are_read_up_to_the_first_batch_that_stays() -> None:
