@@ -31,6 +31,7 @@ from application.partitions.log_dirs import LogDirsService
 from application.partitions.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.partitions.produce import ProduceService
 from application.partitions.producer_expiry import ProducerExpiry
+from application.partitions.retention import RetentionService
 from application.partitions.trimming import Trimming
 from application.ports.authorizer import Authorizer
 from application.ports.partition_repository import PartitionRepository
@@ -127,6 +128,7 @@ class Broker:
     dropping: Dropping
     trimming: Trimming
     compaction: CompactionService
+    retention: RetentionService
     producer_expiry: ProducerExpiry
     background: Runner
 
@@ -135,6 +137,7 @@ class Broker:
         self.dropping.start()
         self.trimming.start()
         self.compaction.start()
+        self.retention.start()
         self.producer_expiry.start()
         self.groups.offset_cleanup.start()
         self.groups.offset_expiry.start()

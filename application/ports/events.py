@@ -175,6 +175,15 @@ TOPICS_AND_CONFIGS = {
         "topic partition error",
         "A pass of compaction failed; the next one begins anew after `log.cleaner.backoff.ms`.",
     ),
+    "records_expired": Event(
+        INFO,
+        "topic partitions reason bytes",
+        "Retention removed batches of `bytes` bytes from `partitions` partitions.",
+        {
+            "time": "Their largest timestamp is older than `retention.ms`.",
+            "size": "More than `retention.bytes` remain.",
+        },
+    ),
     "configs_altered": Event(
         INFO,
         f"resource name configs {_CLIENT}",

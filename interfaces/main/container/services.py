@@ -19,6 +19,7 @@ from application.partitions.log_dirs import LogDirsService
 from application.partitions.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.partitions.produce import ProduceService
 from application.partitions.producer_expiry import ProducerExpiry
+from application.partitions.retention import RetentionService
 from application.partitions.trimming import Trimming
 from application.ports.authorizer import Authorizer
 from application.ports.offset_repository import OffsetRepository
@@ -146,6 +147,9 @@ def make_broker(
         ),
         dropping=dropping,
         trimming=trimming,
+        retention=RetentionService(
+            log, catalog, commits, trimming, clock, background, config, events
+        ),
         compaction=CompactionService(
             log,
             catalog,
