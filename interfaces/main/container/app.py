@@ -16,7 +16,7 @@ from domain.errors import StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.observability.loop_lag import LoopLag
 from infrastructure.observability.request_log import StructuredRequestLog
-from infrastructure.scanning.scan_worker import ScanProcesses
+from infrastructure.scanning.worker_processes import WorkerProcesses
 from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.kafka.connections.listener import Listener
@@ -72,7 +72,12 @@ class App:
         self.storage = adapters.storage()
         if self.storage.info.power_cut is not None:
             events.warning("power_cut_detected", detail=self.storage.info.power_cut)
-        self._scan_workers = ScanProcesses(loop, self.storage.info.path, events)
+        folder = self.storage.info.path
+        self._scan_workers = WorkerProcesses(loop, folder, events)
+        #: In memory a worker would have to request all data from this process.
+        self._cleaning_workers = (
+            None if folder is None else WorkerProcesses(loop, folder, events, 1)
+        )
         try:
             self._make(settings, adapters)
         except BaseException:
@@ -99,7 +104,11 @@ class App:
             events=events,
         )
         self.broker = make_broker(
-            core, self._offset_repository, adapters.authorizer(), self._scan_workers
+            core,
+            self._offset_repository,
+            adapters.authorizer(),
+            self._scan_workers,
+            self._cleaning_workers,
         )
         request_log = StructuredRequestLog(
             events, config.log_requests, config.log_requests_slow_ms, config.log_requests_sample
@@ -215,13 +224,18 @@ class App:
         if self._when_unusable is not None:
             self._when_unusable(failure)
 
+    def _close_workers(self) -> None:
+        self._scan_workers.close()
+        if self._cleaning_workers is not None:
+            self._cleaning_workers.close()
+
     async def drain(self, timeout_seconds: float) -> bool:
         for listener in self.listeners:
             listener.stop_accepting()
         both = (self._shared.drain(timeout_seconds), self.admin.drain(timeout_seconds))
         in_time = all(await asyncio.gather(*both))
         self.broker.stop_upkeep()
-        self._scan_workers.close()
+        self._close_workers()
         done: asyncio.Future[StorageFailed | None] = asyncio.get_running_loop().create_future()
         self.broker.snapshot_all(done.set_result)
         failure = await done
@@ -230,7 +244,7 @@ class App:
         return in_time
 
     def close(self) -> None:
-        self._scan_workers.close()
+        self._close_workers()
         if self._testing is not None:
             self._testing.delete_snapshots()
         if self._admin is not None:
