@@ -38,7 +38,7 @@ _NOT_LOADED = -1
 class Outlook(NamedTuple):
     """What retention does next with a partition."""
 
-    index: int
+    partition_index: int
     size_bytes: int
     #: The largest of its oldest batch; None without a batch, or without a timestamp.
     oldest_timestamp: int | None

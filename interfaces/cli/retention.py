@@ -30,12 +30,12 @@ def retention_of(
         int(values[f"retention.{unit}"]) if deletes else -1 for unit in ("ms", "bytes")
     )
     oldest_ms = oldest_timestamp(clients, admin, places)
-    expires = oldest_ms is not None and limit_ms >= 0
+    expires_ms = None if oldest_ms is None or limit_ms < 0 else oldest_ms + limit_ms
     return {
         "ms": limit_ms if limit_ms >= 0 else None,
         "bytes": limit_bytes if limit_bytes >= 0 else None,
         "oldest_timestamp": None if oldest_ms is None else in_words(oldest_ms),
-        "expires_at": in_words(oldest_ms + limit_ms) if expires else None,
+        "expires_at": None if expires_ms is None else in_words(expires_ms),
         "largest_partition": _largest(clients, admin, places) if limit_bytes >= 0 else None,
     }
 

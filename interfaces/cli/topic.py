@@ -167,13 +167,13 @@ def _described(
                 "end_offset": known and known.end,
             }
         )
-    known = configs_of(clients, admin, name)
-    configs = {one["name"]: one["value"] for one in known if one["set"]}
+    all_configs = configs_of(clients, admin, name)
+    configs = {one["name"]: one["value"] for one in all_configs if one["set"]}
     return {
         "name": name,
         "partitions": rows,
         "replication_factor": _replicas(topic),
-        "retention": retention_of(clients, admin, places, known),
+        "retention": retention_of(clients, admin, places, all_configs),
         "configs": configs,
         "warnings": effects.warnings(clients, admin, configs),
     }

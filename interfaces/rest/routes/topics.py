@@ -66,7 +66,7 @@ class TopicRoutes(Routes):
         outlook = await value_of(self._broker.retention.outlook(self._topic(topic_name)))
         rows = (
             PartitionRetention(
-                partition_id=one.index,
+                partition_id=one.partition_index,
                 size_bytes=one.size_bytes,
                 oldest_timestamp=one.oldest_timestamp,
                 expires_at=one.expires_ms,
