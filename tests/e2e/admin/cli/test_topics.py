@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,20 @@ def test_topics_are_created_described_and_deleted(ottla: Ottla, name: str) -> No
         assert f"did you mean {name}?" in missing.errors
     ottla.run("topic", "delete", name)
     ottla.run("topic", "delete", name, "--if-exists")
+
+
+def test_a_described_topic_has_its_retention_and_its_oldest_record(ottla: Ottla, name: str) -> None:
+    ottla.run("topic", "create", name, "-c", "retention.ms=9000000", "-c", "retention.bytes=5000")
+    assert "RETENTION   2h 30m, 5000 bytes, the" in ottla.run("topic", "describe", name).out
+    ottla.run("produce", name, stdin=b"a")
+    [described] = json.loads(ottla.run("topic", "describe", name, "-o", "json").out)
+    retention = described["retention"]
+    assert (retention["ms"], retention["bytes"]) == (9_000_000, 5000)
+    assert 0 < retention["largest_partition"] < 200
+    oldest, expires = (
+        datetime.fromisoformat(retention[key]) for key in ("oldest_timestamp", "expires_at")
+    )
+    assert expires - oldest == timedelta(hours=2, minutes=30)
 
 
 def test_a_config_without_effect_is_named_in_a_warning(ottla: Ottla, name: str) -> None:
