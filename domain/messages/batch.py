@@ -50,6 +50,7 @@ PRODUCER_START = 43
 #: Id, epoch, base sequence.
 PRODUCER = Struct(">qhi")
 
+Buffer = bytes | bytearray | memoryview
 Checksum = Callable[[memoryview], int]
 
 
@@ -176,6 +177,12 @@ def next_offset(records: bytes) -> int:
         last_offset = base_offset + last_offset_delta
         start += max(length, 0) + LENGTH_OVERHEAD_BYTES
     return last_offset + 1
+
+
+def last_offset_of(batch: Buffer) -> int:
+    base_offset, _, last_offset_delta = EXTENT.unpack_from(batch)
+    last_offset: int = base_offset + last_offset_delta
+    return last_offset
 
 
 def parse_single_batch(records: memoryview | None) -> RecordBatch:

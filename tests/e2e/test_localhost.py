@@ -50,12 +50,12 @@ def test_kcat_connects_to_localhost_each_time(start_broker: StartBroker, tmp_pat
     assert sorted(map(int, consumed.stdout.split())) == list(range(1, 21))
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "localhost"])
 def test_the_admin_server_listens_on_ipv4_and_ipv6(
-    start_broker: StartBroker, tmp_path: Path, host: str
+    start_broker: StartBroker, tmp_path: Path
 ) -> None:
     broker = start_broker("--admin", "localhost:0")
     assert broker.admin.host == "localhost"
-    url = f"http://{host}:{broker.admin.port}/healthz"
-    done = run(tmp_path, 'curl -sSf --max-time 20 "$1"', url)
-    assert done.returncode == 0, done.stderr
+    for host in ("127.0.0.1", "[::1]", "localhost"):
+        url = f"http://{host}:{broker.admin.port}/healthz"
+        done = run(tmp_path, 'curl -sSf --max-time 20 "$1"', url)
+        assert done.returncode == 0, done.stderr

@@ -59,7 +59,7 @@ def check(operation: Any, broker: BrokerProcess) -> None:
     checks = checks_of(operation)
 
     @settings(
-        max_examples=6,
+        max_examples=4,
         derandomize=True,
         database=None,
         deadline=None,

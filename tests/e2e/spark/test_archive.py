@@ -241,6 +241,7 @@ def test_a_running_archive_has_new_partitions(
     assert [record.value for record in third] == [b"%d" % each for each in range(5)]
 
 
+@pytest.mark.long
 def test_a_killed_archive_continues_without_loss_or_duplicates(
     spark: SparkSession, servers: str, topic: str, tmp_path: Path
 ) -> None:

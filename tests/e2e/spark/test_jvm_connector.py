@@ -91,6 +91,7 @@ def test_a_stream_continues_from_the_checkpoint_of_the_other_source(
     assert (found.count(), found.distinct().count()) == (150, 150)
 
 
+@pytest.mark.long
 def test_each_source_reads_the_others_records_and_partitions_keys_alike(
     spark: SparkSession, connector: str, spark_broker: BrokerProcess, servers: str
 ) -> None:

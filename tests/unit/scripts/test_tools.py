@@ -89,9 +89,12 @@ def test_a_seed_chooses_its_run(command: str, last_line: str) -> None:
     assert code == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
-    "module", ["tests.crash --seed 1 --repeat 100", "tests.simulation --seeds 100000 --keep-going"]
+    ("module", "number"),
+    [
+        ("tests.crash --seed 1 --repeat 100", signal.SIGINT),
+        ("tests.simulation --seeds 100000 --keep-going", signal.SIGTERM),
+    ],
 )
 def test_an_interrupted_command_reports_it_and_leaves_no_files(
     module: str, number: signal.Signals, tmp_path: Path

@@ -26,7 +26,9 @@ def faults(page: Page, axe: str, rules: dict[str, Any] | None = None) -> list[st
         # Evaluated from outside the page, whose policy allows no other scripts.
         page.evaluate(axe)
     found: list[dict[str, Any]] = page.evaluate(
-        "(rules) => axe.run(rules).then((result) => result.violations)", rules or {}
+        "(rules) => axe.run({resultTypes: ['violations'], ...rules})"
+        ".then((result) => result.violations)",
+        rules or {},
     )
     return [
         f"{rule['id']}: {node['html'][:120]} {node['failureSummary'][:200]}"

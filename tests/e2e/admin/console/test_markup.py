@@ -68,9 +68,10 @@ def test_records_are_text_in_every_form(console: Console) -> None:
     rows, records = page.locator("tr.pressable"), page.locator(".record")
     expect(rows).to_have_count(len(PAYLOADS) + 1)
     unharmed(page)
-    for row in rows.all():
+    for opened, row in enumerate(rows.all(), 1):
         row.click()
-    expect(records).to_have_count(len(PAYLOADS) + 1)
+        # A record that opens moves the rows below it: the next click would miss its row.
+        expect(records).to_have_count(opened)
     expect(records.first).to_contain_text("Headers 1")
     unharmed(page)
     for form in records.get_by_role("button", name="Text").all():

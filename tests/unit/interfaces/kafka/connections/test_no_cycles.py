@@ -86,6 +86,7 @@ def garbage_of(act: Callable[[], None]) -> int:
     for _ in range(3):  # until all caches are filled
         act()
     gc.collect()
+    gc.freeze()  # so that only what is new is looked through
     gc.disable()
     try:
         act()
