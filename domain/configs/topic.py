@@ -32,6 +32,8 @@ class TopicConfig:
         "max_message_bytes",
         "min_cleanable_ratio",
         "min_compaction_lag_ms",
+        "retention_bytes",
+        "retention_ms",
         "segment_bytes",
         "timestamp_after_max_ms",
         "timestamp_before_max_ms",
@@ -52,6 +54,8 @@ class TopicConfig:
         max_compaction_lag_ms: int = LONG_MAX,
         min_cleanable_ratio: float = 0.5,
         delete_retention_ms: int = 86400000,
+        retention_ms: int = -1,
+        retention_bytes: int = -1,
     ) -> None:
         self.max_message_bytes = max_message_bytes
         self.log_append_time = log_append_time
@@ -68,6 +72,13 @@ class TopicConfig:
         self.max_compaction_lag_ms = max_compaction_lag_ms
         self.min_cleanable_ratio = min_cleanable_ratio
         self.delete_retention_ms = delete_retention_ms
+        #: Negative: no limit.
+        self.retention_ms = retention_ms
+        self.retention_bytes = retention_bytes
+
+    @property
+    def limits_retention(self) -> bool:
+        return self.retention_ms >= 0 or self.retention_bytes >= 0
 
 
 def resolve_topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> TopicConfig:
@@ -75,14 +86,17 @@ def resolve_topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> 
         return topic_value(name, overrides, broker)
 
     cleanup = resolved("cleanup.policy")
+    expires = "delete" in cleanup
     return TopicConfig(
         max_message_bytes=resolved("max.message.bytes"),
         log_append_time=resolved("message.timestamp.type") == "LogAppendTime",
         timestamp_before_max_ms=resolved("message.timestamp.before.max.ms"),
         timestamp_after_max_ms=resolved("message.timestamp.after.max.ms"),
         compacted="compact" in cleanup,
-        # Kafka treats an empty policy as delete.
-        deletes="delete" in cleanup or "compact" not in cleanup,
+        # In Kafka clients may delete records with an empty policy, which retains all others.
+        deletes=expires or "compact" not in cleanup,
+        retention_ms=resolved("retention.ms") if expires else -1,
+        retention_bytes=resolved("retention.bytes") if expires else -1,
         segment_bytes=resolved("segment.bytes"),
         segment_ms=resolved("segment.ms"),
         min_compaction_lag_ms=resolved("min.compaction.lag.ms"),

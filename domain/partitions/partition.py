@@ -282,11 +282,7 @@ class Partition:
     # ---- removing records
 
     def delete_records(self, offset: int) -> bool:
-        """Moves the log start up to an offset; False if it is there already.
-
-        Visible after the next commit, which takes a snapshot, too: the headers below may be removed
-        from then on.
-        """
+        """Moves the log start for a client, as `move_log_start` does."""
         if not self.config.deletes:
             raise PolicyViolation(
                 f"Records of partition {self.topic}-{self.index} can not be deleted due to the "
@@ -298,6 +294,14 @@ class Partition:
             raise OffsetOutOfRange(
                 f"The offset {offset} for partition {self.topic}-{self.index} is not valid"
             )
+        return self.move_log_start(offset)
+
+    def move_log_start(self, offset: int) -> bool:
+        """Up to an offset that is not above the high watermark; False if it is there already.
+
+        Visible after the next commit, which takes a snapshot, too: the headers below may be removed
+        from then on.
+        """
         if offset <= self.end.start_offset:
             return False
         self.end.start_offset = offset

@@ -15,6 +15,7 @@ from functools import wraps
 from typing import Any, cast
 
 from application.broker import Broker
+from application.partitions.retention import RetentionService
 from application.ports.commit import Commit
 from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, LogStore, Trimmed
 from application.ports.state_store import RowChange, StateStore
@@ -209,6 +210,7 @@ def name_the_rest(passages: Passages) -> None:
     around(LmdbEnvironment, "_make", "first start: empty folder", "first start: store renamed")
     around(LmdbEnvironment, "grow", "the map is full", "the map has grown")
     around(App, "start_upkeep", "start: listening, not yet ready", "start: upkeep begins")
+    around(RetentionService, "_move", "retention: log start not moved", "retention: moved")
     around(Broker, "snapshot_all", "stop: drained", "stop: last snapshots staged")
     _name_recovery(passages)
     _name_the_middle_of_making_a_store(passages)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -46,6 +47,14 @@ def test_a_broker_runs_in_another_process_until_the_block_ends() -> None:
     assert gone(pid)
 
 
+def test_a_broker_runs_until_a_block_of_an_event_loop_ends() -> None:
+    async def story() -> int:
+        async with FakeBroker() as broker:
+            return broker.pid
+
+    assert gone(asyncio.run(story()))
+
+
 @pytest.mark.parametrize(
     "chosen, passed",
     [
@@ -90,7 +99,7 @@ def test_settings_of_the_environment_are_not_passed_on(monkeypatch: pytest.Monke
 
 
 def test_the_error_of_the_broker_is_in_the_exception() -> None:
-    with pytest.raises(BrokerNotStarted, match="ended with 3:\nottla: port 9092 is busy"):
+    with pytest.raises(BrokerNotStarted, match=r"with 3:\nottla: refuse = 'true' \(settings=\)"):
         FakeBroker(settings={"refuse": True}).start()
 
 
