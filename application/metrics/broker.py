@@ -39,7 +39,7 @@ class BrokerReadings:
         yield own.TOPICS, [((), len(broker.catalog))]
         yield own.COMMIT_WAITERS, [((), broker.commits.waiters.histogram())]
         yield own.WAITING_FETCHES, [((), broker.messages.fetch.waiting)]
-        expired = broker.retention.expired_bytes
-        yield own.EXPIRED_BYTES, [((reason.value,), expired[reason]) for reason in Reason]
+        expired = broker.retention.expired_records
+        yield own.EXPIRED_RECORDS, [((reason.value,), expired[reason]) for reason in Reason]
         yield own.FETCH_SESSIONS, [((), len(broker.messages.fetch_sessions))]
         yield own.PENDING_OFFSET_COMMITS, [((), broker.groups.offsets.pending_commits)]
