@@ -142,7 +142,7 @@ class Definition:
             return "true" if value else "false"
         if isinstance(value, tuple):
             return ",".join(value)
-        return str(value)
+        return str(value).replace("e+", "E")  # Java's way
 
     @property
     def documentation(self) -> str:

@@ -159,6 +159,9 @@ def test_a_topic_is_downloaded_and_tailed(ottla: Ottla, filled: str, tmp_path: P
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert [(one["offset"], one["value"]) for one in lines] == [(7, "7"), (8, "8"), (9, "9")]
     assert "exists" in ottla.run("topic", "download", filled, str(file), code=1).errors
-    ottla.run("topic", "download", f"{filled}-2", str(file) + "2", code=1)
+    missing = ottla.run("topic", "download", f"{filled}-2", str(file) + "2", code=1)
+    assert "--wait" not in missing.errors
+    selection = ("-p", "0", "--grep", "[789]")
+    assert ottla.run("topic", "download", filled, "-", *selection).raw == file.read_bytes()
     assert list(tmp_path.iterdir()) == [file]
     assert ottla.run("topic", "tail", filled, "-e").lines == []

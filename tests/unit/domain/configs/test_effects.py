@@ -37,6 +37,7 @@ def test_a_config_without_effect_is_found(kind: ResourceKind, name: str, text: s
         (BROKER, "log.roll.hours", "168"),
         (TOPIC, "cleanup.policy", " delete "),
         (TOPIC, "retention.ms", None),
+        (TOPIC, "of.another.broker", "1"),
         (ResourceKind.BROKER_LOGGER, "any", "INFO"),
     ],
 )
