@@ -26,14 +26,12 @@ from domain.configs.topic import TopicConfig
 from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition
-from domain.partitions.retention import Expired, Oldest, Reason, Retention
+from domain.partitions.retention import Expired, Front, Oldest, Reason, Retention, front_of
 from domain.topics.topic import Topic
 
 HEADERS_PER_STEP = 128
 #: Log starts that move in one commit.
 PARTITIONS_PER_COMMIT = 100
-
-_NOT_LOADED = -1
 
 
 class Outlook(NamedTuple):
@@ -105,12 +103,11 @@ class RetentionService:
         return found
 
     def _outlook_of(self, partition: Partition) -> Job[Outlook]:
-        start_offset = partition.log_start_offset
-        headers = yield from self._headers(partition.partition_id, start_offset, 1)
+        headers = yield from self._headers(partition.partition_id, partition.log_start_offset, 1)
         size_bytes = partition.durable.size_bytes
         if not headers:
             return Outlook(partition.index, size_bytes, None, None)
-        oldest = _oldest(start_offset, RecordBatch(memoryview(headers[0])))
+        oldest = _oldest(None, RecordBatch(memoryview(headers[0])))
         return Outlook(
             partition.index,
             size_bytes,
@@ -168,7 +165,7 @@ class RetentionService:
         else:
             expires = (
                 known is None
-                or known.start_offset != partition.end.start_offset
+                or known.front != front_of(partition)
                 or partition.broken is not None
                 or known.may_expire(config, now_ms, partition.end.size_bytes)
             )
@@ -178,15 +175,14 @@ class RetentionService:
 
     def _first(self, partition_id: int) -> Job[Oldest | None]:
         for header in (yield from self._headers(partition_id, 0, 1)):
-            return _oldest(_NOT_LOADED, RecordBatch(memoryview(header)))
+            return _oldest(None, RecordBatch(memoryview(header)))
         return None
 
     def _expired(self, topic: Topic, index: int, now_ms: int) -> Job[_Found | None]:
         partition = yield from self._loaded(topic, index)
         if partition is None:
             return None
-        config, end = partition.config, partition.end
-        removed_before = end.appended_bytes - end.size_bytes
+        config, end, front = partition.config, partition.end, front_of(partition)
         expired_to = 0
         if config.retention_bytes < 0:
             expired_to = self._log.at_timestamp(
@@ -196,11 +192,12 @@ class RetentionService:
         retention = Retention(partition, now_ms, expired_to)
         stays = yield from self._read(partition, retention, expired_to)
         expired = retention.expired
-        if end is not partition.end or end.appended_bytes - end.size_bytes != removed_before:
+        if end is not partition.end or front != front_of(partition):
             return None  # batches were removed meanwhile, and their sizes may count twice
         if stays is not None:
-            start_offset = expired.offset if expired else end.start_offset
-            self._oldest[partition.partition_id] = _oldest(start_offset, stays)
+            self._oldest[partition.partition_id] = _oldest(
+                front._replace(start_offset=expired.offset) if expired else front, stays
+            )
         return _Found(partition, config, expired) if expired else None
 
     def _read(
@@ -263,5 +260,5 @@ class RetentionService:
         return one.expired.offset - before
 
 
-def _oldest(start_offset: int, batch: RecordBatch) -> Oldest:
-    return Oldest(start_offset, batch.max_timestamp, batch.size_bytes)
+def _oldest(front: Front | None, batch: RecordBatch) -> Oldest:
+    return Oldest(front, batch.max_timestamp, batch.size_bytes)

@@ -27,11 +27,23 @@ class Expired(NamedTuple):
     reason: Reason
 
 
+class Front(NamedTuple):
+    """Changes with each log start and each removed batch."""
+
+    start_offset: int
+    removed_bytes: int
+
+
+def front_of(partition: Partition) -> Front:
+    end = partition.end
+    return Front(end.start_offset, end.appended_bytes - end.size_bytes)
+
+
 class Oldest(NamedTuple):
     """The oldest batch that stays: until it expires, nothing does."""
 
-    #: The log start offset.
-    start_offset: int
+    #: None if the partition is not loaded: its front does not change then.
+    front: Front | None
     max_timestamp: int
     size_bytes: int
 

@@ -142,5 +142,5 @@ def test_the_oldest_batch_says_whether_the_log_must_be_read(
     retention_ms: int, retention_bytes: int, log_bytes: int | None, expires: bool
 ) -> None:
     config = TopicConfig(retention_ms=retention_ms, retention_bytes=retention_bytes)
-    oldest = Oldest(0, NOW - 10, 100)
+    oldest = Oldest(None, NOW - 10, 100)
     assert oldest.may_expire(config, NOW, log_bytes) is expires
