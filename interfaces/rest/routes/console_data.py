@@ -61,6 +61,8 @@ class ConsoleDataRoutes(ShortRoutes):
         groups = await all_of(self._admin, self._summaries.groups_of(topic_name))
         summary = self._summaries.topic(topic)
         outlook = await value_of(self._broker.retention.outlook(topic))
+        compacted = self._broker.catalog.config(topic).compacted
+        compaction = self._broker.compaction.state(topic) if compacted else []
         return JsonResponse(
             {
                 "partitions": len(topic.partition_ids),
@@ -69,6 +71,11 @@ class ConsoleDataRoutes(ShortRoutes):
                 "at_ms": self._admin.clock.now_ms(),
                 "oldest_timestamp": _least(one.oldest_timestamp for one in outlook),
                 "expires_at": _least(one.expires_ms for one in outlook),
+                # null: the topic is not compacted.
+                "dirty_ratio": max((one.dirty_ratio for one in compaction), default=None),
+                "records_compacted": sum(
+                    one.last_pass.records_removed for one in compaction if one.last_pass
+                ),
                 # null: no traffic in the last hour.
                 "messages_in_per_sec": samples[-1][1] if samples else None,
                 "groups": sorted(group.group_id for group in groups),

@@ -46,3 +46,14 @@ class PartitionRetention(TypedDict):
     oldest_timestamp: int | None
     #: null: nothing is removed before more records are appended.
     expires_at: int | None
+
+
+class PartitionCompaction(TypedDict):
+    partition_id: int
+    first_dirty_offset: int
+    #: The share of what can be compacted that is new since the last pass.
+    dirty_ratio: float
+    #: Milliseconds since 1970; null: not since the start.
+    compacted_at: int | None
+    #: Since the start.
+    records_removed: int

@@ -75,6 +75,8 @@ async function update([figures, groups], name, signal) {
     topic.size_bytes !== null && bytes(topic.size_bytes),
     topic.oldest_timestamp !== null && `oldest ${duration(topic.at_ms - topic.oldest_timestamp)}`,
     topic.expires_at !== null && (topic.expires_at > topic.at_ms ? `next deletion in ${duration(topic.expires_at - topic.at_ms)}` : 'deletion is due'),
+    topic.dirty_ratio !== null && `${Math.round(100 * topic.dirty_ratio)} % not compacted`,
+    topic.records_compacted > 0 && `${plural(topic.records_compacted, 'record')} compacted`,
     topic.messages_in_per_sec !== null && `${short(topic.messages_in_per_sec)} records/s in`,
   ].filter(Boolean).join(' · ')
   const more = topic.groups.length - LINKED_GROUPS

@@ -121,3 +121,31 @@ def test_retention_has_the_oldest_records_and_when_they_expire(admin: FakeAdmin)
         (2 * size, TIMESTAMP, fake.clock.now_ms()),
         (0, None, None),
     ]
+
+
+def test_compaction_has_what_is_dirty_and_what_was_removed(admin: FakeAdmin) -> None:
+    fake = admin.fake
+    fake.topic("t", 2, cleanup_policy="compact", segment_ms="1")
+    fake.broker.start_upkeep()
+
+    def append(count: int) -> None:
+        for _ in range(count):
+            fake.scheduler.advance(10)
+            fake.appended(record_batch([("k", "v", (), fake.clock.now_ms())]))
+
+    append(4)
+    fake.scheduler.advance(fake.config.log_cleaner_backoff_ms)
+    append(3)
+    listed = admin.get("/topics/t/compaction").json
+    assert listed["kind"] == "TopicCompaction"
+    first, second = listed["data"]
+    assert (first["partition_id"], first["first_dirty_offset"]) == (0, 3)
+    assert (first["dirty_ratio"], first["records_removed"]) == (0.75, 2)
+    assert TIMESTAMP < first["compacted_at"] < fake.clock.now_ms()
+    assert (second["dirty_ratio"], second["compacted_at"], second["records_removed"]) == (
+        0,
+        None,
+        0,
+    )
+    console = admin.get("/console/data/topics/t").json
+    assert (console["dirty_ratio"], console["records_compacted"]) == (0.75, 2)
