@@ -16,6 +16,8 @@ from domain.configs.settings.definition import LONG_MAX, Definition, Source, Val
 from domain.configs.topic_table import MS_IN, TOPIC_CONFIGS
 from domain.errors import InvalidConfig
 
+#: producer is not one.
+_CODECS = {"uncompressed": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 _THROTTLED = re.compile(r"\d+:\d+")
 
 
@@ -23,10 +25,13 @@ class TopicConfig:
     """The configs that produce and fetch read, resolved; never changed in place."""
 
     __slots__ = (
+        "codec",
         "compacted",
         "deletes",
+        "level",
         "log_append_time",
         "max_message_bytes",
+        "opens_batches",
         "timestamp_after_max_ms",
         "timestamp_before_max_ms",
     )
@@ -40,6 +45,8 @@ class TopicConfig:
         timestamp_after_max_ms: int = 3600000,
         compacted: bool = False,
         deletes: bool = True,
+        codec: int | None = None,
+        level: int | None = None,
     ) -> None:
         self.max_message_bytes = max_message_bytes
         self.log_append_time = log_append_time
@@ -47,6 +54,11 @@ class TopicConfig:
         self.timestamp_after_max_ms = timestamp_after_max_ms
         self.compacted = compacted
         self.deletes = deletes
+        #: How batches are compressed in the log; None: as the producer compressed them.
+        self.codec = codec
+        self.level = level
+        #: Whether Produce reads more of a batch than its header.
+        self.opens_batches = compacted or codec is not None or timestamp_before_max_ms != LONG_MAX
 
 
 def resolve_topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> TopicConfig:
@@ -54,6 +66,8 @@ def resolve_topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> 
         return topic_value(name, overrides, broker)
 
     cleanup = resolved("cleanup.policy")
+    compression = resolved("compression.type")
+    level = f"compression.{compression}.level"
     return TopicConfig(
         max_message_bytes=resolved("max.message.bytes"),
         log_append_time=resolved("message.timestamp.type") == "LogAppendTime",
@@ -62,6 +76,8 @@ def resolve_topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> 
         compacted="compact" in cleanup,
         # Kafka treats an empty policy as delete.
         deletes="delete" in cleanup or "compact" not in cleanup,
+        codec=_CODECS.get(compression),
+        level=resolved(level) if level in TOPIC_CONFIGS else None,
     )
 
 
