@@ -13,7 +13,10 @@
         UnknownTopicOrPartition  UnknownTopicId  InvalidTopic  TopicAlreadyExists
         InvalidPartitions  InvalidReplicationFactor  InvalidReplicaAssignment
         InvalidConfig  TopicDeletionDisabled  PolicyViolation
-        ElectionNotNeeded  NoReassignmentInProgress
+        ElectionNotNeeded  NoReassignmentInProgress  LogDirNotFound
+      cluster
+        InvalidUpdateVersion           of a feature
+        BrokerIdNotRegistered
       produce
         CorruptMessage  MessageTooLarge  InvalidRecord  InvalidTimestamp
         RequestTimedOut              too much at once, a retry succeeds
@@ -154,6 +157,18 @@ class ElectionNotNeeded(BrokerError):
 
 
 class NoReassignmentInProgress(BrokerError):
+    pass
+
+
+class LogDirNotFound(BrokerError):
+    pass
+
+
+class InvalidUpdateVersion(BrokerError):
+    pass
+
+
+class BrokerIdNotRegistered(BrokerError):
     pass
 
 

@@ -39,6 +39,7 @@ class RequestQuery:
     client_id: str | None = None
     api: str | None = None
     only_errors: bool = False
+    #: Without waiting for data or other members, as in log.requests.slow.ms.
     slower_than_ns: int = 0
     #: The only topic that the request names.
     topic: str | None = None
@@ -52,7 +53,7 @@ class RequestQuery:
             and (self.client_id is None or record.client.client_id == self.client_id)
             and (self.api is None or self.api.lower() in _names(record.kind))
             and (failed or not self.only_errors)
-            and record.sent_ns - record.received_ns >= self.slower_than_ns
+            and record.elapsed_ns >= self.slower_than_ns
             and (self.topic is None or record.log_subject == ("topic", self.topic))
             and (self.polling or failed or record.kind.title not in POLLING)
         )

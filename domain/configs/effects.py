@@ -19,14 +19,12 @@ _TABLES: dict[ResourceKind, dict[str, Definition]] = {
 
 
 def without_effect(kind: ResourceKind, configs: Mapping[str, str | None]) -> list[Definition]:
-    """Of configs that are valid; None: not set."""
-    if kind not in _TABLES:
-        return []
-    table = _TABLES[kind]
+    """None: not set."""
+    table = _TABLES.get(kind, {})
     return [
         table[name]
         for name, text in configs.items()
-        if text is not None and table[name].lacks_effect(text)
+        if text is not None and name in table and table[name].lacks_effect(text)
     ]
 
 

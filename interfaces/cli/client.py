@@ -316,5 +316,22 @@ def each_result(
             yield key, failure
 
 
+def print_each(
+    clients: Clients,
+    futures: dict[Any, Future[T]],
+    what: Callable[[Any], str],
+    line: Callable[[Any, T], str],
+) -> int:
+    """Prints the line of every result, and failed ones on stderr; returns the exit code."""
+    failed = 0
+    for key, outcome in each_result(clients, futures, what):
+        if isinstance(outcome, CommandFailed):
+            complain(str(outcome))
+            failed = 1
+        else:
+            print(line(key, outcome))
+    return failed
+
+
 def _dotted(options: dict[str, Any]) -> dict[str, Any]:
     return {name.replace("_", "."): value for name, value in options.items()}

@@ -80,8 +80,7 @@ def put(parsed: argparse.Namespace) -> int:
         _alter(clients, admin, parsed, name, configs)
         for key, value in parsed.values:
             print(f"{_shown(parsed, name)}: {key}={value}{_only(parsed)}")
-    if parsed.kind == TOPIC:
-        effects.warn(clients, admin, configs)
+    effects.warn(clients, admin, configs, parsed.kind)
     return 0
 
 

@@ -289,7 +289,9 @@ def existing_topics(clients: Clients, consumer: Consumer, parsed: argparse.Names
             return _matching(existing, parsed.topics)
         except NoSuchTopic as missing:
             if not parsed.wait:
-                raise CommandFailed(f"{missing} (--wait waits for it)") from None
+                # None: a command without this option.
+                hint = "" if parsed.wait is None else " (--wait waits for it)"
+                raise CommandFailed(f"{missing}{hint}") from None
             failure: Exception = missing
             note = f"{missing} yet (waiting for it)"
         except CommandFailed as gone:

@@ -1,4 +1,4 @@
-"""Topic configs without effect in an Ottla broker: warnings, and the column EFFECT.
+"""Configs without effect in an Ottla broker: warnings, and the column EFFECT.
 
 An Ottla broker is recognised by a setting that Kafka does not have; the effects are those of the
 table of this version.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from domain.configs.resource import ResourceKind
 from domain.configs.settings.definition import Effect
 from domain.configs.topic_table import TOPIC_CONFIGS
 from interfaces.cli.client import Clients
@@ -32,18 +33,20 @@ def is_ottla(clients: Clients, admin: AdminClient) -> bool:
         return False
 
 
-def warnings(clients: Clients, admin: AdminClient, configs: Mapping[str, str]) -> list[str]:
+def warnings(
+    clients: Clients, admin: AdminClient, configs: Mapping[str, str], kind: str = "topic"
+) -> list[str]:
     """Not of defaults, nor of a value that describes what the broker does."""
-    found = [
-        TOPIC_CONFIGS[name].warning
-        for name, value in configs.items()
-        if name in TOPIC_CONFIGS and TOPIC_CONFIGS[name].lacks_effect(value)
-    ]
+    from domain.configs.effects import without_effect
+
+    found = [one.warning for one in without_effect(ResourceKind(kind), configs)]
     return found if found and is_ottla(clients, admin) else []
 
 
-def warn(clients: Clients, admin: AdminClient, configs: Mapping[str, str]) -> None:
-    for warning in warnings(clients, admin, configs):
+def warn(
+    clients: Clients, admin: AdminClient, configs: Mapping[str, str], kind: str = "topic"
+) -> None:
+    for warning in warnings(clients, admin, configs, kind):
         note(f"warning: {warning}")
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from interfaces.cli.client import Clients, each_result
+from interfaces.cli.client import Clients, each_result, print_each
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.kafka_tables import GROUPS, OFFSETS, STATE, laid_out
 from interfaces.cli.output import confirmed, note, show
@@ -189,14 +189,9 @@ def delete(parsed: argparse.Namespace) -> int:
         raise CommandFailed("not confirmed: nothing deleted")
     with clients.requesting("the groups", admin):
         futures = admin.delete_consumer_groups(names, request_timeout=clients.timeout_s)
-    failed = 0
-    for name, outcome in each_result(clients, futures, lambda name: f"group {name}"):
-        if isinstance(outcome, CommandFailed):
-            complain(str(outcome))
-            failed = 1
-        else:
-            print(f"{name}: deleted")
-    return failed
+    return print_each(
+        clients, futures, lambda name: f"group {name}", lambda name, _: f"{name}: deleted"
+    )
 
 
 def _word(value: Any) -> str:

@@ -47,15 +47,23 @@ def _put(into: dict[str, Any], name: str, data: bytes | None) -> None:
 def facts_of(raw: bytes, number: int) -> dict[str, Any]:
     """The topic, partition, key, value, headers and timestamp of a line, as far as it has them."""
     try:
-        line = _checked(json.loads(raw), _TYPES)
+        line = _checked(_parsed(raw), _TYPES)
         headers = [_header(one) for one in line.get("headers") or ()]
         facts = {"key": _get(line, "key"), "value": _get(line, "value"), "headers": headers}
     except (ValueError, RecursionError) as wrong:
-        raise UsageError(f"record {number}: {wrong}") from None
+        raise UsageError(f"input line {number}: {wrong}") from None
     # Without a timestamp a record has -1.
     has_time = (line.get("timestamp") or 0) > 0
     names = ("topic", "partition", *(("timestamp",) if has_time else ()))
     return facts | {name: line[name] for name in names if line.get(name) is not None}
+
+
+def _parsed(raw: bytes) -> Any:
+    try:
+        return json.loads(raw)
+    except json.JSONDecodeError as wrong:
+        # Its own text has a line number, too: that of a JSON document with several lines.
+        raise ValueError(f"not JSON ({wrong.msg}, column {wrong.colno})") from None
 
 
 def _header(given: Any) -> tuple[str, bytes | None]:

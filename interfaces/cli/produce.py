@@ -189,7 +189,7 @@ class _Source:
         given = {"topic": self.topic, "partition": self.partition, "timestamp": self.timestamp_ms}
         facts |= {name: value for name, value in given.items() if value is not None}
         if "topic" not in facts:
-            raise UsageError(f"record {number} has no topic: -t TOPIC")
+            raise UsageError(f"input line {number} has no topic: -t TOPIC")
         return facts
 
     def _facts(self, raw: dict[str, bytes]) -> dict[str, Any]:

@@ -9,9 +9,11 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlencode
 
-from interfaces.cli.failures import UsageError
+from interfaces.cli.client import Clients
+from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.kafka_tables import Column, laid_out
 from interfaces.cli.output import check_stdout
+from interfaces.cli.probe.talking import rest_url
 from interfaces.cli.rest import Rest, Row
 from interfaces.terminal.profiles import admin_address
 
@@ -32,9 +34,10 @@ _COLUMNS = (
 
 def requests(parsed: argparse.Namespace) -> int:
     try:
-        admin = Rest(admin_address(parsed), parsed.timeout)
+        address = admin_address(parsed)
     except ValueError as wrong:
         raise UsageError(str(wrong)) from None
+    admin = Rest(address or _named_by(Clients(parsed)), parsed.timeout)
     query = {
         "correlation_id": parsed.correlation_id,
         "client_id": parsed.client_id,
@@ -55,6 +58,14 @@ def requests(parsed: argparse.Namespace) -> int:
         _print((one for one in reversed(found) if _identity(one) not in seen), parsed.output)
         check_stdout()
     return 0
+
+
+def _named_by(clients: Clients) -> str:
+    broker = clients.first_reachable()
+    url = rest_url(broker, clients.timeout_s)
+    if url is None:
+        raise CommandFailed(f"{broker} names no REST of an Ottla broker (--admin HOST:PORT)")
+    return url
 
 
 def _identity(one: Row) -> tuple[Any, ...]:

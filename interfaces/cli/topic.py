@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from interfaces.cli import effects
-from interfaces.cli.client import Clients, each_result, no_topic
+from interfaces.cli.client import Clients, each_result, no_topic, print_each
 from interfaces.cli.configs import configs_of
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.log_dirs import replicas
@@ -82,15 +82,12 @@ def add_partitions(parsed: argparse.Namespace) -> int:
             request_timeout=clients.timeout_s,
             validate_only=parsed.dry_run,
         )
-    failed = 0
-    for name, outcome in each_result(clients, futures, lambda name: f"topic {name}"):
-        if isinstance(outcome, CommandFailed):
-            complain(str(outcome))
-            failed = 1
-        else:
-            dry = " (dry run)" if parsed.dry_run else ""
-            print(f"{name}: {counts[name]} -> {counts[name] + parsed.num} partitions{dry}")
-    return failed
+    dry = " (dry run)" if parsed.dry_run else ""
+
+    def line(name: str, _: None) -> str:
+        return f"{name}: {counts[name]} -> {counts[name] + parsed.num} partitions{dry}"
+
+    return print_each(clients, futures, lambda name: f"topic {name}", line)
 
 
 def list_topics(parsed: argparse.Namespace) -> int:

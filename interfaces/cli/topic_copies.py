@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 
 def download(parsed: argparse.Namespace) -> int:
+    if parsed.file == "-":
+        assigned(parsed, form_of(parsed)).run(parsed.number)
+        return 0
     target = Path(parsed.file)
     partial = target.with_name(f"{target.name}.partial")
     if target.exists():

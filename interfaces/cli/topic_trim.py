@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
-from interfaces.cli.client import Clients, each_result
+from interfaces.cli.client import Clients, print_each
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.output import confirmed
 from interfaces.cli.positions import (
@@ -17,7 +18,6 @@ from interfaces.cli.positions import (
     position,
     resolved,
 )
-from interfaces.terminal.endings import complain
 
 
 def trim(parsed: argparse.Namespace) -> int:
@@ -33,8 +33,9 @@ def trim(parsed: argparse.Namespace) -> int:
     before = {place: resolved(target, bounds[place]) for place in places}
     count = sum(before[place] - bounds[place].start for place in places)
     if parsed.dry_run or not count:
+        dry = " (dry run)" if parsed.dry_run else ""
         for place in places:
-            _print(place[1], bounds[place].start, before[place], parsed.dry_run)
+            print(f"{_line(place[1], bounds[place].start, before[place])}{dry}")
         return 0
     if not confirmed(f"Delete the records of {count} offsets of {parsed.name}?", parsed.yes):
         raise CommandFailed("not confirmed: nothing deleted")
@@ -43,15 +44,12 @@ def trim(parsed: argparse.Namespace) -> int:
             [TopicPartition(*place, before[place]) for place in places],
             request_timeout=clients.timeout_s,
         )
-    failed = 0
-    for place, outcome in each_result(clients, futures, lambda p: f"{p.topic}-{p.partition}"):
-        if isinstance(outcome, CommandFailed):
-            complain(str(outcome))
-            failed = 1
-        else:
-            number = place.partition
-            _print(number, bounds[parsed.name, number].start, outcome.low_watermark, False)
-    return failed
+
+    def line(place: TopicPartition, deleted: Any) -> str:
+        number = place.partition
+        return _line(number, bounds[parsed.name, number].start, deleted.low_watermark)
+
+    return print_each(clients, futures, lambda p: f"{p.topic}-{p.partition}", line)
 
 
 def _check(name: str, target: Position, bounds: Bounds) -> None:
@@ -64,6 +62,5 @@ def _check(name: str, target: Position, bounds: Bounds) -> None:
         raise CommandFailed(f"{name} has {count} offsets, fewer than {target.value}: {hint}")
 
 
-def _print(partition: int, start: int, new_start: int, dry_run: bool) -> None:
-    dry = " (dry run)" if dry_run else ""
-    print(f"partition {partition}: start offset {start} -> {new_start}{dry}")
+def _line(partition: int, start: int, new_start: int) -> str:
+    return f"partition {partition}: start offset {start} -> {new_start}"

@@ -7,6 +7,8 @@ import signal
 import threading
 import time
 
+#: Set before the signal that this module sends to its own process.
+stdin_ended = threading.Event()
 #: How long a broker may drain after its parent has exited.
 GRACE_S = 10.0
 
@@ -19,6 +21,7 @@ def exit_with_stdin() -> None:
 def _exit_with_stdin() -> None:
     # The file descriptor itself: a daemon thread inside sys.stdin holds a lock at shutdown.
     os.read(0, 1)
+    stdin_ended.set()
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(GRACE_S)
     os._exit(1)

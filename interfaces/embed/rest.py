@@ -18,6 +18,8 @@ TIMEOUT_S = 30.0
 class RestError(RuntimeError):
     """The broker refuses a request; `error_code` is one of docs/rest.md."""
 
+    __module__ = "ottla"  # as users import it, for tracebacks
+
     def __init__(self, error_code: int, message: str) -> None:
         super().__init__(message)
         self.error_code = error_code
@@ -26,8 +28,10 @@ class RestError(RuntimeError):
 class Rest:
     """Threads take turns."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, host: str | None = None) -> None:
+        """`host`: REST accepts other host names only with admin.allowed.hosts."""
         self._address = address
+        self._headers = {} if host is None else {"host": host}
         self._connection: HTTPConnection | None = None
         self._lock = threading.Lock()
 
@@ -46,6 +50,9 @@ class Rest:
 
     def post(self, *path: str, body: object) -> Any:
         return self._request("POST", path, body)
+
+    def put(self, *path: str, body: object) -> None:
+        self._request("PUT", path, body)
 
     def delete(self, *path: str) -> None:
         self._request("DELETE", path)
@@ -87,7 +94,7 @@ class Rest:
         # Between the check and the request the broker may still close it; a POST that it has
         # handled must not be repeated.
         repeats = connection.sock is not None and method != "POST"
-        headers = {} if body is None else {"content-type": "application/json"}
+        headers = self._headers | ({} if body is None else {"content-type": "application/json"})
         while True:
             try:
                 connection.request(method, url, body, headers)

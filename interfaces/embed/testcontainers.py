@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import time
+from contextlib import closing
+from http.client import HTTPException
 
 from testcontainers.core.container import DockerContainer
+
+from interfaces.embed.rest import Rest
 
 KAFKA_PORT, INTERNAL_PORT, REST_PORT = 9092, 19092, 8082
 _POLL_S = 0.05
@@ -44,27 +46,14 @@ class OttlaContainer(DockerContainer):
     def _advertise(self, listener: str, timeout_s: float) -> None:
         """Waits for REST, too; the config is in effect when it responds."""
         deadline = time.monotonic() + timeout_s
-        while True:
-            try:
-                return _set_config(self._mapped(REST_PORT), "advertised.listeners", listener)
-            except (OSError, http.client.HTTPException) as failure:
-                if time.monotonic() > deadline:
-                    raise TimeoutError(
-                        f"Ottla is not ready after {timeout_s:g} s: {failure}"
-                    ) from failure
-                time.sleep(_POLL_S)
-
-
-def _set_config(rest: str, name: str, value: str) -> None:
-    connection = http.client.HTTPConnection(rest, timeout=10)
-    try:
-        # REST accepts other host names only with admin.allowed.hosts.
-        headers = {"Host": "localhost", "Content-Type": "application/json"}
-        body = json.dumps({"value": value})
-        connection.request("PUT", f"/brokers/1/configs/{name}", body, headers)
-        response = connection.getresponse()
-        text = response.read().decode(errors="replace")
-        if response.status != 204:
-            raise RuntimeError(f"{name} = {value} is refused: {text}")
-    finally:
-        connection.close()
+        path = ("brokers", "1", "configs", "advertised.listeners")
+        with closing(Rest(self._mapped(REST_PORT), "localhost")) as rest:
+            while True:
+                try:
+                    return rest.put(*path, body={"value": listener})
+                except (OSError, HTTPException) as failure:
+                    if time.monotonic() > deadline:
+                        raise TimeoutError(
+                            f"Ottla is not ready after {timeout_s:g} s: {failure}"
+                        ) from failure
+                    time.sleep(_POLL_S)

@@ -7,11 +7,14 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from interfaces.main.arguments import parser, settings_given
 from interfaces.main.settings.origin import SettingsError
-from interfaces.main.settings.sources import Settings, load_settings
 from interfaces.terminal.endings import INTERRUPTED, USAGE, after_broken_pipe
+
+if TYPE_CHECKING:
+    from interfaces.main.settings.sources import Settings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _load(parsed: argparse.Namespace) -> Settings:
+    from interfaces.main.settings.sources import load_settings
+
     file = Path(parsed.config) if parsed.config else None
     return load_settings(settings_given(parsed), os.environ, file)
 

@@ -103,6 +103,17 @@ class _Parser(argparse.ArgumentParser):
         """One line, without the usage."""
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        words = sys.argv[1:] if args is None else args
+        option = words[0].partition("=")[0] if words else ""
+        known = self._option_string_actions
+        if self._subparsers is not None and option.startswith("-") and option not in known:
+            meant = did_you_mean(option, known)
+            self.error(f"unknown option {option}: options go after the command{meant}")
+        return super().parse_known_args(args, namespace)
+
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
             self.error(f"unknown command {value}{did_you_mean(str(value), action.choices)}")

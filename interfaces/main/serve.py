@@ -15,6 +15,7 @@ from domain.errors import StorageFailed
 from infrastructure.observability.event_log import event_log
 from infrastructure.storage.errors import OffsetsUnusable, StorageUnusable
 from interfaces.embed import __version__
+from interfaces.embed.child import stdin_ended
 from interfaces.main.banner import banner
 from interfaces.main.notify import notify
 from interfaces.main.ports import CannotStart, Ports, reason_of
@@ -225,7 +226,10 @@ def _stop_on_signals(loop: asyncio.AbstractEventLoop, log: EventLog) -> asyncio.
         for each in signals:
             loop.remove_signal_handler(each)
             signal.signal(each, signal.SIG_DFL)
-        log.info("broker_stopping", signal=number.name)
+        if stdin_ended.is_set():
+            log.info("broker_stopping", reason="stdin_ended")
+        else:
+            log.info("broker_stopping", signal=number.name)
         stop.set()
 
     for each in signals:

@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 
 _BOOTSTRAP_VARIABLE = "OTTLA_BOOTSTRAP"
 _DEFAULT_BOOTSTRAP = "localhost:9092"
-_DEFAULT_ADMIN = "localhost:8082"
 _BOOTSTRAP_KEYS = ("bootstrap.servers", "metadata.broker.list", "brokers")
 _REFERENCE = re.compile(r"\$\{(env|file):([^}]+)\}")
 
@@ -70,10 +69,12 @@ def _servers(options: Mapping[str, str]) -> str | None:
     return next((options[key] for key in _BOOTSTRAP_KEYS if options.get(key)), None)
 
 
-def admin_address(parsed: argparse.Namespace) -> str:
-    if parsed.admin is not None:
-        return str(parsed.admin)
-    return _profile(parsed, use_current=True).admin or _DEFAULT_ADMIN
+def admin_address(parsed: argparse.Namespace) -> str | None:
+    """None if only the broker knows it."""
+    if parsed.admin is not None or parsed.bootstrap_server is not None:
+        given: str | None = parsed.admin
+        return given
+    return _profile(parsed, use_current=not os.environ.get(_BOOTSTRAP_VARIABLE)).admin
 
 
 def _profile(parsed: argparse.Namespace, *, use_current: bool) -> Profile:

@@ -43,12 +43,16 @@ def add_profile(parser: Parser) -> None:
     parser.add_argument("--profile", metavar="NAME", help="the cluster of `ottla profile create`")
 
 
-def add_servers(parser: Parser) -> None:
+def add_bootstrap(parser: Parser) -> None:
     parser.add_argument(
         *("-b", "--bootstrap-server"),
         metavar="HOST:PORT[,...]",
         help="any Kafka broker ($OTTLA_BOOTSTRAP, the profile in use, or localhost:9092)",
     )
+
+
+def add_servers(parser: Parser) -> None:
+    add_bootstrap(parser)
     parser.add_argument(
         "-X",
         dest="client_options",

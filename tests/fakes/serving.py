@@ -30,7 +30,7 @@ def main() -> int:
     settings = dict(setting.split("=", 1) for setting in options.set)
 
     if settings.get("refuse") == "true":
-        print("ottla: port 9092 is busy", file=sys.stderr)
+        print("ottla: refuse = 'true' (command line --set) is not allowed", file=sys.stderr)
         return 3
     stopped = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())

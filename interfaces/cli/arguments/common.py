@@ -21,7 +21,7 @@ def add_admin(parser: Parser) -> None:
     parser.add_argument(
         "--admin",
         metavar="HOST:PORT",
-        help="address of REST, or a URL (of the profile, or localhost:8082)",
+        help="address of REST, or a URL (that of the profile or the broker)",
     )
 
 

@@ -48,7 +48,8 @@ def add(commands: Commands) -> None:
         "e2e",
         "perf.e2e:e2e",
         "measure end-to-end latency",
-        "One record at a time; prints the lines of kafka-e2e-latency.",
+        "One record at a time; prints the lines of kafka-e2e-latency. The topic has to "
+        "exist, and no other client may produce to it.",
     )
     _add_topic(e2e)
     _add_number(e2e, 10_000)

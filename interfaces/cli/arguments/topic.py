@@ -125,9 +125,11 @@ def _add_copies(topics: Commands) -> None:
         "Up to the current end, as the lines of JSON that `ottla produce --json-lines` takes.",
     )
     # What `consume` has as options.
-    as_json = {"output": "json", "format": None, "exit": True, "idle": None, "wait": False}
+    as_json = {"output": "json", "format": None, "exit": True, "idle": None, "wait": None}
     download.add_argument("topics", nargs=1, metavar="TOPIC")
-    download.add_argument("file", metavar="FILE", help="must not exist; it is there when complete")
+    download.add_argument(
+        "file", metavar="FILE", help="must not exist; it is there when complete (- : stdout)"
+    )
     add_selection(download)
     add_client(download)
     download.set_defaults(**as_json)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from interfaces.cli.probe.connecting import in_container
 from interfaces.cli.probe.finding import OK, Finding, ok, problem
 from interfaces.cli.probe.pace import Pace
-from interfaces.cli.probe.talking import Protocol
+from interfaces.cli.probe.talking import Protocol, rest_url
 from interfaces.cli.probe.wire_client import NoResponse, WireClient
 from interfaces.terminal.addresses import Address, is_loopback
 from interfaces.terminal.reachable import why_not
@@ -61,24 +61,26 @@ def _check_node(
     protocol: Protocol,
     pace: Pace,
 ) -> Finding:
+    def remedy() -> str:
+        return _remedy(bootstrap, address) + _removal(bootstrap, node, pace)
+
     what = f"broker {node} advertises {address}"
     if _is_unspecified(address.host):
         return problem(
             f"{what}, which clients cannot connect to",
             f"set advertised.listeners to an address of the broker, like PLAINTEXT://{bootstrap}",
         )
-    remedy = _remedy(bootstrap, address)
     reason = why_not(address, pace.timeout_s)
     if reason is not None:
         what = f"{what}, which is unreachable from here: {reason}"
-        return problem(what, remedy, may_pass=reason.may_pass)
+        return problem(what, remedy(), may_pass=reason.may_pass)
     try:
         there = fetch_cluster(address, protocol, pace.timeout_s)
     except (NoResponse, ssl.SSLError, OSError) as failure:
-        return problem(f"{what}, where no broker responds: {failure}", remedy, may_pass=True)
+        return problem(f"{what}, where no broker responds: {failure}", remedy(), may_pass=True)
     if there.cluster_id != cluster_id:
         ids = f"{there.cluster_id}, not {cluster_id}"
-        return problem(f"{what}, where another cluster responds ({ids})", remedy)
+        return problem(f"{what}, where another cluster responds ({ids})", remedy())
     return ok(f"{what}, which works")
 
 
@@ -99,6 +101,15 @@ def _remedy(bootstrap: Address, address: Address) -> str:
             "same number"
         )
     return f"{address.host} may be known in the network of the broker only: {setting}"
+
+
+def _removal(bootstrap: Address, node: int, pace: Pace) -> str:
+    """REST of an Ottla broker is reachable without the advertised address."""
+    url = rest_url(bootstrap, pace.timeout_s)
+    if url is None:
+        return ""
+    path = f"{url}/brokers/{node}/configs/advertised.listeners"
+    return f"; if it was altered in the running broker: curl -X DELETE {path}"
 
 
 def _is_unspecified(host: str) -> bool:

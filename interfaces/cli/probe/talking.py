@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 from collections.abc import Mapping
@@ -32,6 +33,7 @@ _OTHERS = ((b"HTTP/", "an HTTP server"), (b"\x15\x03", "a TLS server"), (b"SSH-"
 _TLS = "a TLS server"
 #: A Kafka listener of Ottla responds to HTTP with this text.
 _OTTLA = b"This port serves the Kafka protocol"
+_REST = re.compile(rb"HTTP is served at (http://[^, \n]+)")
 
 
 class Protocol:
@@ -157,10 +159,16 @@ def _other_server(received: bytes) -> str | None:
     return next((name for start, name in _OTHERS if received.startswith(start)), None)
 
 
+def rest_url(address: Address, timeout_s: float) -> str | None:
+    """The URL of REST, which a Kafka listener of Ottla names in its response to HTTP."""
+    found = _REST.search(_response_to_http(address, timeout_s))
+    return None if found is None else found[1].decode(errors="replace")
+
+
 def _response_to_http(address: Address, timeout_s: float) -> bytes:
     try:
         with socket.create_connection(address, timeout_s) as plain:
             plain.sendall(b"GET / HTTP/1.0\r\n\r\n")
-            return plain.recv(256)
+            return plain.recv(4096)
     except OSError:
         return b""

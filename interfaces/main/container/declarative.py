@@ -1,8 +1,8 @@
 """The one import of dependency-injector.
 
-It imports FastAPI, Starlette, pydantic and Werkzeug if they are installed, for wiring and settings
-that are not used here: a third of a second at every start. During its import they are hidden, and
-pydantic, whose version it reads, is replaced.
+It imports FastAPI, Starlette, pydantic, Werkzeug and PyYAML if they are installed, for wiring and
+settings that are not used here: a third of a second at every start. During its import they are
+hidden, and pydantic, whose version it reads, is replaced.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
-_NOT_NOW = ("fastapi", "starlette", "fast_depends", "pydantic_settings", "werkzeug")
+_NOT_NOW = ("fastapi", "starlette", "fast_depends", "pydantic_settings", "werkzeug", "yaml")
 
 
 class _Pydantic(ModuleType):

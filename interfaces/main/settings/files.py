@@ -17,24 +17,29 @@ def read_settings_file(path: Path) -> dict[str, Given]:
         raise SettingsError(f"cannot read {path}: {failure.strerror}") from failure
     except UnicodeDecodeError as failure:
         raise SettingsError(f"cannot read {path}: it is not UTF-8 text") from failure
-    entries = _entries(path, text)
-    return {name: Given(value, f"file {path}") for name, value in entries.items()}
+    entries, form = _entries(path, text)
+    return {name: Given(value, f"file {path}{form}") for name, value in entries.items()}
 
 
-def _entries(path: Path, text: str) -> dict[str, str]:
-    """By the suffix; otherwise a file that is not TOML is a properties file."""
+def _entries(path: Path, text: str) -> tuple[dict[str, str], str]:
+    """By the suffix; otherwise a file that is not TOML is a properties file. And a remark, if the
+    format was guessed."""
     if path.suffix == ".properties":
-        return _properties(path, text)
+        return _properties(path, text), ""
     import tomllib
 
     try:
-        return _flat(path, tomllib.loads(text))
+        return _flat(path, tomllib.loads(text)), ""
     except tomllib.TOMLDecodeError as failure:
-        if path.suffix != ".toml":
-            return _properties(path, text)
         # flush and flush.interval.ms conflict in TOML unless the longer one is quoted.
         hint = "; write dotted keys in quotes" if "overwrite" in str(failure) else ""
-        raise SettingsError(f"cannot read {path}: {failure}{hint}") from failure
+        if path.suffix == ".toml":
+            raise SettingsError(f"cannot read {path}: {failure}{hint}") from failure
+        entries = _properties(path, text)
+        if any(name.startswith(("[", '"')) for name in entries):
+            why = f"neither TOML ({failure}{hint}) nor a server.properties"
+            raise SettingsError(f"cannot read {path}: {why}") from failure
+        return entries, ", not TOML, read as server.properties"
 
 
 def _properties(path: Path, text: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -39,7 +39,7 @@ from interfaces.rest.routes.resource import Routes
 from interfaces.rest.routes.testing import TestingRoutes
 from interfaces.rest.routes.topics import TopicRoutes
 from interfaces.rest.routes.truncate import TruncateRoutes
-from interfaces.rest.serving.methods import methods_of
+from interfaces.rest.serving.methods import METHODS, methods_of
 from interfaces.rest.serving.queries import known_query
 from interfaces.rest.shapes.common import ErrorBody
 from interfaces.rest.urls import V3
@@ -104,6 +104,8 @@ def create_app(admin: Admin, testing: bool) -> FastAPI:
         app.include_router(both, prefix=V3, dependencies=known)
     app.include_router(GroupRoutes(admin).router(), dependencies=fields)
     app.include_router(ConfluentGroupRoutes(admin).router(), prefix=V3, dependencies=known)
+    if not testing:
+        app.add_route("/test/{path:path}", _needs_testing, [*METHODS], include_in_schema=False)
     # Takes every path below /console; the query is for the page.
     app.include_router(console.router())
     return app
@@ -116,6 +118,10 @@ def make_ready(app: FastAPI) -> None:
     for route in app.routes:
         # FastAPI builds an included router when it is first matched.
         route.matches(nowhere)
+
+
+async def _needs_testing(_request: Request) -> NoReturn:
+    raise RestError(404, "/test/ is served by a broker with --testing")
 
 
 def _operation_id(route: APIRoute) -> str:

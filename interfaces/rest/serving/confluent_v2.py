@@ -11,10 +11,16 @@ _TYPE = "application/vnd.kafka."
 
 def refuse_v2(method: str, path: str, headers: dict[str, str]) -> None:
     """Raises RestError."""
-    first, *names = path.split("/")[1:]
+    has_prefix = path.startswith("/v2/")
+    if has_prefix:
+        path = path.removeprefix("/v2")
+    # OPTIONS may have the path *.
+    first, *names = path.removeprefix("/").split("/")
     if first == "consumers" and names:
         instead = "GET", "/topics/{topic_name}/records"
-    elif not any(_TYPE in headers.get(name, "").lower() for name in ("content-type", "accept")):
+    elif not has_prefix and not any(
+        _TYPE in headers.get(name, "").lower() for name in ("content-type", "accept")
+    ):
         return
     elif method == "POST" and first == "topics" and names:
         instead = "POST", f"/topics/{names[0]}/records"

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from http import HTTPStatus
 from typing import Any
 
+from starlette.datastructures import Headers
+from starlette.responses import Response
+
+from interfaces.rest.errors import RestError
 from interfaces.rest.serving.correlation import HEADER
 from interfaces.rest.serving.methods import METHODS
 
@@ -27,7 +32,14 @@ def with_cors(app: Any, origins: Collection[str]) -> Any:
         return app
     from starlette.middleware.cors import CORSMiddleware
 
-    return CORSMiddleware(
+    class Cors(CORSMiddleware):
+        def preflight_response(self, request_headers: Headers) -> Response:
+            response = super().preflight_response(request_headers)
+            if response.status_code != HTTPStatus.OK:
+                raise RestError(response.status_code, bytes(response.body).decode())
+            return response
+
+    return Cors(
         app,
         allow_origins=origins,
         allow_methods=(*METHODS, "HEAD"),

@@ -28,15 +28,17 @@ def test_a_wrong_advertised_address_is_named(
     ottla: Ottla, tmp_path: Path, cli_broker: BrokerProcess, advertised: str
 ) -> None:
     advertised = cli_broker.bootstrap if advertised == "another" else advertised
-    setting = ["--set", f"advertised.listeners=PLAINTEXT://{advertised}"]
+    setting = ["--set", f"advertised.listeners=PLAINTEXT://{advertised}", "--admin", "127.0.0.1:0"]
     with BrokerProcess(tmp_path, "memory", setting) as broker:
         found = json.loads(ottla.run("doctor", "-o", "json", "-b", broker.bootstrap, code=1).out)
+        rest = broker.admin.bootstrap
         if advertised == "127.0.0.1:1":
             for command in (("produce", "-t", "x"), ("consume", "x", "-g", "g")):
                 done = ottla.run(*command, *WAITS, "-b", broker.bootstrap, stdin=b"x\n", code=1)
                 assert f"advertises {advertised}" in done.errors
     assert f"advertises {advertised}" in found[-1]["what"]
-    assert (found[-1]["level"], bool(found[-1]["remedy"])) == ("problem", True)
+    assert found[-1]["level"] == "problem"
+    assert f"curl -X DELETE http://{rest}/brokers/1/configs/adv" in found[-1]["remedy"]
 
 
 def test_a_wrong_password_is_named_and_not_printed(ottla: Ottla) -> None:

@@ -10,14 +10,14 @@ from tests.e2e.broker_process import BrokerProcess
 
 def test_requests_are_found_and_followed(admin_broker: BrokerProcess, name: str) -> None:
     ottla = Ottla(admin_broker.bootstrap)
-    where = ("--admin", admin_broker.admin.bootstrap)
     for client, code in ((f"{name}-1", 0), (f"{name}-2", 1)):
         ottla.run("topic", "create", name, "-X", f"client.id={client}", code=code)
 
     api = ("--api", "CreateTopics")
-    [created] = ottla.run("requests", *where, "--client-id", f"{name}-1", *api).rows
+    [created] = ottla.run("requests", "--client-id", f"{name}-1", *api).rows
     assert (created[1], created[4], created[6:]) == (f"{name}-1", "CreateTopics", [name, "-"])
     failed = ("--errors", "--client-id", f"{name}-2", "-n", "1", "-o", "json")
+    where = ("--admin", admin_broker.admin.bootstrap)
     shown = json.loads(ottla.run("requests", *where, *failed).out)
     assert (shown["client_id"], shown["errors"]) == (f"{name}-2", ["TOPIC_ALREADY_EXISTS"])
     number = ("--correlation-id", created[3], "--client-id", f"{name}-1")
@@ -38,3 +38,5 @@ def test_another_server_ends_the_command(admin_broker: BrokerProcess) -> None:
     for wrong in (admin_broker.bootstrap, "127.0.0.1:1", f"{admin_broker.admin.bootstrap}/nowhere"):
         done = ottla.run("requests", "--admin", wrong, code=1)
         assert (wrong.partition("/")[0] in done.errors, done.errors.count("\n")) == (True, 1)
+    done = ottla.run("requests", "-b", admin_broker.admin.bootstrap, code=1)
+    assert (admin_broker.admin.bootstrap in done.errors, done.errors.count("\n")) == (True, 1)

@@ -35,6 +35,8 @@ TESTED = {
     "compression.gzip.level",
     "compression.lz4.level",
     "compression.zstd.level",
+    "log.retention.bytes",
+    "log.retention.ms",
     "log.message.timestamp.type",
     "log.message.timestamp.before.max.ms",
     "log.message.timestamp.after.max.ms",
@@ -92,6 +94,15 @@ def test_a_compression_applies_to_the_next_batch(fake: FakeBroker, name: str, co
         sizes.append(len(fake.stored()) - sum(sizes))
     assert sizes == sorted(set(sizes), reverse=True)
     assert RecordBatch(memoryview(fake.stored()[sizes[0] :])).codec == codec
+
+
+@pytest.mark.parametrize("name", ["log.retention.ms", "log.retention.bytes"])
+def test_a_limit_of_retention_applies_with_the_next_check(fake: FakeBroker, name: str) -> None:
+    fake.broker.start_upkeep()
+    fake.appended(record_batch(["a"]))
+    set_for_all(fake, name, "0")
+    fake.scheduler.advance(fake.config.log_retention_check_interval_ms)
+    assert fake.partition().log_start_offset == 1
 
 
 def test_a_timestamp_type_applies_to_the_next_batch(fake: FakeBroker) -> None:

@@ -14,11 +14,10 @@ NAMES = {3: "UNKNOWN_TOPIC_OR_PARTITION"}
 
 
 class Kind:
-    waits_for_others = False
-
     def __init__(self, title: str, version: int | None) -> None:
         self.title = title
         self.version = version
+        self.waits_for_others = title == "Fetch"
 
 
 def request(
@@ -89,6 +88,14 @@ def test_a_query_filters_requests() -> None:
     assert found(requests, RequestQuery(api="HTTP")) == ["a-8"]
     assert found(requests, RequestQuery(slower_than_ns=500 * MS)) == [5]
     assert found(requests, RequestQuery(api="Produce", client_id="me")) == [5, 4, 1]
+
+
+def test_a_fetch_that_waited_for_records_is_not_slow() -> None:
+    idle = request(1, api="Fetch", took_ms=700)
+    idle = idle._replace(completed_ns=idle.sent_ns - MS)
+    slow = request(2, api="Fetch", took_ms=700)
+    query = RequestQuery(slower_than_ns=500 * MS)
+    assert found(recent(2, idle, slow), query) == [2]
 
 
 def test_a_record_has_the_fields_of_the_request_log() -> None:

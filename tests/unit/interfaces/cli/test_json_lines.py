@@ -33,5 +33,11 @@ def test_json_is_one_line_with_all_fields() -> None:
     ],
 )  # fmt: skip
 def test_a_line_that_is_not_a_record_is_named(line: bytes) -> None:
-    with pytest.raises(UsageError, match="record 4"):
+    with pytest.raises(UsageError, match=r"^input line 4: "):
         facts_of(line, 4)
+
+
+def test_the_error_of_a_line_that_is_not_json_has_one_line_number() -> None:
+    with pytest.raises(UsageError) as refused:
+        facts_of(b'{"value": x}', 2)
+    assert str(refused.value) == "input line 2: not JSON (Expecting value, column 11)"

@@ -15,6 +15,7 @@ _ROOT = Path(__file__).parents[4]
 _CHILD = """
 import sys
 from pathlib import Path
+from interfaces.embed.child import exit_with_stdin
 from interfaces.main import serve
 from interfaces.main.settings.origin import Given
 from interfaces.main.settings.sources import load_settings
@@ -26,6 +27,7 @@ def build(settings, loop, log):
         container.close = lambda: [log.info("line") for _ in range(int(sys.argv[2]))]
     return container
 
+exit_with_stdin()
 values = {"listeners": "127.0.0.1:0", "admin.listeners": "off", "storage": "memory://", "nope": "1"}
 settings = load_settings({name: Given(text, "test") for name, text in values.items()}, {})
 serve.LOG_PATIENCE_SECONDS = 30.0  # on a busy machine the reader may be later than in earnest
@@ -38,6 +40,7 @@ class Child:
         self.ready_file = folder / "ready.json"
         self.process = subprocess.Popen(
             [sys.executable, "-c", _CHILD, str(self.ready_file), *arguments],
+            stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=_ROOT,
             env={**os.environ, "PYTHONPATH": str(_ROOT)},
@@ -72,6 +75,8 @@ def test_a_signal_drains_and_stops_the_broker(tmp_path: Path, number: signal.Sig
         }
         assert json.loads(child.ready_file.read_text())["pid"] == child.process.pid
         child.process.send_signal(number)
+        child.until("broker_stopping")
+        assert child.facts["signal"] == number.name
         child.until("broker_stopped")
         assert child.process.wait(20) == 0
     assert child.lines == [
@@ -79,6 +84,15 @@ def test_a_signal_drains_and_stops_the_broker(tmp_path: Path, number: signal.Sig
         *("broker_started", "broker_stopping", "broker_stopped"),
     ]
     assert not child.ready_file.exists()
+
+
+def test_the_end_of_stdin_stops_the_broker(tmp_path: Path) -> None:
+    with Child(tmp_path) as child:
+        assert child.process.stdin is not None
+        os.write(child.process.stdin.fileno(), b"x")
+        child.until("broker_stopping")
+        assert (child.facts["reason"], "signal" in child.facts) == ("stdin_ended", False)
+        assert child.process.wait(20) == 0
 
 
 def test_a_late_log_reader_gets_the_last_line(tmp_path: Path) -> None:

@@ -55,7 +55,18 @@ def test_servers_may_be_an_option_of_a_profile(key: str, monkeypatch: pytest.Mon
 def test_options_replace_those_of_a_profile() -> None:
     write_profiles(Profiles({"prod": PROD}, "prod"))
     assert connection(given(("acks", "all"))) == ("p:1", {"acks": "all", "client.id": "ours"})
+
+
+def test_rest_is_that_of_the_profile_unless_other_servers_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert admin_address(given()) is None
+    write_profiles(Profiles({"prod": PROD}, "prod"))
     assert admin_address(given()) == "p:2"
+    assert admin_address(given(b="a:1", profile="prod")) is None
+    monkeypatch.setenv("OTTLA_BOOTSTRAP", "c:3")
+    assert admin_address(given()) is None
+    assert admin_address(given(profile="prod")) == "p:2"
 
 
 def test_options_of_the_profile_in_use_are_not_for_other_servers(

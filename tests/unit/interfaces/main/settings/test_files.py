@@ -39,6 +39,16 @@ def test_a_server_properties_is_known_by_suffix_or_content(tmp_path: Path, name:
     }
 
 
+def test_errors_of_a_file_without_a_known_suffix_name_both_formats(tmp_path: Path) -> None:
+    file = tmp_path / "ottla"
+    file.write_text('flush = "os"\nflush.interval.ms = 5')
+    origin = read_settings_file(file)["flush"].origin
+    assert ("TOML" in origin, "server.properties" in origin) == (True, True)
+    file.write_text("[log.retention\nhours = 5")
+    with pytest.raises(SettingsError, match=r"neither TOML .* nor a server\.properties"):
+        read_settings_file(file)
+
+
 def test_toml_is_known_by_content(tmp_path: Path) -> None:
     file = tmp_path / "ottla.conf"
     file.write_text('storage = "memory://"')

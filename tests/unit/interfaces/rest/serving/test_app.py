@@ -8,6 +8,9 @@ import pytest
 
 from domain.security.access import Operation, ResourceType
 from domain.security.principal import ANONYMOUS, Principal
+from interfaces.rest.serving.app import create_app
+from interfaces.rest.serving.gate import Gate
+from interfaces.rest.serving.guard import Guard
 from tests.fakes.admin import FakeAdmin, RestResponse, facts
 from tests.fakes.broker import FakeBroker
 
@@ -43,6 +46,11 @@ def test_an_unknown_method_is_405_with_the_allowed_ones(
             assert (response.status, response.body) == (405, b"")
         else:
             check_failure(response, 405, 405)
+
+
+@pytest.mark.parametrize(("method", "path"), [("OPTIONS", "*"), ("GET", "/v2"), ("GET", "/v2x")])
+def test_an_odd_path_is_not_found(admin: FakeAdmin, method: str, path: str) -> None:
+    check_failure(admin.request(method, path), 404, 404)
 
 
 def test_an_unknown_action_of_a_topic_is_404(admin: FakeAdmin) -> None:
@@ -143,6 +151,14 @@ def test_a_successful_request_is_one_log_line(admin: FakeAdmin) -> None:
     [(level, event, fields)] = admin.fake.events.lines
     assert (level, event, fields["status"]) == ("info", "request", 200)
     assert fields["error_codes"] == []
+
+
+def test_a_path_for_tests_names_the_option_that_serves_it(admin: FakeAdmin) -> None:
+    app = create_app(admin.admin, testing=False)
+    admin.gate = Gate(app, admin.admin, Guard(["127.0.0.1"], [], ()), admin.stopping)
+    refused = admin.post("/test/clock", {"advance_ms": 1})
+    check_failure(refused, 404, 404)
+    assert "--testing" in refused.json["message"]
 
 
 def test_responses_cannot_be_embedded_in_other_origins(admin: FakeAdmin) -> None:

@@ -15,6 +15,8 @@ ACCEPT = {"accept": "application/vnd.kafka.v2+json"}
         ("POST", "/topics/orders", JSON, f"POST {V3}/topics/orders/records"),
         ("POST", "/topics/orders/partitions/0", JSON, f"POST {V3}/topics/orders/records"),
         ("GET", "/topics", ACCEPT, f"GET {V3}/topics"),
+        ("GET", "/v2/topics", {}, f"GET {V3}/topics"),
+        ("POST", "/v2/topics/orders", {}, f"POST {V3}/topics/orders/records"),
         ("POST", "/consumers/g", JSON, f"GET {V3}/topics/{{topic_name}}/records"),
         ("GET", "/consumers/g/instances/i/records", {}, f"GET {V3}/topics/{{topic_name}}/records"),
     ],

@@ -45,6 +45,7 @@ def test_a_page_of_another_origin_may_read_nothing() -> None:
     other = "http://evil.example"
     for response in (preflight(admin, other), admin.get("/topics", {"origin": other})):
         assert "access-control-allow-origin" not in response.headers
+    assert preflight(admin, other).json["message"] == "Disallowed CORS origin"
 
 
 @pytest.mark.parametrize(
