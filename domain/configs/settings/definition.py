@@ -39,20 +39,24 @@ class Effect(Enum):
     BUILT = "yes"
     PARTLY = "in part"
     LATER = "not yet"
-    NONE = "none"
+    #: None, because
+    ONE_NODE = "there is one node"
+    ONE_PROCESS = "one process does this work"
+    NO_SEGMENTS = "there are no segment files"
+    NO_TIERS = "there is no tiered storage"
+    AT_ONCE = "changes are seen at once"
+    FLUSH = "the setting flush decides"
 
+    @property
+    def word(self) -> str:
+        return self.value if self in (Effect.BUILT, Effect.PARTLY, Effect.LATER) else "none"
 
-_SHORTFALLS = {
-    Effect.PARTLY: "has only part of its effect in this broker",
-    Effect.LATER: "has no effect in this broker",
-    Effect.NONE: "has no effect in this broker",
-}
-#: The end of the documentation of such a setting.
-_NOTES = {
-    Effect.PARTLY: "Partly supported.",
-    Effect.LATER: "Not built yet, no effect in Ottla.",
-    Effect.NONE: "Accepted, no effect in Ottla.",
-}
+    @property
+    def shortfall(self) -> str:
+        if self is Effect.PARTLY:
+            return "only part of its effect in this broker"
+        reason = "" if self is Effect.LATER else f": {self.value}"
+        return f"no effect in this broker{reason}"
 
 
 class Source(Enum):
@@ -149,12 +153,12 @@ class Definition:
         """The doc, and what is missing of its effect in this broker."""
         if self.effect is Effect.BUILT:
             return self.doc
-        return f"{self.doc} ({_NOTES[self.effect]})"
+        return f"{self.doc} (It has {self.effect.shortfall}.)"
 
     @property
     def warning(self) -> str:
         """For the client that sets it."""
-        return f"{self.name} {_SHORTFALLS[self.effect]}"
+        return f"{self.name} has {self.effect.shortfall}"
 
     def lacks_effect(self, text: str) -> bool:
         """Whether a client that sets this value would expect more than the broker does."""

@@ -85,9 +85,9 @@ def test_the_documentation_of_a_setting_without_effect_names_that() -> None:
     definitions = BrokerConfig.definitions
     assert "no effect" not in definitions["message.max.bytes"].documentation
     roll = definitions["log.roll.ms"].documentation
-    assert roll.endswith("(Not built yet, no effect in Ottla.)")
+    assert roll.endswith("(It has no effect in this broker.)")
     compacted = TOPIC_CONFIGS["cleanup.policy"].documentation
     assert "empty: nothing. A compacted topic refuses records without a key" in compacted
-    assert compacted.endswith("(Partly supported.)")
+    assert compacted.endswith("(It has only part of its effect in this broker.)")
     preallocate = definitions["log.preallocate"].documentation
-    assert preallocate.endswith("(Accepted, no effect in Ottla.)")
+    assert preallocate.endswith("(It has no effect in this broker: there are no segment files.)")
