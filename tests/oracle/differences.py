@@ -208,6 +208,12 @@ PRODUCE = (
         )
     ),
     Difference(
+        *("produce", "3-13", ("sizes: larger than a segment",)),
+        *(f"{_PRODUCED}.*", Words("RECORD_LIST_TOO_LARGE (18)"), Words("accepted")),
+        "There are no segment files: `max.message.bytes` alone limits a batch.",
+        ((f"{_PRODUCED}.error_code", 18, 0),),
+    ),
+    Difference(
         *("produce", "3-13", ("good batches: stored",)),
         *(f"{_FETCHED}.records[].*", Words("recomputed"), Words("as the producer sent it")),
         "The header's largest timestamp is trusted; here all records have a negative one.",

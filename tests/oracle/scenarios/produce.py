@@ -168,6 +168,11 @@ def sizes(run: ScenarioRun) -> None:
     run.send("one byte more", produce(topic, over))
     run.send("far more", produce(topic, record_batch(["x" * 5000])))
     run.send("small when compressed", produce(topic, record_batch(["x" * 5000], codec=GZIP)))
+    segment = 1 << 20
+    topic = run.topic("b", max_message_bytes=str(2 * segment), segment_bytes=str(segment))
+    beside = len(record_batch(["x" * 900_000])) - 900_000
+    for step, size in (("as large as a segment", segment), ("larger than a segment", segment + 1)):
+        run.send(step, produce(topic, record_batch(["x" * (size - beside)])))
 
 
 @scenario("produce")
@@ -178,6 +183,11 @@ def timestamps_out_of_range(run: ScenarioRun) -> None:
     run.send("two of four", produce(topic, record_batch(records)))
     strict = run.topic("b", message_timestamp_before_max_ms="1000")
     run.send("long ago", produce(strict, record_batch(["x", "y"])))
+    now = run.topic("c", message_timestamp_before_max_ms="0", message_timestamp_after_max_ms="0")
+    run.send("no time is allowed", produce(now, record_batch(["x"])))
+    run.send("no timestamp", produce(now, record_batch(["x"], timestamp=-1)))
+    past = run.topic("d", message_timestamp_after_max_ms="0")
+    run.send("the past", produce(past, record_batch(["x"])))
 
 
 @scenario("produce")
