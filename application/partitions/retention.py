@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from application.background.job import COMMIT, SLICE, Job
-from application.background.runner import Runner
+from application.background.runner import JobResult, Runner
 from application.partitions.trimming import Trimming
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
@@ -32,6 +33,17 @@ HEADERS_PER_STEP = 128
 PARTITIONS_PER_COMMIT = 100
 
 _NOT_LOADED = -1
+
+
+class Outlook(NamedTuple):
+    """What retention does next with a partition."""
+
+    partition_index: int
+    size_bytes: int
+    #: The largest of its oldest batch; None without a batch, or without a timestamp.
+    oldest_timestamp: int | None
+    #: The first check after this time removes that batch; None: no check, as things are.
+    expires_ms: int | None
 
 
 class _Found(NamedTuple):
@@ -76,6 +88,34 @@ class RetentionService:
 
     def start(self) -> None:
         self._background.every(self._interval_ms, self._expire)
+
+    def outlook(self, topic: Topic) -> JobResult[list[Outlook]]:
+        """Of the partitions that can be read."""
+        return self._background.run(self._outlook(topic), ends_when_abandoned=True)
+
+    def _outlook(self, topic: Topic) -> Job[list[Outlook]]:
+        found: list[Outlook] = []
+        for index in range(len(topic.partition_ids)):
+            with suppress(NotLeaderOrFollower, StorageFailed):
+                partition = yield from self._loaded(topic, index)
+                if partition is not None:
+                    found.append((yield from self._outlook_of(partition)))
+            yield SLICE
+        return found
+
+    def _outlook_of(self, partition: Partition) -> Job[Outlook]:
+        start_offset = partition.log_start_offset
+        headers = yield from self._headers(partition.partition_id, start_offset, 1)
+        size_bytes = partition.durable.size_bytes
+        if not headers:
+            return Outlook(partition.index, size_bytes, None, None)
+        oldest = _oldest(start_offset, RecordBatch(memoryview(headers[0])))
+        return Outlook(
+            partition.index,
+            size_bytes,
+            oldest.max_timestamp if oldest.max_timestamp >= 0 else None,
+            oldest.expires_ms(partition.config, self._clock.now_ms(), size_bytes),
+        )
 
     def _expire(self) -> Job[None]:
         known, self._oldest = self._oldest, {}  # forgets deleted partitions

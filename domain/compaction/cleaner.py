@@ -123,11 +123,11 @@ class Cleaner:
         stats = self.stats
         is_full = False
         for batch in batches_in(data):
-            is_full = not self._map.has_room(batch.count)
-            if is_full:
-                break
             opened = self._open(batch)
             if opened is not None:
+                is_full = not self._map.has_room(batch.count)
+                if is_full:
+                    break
                 self._map.add(opened[1])
             stats.map_messages_read += batch.count
             stats.map_bytes_read += batch.size_bytes

@@ -44,6 +44,14 @@ class Oldest(NamedTuple):
             log_bytes is None or log_bytes - self.size_bytes >= config.retention_bytes
         )
 
+    def expires_ms(self, config: TopicConfig, now_ms: int, log_bytes: int) -> int | None:
+        """When it is due to be removed; None: not before more records are appended."""
+        if 0 <= config.retention_bytes <= log_bytes - self.size_bytes:
+            return now_ms
+        if config.retention_ms < 0 or self.max_timestamp < 0:
+            return None
+        return self.max_timestamp + config.retention_ms + 1
+
 
 class Retention:
     """Gets the batches of a partition, from the oldest stored one on."""

@@ -12,6 +12,7 @@ from infrastructure.storage.engine import Storage
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.progress import Progress
 from interfaces.cli.storage.opened import NotABatch, batches, in_words, opened, stored_at
+from interfaces.terminal.progress import Line, bar
 
 #: The size of a commit: fast, and small enough for every engine.
 _COMMIT_BYTES = 32 << 20
@@ -101,7 +102,11 @@ class _Copying:
 
 def compact(parsed: argparse.Namespace) -> int:
     folder = stored_at(parsed.store)
-    with in_words():
-        before, after = folder.compact()
+    line = Line()
+    try:
+        with in_words():
+            before, after = folder.compact(lambda share: line.draw(bar("compact", share)))
+    finally:
+        line.clear()
     print(f"{folder.path}: {before:,} -> {after:,} bytes")
     return 0

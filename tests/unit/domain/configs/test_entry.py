@@ -7,7 +7,6 @@ from domain.configs.entry import ConfigEntry, broker_entry
 from domain.configs.group import describe_group_configs
 from domain.configs.settings.definition import Source
 from domain.configs.topic import describe_topic_configs
-from domain.configs.topic_table import TOPIC_CONFIGS
 
 
 def shown(entry: ConfigEntry) -> tuple[str | None, Source, list[tuple[str, str | None, str]]]:
@@ -84,10 +83,5 @@ def test_a_group_config_has_its_own_name_for_the_default() -> None:
 def test_the_documentation_of_a_setting_without_effect_names_that() -> None:
     definitions = BrokerConfig.definitions
     assert "no effect" not in definitions["message.max.bytes"].documentation
-    roll = definitions["log.roll.ms"].documentation
-    assert roll.endswith("(It has no effect in this broker.)")
-    compacted = TOPIC_CONFIGS["cleanup.policy"].documentation
-    assert "empty: nothing. A compacted topic refuses records without a key" in compacted
-    assert compacted.endswith("(It has only part of its effect in this broker.)")
     preallocate = definitions["log.preallocate"].documentation
     assert preallocate.endswith("(It has no effect in this broker: there are no segment files.)")

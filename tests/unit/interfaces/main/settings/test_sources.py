@@ -49,11 +49,11 @@ def test_warnings_name_settings_without_effect_with_the_reason_and_unknown_ones(
         "settings with no effect here: process.roles (there is one node)",
         "unknown settings: x",
     ]
-    changed = {"log.preallocate": "true", "log.cleanup.policy": "compact"}
+    changed = {"log.preallocate": "true", "log.index.interval.bytes": "5"}
     defaults = {"log.segment.bytes": "1073741824", "log.retention.ms": "-1"}
     assert load(changed | defaults).warnings == [
-        "settings with no effect here: log.cleanup.policy (in part); "
-        "log.preallocate (there are no segment files)"
+        "settings with no effect here: log.index.interval.bytes, log.preallocate (there are no "
+        "segment files)"
     ]
 
 
