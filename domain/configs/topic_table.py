@@ -13,7 +13,8 @@ from typing import Any
 from domain.configs.settings.definition import LONG_MAX, Definition, Effect, Kind, Value
 
 BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
-BUILT, PARTLY, LATER, ONE_NODE, _, NO_SEGMENTS, NO_TIERS, _, FLUSH = Effect
+BUILT, ONE_NODE, NO_SEGMENTS = Effect.BUILT, Effect.ONE_NODE, Effect.NO_SEGMENTS
+NO_TIERS, FLUSH = Effect.NO_TIERS, Effect.FLUSH
 
 #: Units of broker settings, by the end of their names; topic configs are in milliseconds.
 MS_IN = {"minutes": 60_000, "hours": 3_600_000}

@@ -37,8 +37,6 @@ class Effect(Enum):
     """Whether setting a value changes anything, so that no setting looks obeyed when it is not."""
 
     BUILT = "yes"
-    PARTLY = "in part"
-    LATER = "not yet"
     #: None, because
     ONE_NODE = "there is one node"
     ONE_PROCESS = "one process does this work"
@@ -49,14 +47,7 @@ class Effect(Enum):
 
     @property
     def word(self) -> str:
-        return self.value if self in (Effect.BUILT, Effect.PARTLY, Effect.LATER) else "none"
-
-    @property
-    def shortfall(self) -> str:
-        if self is Effect.PARTLY:
-            return "only part of its effect in this broker"
-        reason = "" if self is Effect.LATER else f": {self.value}"
-        return f"no effect in this broker{reason}"
+        return "yes" if self is Effect.BUILT else "none"
 
 
 class Source(Enum):
@@ -150,15 +141,15 @@ class Definition:
 
     @property
     def documentation(self) -> str:
-        """The doc, and what is missing of its effect in this broker."""
+        """The doc, and why the setting has no effect in this broker."""
         if self.effect is Effect.BUILT:
             return self.doc
-        return f"{self.doc} (It has {self.effect.shortfall}.)"
+        return f"{self.doc} (No effect in Ottla: {self.effect.value}.)"
 
     @property
     def warning(self) -> str:
         """For the client that sets it."""
-        return f"{self.name} has {self.effect.shortfall}"
+        return f"{self.name} has no effect in this broker: {self.effect.value}"
 
     def lacks_effect(self, text: str) -> bool:
         """Whether a client that sets this value would expect more than the broker does."""

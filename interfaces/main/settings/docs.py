@@ -37,10 +37,9 @@ admin client), for this broker or for all brokers. They are persisted and overri
 above, the one of this broker first. `ottla config show` does not open the store and does not show
 them; DescribeConfigs does.
 
-*Effect*: **yes**; **in part**, the text says which; **not yet**, it is stored and described, but
-not built; **none**, because of what follows: it is stored and described for the tools that set it.
+*Effect*: **yes**; or **none**, with the reason: it is stored and described for tools that set it.
 
-When a client sets a config without full effect, the broker logs `config_without_effect`, `ottla
+When a client sets a config without effect, the broker logs `config_without_effect`, `ottla
 topic` prints a line on stderr, a REST response has `warnings` ([rest.md](rest.md)), and
 DescribeConfigs has it in the documentation. Defaults cause no warning.
 """

@@ -84,4 +84,4 @@ def test_the_documentation_of_a_setting_without_effect_names_that() -> None:
     definitions = BrokerConfig.definitions
     assert "no effect" not in definitions["message.max.bytes"].documentation
     preallocate = definitions["log.preallocate"].documentation
-    assert preallocate.endswith("(It has no effect in this broker: there are no segment files.)")
+    assert preallocate.endswith("(No effect in Ottla: there are no segment files.)")
