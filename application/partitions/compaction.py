@@ -279,6 +279,7 @@ class CompactionService:
                 for replacement in decode_replacements(data):
                     if not (yield from self._replace(partition, replacement)):
                         return None
+                    yield SLICE
                 if isinstance(end, BrokerError):
                     raise end
                 if end is not None:
