@@ -109,6 +109,7 @@ def test_a_topic_has_consumers_and_partitions_and_more_are_added(console: Consol
     page = console.open("#/topics/orders/partitions", "orders")
     head = page.locator(".head")
     expect(head).to_contain_text(re.compile(r"6 partitions · 600 records · \d+ KiB"))
+    expect(head).to_contain_text(re.compile(r"oldest \d+ d.* · deletion is due"))
     expect(head).to_contain_text(re.compile("read by billing.*shipping"))
     expect(head.get_by_role("link", name="billing")).to_have_attribute("href", "#/groups/billing")
     rows = page.locator("tr[data-row]")
