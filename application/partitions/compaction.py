@@ -178,12 +178,12 @@ class CompactionService:
             if self._cleaner is None:
                 self._cleaner = self._make_cleaner()
             stats = yield from self._cleaner.clean(found)
-        except BrokerError as failure:
+        except Exception as failure:  # also a bug: the other logs are compacted
             self._events.warning(
                 "log_compaction_failed",
                 topic=partition.topic,
                 partition=partition.index,
-                error=failure.message,
+                error=failure.message if isinstance(failure, BrokerError) else failure,
             )
             return False
         if stats is None:
