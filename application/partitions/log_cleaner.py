@@ -74,6 +74,7 @@ class LogCleaner:
     def clean(self, found: LogToClean) -> Job[CleanerStats | None]:
         """None if it was cut. Raises StorageFailed."""
         partition = found.partition
+        trimmed_before = partition.trimmed_bytes
         job = yield from self._job(found)
         work = None
         if self._workers is not None and found.size_bytes > SMALL_LOG_BYTES:
@@ -84,7 +85,11 @@ class LogCleaner:
             end = yield from self._clean_there(partition, work)
         if end is None or not self._goes_on(partition):
             return None
-        partition.cleaned_up_to(end.end_offset, end.stats.bytes_written)
+        # The pass may have counted what was trimmed meanwhile. If not, the log looks dirtier than it
+        # is, and the next pass comes early.
+        trimmed_bytes = partition.trimmed_bytes - trimmed_before
+        clean_bytes = max(end.stats.bytes_written - trimmed_bytes, 0)
+        partition.cleaned_up_to(end.end_offset, clean_bytes)
         self._commits.touch(partition)
         return end.stats if (yield COMMIT) is None else None
 

@@ -1,0 +1,39 @@
+"""One pass over a log, beside changes of the log; most are in test_compaction.py."""
+
+from __future__ import annotations
+
+import pytest
+
+from application.partitions.delete_records import RecordsToDelete
+from tests.unit.application.partitions.test_compaction import (
+    FakeWorker,
+    append,
+    compact,
+    passes,
+    records,
+    with_worker,
+)
+
+
+def test_records_that_are_deleted_during_a_pass_do_not_count_as_clean(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The worker has counted all of them before."""
+    worker = FakeWorker()
+    fake = with_worker(worker, monkeypatch, cleanup_policy="compact,delete")
+    append(fake, *"defghijklmnopqrstuvwxyz")
+    following = worker.next
+
+    def delete_first() -> object:
+        monkeypatch.setattr(worker, "next", following)
+        fake.broker.messages.delete_records.delete([RecordsToDelete("t", 0, 50)])
+        return following()
+
+    monkeypatch.setattr(worker, "next", delete_first)
+    compact(fake)
+    partition = fake.partition()
+    assert (partition.log_start_offset, len(passes(fake))) == (50, 1)
+    assert partition.cleaned.size_bytes <= partition.durable.size_bytes == len(fake.stored())
+    append(fake, *"aaaa")
+    compact(fake)
+    assert [offset for offset, _ in records(fake)] == [50, 51, 52, 55, 56]
