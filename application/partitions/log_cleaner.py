@@ -85,8 +85,7 @@ class LogCleaner:
             end = yield from self._clean_there(partition, work)
         if end is None or not self._goes_on(partition):
             return None
-        # The pass may have counted what was trimmed meanwhile. If not, the log looks dirtier than it
-        # is, and the next pass comes early.
+        # The pass may have counted what was trimmed meanwhile. If not, the next one is early.
         trimmed_bytes = partition.trimmed_bytes - trimmed_before
         clean_bytes = max(end.stats.bytes_written - trimmed_bytes, 0)
         partition.cleaned_up_to(end.end_offset, clean_bytes)
@@ -127,6 +126,8 @@ class LogCleaner:
         try:
             while True:
                 part: WorkerPart[CleaningEnd] = yield work.next()
+                if not self._goes_on(partition):
+                    return None
                 data, end = part
                 for replacement in decode_replacements(data):
                     if not (yield from self._replace(partition, replacement)):
@@ -146,6 +147,10 @@ class LogCleaner:
         while not cleaner.is_done:
             if not self._goes_on(partition):
                 return None
+            pause_ms = throttle.pause_ms(cleaner.stats, self._clock.monotonic_ms())
+            if pause_ms:
+                yield self._after(pause_ms)
+                continue
             question = job.partition_id, cleaner.position, cleaner.end_offset, READ_BYTES_HERE, True
             try:
                 data = self._log.read(*question)
@@ -155,8 +160,7 @@ class LogCleaner:
             replacement = cleaner.advance(data)
             if replacement is not None and not (yield from self._replace(partition, replacement)):
                 return None
-            pause_ms = throttle.pause_ms(cleaner.stats, self._clock.monotonic_ms())
-            yield self._after(pause_ms) if pause_ms else SLICE
+            yield SLICE
         return CleaningEnd(cleaner.stats, cleaner.end_offset)
 
     def _after(self, pause_ms: int) -> Pending[None]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from application.background.worker import WorkerPart
+from application.partitions.cleaning import LONGEST_PAUSE_MS, CleaningEnd
 from application.partitions.delete_records import RecordsToDelete
+from application.ports.pending import Pending
 from tests.unit.application.partitions.test_compaction import (
     FakeWorker,
     append,
     compact,
+    compacting,
     passes,
     records,
     with_worker,
@@ -37,3 +41,26 @@ def test_records_that_are_deleted_during_a_pass_do_not_count_as_clean(
     append(fake, *"aaaa")
     compact(fake)
     assert [offset for offset, _ in records(fake)] == [50, 51, 52, 55, 56]
+
+
+def test_a_worker_that_replaces_nothing_is_stopped_when_the_topic_is_deleted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    worker = FakeWorker()
+    fake = with_worker(worker, monkeypatch)
+    part: Pending[WorkerPart[CleaningEnd]] = Pending()
+    monkeypatch.setattr(worker, "next", lambda: part)
+    compact(fake)
+    fake.broker.topics.delete_topics.delete([fake.existing()])
+    fake.run()
+    part.resolve(WorkerPart(b""))
+    assert worker.is_closed
+
+
+def test_a_slow_pass_ends_soon_after_its_topic_is_deleted() -> None:
+    fake = compacting({"log_cleaner_io_max_bytes_per_second": "1"})
+    append(fake, *"aaaa")
+    compact(fake)
+    fake.broker.topics.delete_topics.delete([fake.existing()])
+    fake.scheduler.advance(LONGEST_PAUSE_MS)
+    assert fake.broker.compaction.metrics.since_last_run_ms <= LONGEST_PAUSE_MS
