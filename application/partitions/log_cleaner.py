@@ -1,7 +1,7 @@
 """LogCleaner: one pass of compaction over a log.
 
 A worker process reads the log and computes; here its replacements are staged, one in each commit. A
-small log is compacted here, in slices, and any log if no worker can start.
+small log without compression is compacted here, in slices, and any log if no worker can start.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from application.partitions.cleaning import (
     decode_replacements,
     make_codecs,
 )
+from application.partitions.headers import first_batch
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
@@ -77,7 +78,7 @@ class LogCleaner:
         trimmed_before = partition.trimmed_bytes
         job = yield from self._job(found)
         work = None
-        if self._workers is not None and found.size_bytes > SMALL_LOG_BYTES:
+        if self._workers is not None and not (yield from self._is_small(found)):
             work = self._workers.start(job, self._log)
         if work is None:
             end = yield from self._clean_here(partition, job)
@@ -91,6 +92,20 @@ class LogCleaner:
         partition.cleaned_up_to(end.end_offset, clean_bytes)
         self._commits.touch(partition)
         return end.stats if (yield COMMIT) is None else None
+
+    def _is_small(self, found: LogToClean) -> Job[bool]:
+        """A batch that is large or compressed would block the loop for too long."""
+        if found.size_bytes > SMALL_LOG_BYTES:
+            return False
+        partition = found.partition
+        large = yield from first_batch(
+            self._log,
+            partition.partition_id,
+            partition.log_start_offset,
+            found.first_uncleanable_offset,
+            lambda batch: batch.size_bytes > READ_BYTES_HERE or batch.codec > 0,
+        )
+        return large is None
 
     def _job(self, found: LogToClean) -> Job[CleaningJob]:
         config, partition = self._config, found.partition

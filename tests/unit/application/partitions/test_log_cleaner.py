@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from application.background.worker import WorkerPart
+from application.partitions import log_cleaner
 from application.partitions.cleaning import LONGEST_PAUSE_MS, CleaningEnd
 from application.partitions.delete_records import RecordsToDelete
 from application.ports.pending import Pending
+from tests.fakes.batches import ZSTD, record_batch
 from tests.unit.application.partitions.test_compaction import (
     FakeWorker,
     append,
@@ -17,6 +19,29 @@ from tests.unit.application.partitions.test_compaction import (
     records,
     with_worker,
 )
+
+
+@pytest.mark.parametrize(
+    "batch, jobs",
+    [
+        (record_batch(["v"], codec=ZSTD), 1),
+        (record_batch(["v" * log_cleaner.READ_BYTES_HERE]), 1),
+        (record_batch(["v"]), 0),
+    ],
+    ids=["compressed", "large", "neither"],
+)
+def test_a_small_log_needs_a_worker_for_a_batch_that_takes_long(
+    batch: bytearray, jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = FakeWorker()
+    fake = with_worker(worker, monkeypatch, cleanup_policy="delete")
+    monkeypatch.undo()  # of the size of a small log
+    fake.appended(batch)
+    append(fake, "a")
+    topic = fake.existing()
+    fake.broker.catalog.put(topic.configured({**topic.configs, "cleanup.policy": "compact"}))
+    compact(fake)
+    assert (len(worker.jobs), len(passes(fake))) == (jobs, 1)
 
 
 def test_records_that_are_deleted_during_a_pass_do_not_count_as_clean(
