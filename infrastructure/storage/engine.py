@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 from application.ports.commit import Commit
 from application.ports.log_store import LogStore
+from application.ports.reserve import Reserve
 from application.ports.state_store import StateStore
 from infrastructure.storage.flush import Flush
 
@@ -72,6 +73,8 @@ class Storage:
     room: Callable[[], StoreRoom] | None = None
     #: Raises StorageFailed. None in simulations.
     take_snapshot: Callable[[], StoreSnapshot] | None = None
+    #: None in memory.
+    reserve: Reserve | None = None
 
 
 class StoreBeside(Protocol):

@@ -20,12 +20,13 @@ from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.folder_lock import LOCK_FILE, FolderLock
 from infrastructure.storage.lmdb.inspection import DATA_FILE, page_problem
 from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, RecoveryPoint, sync_folder
+from infrastructure.storage.lmdb.reserve import RESERVE_FILE
 
 #: Left by a compaction that was killed; the next one replaces it.
 COMPACT_FILE = "compact.mdb"
 _OF_A_NEW_STORE = {
     *(DATA_FILE, "lock.mdb", "new.mdb", "new.mdb-lock"),
-    *(LOCK_FILE, UNSYNCED_FILE),
+    *(LOCK_FILE, UNSYNCED_FILE, RESERVE_FILE),
 }
 
 _CLOSED = (
