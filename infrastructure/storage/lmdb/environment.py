@@ -74,6 +74,7 @@ class LmdbEnvironment:
         "read_only", "recovery_point", "reserve", "reserved", "rows", "store_id", "timestamps",
     )  # fmt: skip
 
+    env: lmdb.Environment
     batches: _Database
     timestamps: _Database
     rows: _Database
