@@ -75,6 +75,8 @@ class Storage:
     take_snapshot: Callable[[], StoreSnapshot] | None = None
     #: None in memory.
     reserve: Reserve | None = None
+    #: To be called now and then: commits fail when the file of the store was removed.
+    check_file: Callable[[], None] | None = None
 
 
 class StoreBeside(Protocol):

@@ -13,6 +13,7 @@ it is done, what it has synced is the new recovery point. What survives what: se
 from __future__ import annotations
 
 import errno
+import os
 import threading
 from collections.abc import Callable
 from struct import error as StructError
@@ -68,9 +69,9 @@ class WritePass:
         self.abort()
         self._release_reserve(error)
 
-    def lose(self, error: lmdb.Error | OSError) -> None:
+    def lose(self, error: Refusal, what: str = "could not flush; restart the broker") -> None:
         """An fsync in the thread failed: commits that were acknowledged may be lost."""
-        self._lost = storage_failed("could not flush; restart the broker", error)
+        self._lost = storage_failed(what, error)
 
     @property
     def is_lost(self) -> bool:
@@ -171,6 +172,16 @@ class LmdbCommit:
         if self._pass.txn is not None:
             self._unflushed = True
         done(self._pass.commit())
+
+    def check_file(self) -> None:
+        """Commits to a file without a name succeed, and are lost with the process."""
+        data_file = self._environment.data_file
+        try:
+            os.stat(data_file)
+        except (FileNotFoundError, NotADirectoryError):
+            self._pass.lose(f"{data_file} was removed", "is lost; stop the broker")
+        except OSError:
+            pass  # it may be there
 
     def start_flush(self) -> None:
         """Starts an fsync of all commits, unless there is none or one is running.

@@ -62,6 +62,7 @@ def _open(
         ),
         take_snapshot,
         environment.reserve,
+        commit.check_file,
     )
 
 

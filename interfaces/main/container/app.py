@@ -16,7 +16,7 @@ from domain.errors import StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.observability.loop_lag import LoopLag
 from infrastructure.observability.request_log import StructuredRequestLog
-from infrastructure.scanning.scan_worker import ScanProcesses
+from infrastructure.scanning.worker_processes import WorkerProcesses
 from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.kafka.connections.listener import Listener
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 STRAYS_AFTER_MS = 200
 #: For committed offsets in a file, before the listeners open.
 LOADING_PATIENCE_S = 5.0
+CHECK_FILE_MS = 5000
 
 
 class App:
@@ -72,7 +73,12 @@ class App:
         self.storage = adapters.storage()
         if self.storage.info.power_cut is not None:
             events.warning("power_cut_detected", detail=self.storage.info.power_cut)
-        self._scan_workers = ScanProcesses(loop, self.storage.info.path, events)
+        folder = self.storage.info.path
+        self._scan_workers = WorkerProcesses(loop, folder, events)
+        #: In memory a worker would have to request all data from this process.
+        self._cleaning_workers = (
+            None if folder is None else WorkerProcesses(loop, folder, events, 1)
+        )
         try:
             self._make(settings, adapters)
         except BaseException:
@@ -99,7 +105,11 @@ class App:
             events=events,
         )
         self.broker = make_broker(
-            core, self._offset_repository, adapters.authorizer(), self._scan_workers
+            core,
+            self._offset_repository,
+            adapters.authorizer(),
+            self._scan_workers,
+            self._cleaning_workers,
         )
         request_log = StructuredRequestLog(
             events, config.log_requests, config.log_requests_slow_ms, config.log_requests_sample
@@ -177,23 +187,25 @@ class App:
         self._metrics.start_sending(self._scheduler.from_thread, self._events)
         self.broker.background.after_ms(STRAYS_AFTER_MS, self._name_strays)
         if self.storage.start_flush is not None:
-            self._flush_now_and_then(self.storage.start_flush)
+            self._now_and_then(self._flush_interval_ms, self.storage.start_flush)
+        if self.storage.check_file is not None:
+            self._now_and_then(CHECK_FILE_MS, self.storage.check_file)
 
     def _name_strays(self) -> None:
         strays = stray_partitions(self.storage.log, self._topics, self.broker.catalog)
         if strays:
             self._events.warning("stray_partitions_found", partition_ids=strays)
 
-    def _flush_now_and_then(self, start_flush: Callable[[], None]) -> None:
-        def flush() -> None:
-            # First, so that a failure does not end the flushes.
-            self.broker.background.after_ms(self._flush_interval_ms, flush)
+    def _now_and_then(self, interval_ms: int, call: Callable[[], None]) -> None:
+        def again() -> None:
+            # First, so that a failure is not the end.
+            self.broker.background.after_ms(interval_ms, again)
             try:
-                start_flush()
+                call()
             except StorageFailed as failure:
                 self._events.warning("flush_failed", error=failure)
 
-        self.broker.background.after_ms(self._flush_interval_ms, flush)
+        self.broker.background.after_ms(interval_ms, again)
 
     def when_unusable(self, call: Callable[[StorageUnusable], None]) -> None:
         """Calls when committed offsets turn out to belong to another broker."""
@@ -215,13 +227,18 @@ class App:
         if self._when_unusable is not None:
             self._when_unusable(failure)
 
+    def _close_workers(self) -> None:
+        self._scan_workers.close()
+        if self._cleaning_workers is not None:
+            self._cleaning_workers.close()
+
     async def drain(self, timeout_seconds: float) -> bool:
         for listener in self.listeners:
             listener.stop_accepting()
         both = (self._shared.drain(timeout_seconds), self.admin.drain(timeout_seconds))
         in_time = all(await asyncio.gather(*both))
         self.broker.stop_upkeep()
-        self._scan_workers.close()
+        self._close_workers()
         done: asyncio.Future[StorageFailed | None] = asyncio.get_running_loop().create_future()
         self.broker.snapshot_all(done.set_result)
         failure = await done
@@ -230,7 +247,7 @@ class App:
         return in_time
 
     def close(self) -> None:
-        self._scan_workers.close()
+        self._close_workers()
         if self._testing is not None:
             self._testing.delete_snapshots()
         if self._admin is not None:
