@@ -65,6 +65,7 @@ _TURN_ROW = b"store\0turn"
 
 #: Prefix and suffix.
 SNAPSHOT_FILES = "snapshot-", ".mdb"
+COMPACT_FILE = "compact.mdb"
 
 
 class LmdbEnvironment:
@@ -125,7 +126,7 @@ class LmdbEnvironment:
         self.recovery_point = RecoveryPoint(self.folder)
         self._recover()
         if not self.read_only:
-            _remove_snapshots(self.folder)
+            _remove_left_over(self.folder)
             if not holds_a_store(self.folder):
                 if not self.reserve.make():
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -357,7 +358,7 @@ def _there_is_room_for(size_bytes: int) -> bool:
     return True
 
 
-def _remove_snapshots(folder: Path) -> None:
-    """Of a broker that was killed."""
-    for left_over in folder.glob("*".join(SNAPSHOT_FILES)):
-        left_over.unlink()
+def _remove_left_over(folder: Path) -> None:
+    """Of a broker, or a compaction, that was killed."""
+    for left_over in (*folder.glob("*".join(SNAPSHOT_FILES)), folder / COMPACT_FILE):
+        left_over.unlink(missing_ok=True)
