@@ -20,13 +20,18 @@ def read_varlong(buffer: bytes | memoryview, position: int) -> tuple[int, int]:
 
 def varlong(value: int) -> bytes:
     """The shortest encoding; an int32 is encoded alike."""
-    rest = (value << 1) ^ (value >> 63)
+    rest = zigzag(value)
     encoded = bytearray()
     while rest > 0x7F:
         encoded.append(rest & 0x7F | 0x80)
         rest >>= 7
     encoded.append(rest)
     return bytes(encoded)
+
+
+def zigzag(value: int) -> int:
+    """The sign in the lowest bit."""
+    return (value << 1) ^ (value >> 63)
 
 
 def _read(buffer: bytes | memoryview, position: int, bits: int) -> tuple[int, int]:
