@@ -10,6 +10,7 @@ reserve then.
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -56,13 +57,15 @@ class Reserve:
 
     def make(self) -> bool:
         """False if the disk has no room for it."""
-        try:
-            allocate(self._file, 0, RESERVE_BYTES)
-        except OSError:
-            self.remove()
-            return False
-        self.is_released = False
-        return True
+        for _ in range(2):  # another user may own the first one
+            try:
+                allocate(self._file, 0, RESERVE_BYTES)
+            except OSError:
+                self.remove()
+            else:
+                self.is_released = False
+                return True
+        return False
 
     def remove(self) -> bool:
         """False: there is none."""
@@ -114,9 +117,14 @@ def allocate(file: Path, start: int, size_bytes: int, create: int = os.O_CREAT) 
     """
     descriptor = os.open(file, os.O_RDWR | create | os.O_CLOEXEC, 0o600)
     try:
-        if hasattr(os, "posix_fallocate"):
+        try:
             os.posix_fallocate(descriptor, start, size_bytes)
             return
+        except AttributeError:
+            pass  # macOS
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise
         there = max(start, os.fstat(descriptor).st_size)
         missing = bytes(max(0, start + size_bytes - there))
         if os.pwrite(descriptor, missing, there) < len(missing):

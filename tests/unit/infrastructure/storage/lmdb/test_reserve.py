@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,3 +117,20 @@ def test_on_a_full_disk_a_new_store_is_refused_in_one_line(disk: Path) -> None:
         open_storage(f"lmdb://{disk}/store", "commit")
 
     assert [file.name for file in (disk / "store").iterdir()] == ["ottla.lock"]
+
+
+@pytest.mark.parametrize("error", [AttributeError(), OSError(errno.EOPNOTSUPP, "Not supported")])
+def test_where_a_system_allocates_nothing_the_reserve_is_written(
+    disk: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def refused(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(os, "posix_fallocate", refused)
+    storage = opened(disk / "store", "commit")
+
+    assert (disk / "store" / RESERVE_FILE).stat().st_blocks * 512 == RESERVE_BYTES
+    append_until_full(storage)
+    fill(disk)
+    drop_all(storage)
+    assert storage.reserve is not None and storage.reserve.admits(1_000_000)
