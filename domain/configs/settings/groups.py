@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.configs.settings.definition import Kind, setting
+from domain.configs.settings.definition import Effect, Kind, setting
 
 BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
 
@@ -162,8 +162,8 @@ class GroupSettings:
         "group.consumer.regex.refresh.interval.ms",
         INT,
         600000,
-        "How often Kafka resolves subscriptions by regular expression; here they see new topics at "
-        "once.",
+        "How often Kafka resolves subscriptions by regular expression.",
         minimum=10000,
         unit="ms",
+        effect=Effect.AT_ONCE,
     )
