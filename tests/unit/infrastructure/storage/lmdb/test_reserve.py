@@ -13,6 +13,7 @@ from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.flush import Flush
+from infrastructure.storage.lmdb.folder import LmdbFolder
 from infrastructure.storage.lmdb.reserve import RESERVE_BYTES, RESERVE_FILE
 from tests.contract.batches import batch
 from tests.fakes.small_disk import fill, needs_a_mount, small_disk
@@ -63,6 +64,8 @@ def test_on_a_completely_full_disk_deletions_succeed_and_make_room(
     assert reserve.admits(1_000_000)
     storage.log.append(2, 0, batch(0, size_bytes=1_000_000))
     assert committed(storage)
+    storage.commit.close()
+    assert LmdbFolder(disk / "store").check_pages() is None
 
 
 def test_records_that_are_admitted_before_a_commit_share_the_room(disk: Path) -> None:
