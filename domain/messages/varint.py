@@ -20,13 +20,22 @@ def read_varlong(buffer: bytes | memoryview, position: int) -> tuple[int, int]:
 
 def varlong(value: int) -> bytes:
     """The shortest encoding; an int32 is encoded alike."""
-    rest = (value << 1) ^ (value >> 63)
+    if 0 <= value < len(_SMALL):  # hot path
+        return _SMALL[value]
+    return varuint((value << 1) ^ (value >> 63))
+
+
+def varuint(value: int) -> bytes:
+    """Without a sign, as in flexible versions of messages."""
     encoded = bytearray()
-    while rest > 0x7F:
-        encoded.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    encoded.append(rest)
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    encoded.append(value)
     return bytes(encoded)
+
+
+_SMALL = tuple(varuint(value << 1) for value in range(128))
 
 
 def _read(buffer: bytes | memoryview, position: int, bits: int) -> tuple[int, int]:
