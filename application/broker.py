@@ -45,6 +45,7 @@ from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
 from application.topics.metadata import MetadataService
+from application.topics.offsets_topic import OffsetsTopicSetup
 from application.topics.partitions import CreatePartitionsService
 from application.topics.replicas import ReplicasService
 from domain.configs.broker import BrokerConfig
@@ -124,6 +125,7 @@ class Broker:
     dropping: Dropping
     trimming: Trimming
     producer_expiry: ProducerExpiry
+    offsets_topic: OffsetsTopicSetup
     background: Runner
 
     def start_upkeep(self) -> None:
@@ -133,6 +135,7 @@ class Broker:
         self.producer_expiry.start()
         self.groups.offset_cleanup.start()
         self.groups.offset_expiry.start()
+        self.offsets_topic.start()
         self.groups.offsets.on_loaded(self._begin_sessions)
 
     def _begin_sessions(self) -> None:

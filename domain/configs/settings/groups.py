@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.configs.settings.definition import Kind, setting
+from domain.configs.settings.definition import Effect, Kind, setting
 
 BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
 
@@ -16,6 +16,47 @@ class GroupSettings:
         "the data folder), sqlite:///a/file, or postgresql://user@host/database; not set: with "
         "the records.",
         sensitive=True,
+    )
+    offsets_topic: str = setting(
+        "offsets.topic",
+        STRING,
+        "off",
+        "Whether committed offsets and classic groups are also records of the internal topic "
+        "__consumer_offsets.",
+        choices=("on", "off"),
+    )
+    offsets_topic_num_partitions: int = setting(
+        "offsets.topic.num.partitions",
+        INT,
+        50,
+        "Partitions of __consumer_offsets, when it is created.",
+        minimum=1,
+    )
+    offsets_topic_segment_bytes: int = setting(
+        "offsets.topic.segment.bytes",
+        INT,
+        104857600,
+        "The config segment.bytes of __consumer_offsets, when it is created.",
+        minimum=1,
+        unit="bytes",
+    )
+    offsets_topic_replication_factor: int = setting(
+        "offsets.topic.replication.factor",
+        INT,
+        3,
+        "Replicas of __consumer_offsets; one broker has one.",
+        minimum=1,
+        effect=Effect.NONE,
+        actual=1,
+    )
+    offsets_topic_compression_codec: int = setting(
+        "offsets.topic.compression.codec",
+        INT,
+        0,
+        "How Kafka compresses the records of __consumer_offsets.",
+        minimum=0,
+        maximum=4,
+        effect=Effect.NONE,
     )
     offset_metadata_max_bytes: int = setting(
         "offset.metadata.max.bytes",
