@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 
@@ -73,7 +74,7 @@ def records(address: Address) -> list[tuple[bytes, bytes | None]]:
         found.append((message.key(), message.value()))
 
 
-def printed(address: Address, jars: Path, formatter: str) -> list[dict[str, object]]:
+def printed(address: Address, jars: Path, formatter: str) -> list[dict[str, Any]]:
     """What one of Kafka's formatters prints of the records of its kind, in order."""
     tool = ["java", "-cp", f"{jars}/*", "org.apache.kafka.tools.consumer.ConsoleConsumer"]
     place = ["--bootstrap-server", f"{address.host}:{address.port}", "--topic", TOPIC]
@@ -81,7 +82,7 @@ def printed(address: Address, jars: Path, formatter: str) -> list[dict[str, obje
     command = [*tool, *place, *named, "--from-beginning", "--timeout-ms", "4000"]
     output = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     decode = json.JSONDecoder().raw_decode
-    found: list[dict[str, object]] = []
+    found: list[dict[str, Any]] = []
     at = output.find("{")
     while at >= 0:
         line, end = decode(output, at)
