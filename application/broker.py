@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from application.background.runner import Runner
+from application.cluster import ClusterService
 from application.configs.alter import AlterConfigsService
 from application.configs.describe import DescribeConfigsService
 from application.groups.configs import GroupConfigs
@@ -20,6 +21,7 @@ from application.groups.offset_fetch import OffsetFetchService
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.groups.reset import ResetOffsetsService
+from application.partitions.compaction import CompactionService
 from application.partitions.delete_records import DeleteRecordsService
 from application.partitions.fetch import FetchService
 from application.partitions.fetch_sessions import FetchSessions
@@ -29,6 +31,7 @@ from application.partitions.log_dirs import LogDirsService
 from application.partitions.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.partitions.produce import ProduceService
 from application.partitions.producer_expiry import ProducerExpiry
+from application.partitions.retention import RetentionService
 from application.partitions.trimming import Trimming
 from application.ports.authorizer import Authorizer
 from application.ports.partition_repository import PartitionRepository
@@ -114,6 +117,7 @@ class Broker:
     authorizer: Authorizer
     quotas: Quotas
     placement: Placement
+    cluster: ClusterService
     catalog: Catalog
     commits: Commits
     partitions: PartitionRepository
@@ -124,6 +128,8 @@ class Broker:
     reset: ResetService
     dropping: Dropping
     trimming: Trimming
+    compaction: CompactionService
+    retention: RetentionService
     producer_expiry: ProducerExpiry
     offsets_topic: OffsetsTopicSetup
     background: Runner
@@ -132,6 +138,8 @@ class Broker:
         """Starts the background jobs."""
         self.dropping.start()
         self.trimming.start()
+        self.compaction.start()
+        self.retention.start()
         self.producer_expiry.start()
         self.groups.offset_cleanup.start()
         self.groups.offset_expiry.start()

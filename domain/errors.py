@@ -13,7 +13,10 @@
         UnknownTopicOrPartition  UnknownTopicId  InvalidTopic  TopicAlreadyExists
         InvalidPartitions  InvalidReplicationFactor  InvalidReplicaAssignment
         InvalidConfig  TopicDeletionDisabled  PolicyViolation
-        ElectionNotNeeded  NoReassignmentInProgress
+        ElectionNotNeeded  NoReassignmentInProgress  LogDirNotFound
+      cluster
+        InvalidUpdateVersion           of a feature
+        BrokerIdNotRegistered
       produce
         CorruptMessage  MessageTooLarge  InvalidRecord  InvalidTimestamp
         InvalidRequiredAcks  UnsupportedCompressionType
@@ -153,6 +156,18 @@ class ElectionNotNeeded(BrokerError):
 
 
 class NoReassignmentInProgress(BrokerError):
+    pass
+
+
+class LogDirNotFound(BrokerError):
+    pass
+
+
+class InvalidUpdateVersion(BrokerError):
+    pass
+
+
+class BrokerIdNotRegistered(BrokerError):
     pass
 
 

@@ -1,8 +1,8 @@
 """The entry point of the executable that scripts/release builds.
 
 The broker starts processes of its own as `python -P -m MODULE` and `python -P -c CODE`
-(infrastructure/scanning/scan_worker.py, interfaces/embed/broker.py), by sys.executable, which is
-this program: so it has these two options of Python.
+(infrastructure/scanning/worker_processes.py, interfaces/embed/broker.py), by sys.executable, which
+is this program: so it has these two options of Python.
 """
 
 from __future__ import annotations

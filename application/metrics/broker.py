@@ -9,6 +9,7 @@ from application.metrics.families import jmx, others, own
 from application.metrics.families import kafka_exporter as exporter
 from application.metrics.families.family import Reading
 from application.ports.clock import Clock
+from domain.partitions.retention import Reason
 
 
 class BrokerReadings:
@@ -38,5 +39,7 @@ class BrokerReadings:
         yield own.TOPICS, [((), len(broker.catalog))]
         yield own.COMMIT_WAITERS, [((), broker.commits.waiters.histogram())]
         yield own.WAITING_FETCHES, [((), broker.messages.fetch.waiting)]
+        expired = broker.retention.expired_bytes
+        yield own.EXPIRED_BYTES, [((reason.value,), expired[reason]) for reason in Reason]
         yield own.FETCH_SESSIONS, [((), len(broker.messages.fetch_sessions))]
         yield own.PENDING_OFFSET_COMMITS, [((), broker.groups.offsets.pending_commits)]

@@ -215,8 +215,12 @@ class FetchService:
         return topic
 
     def release(self) -> None:
-        """The broker is stopping: completes all delayed fetches with the available records."""
+        """The broker is stopping."""
         self._draining = True
+        self.end_waiting()
+
+    def end_waiting(self) -> None:
+        """Completes all delayed fetches with the available records."""
         for operation in self._purgatory.release_all():
             operation.finish()
 

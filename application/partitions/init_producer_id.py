@@ -34,10 +34,6 @@ class InitProducerIdService(Aggregates[None, int]):
         """All ids that producers may have are below it."""
         return self._block_end
 
-    def start_at(self, producer_id: int) -> None:
-        """Gives no id below it: producers may have ids that the restored store does not know."""
-        self._next = self._block_end = max(self._block_end, producer_id)
-
     def new_producer_id(self) -> int | Pending[int | StorageFailed]:
         if self._next < self._block_end and not self._waiting:
             self._next += 1

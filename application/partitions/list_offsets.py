@@ -140,7 +140,7 @@ class ListOffsetsService:
                 batch = RecordBatch(memoryview(header))
                 if batch.last_offset >= end:
                     return NOTHING_FOUND
-                if batch.max_timestamp >= timestamp:
+                if batch.max_timestamp >= timestamp and batch.count:
                     whole = yield from self._batch(partition, batch.last_offset)
                     if whole is not None:
                         # Now: the log start may have moved.
@@ -155,18 +155,18 @@ class ListOffsetsService:
 
     def _largest(self, partition: Partition, end: int) -> Job[FoundOffset]:
         """The record with the largest timestamp."""
-        offset = partition.durable.max_timestamp_offset
+        offset, timestamp = partition.durable.max_timestamp_offset, partition.durable.max_timestamp
+        if timestamp == NO_TIMESTAMP:
+            return NOTHING_FOUND
         if offset >= partition.log_start_offset:
             batch = yield from self._batch(partition, offset)
             first = partition.log_start_offset
-            if batch is not None and batch.base_offset >= first:
+            if batch is not None and batch.base_offset >= first and _has(batch, timestamp):
                 return _largest_in(batch, first, self._compression) or NOTHING_FOUND
-        if not partition.log_start_offset:
-            return NOTHING_FOUND
         return (yield from self._largest_left(partition, end))
 
     def _largest_left(self, partition: Partition, end: int) -> Job[FoundOffset]:
-        """Reads all headers: the record that had the largest timestamp may be deleted."""
+        """Reads all headers: the record that had the largest timestamp is deleted, or compacted."""
         position, best, best_timestamp = partition.log_start_offset, -1, NO_TIMESTAMP
         while True:
             headers = yield from self._headers(partition, position)
@@ -175,7 +175,7 @@ class ListOffsetsService:
                 if batch.last_offset >= end:
                     headers = []
                     break
-                timestamp = batch.max_timestamp
+                timestamp = batch.max_timestamp if batch.count else NO_TIMESTAMP
                 if batch.base_offset < partition.log_start_offset:  # some records are deleted
                     timestamp = (
                         yield from self._largest_of(partition, batch.last_offset)
@@ -212,6 +212,11 @@ def _loaded(read: Callable[[], T]) -> Job[T]:
             return read()
         except NotInMemory as later:
             yield later.loading
+
+
+def _has(batch: RecordBatch, timestamp: int) -> bool:
+    """Compaction may have removed the record that had it."""
+    return batch.max_timestamp == timestamp and batch.count > 0
 
 
 def _largest_in(

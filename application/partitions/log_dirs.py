@@ -1,6 +1,7 @@
-"""DescribeLogDirs: sizes of partitions, and the space of the volume.
+"""Log dirs: sizes of partitions, and the space of the volume.
 
-There is one log dir. A partition is loaded to know its size, so many are described in slices.
+There is one log dir, so replicas do not move. A partition is loaded to know its size, so many are
+described in slices.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ from application.background.job import SLICE, Job
 from application.background.runner import JobResult, Runner
 from application.ports.volume import Space, Volume
 from application.state.catalog import Catalog
-from domain.errors import NotLeaderOrFollower, StorageFailed
+from domain.errors import (
+    LogDirNotFound,
+    NotLeaderOrFollower,
+    StorageFailed,
+    UnknownTopicOrPartition,
+)
 
 
 class PartitionSize(NamedTuple):
@@ -42,6 +48,14 @@ class LogDirsService:
         """None: all partitions. Unknown and unreadable ones are left out, as in Kafka."""
         found = self._all() if partitions is None else iter(dict.fromkeys(partitions))
         return self._background.run(self._describe(found), ends_when_abandoned=True)
+
+    def move(self, topic_name: str, index: int, path: str) -> None:
+        """Raises if the log dir, or else the partition, does not exist."""
+        if path != self.volume.path:
+            raise LogDirNotFound
+        topic = self._catalog.topic(topic_name)
+        if topic is None or not 0 <= index < len(topic.partition_ids):
+            raise UnknownTopicOrPartition
 
     def _all(self) -> Iterator[TopicPartition]:
         for topic in list(self._catalog):

@@ -164,6 +164,26 @@ TOPICS_AND_CONFIGS = {
         _CHANGED,
         f"The logs of `partitions` partitions start later than before. {_MANY}",
     ),
+    "log_compacted": Event(
+        INFO,
+        "topic partition records_removed bytes_before bytes_after ms unreadable_batches",
+        "A pass of compaction: of the batches that it read, `bytes_after` of `bytes_before` are "
+        "left. Batches that cannot be opened stay as they are.",
+    ),
+    "log_compaction_failed": Event(
+        WARNING,
+        "topic partition error",
+        "A pass of compaction failed; the next one begins anew after `log.cleaner.backoff.ms`.",
+    ),
+    "records_expired": Event(
+        INFO,
+        "topic partitions reason bytes",
+        "Retention removed batches of `bytes` bytes from `partitions` partitions.",
+        {
+            "time": "Their largest timestamp is older than `retention.ms`.",
+            "size": "More than `retention.bytes` remain.",
+        },
+    ),
     "configs_altered": Event(
         INFO,
         f"resource name configs {_CLIENT}",
@@ -281,7 +301,9 @@ STORAGE = {
         "Producer state was not persisted at the stop: the next start reads more of the logs.",
     ),
     "scan_worker_failed": Event(
-        WARNING, "error", "A worker process for searches could not start; the broker searches."
+        WARNING,
+        "error",
+        "A worker process for searches or compaction could not start; the broker does it.",
     ),
 }
 

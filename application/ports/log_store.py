@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from application.ports.pending import Pending
 
 #: A batch: the bytes of the client, patched in place.
 Buffer = bytes | bytearray | memoryview
+
+#: Of the timestamp index: the largest timestamp up to a batch, and the last offset of the batch.
+IndexEntry = tuple[int, int]
 
 #: `append` adds no entry to the timestamp index.
 NOT_INDEXED = -1
@@ -33,7 +37,7 @@ class NotInMemory(Exception):
 
 
 class LogStore(Protocol):
-    """`append`, `trim` and `drop` stage changes; the next commit persists all of them or none.
+    """`append`, `replace`, `trim` and `drop` stage changes; the next commit persists all or none.
 
     Reads see committed data only. If data is not in memory, `read` and `headers` raise NotInMemory;
     an engine that was opened without an event loop waits instead. An engine that cannot stage a
@@ -79,6 +83,23 @@ class LogStore(Protocol):
         """An offset at, or close before, the first batch with a timestamp >= `timestamp`.
 
         The offset after the last index entry with a smaller timestamp, or 0.
+        """
+        ...
+
+    def replace(
+        self,
+        partition_id: int,
+        first_offset: int,
+        last_offset: int,
+        batches: Sequence[Buffer],
+        indexed: Sequence[IndexEntry],
+    ) -> int:
+        """Stages that all committed batches that end within these offsets become `batches`.
+
+        In order, each within the offsets; no batch needs to end at `last_offset`. The timestamp
+        index of these offsets becomes `indexed`, between the timestamps of the entries around it.
+        Returns by how many bytes the log grows; below 0 it shrinks. A pass replaces no batch twice,
+        and none that it trims. It waits for the disk if the batches are not in memory.
         """
         ...
 

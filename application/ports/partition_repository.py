@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 from domain.partitions.partition import Partition
+from domain.partitions.producers import ProducerState
 
 
 class PartitionRepository(Protocol):
@@ -15,6 +17,10 @@ class PartitionRepository(Protocol):
 
     def snapshot(self, partition: Partition) -> None:
         """Stages a snapshot, from which `recover` starts instead of the whole log."""
+        ...
+
+    def producers(self, partition_id: int) -> Iterator[ProducerState]:
+        """The state of each, as of the newest snapshot with an append of its own."""
         ...
 
     def save_trimming(self, partition_id: int, unfinished: bool) -> None:

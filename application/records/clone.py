@@ -17,12 +17,11 @@ from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending
 from application.ports.request_log import NO_CLIENT, Requester
-from application.records.scan import batches_in
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from application.topics.create import Created, CreateTopicsService, NewTopic
 from domain.errors import BrokerError, InvalidRequest, UnknownTopicOrPartition
-from domain.messages.batch import RecordBatch
+from domain.messages.batch import RecordBatch, batches_in
 from domain.messages.building import build_batch, without_producer
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
@@ -139,8 +138,10 @@ class Copying:
             self._position = -1
 
     def _copy_of(self, batch: RecordBatch, start: int) -> RecordBatch | None:
+        if not batch.count:  # compaction left it for its producer, which the copy does not have
+            return None
         if batch.base_offset >= start:
-            copied = RecordBatch(memoryview(bytearray(batch.buffer[: batch.size_bytes])))
+            copied = RecordBatch(memoryview(bytearray(batch.buffer)))
             without_producer(copied, self._service.checksum)
             return copied
         # A copy must not restore the deleted records of a batch.

@@ -21,7 +21,7 @@ from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from domain.errors import CorruptMessage, InvalidRecord
-from domain.messages.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, RecordBatch
+from domain.messages.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, RecordBatch, batches_in
 from domain.messages.message import Message
 
 READ_BYTES = 256 * 1024
@@ -272,11 +272,3 @@ class Scan:
             return self._compression.decompress(batch.codec, batch.records, heavy)
         except CorruptMessage:
             raise BatchTooLarge from None
-
-
-def batches_in(data: bytes) -> Iterator[RecordBatch]:
-    view = memoryview(data)
-    while len(view) >= HEADER_BYTES:
-        batch = RecordBatch(view)
-        yield batch
-        view = view[batch.size_bytes :]

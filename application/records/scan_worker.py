@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from application.background.worker import RunningWork, WorkerPart
 from application.ports.log_store import LogStore
-from application.ports.pending import Pending
 from application.records.plan import ScanEnd, ScanPlan
-from domain.errors import BrokerError
 
-
-class ScanPart(NamedTuple):
-    """The next part of the output; the last one has an `end`."""
-
-    data: bytes
-    end: ScanEnd | BrokerError | None = None
-
-
-class RunningScan(Protocol):
-    def next(self) -> Pending[ScanPart]:
-        """The next part, once there is one. Little is buffered between two calls."""
-        ...
-
-    def close(self) -> None:
-        """Cancels the rest."""
-        ...
+ScanPart = WorkerPart[ScanEnd]
+RunningScan = RunningWork[ScanEnd]
 
 
 class ScanWorkers(Protocol):

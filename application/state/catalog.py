@@ -225,7 +225,7 @@ class Catalog:
         for partition_id in topic.partition_ids:
             partition = self._loaded.get(partition_id)
             if partition is not None:
-                partition.config = self.config(topic)
+                partition.configure(self.config(topic))
 
     def remove(self, topic: Topic) -> None:
         """Removes the topic, and repeats delayed fetches of its partitions."""

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from domain.configs.listeners import parse_addresses
 from domain.configs.settings.admin import AdminSettings
+from domain.configs.settings.cleaner import CleanerSettings
 from domain.configs.settings.definition import Definition, Source, Synonym, Value
 from domain.configs.settings.durability import DurabilitySettings
 from domain.configs.settings.groups import GroupSettings
@@ -29,6 +30,7 @@ class BrokerConfig(
     AdminSettings,
     DurabilitySettings,
     TopicSettings,
+    CleanerSettings,
     LimitSettings,
     GroupSettings,
     LogSettings,

@@ -24,9 +24,17 @@ class TopicConfig:
 
     __slots__ = (
         "compacted",
+        "delete_retention_ms",
         "deletes",
+        "largest_segment_ms",
         "log_append_time",
+        "max_compaction_lag_ms",
         "max_message_bytes",
+        "min_cleanable_ratio",
+        "min_compaction_lag_ms",
+        "retention_bytes",
+        "retention_ms",
+        "segment_bytes",
         "timestamp_after_max_ms",
         "timestamp_before_max_ms",
     )
@@ -40,6 +48,14 @@ class TopicConfig:
         timestamp_after_max_ms: int = 3600000,
         compacted: bool = False,
         deletes: bool = True,
+        segment_bytes: int = 1073741824,
+        segment_ms: int = 604800000,
+        min_compaction_lag_ms: int = 0,
+        max_compaction_lag_ms: int = LONG_MAX,
+        min_cleanable_ratio: float = 0.5,
+        delete_retention_ms: int = 86400000,
+        retention_ms: int = -1,
+        retention_bytes: int = -1,
     ) -> None:
         self.max_message_bytes = max_message_bytes
         self.log_append_time = log_append_time
@@ -47,6 +63,22 @@ class TopicConfig:
         self.timestamp_after_max_ms = timestamp_after_max_ms
         self.compacted = compacted
         self.deletes = deletes
+        self.segment_bytes = segment_bytes
+        #: Records that must be compacted in time leave the active segment in time.
+        self.largest_segment_ms = (
+            min(segment_ms, max_compaction_lag_ms) if compacted else segment_ms
+        )
+        self.min_compaction_lag_ms = min_compaction_lag_ms
+        self.max_compaction_lag_ms = max_compaction_lag_ms
+        self.min_cleanable_ratio = min_cleanable_ratio
+        self.delete_retention_ms = delete_retention_ms
+        #: Negative: no limit.
+        self.retention_ms = retention_ms
+        self.retention_bytes = retention_bytes
+
+    @property
+    def limits_retention(self) -> bool:
+        return self.retention_ms >= 0 or self.retention_bytes >= 0
 
 
 def resolve_topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> TopicConfig:
@@ -54,14 +86,23 @@ def resolve_topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> 
         return topic_value(name, overrides, broker)
 
     cleanup = resolved("cleanup.policy")
+    expires = "delete" in cleanup
     return TopicConfig(
         max_message_bytes=resolved("max.message.bytes"),
         log_append_time=resolved("message.timestamp.type") == "LogAppendTime",
         timestamp_before_max_ms=resolved("message.timestamp.before.max.ms"),
         timestamp_after_max_ms=resolved("message.timestamp.after.max.ms"),
         compacted="compact" in cleanup,
-        # Kafka treats an empty policy as delete.
-        deletes="delete" in cleanup or "compact" not in cleanup,
+        # In Kafka clients may delete records with an empty policy, which retains all others.
+        deletes=expires or "compact" not in cleanup,
+        retention_ms=resolved("retention.ms") if expires else -1,
+        retention_bytes=resolved("retention.bytes") if expires else -1,
+        segment_bytes=resolved("segment.bytes"),
+        segment_ms=resolved("segment.ms"),
+        min_compaction_lag_ms=resolved("min.compaction.lag.ms"),
+        max_compaction_lag_ms=resolved("max.compaction.lag.ms"),
+        min_cleanable_ratio=resolved("min.cleanable.dirty.ratio"),
+        delete_retention_ms=resolved("delete.retention.ms"),
     )
 
 

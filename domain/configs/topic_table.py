@@ -38,8 +38,8 @@ def _row(
 _ROWS = (
     _row("cleanup.policy", LIST, ("delete",), PARTLY,
          "What happens to old records: removed by age and size (delete), or all but the newest of "
-         "each key (compact); nothing is removed yet. A compacted topic refuses records without a "
-         "key.",
+         "each key (compact, not built yet); empty: nothing. A compacted topic refuses records "
+         "without a key.",
          "log.cleanup.policy", choices=("compact", "delete")),
     _row("compression.gzip.level", INT, -1, LATER,
          "The level when compression.type is gzip.",
@@ -112,13 +112,14 @@ _ROWS = (
          "Whether tiered data is deleted when tiered storage is disabled."),
     _row("remote.storage.enable", BOOLEAN, False, NONE,
          "Tiered storage; true is refused."),
-    _row("retention.bytes", LONG, -1, LATER,
-         "The size at which the oldest records of a partition are removed; -1: no limit.",
+    _row("retention.bytes", LONG, -1, BUILT,
+         "How many bytes of a partition are retained: the oldest batches are removed as long as "
+         "this much remains; -1: no limit.",
          "log.retention.bytes", unit="bytes"),
-    _row("retention.ms", LONG, 604800000, LATER,
-         "How long records are retained; -1: for ever.",
+    _row("retention.ms", LONG, 604800000, BUILT,
+         "How long records are retained, by the largest timestamp of their batch; -1: for ever.",
          "log.retention.ms", "log.retention.minutes", "log.retention.hours",
-         minimum=-1, unit="ms", actual=-1),
+         minimum=-1, unit="ms"),
     _row("segment.bytes", INT, 1073741824, LATER,
          "The size at which Kafka begins a new segment.",
          "log.segment.bytes", minimum=1048576, unit="bytes"),
@@ -163,5 +164,4 @@ def broker_settings() -> Iterator[Definition]:
                 synonyms=() if len(config.synonyms) == 1 or name == _SCHEDULER else config.synonyms,
                 dynamic=unit not in MS_IN and name != _SCHEDULER,
                 effect=config.effect,
-                actual=config.actual,
             )

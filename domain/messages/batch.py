@@ -10,7 +10,7 @@ which the checksum does not cover, and the fields of a log append time, which it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from struct import Struct
 
 from domain.errors import BrokerError, CorruptMessage, InvalidRecord, InvalidTimestamp
@@ -27,6 +27,8 @@ CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
 TRANSACTIONAL = 0x10
 CONTROL = 0x20
+#: The base timestamp is the delete horizon of tombstones (KIP-534).
+DELETE_HORIZON = 0x40
 
 CODEC_ZSTD = 4
 
@@ -48,6 +50,7 @@ PRODUCER_START = 43
 #: Id, epoch, base sequence.
 PRODUCER = Struct(">qhi")
 
+Buffer = bytes | bytearray | memoryview
 Checksum = Callable[[memoryview], int]
 
 
@@ -115,6 +118,11 @@ class RecordBatch:
         return self.attributes & CODEC_MASK
 
     @property
+    def delete_horizon(self) -> int | None:
+        """When the tombstones of the batch may be removed; None: not decided yet."""
+        return self.base_timestamp if self.attributes & DELETE_HORIZON else None
+
+    @property
     def last_sequence(self) -> int:
         return advance_sequence(self.base_sequence, self.last_offset_delta)
 
@@ -148,6 +156,19 @@ def advance_sequence(sequence: int, by: int) -> int:
     return (sequence + by) & MAX_SEQUENCE
 
 
+def batches_in(data: bytes) -> Iterator[RecordBatch]:
+    """Consecutive whole batches, each as a view; raises CorruptMessage at anything else."""
+    view = memoryview(data)
+    while view:
+        size_bytes = LENGTH_OVERHEAD_BYTES
+        if len(view) >= HEADER_BYTES:
+            size_bytes += EXTENT.unpack_from(view)[1]
+        if not HEADER_BYTES <= size_bytes <= len(view):
+            raise corrupt()
+        yield RecordBatch(view[:size_bytes])
+        view = view[size_bytes:]
+
+
 def next_offset(records: bytes) -> int:
     """The offset after the last of one or more whole batches."""
     start = last_offset = 0
@@ -156,6 +177,12 @@ def next_offset(records: bytes) -> int:
         last_offset = base_offset + last_offset_delta
         start += max(length, 0) + LENGTH_OVERHEAD_BYTES
     return last_offset + 1
+
+
+def last_offset_of(batch: Buffer) -> int:
+    base_offset, _, last_offset_delta = EXTENT.unpack_from(batch)
+    last_offset: int = base_offset + last_offset_delta
+    return last_offset
 
 
 def parse_single_batch(records: memoryview | None) -> RecordBatch:

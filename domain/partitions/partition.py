@@ -9,6 +9,8 @@ against it, and a consumer never reads a batch that a crash could undo.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from domain.cluster.nodes import NO_LEADER, Leader
 from domain.configs.topic import TopicConfig
 from domain.errors import (
@@ -33,6 +35,7 @@ from domain.messages.batch import (
     corrupt,
     validation_error,
 )
+from domain.partitions.active_segment import EMPTY_SEGMENT, ActiveSegment, SegmentState
 from domain.partitions.leader_epochs import UNKNOWN_END, EpochEnd, LeaderEpochs
 from domain.partitions.log_end import LogEnd
 from domain.partitions.producers import (
@@ -77,18 +80,37 @@ class Appended:
         self.duplicate = duplicate
 
 
+class Cleaned(NamedTuple):
+    """The part of a log that compaction has cleaned."""
+
+    #: The first dirty offset.
+    next_offset: int
+    size_bytes: int
+
+
+NOT_CLEANED = Cleaned(0, 0)
+
+
 class PartitionSnapshot:
     """The state of a partition, which a restart would otherwise read from all headers."""
 
-    __slots__ = ("end", "leader_epochs", "producers")
+    __slots__ = ("cleaned", "end", "leader_epochs", "producers", "segment")
 
     def __init__(
-        self, end: LogEnd, leader_epochs: LeaderEpochs, producers: list[ProducerState]
+        self,
+        end: LogEnd,
+        leader_epochs: LeaderEpochs,
+        producers: list[ProducerState],
+        segment: SegmentState | None = None,
+        cleaned: Cleaned = NOT_CLEANED,
     ) -> None:
         self.end = end
         self.leader_epochs = leader_epochs
         #: Producers that changed since the last snapshot.
         self.producers = producers
+        self.cleaned = cleaned
+        #: Not in snapshots of earlier versions: the whole log, so that nothing is compacted early.
+        self.segment = segment or SegmentState(end.start_offset, end.size_bytes, NO_TIMESTAMP)
 
 
 class Partition:
@@ -96,6 +118,7 @@ class Partition:
         "_bytes_since_index",
         "broken",
         "bytes_since_snapshot",
+        "cleaned",
         "config",
         "durable",
         "end",
@@ -104,6 +127,7 @@ class Partition:
         "leader_epochs",
         "partition_id",
         "producers",
+        "segment",
         "topic",
         "traffic",
     )  # fmt: skip
@@ -111,6 +135,8 @@ class Partition:
     producers: Producers
     end: LogEnd
     durable: LogEnd
+    segment: ActiveSegment
+    cleaned: Cleaned
     bytes_since_snapshot: int
     _bytes_since_index: int
 
@@ -181,6 +207,12 @@ class Partition:
         end.size_bytes += size_bytes
         self.bytes_since_snapshot += size_bytes + HEADER_READ_BYTES
         self._bytes_since_index += size_bytes
+        segment = self.segment
+        if (
+            batch.max_timestamp > segment.ends_at_timestamp
+            or end.appended_bytes > segment.ends_at_bytes
+        ):
+            segment.extend(batch, end.appended_bytes, self.config)
         if batch.max_timestamp > end.max_timestamp:
             end.max_timestamp = batch.max_timestamp
             end.max_timestamp_offset = last_offset
@@ -243,14 +275,14 @@ class Partition:
             return found
         return found._replace(end_offset=max(found.end_offset, self.durable.start_offset))
 
-    # ---- deleting from the front
+    def configure(self, config: TopicConfig) -> None:
+        self.config = config
+        self.segment.limit(config)
+
+    # ---- removing records
 
     def delete_records(self, offset: int) -> bool:
-        """Moves the log start up to an offset; False if it is there already.
-
-        Visible after the next commit, which takes a snapshot, too: the headers below may be removed
-        from then on.
-        """
+        """Moves the log start for a client, as `move_log_start` does."""
         if not self.config.deletes:
             raise PolicyViolation(
                 f"Records of partition {self.topic}-{self.index} can not be deleted due to the "
@@ -262,6 +294,14 @@ class Partition:
             raise OffsetOutOfRange(
                 f"The offset {offset} for partition {self.topic}-{self.index} is not valid"
             )
+        return self.move_log_start(offset)
+
+    def move_log_start(self, offset: int) -> bool:
+        """Up to an offset that is not above the high watermark; False if it is there already.
+
+        Visible after the next commit, which takes a snapshot, too: the headers below may be removed
+        from then on.
+        """
         if offset <= self.end.start_offset:
             return False
         self.end.start_offset = offset
@@ -271,6 +311,20 @@ class Partition:
     def trimmed(self, removed_bytes: int) -> None:
         """Batches below the log start are removed in the next commit."""
         self.end.size_bytes -= removed_bytes
+        cleaned = self.cleaned
+        self.cleaned = cleaned._replace(size_bytes=max(cleaned.size_bytes - removed_bytes, 0))
+        self.request_snapshot()
+
+    def compacted(self, grown_bytes: int) -> None:
+        """Batches are replaced in the next commit, with a snapshot: a restart reads no headers of
+        batches that were not appended.
+        """
+        self.end.size_bytes += grown_bytes
+        self.request_snapshot()
+
+    def cleaned_up_to(self, next_offset: int, size_bytes: int) -> None:
+        """A pass of compaction is done, with the next commit; it left this many bytes."""
+        self.cleaned = Cleaned(next_offset, size_bytes)
         self.request_snapshot()
 
     def request_snapshot(self) -> None:
@@ -288,6 +342,9 @@ class Partition:
         traffic.next_offset = max(traffic.next_offset, self.durable.next_offset)
         self.durable = snapshot.end if snapshot else LogEnd()
         self.end = self.durable.copy()
+        self.cleaned = snapshot.cleaned if snapshot else NOT_CLEANED
+        segment = snapshot.segment if snapshot else EMPTY_SEGMENT
+        self.segment = ActiveSegment(segment, self.end.appended_bytes, self.config)
         self.leader_epochs = snapshot.leader_epochs if snapshot else LeaderEpochs()
         #: Why the partition must be recovered at its next use.
         self.broken: StorageFailed | None = None
@@ -317,7 +374,13 @@ class Partition:
         """A snapshot of `end`, to be staged with its batches or later."""
         self.bytes_since_snapshot = 0
         self.leader_epochs.trim(self.end.start_offset)
-        return PartitionSnapshot(self.end.copy(), self.leader_epochs, self.producers.changed())
+        return PartitionSnapshot(
+            self.end.copy(),
+            self.leader_epochs,
+            self.producers.changed(),
+            self.segment.state(self.end.appended_bytes),
+            self.cleaned,
+        )
 
 
 def _appended_before(duplicate: AppendedBatch) -> Appended:

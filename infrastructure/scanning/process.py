@@ -1,4 +1,4 @@
-"""The worker process: searches logs until the broker closes the socket.
+"""The worker process: searches or compacts logs until the broker closes the socket.
 
 It reads an LMDB log itself, which costs the broker nothing, and requests any other log from the
 broker.
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 import pickle
+import select
 import signal
 import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from application.partitions.cleaning import CleaningJob
 from application.ports.log_store import LogStore
 from application.records.plan import ScanEnd, ScanPlan
 from application.records.scan import TIME, Scan
@@ -23,6 +26,7 @@ from domain.messages.batch import HEADER_BYTES
 from infrastructure.clock import SystemClock
 from infrastructure.codecs.compression import BatchCompression
 from infrastructure.scanning import frames
+from infrastructure.scanning.cleaning import clean
 from infrastructure.scanning.frames import frame
 from infrastructure.scanning.parquet import ParquetWriter
 
@@ -81,11 +85,11 @@ class Channel:
     def send(self, kind: int, content: bytes = b"") -> None:
         self._connection.sendall(frame(kind, content))
 
-    def check(self) -> None:
-        """Does not wait; raises EOFError if the broker is gone."""
-        with suppress(BlockingIOError):
-            if not self._connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
-                raise EOFError
+    def check(self, wait_seconds: float = 0) -> None:
+        """Waits only so long; raises EOFError if the broker is gone."""
+        readable, _, _ = select.select([self._connection], [], [], wait_seconds)
+        if readable and not self._connection.recv(1, socket.MSG_PEEK):
+            raise EOFError
 
     def ask(self, kind: int, question: bytes) -> bytes:
         self.send(kind, question)
@@ -129,11 +133,12 @@ def serve(channel: Channel, folder: Path | None) -> None:
     while True:
         kind, content = channel.receive()
         assert kind == frames.JOB, kind
-        plan: ScanPlan = pickle.loads(content)
+        plan: ScanPlan | CleaningJob = pickle.loads(content)
         try:
             if log is None:
                 log = _log(channel, folder)
-            end = run(plan, log, channel)
+            do: Any = run if isinstance(plan, ScanPlan) else clean
+            end = do(plan, log, channel)
         except BrokerError as failure:
             # The problem may be this process: the next scan gets a new one.
             channel.send(frames.ERROR, failure.message.encode())

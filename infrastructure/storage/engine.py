@@ -48,8 +48,11 @@ class StoreRoom:
 class StoreSnapshot(Protocol):
     """All committed data, as of when it was taken."""
 
-    def restore(self) -> None:
-        """Replaces all data in one commit, and discards what is staged. Raises StorageFailed."""
+    def restore(self, stage: Callable[[], object] = lambda: None) -> None:
+        """Discards what is staged, and replaces all data in one commit, with what `stage` adds.
+
+        Raises StorageFailed.
+        """
         ...
 
     def delete(self) -> None: ...

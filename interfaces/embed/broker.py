@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from interfaces.embed.admin import Admin
 from interfaces.embed.aio import Aio
@@ -145,18 +144,6 @@ class Broker(BrokerProcess):
     def restore(self, snapshot: str) -> None:
         """Replaces all data. Connections of clients end, as when a broker restarts."""
         self.rest.post("test", "snapshots", snapshot, "restore", body=None)
-
-    async def __aenter__(self) -> Self:
-        await self.aio.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.aio.close()
 
 
 def _wait(look: Callable[[], Found | None], timeout_s: float, state: Callable[[], str]) -> Found:

@@ -13,9 +13,9 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, ClassVar, Self
+from typing import IO, Any, ClassVar
 
+from interfaces.embed.aio import WithBlock
 from interfaces.embed.rest import Rest
 
 READY_POLL_S = 0.005
@@ -33,8 +33,10 @@ BOOT = (
 class BrokerNotStarted(RuntimeError):
     """The broker did not start; the message ends with its log."""
 
+    __module__ = "ottla"  # as users import it, for tracebacks
 
-class BrokerProcess:
+
+class BrokerProcess(WithBlock):
     """A broker on a free port of the loopback interface.
 
     In memory unless `storage` (a URL) or `data` (a folder that persists) is set. `settings` are
@@ -136,16 +138,10 @@ class BrokerProcess:
             process.wait()
         self._folder.cleanup()
 
-    def __enter__(self) -> Self:
+    def _open(self) -> None:
         self.start()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def _close(self) -> None:
         self.close()
 
     def _path(self, name: str) -> Path:
@@ -187,9 +183,7 @@ class BrokerProcess:
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))}
-                # Its snapshots, also if it is killed.
-                | {"TMPDIR": self._folder.name},
+                env={k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))},
                 # Ctrl-C is for the parent, which closes the broker.
                 start_new_session=True,
             )

@@ -43,10 +43,14 @@ def entries_of(
     values: Iterable[Data], key: Data, headers: Headers, partition: int | None
 ) -> Iterator[list[dict[str, Any]]]:
     """The entries of requests that are small enough."""
-    pairs = headers.items() if isinstance(headers, Mapping) else headers
+    pairs: list[Any] = list(headers.items() if isinstance(headers, Mapping) else headers)
+    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+        raise TypeError('headers are pairs, as [("name", b"value")]')
     same = {
-        "key": _encoded(key),
-        "headers": [{"name": name, "value": _base64(value)} for name, value in pairs],
+        "key": _encoded(key, "key"),
+        "headers": [
+            {"name": name, "value": _base64(value, "value of a header")} for name, value in pairs
+        ],
         "partition_id": partition,
     }
     same_size = len(json.dumps(same))
@@ -56,20 +60,22 @@ def entries_of(
         if len(entries) == MAX_RECORDS or size >= MAX_BYTES:
             yield entries
             entries, size = [], 0
-        encoded = _encoded(value)
+        encoded = _encoded(value, "value")
         entries.append({"id": str(len(entries)), "value": encoded, **same})
         size += same_size + (len(encoded["data"]) if encoded else 0)
     if entries:
         yield entries
 
 
-def _encoded(data: Data) -> dict[str, Any] | None:
-    return None if data is None else {"type": "BINARY", "data": _base64(data)}
+def _encoded(data: Data, what: str) -> dict[str, Any] | None:
+    return None if data is None else {"type": "BINARY", "data": _base64(data, what)}
 
 
-def _base64(data: Data) -> str | None:
+def _base64(data: Data, what: str) -> str | None:
     if data is None:
         return None
+    if not isinstance(data, bytes | bytearray | memoryview | str):
+        raise TypeError(f"the {what} has to be bytes, text or None, not {type(data).__name__}")
     content = data.encode() if isinstance(data, str) else data
     return binascii.b2a_base64(content, newline=False).decode()
 

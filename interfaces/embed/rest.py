@@ -18,6 +18,8 @@ TIMEOUT_S = 30.0
 class RestError(RuntimeError):
     """The broker refuses a request; `error_code` is one of docs/rest.md."""
 
+    __module__ = "ottla"  # as users import it, for tracebacks
+
     def __init__(self, error_code: int, message: str) -> None:
         super().__init__(message)
         self.error_code = error_code

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from types import TracebackType
-from typing import Self
 
-from interfaces.embed.aio import Aio
+from interfaces.embed.aio import WithBlock
 from interfaces.embed.rest import Rest, RestError
 
 #: Seconds, or text: "200ms", "1h30m".
@@ -16,7 +14,7 @@ _UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _PART = re.compile(r"(\d+)(ms|s|m|h|d)")
 
 
-class Fault:
+class Fault(WithBlock):
     """Of requests that match; a `with` block removes it at its end."""
 
     def __init__(self, rest: Rest, fields: dict[str, object]) -> None:
@@ -40,27 +38,8 @@ class Fault:
             if error.error_code != 404:  # a reset has removed it
                 raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def _close(self) -> None:
         self.remove()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await Aio(self).remove()
 
 
 class Clock:

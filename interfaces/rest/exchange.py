@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from time import perf_counter_ns
+from time import perf_counter_ns, time_ns
 from typing import Any, NamedTuple, cast
 from urllib.parse import unquote
 
@@ -83,7 +83,7 @@ class Exchange:
             self.path == "/" or self.path.startswith(_POLLED) or self.path.endswith("/history")
         )
 
-    def record(self, software: str, now_ns: int, now_ms: int) -> RequestRecord:
+    def record(self, software: str, now_ns: int) -> RequestRecord:
         """For the newest requests, without stages."""
         parameters = self.scope.get("path_params", {})
         subject: tuple[str, str] = "path", self.path[:REMEMBERED_CHARACTERS]
@@ -100,7 +100,7 @@ class Exchange:
         return RequestRecord(
             HttpKind(self.api), self.correlation_id, client, 0, subject, self.bytes_in,
             self.bytes_out, codes, names, begun_ns, begun_ns, begun_ns, now_ns, now_ns, now_ns,
-            now_ms * 1_000_000 - now_ns,
+            time_ns() - now_ns,
         )  # fmt: skip
 
     @property

@@ -38,7 +38,8 @@ class PatientLog:
     def __init__(self, log: LmdbLogStore, callbacks: SimpleQueue[Callable[[], None]]) -> None:
         self._log = log
         self._callbacks = callbacks
-        self.append, self.trim, self.drop = log.append, log.trim, log.drop
+        self.append, self.replace = log.append, log.replace
+        self.trim, self.drop = log.trim, log.drop
         self.at_timestamp, self.partition_ids = log.at_timestamp, log.partition_ids
 
     def read(

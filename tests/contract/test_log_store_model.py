@@ -18,6 +18,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from application.ports.log_store import IndexEntry
+from domain.messages.batch import EXTENT
 from tests.contract.batches import batch
 from tests.contract.engines import ENGINES, Engine, OpenStore
 
@@ -59,6 +61,27 @@ class Model:
         self.index.pop(partition_id, None)
         if left:
             self.index[partition_id] = left
+
+    def replace(
+        self,
+        partition_id: int,
+        first: int,
+        last: int,
+        batches: list[tuple[int, bytes]],
+        indexed: list[IndexEntry],
+    ) -> None:
+        old = self.batches.pop(partition_id, [])
+        new = [one for one in old if one[0] < first] + batches
+        if new := new + [one for one in old if one[0] > last]:
+            self.batches[partition_id] = new
+        index = self.index.pop(partition_id, [])
+        before = [entry for entry in index if entry[1] < first]
+        after = [entry for entry in index if entry[1] > last]
+        least = max([0, *(timestamp for timestamp, _ in before)])
+        most = min([1 << 63, *(timestamp for timestamp, _ in after)])
+        between = [(max(t, least), offset) for t, offset in indexed if t < most]
+        if index := before + between + after:
+            self.index[partition_id] = index
 
     def shorten(self, partition_id: int, size_bytes: int) -> None:
         """Keeps the newest whole batches up to that size."""
@@ -134,6 +157,40 @@ class LogStoreMachine(RuleBasedStateMachine):
         for model in (self.staged, self.committed):
             model.shorten(partition_id, len(before))
             model.forget_index(partition_id, offset)
+
+    @rule(
+        partition_id=PARTITIONS,
+        first=st.integers(0, 8),
+        count=st.integers(1, 8),
+        data=st.data(),
+    )
+    def replace(self, partition_id: int, first: int, count: int, data: st.DataObject) -> None:
+        """Each batch goes, stays, or becomes another one that may end earlier."""
+        if partition_id in self.dropped:
+            return
+        self.commit()
+        replaced = self.committed.batches.get(partition_id, [])[first : first + count]
+        if not replaced:
+            return
+        new: list[tuple[int, bytes]] = []
+        for last_offset, old in replaced:
+            choice = data.draw(st.sampled_from(["goes", "stays", "shrinks", "shrinks"]))
+            if choice == "stays":
+                new.append((last_offset, old))
+            elif choice == "shrinks":
+                first_offset, _, delta = EXTENT.unpack_from(old)
+                end = first_offset + data.draw(st.integers(0, delta))
+                size_bytes = min(len(old), data.draw(st.sampled_from([61, 3000])))
+                content = b"%d again " % end if size_bytes > 61 else b""
+                new.append((end, batch(end, content, first_offset, size_bytes)))
+        offsets = [offset for offset, _ in new if data.draw(st.booleans())]
+        timestamps = sorted(data.draw(st.integers(0, 40)) for _ in offsets)
+        indexed = list(zip(timestamps, offsets, strict=True))
+        edges = replaced[0][0], replaced[-1][0]
+        grown = self.store.log.replace(partition_id, *edges, [one for _, one in new], indexed)
+        sizes = [sum(len(one) for _, one in batches) for batches in (replaced, new)]
+        assert grown == sizes[1] - sizes[0]
+        self.staged.replace(partition_id, *edges, new, indexed)
 
     @rule()
     def commit(self) -> None:

@@ -16,7 +16,7 @@ from infrastructure.storage.repositories.partition_repository import StoredParti
 from tests.contract.engines import OpenStore
 from tests.fakes.batches import TIMESTAMP, record_batch
 
-CONFIG = resolve_topic_config({}, BrokerConfig())
+CONFIG = resolve_topic_config({"segment.ms": "4"}, BrokerConfig())
 PARTITION_ID = 7
 
 
@@ -53,6 +53,8 @@ def facts(partition: Partition) -> dict[str, Any]:
         "size_bytes": partition.end.size_bytes,
         "high_watermark": partition.high_watermark,
         "max_timestamp": (partition.end.max_timestamp, partition.end.max_timestamp_offset),
+        "segment": partition.segment.state(partition.end.appended_bytes),
+        "cleaned": partition.cleaned,
         "producers": producers,
     }
 
@@ -117,6 +119,20 @@ def test_recovery_discards_uncommitted_state(store: OpenStore) -> None:
     partitions.recover(partition)
 
     assert facts(partition) == before
+
+
+def test_what_compaction_has_cleaned_is_recovered(store: OpenStore) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    original = new_partition()
+    fill(store, original, 7)
+    original.cleaned_up_to(9, 400)
+    partitions.snapshot(original)
+    store.keep()
+
+    recovered = new_partition()
+    partitions.recover(recovered)
+
+    assert recovered.cleaned == original.cleaned == (9, 400)
 
 
 @pytest.mark.parametrize("more", [0, 2])

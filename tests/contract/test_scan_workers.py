@@ -25,8 +25,8 @@ from domain.errors import BrokerError, StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.codecs.compression import BatchCompression
 from infrastructure.opening import open_storage
-from infrastructure.scanning import frames, scan_worker
-from infrastructure.scanning.scan_worker import ScanProcesses
+from infrastructure.scanning import frames, worker_processes
+from infrastructure.scanning.worker_processes import WorkerProcesses
 from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.lmdb.folder import LmdbFolder
@@ -49,7 +49,7 @@ class World:
         #: True if workers read through this process.
         self.reads_here = storage.info.path is None
         self.events = FakeEventLog()
-        self.pool = ScanProcesses(loop, storage.info.path, self.events, most)
+        self.pool = WorkerProcesses(loop, storage.info.path, self.events, most)
         commits = FakeBroker().broker.commits
         self.background = Runner(AsyncioScheduler(loop), SystemClock(), commits)
 
@@ -57,7 +57,7 @@ class World:
         ranges = [OffsetRange(0, 1, 0, COUNT, COUNT)]
         return ScanPlan(ranges, RecordFilter(**filters), form, budget_ms=budget_ms)
 
-    def sliced(self, plan: ScanPlan, workers: ScanProcesses | None) -> SlicedScan:
+    def sliced(self, plan: ScanPlan, workers: WorkerProcesses | None) -> SlicedScan:
         return SlicedScan(
             plan, self.log, BatchCompression(), SystemClock(), self.background, workers
         )
@@ -174,7 +174,7 @@ def test_unread_output_of_a_finished_scan_does_not_disturb_the_next_scan(
     play: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its records and its end arrive in one read, above the limit of buffered bytes."""
-    monkeypatch.setattr(scan_worker, "BUFFERED_BYTES", 1)
+    monkeypatch.setattr(worker_processes, "BUFFERED_BYTES", 1)
 
     def is_done(ours: socket.socket) -> bool:
         data = ours.recv(1 << 20, socket.MSG_PEEK)

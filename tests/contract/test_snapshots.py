@@ -62,6 +62,14 @@ def test_staged_changes_are_discarded(store: OpenStore, snapshot: StoreSnapshot)
     check_old(store)
 
 
+def test_what_is_added_to_a_snapshot_is_in_the_same_commit(
+    store: OpenStore, snapshot: StoreSnapshot
+) -> None:
+    snapshot.restore(lambda: store.state.put("groups", b"added", b"new"))
+    assert store.state.scan("groups") == [(b"added", b"new")]
+    assert store.everything(1) == batch(0, b"old")
+
+
 def test_a_snapshot_has_committed_data_only(store: OpenStore) -> None:
     store.state.put("topics", b"staged", b"")
     taken = take(store)

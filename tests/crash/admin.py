@@ -14,6 +14,7 @@ from interfaces.kafka.wire.messages.create_partitions import (
 )
 from interfaces.kafka.wire.messages.create_topics import (
     CreatableTopic,
+    CreatableTopicConfig,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
@@ -24,7 +25,7 @@ from interfaces.kafka.wire.messages.delete_topics import (
 )
 from interfaces.kafka.wire.schema import Request
 from tests.crash.fleet import Client
-from tests.crash.ledger import Broken
+from tests.crash.ledger import NO_LIMIT, Broken
 from tests.crash.topics import Topic, Topics
 from tests.e2e.raw_client import INIT_PRODUCER_ID, Reader, string
 
@@ -84,6 +85,7 @@ class Admin(Client):
         topics = [self.topics.add(Topic(name, self.chance.randint(1, 3))) for name in names]
         for topic in topics:
             topic.created_with = topics
+            topic.retention_bytes = self.chance.choice((NO_LIMIT, 0, 3000))
 
         def on_response(response: Reader) -> None:
             results = CreateTopicsResponse.decode(7, response.data, TAGS)[0].topics
@@ -94,7 +96,14 @@ class Admin(Client):
                     del self.topics.by_name[topic.name]
 
         new = [
-            CreatableTopic(name=one.name, num_partitions=one.partitions, replication_factor=1)
+            CreatableTopic(
+                name=one.name,
+                num_partitions=one.partitions,
+                replication_factor=1,
+                configs=[
+                    CreatableTopicConfig(name="retention.bytes", value=str(one.retention_bytes))
+                ],
+            )
             for one in topics
         ]
         self._send(CreateTopicsRequest(topics=new), 7, on_response)

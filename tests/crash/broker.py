@@ -96,6 +96,7 @@ class Broker:
             *("--storage", f"lmdb://{self.folder / 'data'}", "--log-requests", "off"),
             *("--admin", "off"),
             *("--set", f"flush.interval.ms={flush_interval_ms}"),
+            *("--set", "log.retention.check.interval.ms=20"),
         ]
         if self.offsets:
             arguments += ["--set", f"offsets={self.offsets}"]

@@ -26,6 +26,14 @@ LATEST, EARLIEST = -1, -2
 OUT_OF_RANGE = 1
 
 
+#: Offset and bytes of each.
+Batches = list[tuple[int, bytes]]
+
+
+class Expired(Broken):
+    """Retention has removed what is read."""
+
+
 class Check:
     def __init__(self, port: int, chance: random.Random) -> None:
         self.client = RawClient("127.0.0.1", port, patience_s=10)
@@ -57,21 +65,36 @@ class Check:
 
     def _partition(self, topic: Topic, index: int) -> int:
         ledger = topic.ledger(index)
-        _, start = self.client.list_offset(topic.name, index, EARLIEST)
-        raw, high_watermark = self._read(topic.name, index, start)
+        start, raw, high_watermark = self._settled(topic, index)
         found = ledger.check(raw, high_watermark, start)
         self._retries(topic, index, found)
         self._offsets(topic, index, found, start, high_watermark)
         return len(found)
 
-    def _read(self, name: str, index: int, start: int) -> tuple[list[tuple[int, bytes]], int]:
-        batches: list[tuple[int, bytes]] = []
+    def _settled(self, topic: Topic, index: int) -> tuple[int, Batches, int]:
+        """Reads the log when nothing is left for retention to remove."""
+        limit = topic.retention_bytes
+        while True:
+            _, start = self.client.list_offset(topic.name, index, EARLIEST)
+            try:
+                batches, end = self._read(topic.name, index, start)
+            except Expired:
+                if limit < 0:
+                    raise
+            else:
+                if limit < 0 or not batches or sum(len(raw) for _, raw in batches[1:]) < limit:
+                    return start, batches, end
+
+    def _read(self, name: str, index: int, start: int) -> tuple[Batches, int]:
+        batches: Batches = []
         if start and self.client.fetch(name, start - 1, index).error != OUT_OF_RANGE:
             raise Broken(f"{name}-{index}: what lies before {start} is deleted, and can be read")
         position, end = start, start + 1
         while position < end:
             fetched = self.client.fetch(name, position, index)
             end = fetched.high_watermark
+            if fetched.error == OUT_OF_RANGE:
+                raise Expired(f"{name}-{index}: {position} is not within the log")
             if fetched.error or (position < end and not fetched.records):
                 raise Broken(f"{name}-{index}: nothing at {position} of {end}, {fetched.error=}")
             batches += split_batches(fetched.records)

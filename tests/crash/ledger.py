@@ -13,6 +13,8 @@ _HEADER = struct.Struct(">qiibIhiqqqhii")
 NO_PRODUCER_ID = -1
 #: In place of an offset: all records are deleted.
 ALL = -1
+#: Retention removes nothing.
+NO_LIMIT = -1
 _ANYWHERE = 1 << 62
 
 
@@ -47,8 +49,9 @@ class Found(NamedTuple):
 
 
 class PartitionLedger:
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, retention_bytes: int = NO_LIMIT) -> None:
         self.name = name
+        self.retention_bytes = retention_bytes
         self.sent: dict[bytes, Batch] = {}
         self.acknowledged: dict[int, Batch] = {}
         #: Offsets at which a check or a consumer has read a batch.
@@ -100,8 +103,8 @@ class PartitionLedger:
         self, raw: Sequence[tuple[int, bytes]], high_watermark: int, start: int
     ) -> list[Found]:
         """Checks the whole log, from its start to the high watermark."""
-        self._check_start(start, high_watermark)
         found = self.sees(raw)
+        self._check_start(start, high_watermark, found)
         # The batch that contains the log start offset is there as a whole.
         expected = found[0].base_offset if found and found[0].base_offset < start else start
         for one in found:
@@ -117,8 +120,11 @@ class PartitionLedger:
             self.places.setdefault(one.batch.sealed, []).append(one.base_offset)
         return found
 
-    def _check_start(self, start: int, high_watermark: int) -> None:
-        if not self.start_acknowledged <= start <= min(self.start_requested, high_watermark):
+    def _check_start(self, start: int, high_watermark: int, found: Sequence[Found]) -> None:
+        size_bytes = sum(len(one.batch.bytes) for one in found)
+        may_expire = 0 <= self.retention_bytes <= size_bytes
+        last = high_watermark if may_expire else min(self.start_requested, high_watermark)
+        if not self.start_acknowledged <= start <= last:
             raise Broken(
                 f"{self.name} starts at {start}, not within {self.start_acknowledged} and "
                 f"{self.start_requested}"

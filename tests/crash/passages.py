@@ -15,8 +15,9 @@ from functools import wraps
 from typing import Any, cast
 
 from application.broker import Broker
+from application.partitions.retention import RetentionService
 from application.ports.commit import Commit
-from application.ports.log_store import NOT_INDEXED, Buffer, LogStore, Trimmed
+from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, LogStore, Trimmed
 from application.ports.state_store import RowChange, StateStore
 from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
@@ -97,6 +98,18 @@ class PassedLog:
         headers = self._inner.headers(partition_id, offset, limit, waits)
         self._passages.at("recovery: headers read, not replayed")
         return headers
+
+    def replace(
+        self,
+        partition_id: int,
+        first_offset: int,
+        last_offset: int,
+        batches: Sequence[Buffer],
+        indexed: Sequence[IndexEntry],
+    ) -> int:
+        grown = self._inner.replace(partition_id, first_offset, last_offset, batches, indexed)
+        self._passages.stage("compaction")
+        return grown
 
     def trim(self, partition_id: int, offset: int, max_batches: int) -> Trimmed:
         trimmed = self._inner.trim(partition_id, offset, max_batches)
@@ -197,6 +210,7 @@ def name_the_rest(passages: Passages) -> None:
     around(LmdbEnvironment, "_make", "first start: empty folder", "first start: store renamed")
     around(LmdbEnvironment, "grow", "the map is full", "the map has grown")
     around(App, "start_upkeep", "start: listening, not yet ready", "start: upkeep begins")
+    around(RetentionService, "_move", "retention: log start not moved", "retention: moved")
     around(Broker, "snapshot_all", "stop: drained", "stop: last snapshots staged")
     _name_recovery(passages)
     _name_the_middle_of_making_a_store(passages)

@@ -83,6 +83,8 @@ POINTS: tuple[Point, ...] = (
     *_of_each_commit("trimmed slice", 3),
     *_of_each_commit("last trimmed slice", 3),
     *_of_each_commit("trimming, removed", 3),
+    Point("retention: log start not moved", When.RUNNING, 3),
+    Point("retention: moved", When.RUNNING, 3),
     *_of_each_commit("snapshot, removed", 2),
     *_of_each_commit("doomed partition, removed", 2),
     *_of_each_commit("snapshot", 5),

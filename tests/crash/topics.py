@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tests.crash.ledger import Broken, PartitionLedger
+from tests.crash.ledger import NO_LIMIT, Broken, PartitionLedger
 
 NO_ID = bytes(16)
 
@@ -22,12 +22,15 @@ class Topic:
     extending_to: int | None = None
     #: Its deletion was requested and has no response yet.
     deleting: bool = False
+    retention_bytes: int = NO_LIMIT
     ledgers: dict[int, PartitionLedger] = field(default_factory=dict)
 
     def ledger(self, index: int) -> PartitionLedger:
         found = self.ledgers.get(index)
         if found is None:
-            found = self.ledgers[index] = PartitionLedger(f"{self.name}-{index}")
+            found = self.ledgers[index] = PartitionLedger(
+                f"{self.name}-{index}", self.retention_bytes
+            )
         return found
 
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import tempfile
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -129,14 +125,17 @@ def test_what_the_broker_refuses_is_an_error_with_its_words(broker: Broker) -> N
     assert refused.value.error_code == 41302
 
 
-def test_on_an_event_loop_the_same_methods_are_coroutines() -> None:
+def test_on_an_event_loop_the_same_methods_are_coroutines(broker: Broker) -> None:
     async def story() -> list[Record]:
-        async with Broker() as broker:
-            waiting = asyncio.create_task(broker.aio.wait_for_records("orders", 1))
-            await broker.aio.admin.create_topic("orders")
-            await broker.aio.produce("orders", b"coffee")
-            found: list[Record] = await waiting
-            return found
+        waiting = asyncio.create_task(broker.aio.wait_for_records("cups", 1))
+        await broker.aio.admin.create_topic("cups")
+        async with broker.aio.fail("Produce", "NOT_LEADER_OR_FOLLOWER", topic="cups") as fault:
+            assert fault.matched == 0
+            assert "cups" in [each["topic"] for each in broker.rest.items("test", "faults")]
+        assert "cups" not in [each["topic"] for each in broker.rest.items("test", "faults")]
+        await broker.aio.produce("cups", b"coffee")
+        found: list[Record] = await waiting
+        return found
 
     [record] = asyncio.run(story())
     assert record.value == b"coffee"
@@ -188,14 +187,3 @@ def test_a_restored_snapshot_has_the_records_of_its_time(broker: Broker) -> None
     broker.restore(snapshot)
     assert broker.records("stock") == before
     assert "stock-of-tomorrow" not in broker.admin.topics()
-
-
-def test_a_killed_broker_leaves_no_snapshot(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with Broker(storage="lmdb://") as broker:
-        broker.snapshot()
-        assert list(tmp_path.rglob("ottla-snapshot-*"))
-        os.kill(broker.pid, signal.SIGKILL)
-    assert list(tmp_path.iterdir()) == []

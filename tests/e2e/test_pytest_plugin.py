@@ -64,7 +64,7 @@ def test_a_failure_comes_with_the_log(ottla_admin, producer):
     assert not ottla_admin.topics()
 
 
-@pytest.mark.ottla(settings={"num.partitions": "many"})
+@pytest.mark.ottla(settings={"num.partition": 3})
 def test_a_broker_that_does_not_start(ottla_broker):
     pass
 
@@ -102,7 +102,10 @@ def test_fixtures_and_the_marker(tmp_path: Path) -> None:
     )
     assert "TestSettings" not in failure.partition("\n====")[0]
     assert "GET /topics  " in failure and "vNone" not in failure
-    assert "the broker ended with 2:\nottla: num.partitions" in output
+    assert (
+        "ended with 2:\nottla: unknown setting num.partition (did you mean num.partitions?)"
+        in output
+    )
     assert "the broker does not serve REST: this broker has no REST" in output
     assert "Traceback" not in output
 

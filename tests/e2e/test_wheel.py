@@ -126,6 +126,7 @@ def test_the_wheel_has_one_top_level_package_and_the_modules_for_spark(wheel: Pa
     assert wheel.name.endswith("-py3-none-any.whl")
 
 
+@pytest.mark.long
 def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     subprocess.check_call(
         [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)],
@@ -178,9 +179,10 @@ def test_the_installed_facade_runs_a_broker(environment: Environment, tmp_path: 
         "with ottla.Broker() as broker:\n"
         "    host, _, port = broker.bootstrap_servers.rpartition(':')\n"
         "    socket.create_connection((host, int(port)), 5).close()\n"
-        "    print(broker.pid)\n"
+        "    print(broker.pid, ottla.RestError.__module__)\n"
     )
-    pid = int(environment.run(code, tmp_path))
+    pid, module = environment.run(code, tmp_path).split()
+    assert module == "ottla", "as in tracebacks"
     assert not Path(f"/proc/{pid}").exists()
     assert list(tmp_path.iterdir()) == []
 

@@ -25,6 +25,10 @@ class FakeClock:
         self._looked_ns += self.look_ns
         return self._monotonic_ms * 1_000_000 + self._looked_ns
 
+    def jump(self, by_ms: int) -> None:
+        """Only the wall clock."""
+        self._wall_ms += by_ms
+
     def advance(self, by_ms: int) -> None:
         self._wall_ms += by_ms
         self._monotonic_ms += by_ms

@@ -108,6 +108,11 @@ _FIELDS: dict[str, Fields | Callable[[int], Fields]] = {
     "create_acls": {"creations": [{"resource_name": "t"}]},
     "delete_acls": {"filters": [{"resource_name_filter": "t"}]},
     "elect_leaders": {"topic_partitions": [{"topic": "t", "partitions": [0]}]},
+    "alter_replica_log_dirs": {
+        "dirs": [{"path": "memory", "topics": [{"name": "t", "partitions": [0]}]}]
+    },
+    "update_features": {"feature_updates": [{"feature": "group.version", "max_version_level": 1}]},
+    "unregister_broker": {"broker_id": 9},
     "alter_partition_reassignments": {"topics": [{"name": "t", "partitions": [{"replicas": [1]}]}]},
     "describe_user_scram_credentials": {"users": None},
 }

@@ -5,6 +5,7 @@ A difference without a row fails the test, and so does a row without a differenc
 
 from __future__ import annotations
 
+from tests.oracle.cluster_differences import CLUSTER
 from tests.oracle.compare import MISSING
 from tests.oracle.config_differences import CONFIGS
 from tests.oracle.difference import Difference, Words
@@ -23,14 +24,14 @@ API_VERSIONS = (
         "[skipped.md](skipped.md).",
     ),
     Difference(
-        *("api_versions", "3", ("*",)),
-        *("supported_features", Words("`metadata.version`"), MISSING),
-        "Clients do not need them.",
+        *("api_versions", "3-4", ("*",)),
+        *("supported_features.group.version", Words("left out, or `0-1`"), "1-1"),
+        "Consumer groups (KIP-848) cannot be disabled.",
     ),
     Difference(
-        *("api_versions", "4", ("*",)),
-        *("supported_features.*", Words("six more than `group.version`"), MISSING),
-        "As above.",
+        *("api_versions", "3-4", ("*",)),
+        *("supported_features.*", Words("more than `group.version`"), MISSING),
+        "Clients do not need them.",
     ),
     Difference(
         *("api_versions", "3-4", ("*",)),
@@ -268,6 +269,7 @@ DESCRIBE_LOG_DIRS = (
 )
 
 DIFFERENCES = (
+    *CLUSTER,
     *CONFIGS,
     *GROUPS,
     *TOPICS,

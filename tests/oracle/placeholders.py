@@ -25,7 +25,7 @@ class Placeholders:
         self._members: dict[str, str] = {}
         self._our_members: set[str] = set()
 
-    def add_topic(self, name: str, short: str) -> None:
+    def add_name(self, name: str, short: str) -> None:
         self._topics[name] = f"<{short}>"
 
     def add_id(self, topic_id: bytes, name: str | None) -> None:

@@ -20,6 +20,7 @@ IDENTITIES = (
     "api_key",
     "name",
     "topic",
+    "topic_name",
     "topic_id",
     "partition_index",
     "index",
@@ -32,6 +33,8 @@ IDENTITIES = (
 
 #: Lists that Kafka fills from a hash table, or in an order without meaning.
 UNORDERED = {
+    ("AlterReplicaLogDirTopicResult", "partitions"),
+    ("AlterReplicaLogDirsResponse", "results"),
     ("CreatePartitionsResponse", "results"),
     ("Assignment", "topic_partitions"),
     ("CreateTopicsResponse", "topics"),
@@ -79,6 +82,13 @@ SHORT: dict[str, Callable[[Any], tuple[str, str]]] = {
 }
 #: Numbers that depend on the broker's machine; their names replace them.
 OF_THE_MACHINE = ("port", "total_bytes", "usable_bytes")
+TIMES = ("timestamp", "log_append_time_ms", "last_fetch_timestamp", "last_caught_up_timestamp")
+#: Fields of the metadata log, which grows with each scenario.
+OF_METADATA = {
+    ("QuorumPartition", "high_watermark"),
+    ("ReplicaState", "log_end_offset"),
+    ("ReplicaState", "replica_directory_id"),
+}
 MAX_HEX_BYTES = 48
 _BATCH = struct.Struct(">qiibIhiqqqhii")
 _BATCH_FIELDS = [
@@ -159,7 +169,7 @@ def _all_of(value: object, field: str) -> Iterator[Any]:
 def _struct(
     value: Struct, version: int | None, placeholders: Placeholders, is_response: bool
 ) -> dict[str, Any]:
-    plain = {}
+    plain: dict[str, Any] = {}
     for name, field in type(value).fields_.items():
         found = getattr(value, name)
         if version is not None and not field.is_in(version):
@@ -169,6 +179,9 @@ def _struct(
         if type(value).__name__ == "DescribeLogDirsResult" and name == "topics":
             found = [one for one in found if placeholders.is_own(one.name)]
         if not found and found == field.default and name not in IDENTITIES:
+            continue
+        if (type(value).__name__, name) in OF_METADATA:
+            plain[name] = f"<{name}>"
             continue
         plain[name] = _value(name, found, field, version, placeholders, is_response)
         if (type(value).__name__, name) in UNORDERED and isinstance(plain[name], list):
@@ -229,7 +242,7 @@ def _value(
         name == "finalized_features_epoch" or (name in OF_THE_MACHINE and found > 0)
     ):
         return f"<{name}>"
-    if name in ("timestamp", "log_append_time_ms"):
+    if name in TIMES:
         return moment(found)
     if name == "producer_id":
         return placeholders.producer(found)

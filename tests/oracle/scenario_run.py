@@ -71,7 +71,7 @@ class ScenarioRun:
         """Returns a topic name of this run only; long names sort as the short ones."""
         name = f"{self.api}-{self.scenario}-v{self.version}-{short}".replace("_", "-")
         name = name.replace(" ", "-")
-        self.placeholders.add_topic(name, short)
+        self.placeholders.add_name(name, short)
         return name
 
     def topic(self, short: str, partitions: int = 1, **configs: str) -> Topic:

@@ -3,8 +3,8 @@
     python -m tests.power.workload DISK MARKS FLUSH SEED PASSES
 
 Topics are created and deleted under load, so pages are freed and reused; several clients share a
-commit; producers are idempotent or plain; batches have all sizes; snapshots are written now and
-then; in the middle the broker is stopped and restarted.
+commit; producers are idempotent or plain; batches have all sizes and are replaced by compaction;
+snapshots are written now and then; in the middle the broker is stopped and restarted.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import random
 import sys
 from typing import Any
 
+from domain.messages.batch import batches_in
 from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from interfaces.kafka.wire.messages.init_producer_id import InitProducerIdRequest
 from interfaces.kafka.wire.messages.produce import (
@@ -88,6 +89,8 @@ class Workload:
                 self.replace_a_topic()
             if number % 17 == 5:
                 self.snapshot()
+            if number % 7 == 3:
+                self.replace_batches()
             if self.start_flush is not None and number % 12 == 7:
                 self.start_flush()
             if number == passes // 2:
@@ -130,6 +133,18 @@ class Workload:
         for partition in self.kafka.broker.catalog.loaded():
             if self.chance.random() < 0.3:
                 self.kafka.broker.partitions.snapshot(partition)
+
+    def replace_batches(self) -> None:
+        """As compaction does, by the same batches: other entries, other pages, the same log."""
+        broker, log = self.kafka.broker, self.kafka.core.storage.log
+        for partition in broker.catalog.loaded():
+            batches = list(batches_in(log.read(partition.partition_id, 0, 1 << 62, 1 << 20, False)))
+            first = self.chance.randrange(len(batches) + 1)
+            if replaced := batches[first : first + self.chance.choice([1, 5, 50])]:
+                edges = replaced[0].base_offset, replaced[-1].last_offset
+                same = [one.buffer for one in replaced]
+                partition.compacted(log.replace(partition.partition_id, *edges, same, []))
+                broker.commits.touch(partition)
 
     def produce(self) -> None:
         """Several clients in one pass, each with a few requests in flight: one commit."""

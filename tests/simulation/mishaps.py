@@ -124,7 +124,7 @@ class Mishaps:
         if abs(self._timeline.clock_is_off_ms + by_ms) <= 1_500_000:
             if by_ms < 0:
                 self._world.model.committed.clock_goes_back()
-            self._timeline.clock_is_off_ms += by_ms
+            self._timeline.set_clock(by_ms)
             self._world.log("*", f"the clock is set by {by_ms} ms")
             self._world.count(
                 Situation.CLOCK_SET_BACK if by_ms < 0 else Situation.CLOCK_SET_FORWARD

@@ -15,6 +15,7 @@ from crc32c import crc32c
 
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch, advance_sequence
 from tests.simulation.committed import Committed
+from tests.simulation.limits import Limits
 from tests.simulation.starts import Starts
 from tests.simulation.store import Append, Change, Disk, Drop, Row, Trim
 from tests.simulation.times import times_of
@@ -93,10 +94,16 @@ class Incarnation:
 
 
 class Model:
-    def __init__(self, disk: Disk, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        disk: Disk,
+        now_ms: Callable[[], int],
+        latest_ms: Callable[[], int],
+        limits: Limits,
+    ) -> None:
         self._disk = disk
         self.committed = Committed(self, now_ms, Violation)
-        self.starts = Starts(self, Violation)
+        self.starts = Starts(self, limits, latest_ms, Violation)
         #: Every batch, by its bytes from the producer id on: a new id may send the same records.
         self._sent: dict[bytes, Sent] = {}
         self._last_stamp: dict[int, int] = {}
@@ -376,6 +383,15 @@ class Model:
                 log = self._disk.logs.get(partition_id)
                 stored = log.batches if log else []
                 self.starts.check_stored(partition_id, self._disk.commits, stored)
+
+    def expired_partitions(self, now_ms: int) -> list[int]:
+        commit = self._disk.commits
+        return [
+            partition_id
+            for topic in self.live()
+            for partition_id in topic.partition_ids
+            if self.starts.has_expired(partition_id, commit, now_ms)
+        ]
 
     def was_there(self, name: str, first: int, last: int) -> set[bool]:
         """Returns whether the topic existed, at each commit between the two."""

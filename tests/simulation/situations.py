@@ -38,6 +38,8 @@ class Situation(Enum):
     CHECKED_WHILE_CREATED = "a topic name is validated while the topic is created"
     GROWN = "a topic is extended under load"
     RECORDS_DELETED = "a log start offset moves"
+    RECORDS_EXPIRED = "retention moves a log start offset"
+    FETCHED_EXPIRED = "a fetch gets OFFSET_OUT_OF_RANGE for records that expired"
     TRIMMED_OVER_RESTART = "the broker starts with deleted records still to be removed"
     OFFSET_COMMITTED = "an offset is committed without membership"
     OFFSET_REFUSED = "an offset commit fails and is retried"

@@ -1,29 +1,42 @@
 """The model of log start offsets, by commit number, and of removed batches.
 
-A log start offset only rises, only by DeleteRecords, and at most to the log end offset. Removed
-batches are below it.
+A log start offset only rises, only by DeleteRecords and retention, and at most to the log end
+offset. Removed batches are below it.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
+from tests.simulation.limits import Limits
 from tests.simulation.store import Row, Trim
 from tests.simulation.times import Times, first_at_or_after
 
 if TYPE_CHECKING:
-    from tests.simulation.model import Model
+    from tests.simulation.model import Entry, Model
 
 Name = str | bytes
 NO_START = -1
 
 
 class Starts:
-    def __init__(self, model: Model, violation: type[Exception]) -> None:
+    def __init__(
+        self,
+        model: Model,
+        limits: Limits,
+        latest_ms: Callable[[], int],
+        violation: type[Exception],
+    ) -> None:
+        """`latest_ms`: of all times that the wall clock has had."""
         self._model = model
+        self._limits = limits
+        self._latest_ms = latest_ms
         self._violation = violation
+        #: How often retention moved one.
+        self.expired = 0
         #: Of each partition: commit and start.
         self._moves: dict[int, list[tuple[int, int]]] = {}
         #: The number of removed batches.
@@ -51,8 +64,23 @@ class Starts:
             raise self._violation(f"{partition_id} starts at {start}, which is not committed")
         requested = self._requested.get(self._name_of(partition_id), set())
         if start not in requested and UP_TO_HIGH_WATERMARK not in requested:
-            raise self._violation(f"{partition_id} starts at {start}, and no client requested that")
+            self._expires(partition_id, before, start)
         self._moves.setdefault(partition_id, []).append((commit, start))
+
+    def _expires(self, partition_id: int, before: int, start: int) -> None:
+        log = self._log(partition_id, before)
+        removed = [entry for entry in log if entry.last < start]
+        left = log[len(removed) :]
+        if (left and left[0].base < start) or not self._limits.allow(
+            removed, left, self._latest_ms()
+        ):
+            raise self._violation(
+                f"{partition_id} starts at {start}; no client and no limit requires that"
+            )
+        self.expired += 1
+
+    def _log(self, partition_id: int, start: int) -> list[Entry]:
+        return [entry for entry in self._model.history.get(partition_id, ()) if entry.last >= start]
 
     def trimmed(self, change: Trim, commit: int) -> None:
         partition_id = change.partition_id
@@ -91,6 +119,11 @@ class Starts:
         history = self._model.history.get(partition_id, ())
         if batches != [entry.data for entry in history if entry.last >= start]:
             raise self._violation(f"partition {partition_id}, from {start} on, has other batches")
+
+    def has_expired(self, partition_id: int, commit: int, now_ms: int) -> bool:
+        """Returns True if retention should have removed records by then."""
+        log = self._log(partition_id, self.at(partition_id, commit))
+        return self._limits.has_expired(log, now_ms)
 
     # ---- responses
 

@@ -10,10 +10,11 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from application.ports.log_store import NOT_INDEXED, Buffer, NotInMemory, Trimmed
+from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, NotInMemory, Trimmed
 from application.ports.pending import Pending
 from application.ports.state_store import RowChange
 from domain.errors import StorageFailed
+from domain.messages.batch import last_offset_of
 from tests.simulation.timeline import ProcessDied, ProcessLoop
 
 Done = Callable[[StorageFailed | None], None]
@@ -86,6 +87,46 @@ class Trim(Drop):
         super().apply(disk)
 
 
+class Replace:
+    """Replaces the batches that end within two offsets."""
+
+    __slots__ = ("batches", "first_offset", "indexed", "last_offset", "partition_id")
+
+    def __init__(
+        self,
+        partition_id: int,
+        first_offset: int,
+        last_offset: int,
+        batches: list[bytes],
+        indexed: list[IndexEntry],
+    ) -> None:
+        self.partition_id = partition_id
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.batches = batches
+        self.indexed = indexed
+
+    def replaced(self, log: Log) -> slice:
+        first = bisect_left(log.last_offsets, self.first_offset)
+        return slice(first, bisect_left(log.last_offsets, self.last_offset + 1))
+
+    def apply(self, disk: Disk) -> None:
+        log = disk.logs.get(self.partition_id)
+        if log is None:
+            return
+        replaced = self.replaced(log)
+        log.batches[replaced] = self.batches
+        log.last_offsets[replaced] = map(last_offset_of, self.batches)
+        before = max((time for time, at in log.index.items() if at < self.first_offset), default=0)
+        left = {
+            time: at
+            for time, at in log.index.items()
+            if not self.first_offset <= at <= self.last_offset
+        }
+        indexed = {max(time, before): at for time, at in self.indexed}
+        log.index = left | indexed | {t: at for t, at in left.items() if at > self.last_offset}
+
+
 class Row:
     __slots__ = ("key", "table", "value")
 
@@ -102,7 +143,7 @@ class Row:
             rows[self.key] = self.value
 
 
-Change = Append | Drop | Row
+Change = Append | Replace | Drop | Row
 
 
 class Disk:
@@ -235,6 +276,21 @@ class SimulatedStore:
         log = self._disk.logs.get(partition_id)
         before = [at for time, at in log.index.items() if time < timestamp] if log else []
         return max(before) + 1 if before else 0
+
+    def replace(
+        self,
+        partition_id: int,
+        first_offset: int,
+        last_offset: int,
+        batches: Sequence[Buffer],
+        indexed: Sequence[IndexEntry],
+    ) -> int:
+        self._control.called()
+        staged = [bytes(batch) for batch in batches]
+        change = Replace(partition_id, first_offset, last_offset, staged, list(indexed))
+        self.staged.append(change)
+        log = self._disk.logs.get(partition_id, Log())
+        return sum(map(len, staged)) - sum(map(len, log.batches[change.replaced(log)]))
 
     def trim(self, partition_id: int, offset: int, max_batches: int) -> Trimmed:
         self._control.called()

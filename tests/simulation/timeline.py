@@ -38,11 +38,21 @@ class Timeline:
         self.now = 0
         #: Offset of the wall clock.
         self.clock_is_off_ms = 0
+        #: The largest so far.
+        self.clock_was_ahead_ms = 0
         #: The loop of the running process, if any.
         self.loop: ProcessLoop | None = None
 
     def now_ms(self) -> int:
         return TIMESTAMP + self.now + self.clock_is_off_ms
+
+    def set_clock(self, by_ms: int) -> None:
+        self.clock_is_off_ms += by_ms
+        self.clock_was_ahead_ms = max(self.clock_was_ahead_ms, self.clock_is_off_ms)
+
+    def latest_ms(self) -> int:
+        """No reading of the wall clock was later."""
+        return TIMESTAMP + self.now + self.clock_was_ahead_ms
 
     def monotonic_ms(self) -> int:
         return self.now

@@ -13,8 +13,15 @@ from unittest.mock import patch
 from uuid import UUID
 
 from application.background import runner
+from application.background.runner import LONGEST_RETRY_MS
 from application.groups import expiry, offset_cleanup
-from application.partitions import init_producer_id, list_offsets, producer_expiry, trimming
+from application.partitions import (
+    init_producer_id,
+    list_offsets,
+    producer_expiry,
+    retention,
+    trimming,
+)
 from application.state import commits
 from application.topics import dropping
 from domain.configs.broker import BrokerConfig
@@ -25,6 +32,7 @@ from tests.simulation.actors.consumer import Consumer
 from tests.simulation.actors.consumer_member import BEAT_MS, SESSION_TIMEOUT_MS
 from tests.simulation.actors.kinds import KINDS
 from tests.simulation.actors.lanes import LATEST_CLAIM_MS
+from tests.simulation.limits import Limits
 from tests.simulation.membership import Membership
 from tests.simulation.mishaps import FAULTS_MS, Mishaps
 from tests.simulation.model import Model, Violation
@@ -58,7 +66,8 @@ class World:
         self.situations: dict[Situation, int] = {}
         self.timeline = Timeline(random)
         self.disk = Disk()
-        self.model = Model(self.disk, self.timeline.now_ms)
+        self.limits = Limits(seed)
+        self.model = Model(self.disk, self.timeline.now_ms, self.timeline.latest_ms, self.limits)
         self.topic_names = ["a", "b"][: random.choice((1, 1, 2))]
         self.crowded = random.random() < 0.04
         self.expires = random.random() < 0.2
@@ -73,6 +82,7 @@ class World:
         self._config = BrokerConfig(
             {
                 **self._settings_of_groups(),
+                **self.limits.settings(),
                 "auto.create.topics.enable": "true" if self.creates else "false",
                 "producer.id.expiration.ms": str(EXPIRATION_MS if self.expires else 86_400_000),
                 "producer.id.expiration.check.interval.ms": "2000",
@@ -262,6 +272,8 @@ class World:
             patch.object(offset_cleanup, "ROWS_PER_WRITE", self.group_random.choice((1, 100))),
             patch.object(expiry, "ROWS_PER_STEP", self.group_random.choice((1, 100))),
             patch.object(list_offsets, "HEADERS_AT_ONCE", random.choice((1, 3, 256))),
+            patch.object(retention, "HEADERS_PER_STEP", self.limits.headers_at_once),
+            patch.object(retention, "PARTITIONS_PER_COMMIT", self.limits.partitions_at_once),
             patch.object(runner, "STEPS_PER_SLICE", random.choice((1, 5, 1000))),
             patch.object(uuid, "uuid4", lambda: UUID(int=random.getrandbits(128), version=4)),
         ):
@@ -276,6 +288,8 @@ class World:
             raise Violation(f"{busy} did not finish")
         for client in self.clients:
             client.finish()
+        if self.limits.exist:
+            self._outlast_records()
         self.timeline.run(self.timeline.now + 5000, self._is_empty)
         assert self.process is not None
         leftovers = self.process.leftovers()
@@ -307,6 +321,15 @@ class World:
 
     def _is_empty(self) -> bool:
         return self.process is not None and not self.process.leftovers()
+
+    def _outlast_records(self) -> None:
+        """Retention removes everything that has expired by now, after failures a little later."""
+        now_ms = self.timeline.now_ms()
+        late_ms = self.timeline.now + LONGEST_RETRY_MS // 4
+        if not self.timeline.run(late_ms, lambda: not self.model.expired_partitions(now_ms)):
+            raise Violation(f"records of {self.model.expired_partitions(now_ms)} have expired")
+        if self.model.starts.expired:
+            self.count(Situation.RECORDS_EXPIRED)
 
     def _outlast_producers(self) -> None:
         """After a long pause no producer is left, in memory or on the disk."""

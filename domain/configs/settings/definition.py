@@ -77,7 +77,6 @@ class Synonym(NamedTuple):
 
 class Definition:
     __slots__ = (
-        "actual",
         "also",
         "choices",
         "default",
@@ -109,7 +108,6 @@ class Definition:
         dynamic: bool = False,
         sensitive: bool = False,
         effect: Effect = Effect.BUILT,
-        actual: Value = None,
     ) -> None:
         self.name = name
         self.kind = kind
@@ -130,8 +128,6 @@ class Definition:
         #: A URL that may contain a password: DescribeConfigs omits the value.
         self.sensitive = sensitive
         self.effect = effect
-        #: Of a config without effect: the value that describes what the broker does.
-        self.actual = actual
 
     def parse(self, text: str) -> Value:
         value = self._convert(text)
@@ -146,7 +142,7 @@ class Definition:
             return "true" if value else "false"
         if isinstance(value, tuple):
             return ",".join(value)
-        return str(value)
+        return str(value).replace("e+", "E")  # Java's way
 
     @property
     def documentation(self) -> str:
@@ -165,12 +161,12 @@ class Definition:
         return self.effect is not Effect.BUILT and not self.is_harmless(text)
 
     def is_harmless(self, text: str) -> bool:
-        """The default, which files and tools often spell out, or what the broker always does.
+        """The default, which files and tools often spell out.
 
         A value that only other brokers allow is not: the CLI asks for those of any broker.
         """
         try:
-            return self.parse(text) in (self.default, self.actual)
+            return self.parse(text) == self.default
         except InvalidConfig:
             return False
 

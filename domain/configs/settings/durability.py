@@ -1,4 +1,4 @@
-"""Where data is stored, and when it is flushed to disk."""
+"""Where data is stored, when it is flushed to disk, and when it is removed."""
 
 from __future__ import annotations
 
@@ -33,6 +33,15 @@ class DurabilitySettings:
         INT,
         1000,
         "How often data is flushed to disk with flush=interval.",
+        minimum=1,
+        unit="ms",
+    )
+    log_retention_check_interval_ms: int = setting(
+        "log.retention.check.interval.ms",
+        LONG,
+        300000,
+        "How often the broker looks for records that retention.ms and retention.bytes of their "
+        "topics do not retain, and removes them.",
         minimum=1,
         unit="ms",
     )

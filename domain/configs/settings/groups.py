@@ -43,11 +43,10 @@ class GroupSettings:
     offsets_topic_replication_factor: int = setting(
         "offsets.topic.replication.factor",
         INT,
-        3,
-        "Replicas of __consumer_offsets; one broker has one.",
+        1,
+        "Replicas of __consumer_offsets; one broker has one. 3 in Kafka.",
         minimum=1,
         effect=Effect.NONE,
-        actual=1,
     )
     offsets_topic_compression_codec: int = setting(
         "offsets.topic.compression.codec",

@@ -46,7 +46,7 @@ class StagedEntries:
 
     __slots__ = ("_database", "_entries", "_loader")
 
-    def __init__(self, database: _Database, loader: PageLoader | None) -> None:
+    def __init__(self, database: _Database, loader: PageLoader | None = None) -> None:
         self._database = database
         self._loader = loader
         self._entries: dict[int, StagedEntry] = {}

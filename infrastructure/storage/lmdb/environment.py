@@ -58,6 +58,10 @@ _LEFT_FOR_OTHERS_BYTES = 64 << 20
 _TURN_ROW = b"store\0turn"
 
 
+#: Prefix and suffix.
+SNAPSHOT_FILES = "snapshot-", ".mdb"
+
+
 class LmdbEnvironment:
     __slots__ = (
         "_lock", "batches", "env", "flush", "folder", "loader", "losses", "map_size_bytes",
@@ -96,6 +100,8 @@ class LmdbEnvironment:
         try:
             self.recovery_point = RecoveryPoint(folder)
             self._recover()
+            if not read_only:
+                _remove_snapshots(folder)
             if not read_only and not holds_a_store(folder):
                 self._make()
             self.env = self._open(folder, map_size_bytes)
@@ -318,3 +324,9 @@ def _there_is_room_for(size_bytes: int) -> bool:
     except (OSError, OverflowError):
         return False
     return True
+
+
+def _remove_snapshots(folder: Path) -> None:
+    """Of a broker that was killed."""
+    for left_over in folder.glob("*".join(SNAPSHOT_FILES)):
+        left_over.unlink()

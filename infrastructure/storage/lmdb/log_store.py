@@ -8,22 +8,25 @@ transaction would keep freed pages from being used at all. What survives what: s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from struct import error as StructError
 from typing import TYPE_CHECKING, Protocol
 
 import lmdb
 
-from application.ports.log_store import NOT_INDEXED, Buffer, NotInMemory, Trimmed
-from domain.messages.batch import HEADER_BYTES
+from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, NotInMemory, Trimmed
+from domain.messages.batch import HEADER_BYTES, last_offset_of
 from infrastructure.storage.lmdb.commit import WritePass, storage_failed
 from infrastructure.storage.lmdb.entries import (
     AlreadyThere,
+    StagedEntries,
     batches_of,
     position_of,
     whole_batches,
 )
 from infrastructure.storage.lmdb.keys import KEY, OFFSET
 from infrastructure.storage.lmdb.page_loader import NO_OFFSET, PageLoader
+from infrastructure.storage.lmdb.timestamp_index import delete_index_below, replace_index
 
 if TYPE_CHECKING:
     from lmdb import Cursor, Transaction, _Database
@@ -174,6 +177,36 @@ class LmdbLogStore:
         except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error
 
+    def replace(
+        self,
+        partition_id: int,
+        first_offset: int,
+        last_offset: int,
+        batches: Sequence[Buffer],
+        indexed: Sequence[IndexEntry],
+    ) -> int:
+        txn = self._pass.begin()
+        if txn is None:
+            return 0
+        try:
+            before, removed_bytes, after = _take_out(
+                txn.cursor(self._batches), partition_id, first_offset, last_offset
+            )
+            entries = StagedEntries(self._batches)
+            for batch in (*before, *batches, *after):
+                entries.add(txn, partition_id, last_offset_of(batch), batch)
+            entries.put(txn, partition_id)
+            replace_index(
+                txn.cursor(self._timestamps), partition_id, first_offset, last_offset, indexed
+            )
+        except (*_UNREADABLE, AlreadyThere) as error:
+            self._pass.fail(error)
+            return 0
+        added_bytes = sum(map(len, batches))
+        if self._loader is not None:
+            self._loader.rewritten(added_bytes)
+        return added_bytes - removed_bytes
+
     def trim(self, partition_id: int, offset: int, max_batches: int) -> Trimmed:
         txn = self._pass.begin()
         if txn is None:
@@ -182,7 +215,7 @@ class LmdbLogStore:
             size_bytes, no_batches = _delete_below(
                 txn.cursor(self._batches), partition_id, offset, max_batches
             )
-            no_index = _delete_index_below(
+            no_index = delete_index_below(
                 txn.cursor(self._timestamps), partition_id, offset, max_batches
             )
         except _UNREADABLE as error:
@@ -220,6 +253,39 @@ class LmdbLogStore:
         return partition_ids
 
 
+def _take_out(
+    cursor: Cursor[memoryview], partition_id: int, first_offset: int, last_offset: int
+) -> tuple[list[bytes], int, list[bytes]]:
+    """Deletes the entries of these batches; the other batches of the first and the last one, and
+    the size of what is between.
+    """
+    before: list[bytes] = []
+    after: list[bytes] = []
+    removed_bytes = 0
+    found = cursor.set_range(_pack_key(partition_id, first_offset))
+    while found and not after:
+        found_id, entry_end = _unpack_key(cursor.key())
+        if found_id != partition_id:
+            break
+        entry = cursor.value()
+        start, end = position_of(entry, first_offset), len(entry)
+        if entry_end > last_offset:
+            end = position_of(entry, last_offset + 1)
+        if not end:
+            break
+        before += _split(entry[:start])
+        after = _split(entry[end:])
+        removed_bytes += end - start
+        cursor.delete()
+        # No step further than needed, as in `read`.
+        found = entry_end < last_offset and len(cursor.key()) > 0
+    return before, removed_bytes, after
+
+
+def _split(entry: memoryview) -> list[bytes]:
+    return [bytes(entry[start:end]) for start, end, _ in batches_of(entry)]
+
+
 def _delete_below(
     cursor: Cursor[memoryview], partition_id: int, offset: int, limit: int
 ) -> tuple[int, bool]:
@@ -238,24 +304,6 @@ def _delete_below(
         cursor.delete()
         found = len(cursor.key()) > 0  # deleting moves on; past the end the key is empty
     return size_bytes, not found or _unpack_key(cursor.key()) >= (partition_id, offset)
-
-
-def _delete_index_below(
-    cursor: Cursor[memoryview], partition_id: int, offset: int, limit: int
-) -> bool:
-    found = cursor.set_range(_pack_key(partition_id, 0))
-    for _ in range(limit):
-        if not found or not _leads_below(cursor, partition_id, offset):
-            return True
-        cursor.delete()
-        found = len(cursor.key()) > 0
-    return not found or not _leads_below(cursor, partition_id, offset)
-
-
-def _leads_below(cursor: Cursor[memoryview], partition_id: int, offset: int) -> bool:
-    if _unpack_key(cursor.key())[0] != partition_id:
-        return False
-    return bool(OFFSET.unpack(cursor.value())[0] < offset)
 
 
 def _delete_first(

@@ -137,6 +137,10 @@ class PageLoader:
             self._in_memory_from(partition_id, *OFFSET.unpack_from(entry))
         self._grow_older(len(entry))
 
+    def rewritten(self, size_bytes: int) -> None:
+        """Entries in the middle of a log: what follows them need not be in memory."""
+        self._grow_older(size_bytes)
+
     def _in_memory_from(self, partition_id: int, offset: int) -> None:
         for offsets in (self._written_from, self.memory_from):
             offsets[partition_id] = min(offset, offsets.get(partition_id, NO_OFFSET))

@@ -1,16 +1,17 @@
-"""A snapshot of an LMDB store: a copy in a temporary folder, put back in one commit."""
+"""A snapshot of an LMDB store: a copy beside it, put back in one commit."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkstemp
 
 import lmdb
 
 from domain.errors import StorageFailed
 from infrastructure.storage.lmdb.commit import LmdbCommit, WritePass, storage_failed
-from infrastructure.storage.lmdb.environment import LmdbEnvironment
-from infrastructure.storage.lmdb.inspection import DATA_FILE
+from infrastructure.storage.lmdb.environment import SNAPSHOT_FILES, LmdbEnvironment
 
 
 class LmdbSnapshot:
@@ -23,21 +24,24 @@ class LmdbSnapshot:
         self._pass = write_pass
         self._commit = commit
         try:
-            self._folder = TemporaryDirectory(prefix="ottla-snapshot-")
+            prefix, suffix = SNAPSHOT_FILES
+            descriptor, path = mkstemp(suffix, prefix, environment.folder)
+            self._file = Path(path)
             try:
-                self._file = Path(self._folder.name, DATA_FILE)
-                with self._file.open("wb") as file:
-                    environment.env.copyfd(file.fileno(), compact=True)
+                environment.env.copyfd(descriptor, compact=True)
             except BaseException:
-                self._folder.cleanup()
+                self.delete()
                 raise
+            finally:
+                os.close(descriptor)
         except (lmdb.Error, OSError) as error:
             raise storage_failed("could not be copied", error) from error
 
-    def restore(self) -> None:
+    def restore(self, stage: Callable[[], object] = lambda: None) -> None:
         self._pass.abort()
         try:
             self._copy_back()
+            stage()
         except (lmdb.Error, OSError) as error:
             self._pass.fail(error)
         outcome: list[StorageFailed | None] = []
@@ -67,4 +71,4 @@ class LmdbSnapshot:
             copy.close()
 
     def delete(self) -> None:
-        self._folder.cleanup()
+        self._file.unlink(missing_ok=True)

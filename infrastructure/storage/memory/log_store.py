@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import partial
 
-from application.ports.log_store import NOT_INDEXED, Buffer, Trimmed
+from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, Trimmed
 from domain.messages.batch import HEADER_BYTES
 from infrastructure.storage.memory.store import MemoryPartition, MemoryStore
 
@@ -72,6 +73,37 @@ class MemoryLogStore:
             return 0
         position = bisect_left(partition.timestamps, timestamp)
         return partition.indexed_offsets[position - 1] + 1 if position else 0
+
+    def replace(
+        self,
+        partition_id: int,
+        first_offset: int,
+        last_offset: int,
+        batches: Sequence[Buffer],
+        indexed: Sequence[IndexEntry],
+    ) -> int:
+        store = self._store
+        partition = store.partitions.get(partition_id, MemoryPartition())
+        before = partition.batches_within(first_offset, last_offset)
+        after = [bytes(batch) for batch in batches]
+        store.lengthen(partition_id, len(after) - len(before))
+        store.staged.append(
+            partial(self._replace, partition_id, first_offset, last_offset, after, list(indexed))
+        )
+        return sum(map(len, after)) - sum(map(len, before))
+
+    def _replace(
+        self,
+        partition_id: int,
+        first_offset: int,
+        last_offset: int,
+        batches: list[bytes],
+        indexed: list[IndexEntry],
+    ) -> None:
+        partition = self._store.partitions.get(partition_id)
+        if partition is not None:
+            partition.replace(first_offset, last_offset, batches)
+            partition.replace_index(first_offset, last_offset, indexed)
 
     def trim(self, partition_id: int, offset: int, max_batches: int) -> Trimmed:
         store = self._store

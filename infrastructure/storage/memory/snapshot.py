@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from infrastructure.storage.memory.store import MemoryStore
 
 
@@ -13,8 +15,10 @@ class MemorySnapshot:
         self._copy = MemoryStore()
         self._copy.take_over(store)
 
-    def restore(self) -> None:
+    def restore(self, stage: Callable[[], object] = lambda: None) -> None:
         self._store.take_over(self._copy)
+        stage()
+        self._store.keep()
 
     def delete(self) -> None:
         self._copy = MemoryStore()

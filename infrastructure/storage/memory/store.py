@@ -9,6 +9,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable
 
+from application.ports.log_store import IndexEntry
+from domain.messages.batch import last_offset_of
+
+#: Of no batch.
+NO_TIMESTAMP_AFTER = 1 << 63
+
 
 class MemoryPartition:
     """One log: batches side by side with their last offsets, and the timestamp index likewise."""
@@ -40,6 +46,25 @@ class MemoryPartition:
         else:
             self.timestamps.insert(position, timestamp)
             self.indexed_offsets.insert(position, last_offset)
+
+    def batches_within(self, first_offset: int, last_offset: int) -> list[bytes]:
+        return self.batches[self.position_of(first_offset) : self.position_of(last_offset + 1)]
+
+    def replace(self, first_offset: int, last_offset: int, batches: list[bytes]) -> None:
+        first, end = self.position_of(first_offset), self.position_of(last_offset + 1)
+        self.batches[first:end] = batches
+        self.last_offsets[first:end] = map(last_offset_of, batches)
+
+    def replace_index(self, first_offset: int, last_offset: int, indexed: list[IndexEntry]) -> None:
+        first = bisect_left(self.indexed_offsets, first_offset)
+        end = bisect_left(self.indexed_offsets, last_offset + 1)
+        least = self.timestamps[first - 1] if first else 0
+        after = self.timestamps[end] if end < len(self.timestamps) else NO_TIMESTAMP_AFTER
+        del self.timestamps[first:end]
+        del self.indexed_offsets[first:end]
+        for timestamp, offset in indexed:
+            if timestamp < after:
+                self.index(max(timestamp, least), offset)
 
     def drop(self, count: int) -> None:
         del self.batches[:count]

@@ -2,7 +2,9 @@
 
 partitions      partition id -> {"end": [next offset, max timestamp, its offset],
                                  "start": log start offset, "size": bytes of batches,
-                                 "epochs": [[leader epoch, its first offset], ...]}
+                                 "epochs": [[leader epoch, its first offset], ...],
+                                 "segment": [base offset, bytes, first timestamp],
+                                 "cleaned": [first dirty offset, bytes below it]}
 trimming        partition id -> nothing: batches below the log start are still to be removed
 producers       partition id, producer id -> epoch, last timestamp, batches
 
@@ -19,9 +21,10 @@ from struct import error as StructError
 from application.ports.log_store import LogStore
 from application.ports.state_store import StateStore
 from domain.errors import StorageFailed
+from domain.partitions.active_segment import SegmentState
 from domain.partitions.leader_epochs import LeaderEpochs
 from domain.partitions.log_end import LogEnd
-from domain.partitions.partition import Partition, PartitionSnapshot
+from domain.partitions.partition import NOT_CLEANED, Cleaned, Partition, PartitionSnapshot
 from domain.partitions.producers import AppendedBatch, LookUp, ProducerState
 
 _PARTITIONS = "partitions"
@@ -64,7 +67,10 @@ class StoredPartitionRepository:
             next_offset, max_timestamp, its_offset = values["end"]
             end = LogEnd(next_offset, max_timestamp, its_offset, 0, values["start"], values["size"])
             epochs = LeaderEpochs(values.get("epochs", FIRST_EPOCH))
-            partition.restore(PartitionSnapshot(end, epochs, []), self._look_up(partition_id))
+            segment = SegmentState(*values["segment"]) if "segment" in values else None
+            cleaned = Cleaned(*values.get("cleaned", NOT_CLEANED))
+            snapshot = PartitionSnapshot(end, epochs, [], segment, cleaned)
+            partition.restore(snapshot, self._look_up(partition_id))
         while headers := self._log.headers(
             partition_id, partition.end.next_offset, _HEADERS_AT_ONCE, waits
         ):
@@ -123,6 +129,8 @@ class StoredPartitionRepository:
             "start": end.start_offset,
             "size": end.size_bytes,
             "epochs": snapshot.leader_epochs.starts(),
+            "segment": snapshot.segment,
+            "cleaned": snapshot.cleaned,
         }
         self._state.put(
             _PARTITIONS,

@@ -1,11 +1,10 @@
 """ApiVersions (key 18), versions 0-4.
 
  3  flexible; client software name and version (KIP-511)
- 4  supported features may have a minimum of 0
+ 4  supported features may have a minimum of 0 (not used)
 
 The response header is always version 0. The response to an unknown version is version 0 with error
-35 and the row of this API alone, so that the client can retry (KIP-511). The one feature is
-`group.version`: 1 means that the broker has consumer groups of KIP-848.
+35 and the row of this API alone, so that the client can retry (KIP-511).
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from __future__ import annotations
 import re
 
 from domain.errors import InvalidRequest, UnsupportedVersion
+from domain.features import FEATURES
 from interfaces.kafka.requests.apis import APIS, BY_KEY
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.requests.error_codes import CODES
@@ -26,9 +26,7 @@ from interfaces.kafka.wire.messages.api_versions import (
 )
 
 FIRST_WITH_SOFTWARE = 3
-FIRST_WITH_MINIMUM_0 = 4
-#: Finalized features; they never change, so their epoch is the first.
-FEATURES = {"group.version": 1}
+#: Finalized features never change, so their epoch is the first.
 FEATURES_EPOCH = 0
 _LEGAL_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?", re.ASCII)
 
@@ -48,9 +46,8 @@ def handle(request: ApiVersionsRequest, call: Call) -> ApiVersionsResponse:
             for api in APIS
         ],
         supported_features=[
-            SupportedFeatureKey(name=name, min_version=0, max_version=level)
+            SupportedFeatureKey(name=name, min_version=level, max_version=level)
             for name, level in FEATURES.items()
-            if call.version >= FIRST_WITH_MINIMUM_0
         ],
         finalized_features_epoch=FEATURES_EPOCH,
         finalized_features=[

@@ -5,6 +5,10 @@ id, is delayed as if its pages had to be loaded (it runs again), then fails or i
 
 A Fetch within a fetch session names no partitions. Where a fault depends on them, its session is
 not found: the client repeats the fetch with all its partitions, and that one matches.
+
+After NOT_COORDINATOR, fetches of the client do not wait until a request of the group is handled
+again: FindCoordinator may be behind one, and librdkafka (2.16) looks for the coordinator again and
+again if the response comes after its retry of a commit, which is 100 ms later.
 """
 
 from __future__ import annotations
@@ -31,8 +35,11 @@ from interfaces.kafka.wire.schema import Response
 ANY_API = "*"
 BEFORE, AFTER = "before", "after"
 MAX_FAULTS = 1000
+#: Of a fetch whose client looks for its coordinator; below librdkafka's retry.backoff.ms.
+LOOKING_WAIT_MS = 10
 
 _CODES = {name: code for code, name in NAMES.items()}
+_NOT_COORDINATOR = NAMES[CODES[NotCoordinator]]
 #: Errors of a fetch session, which are the whole response's; other errors are a partition's.
 _OF_SESSIONS = ("FETCH_SESSION_ID_NOT_FOUND", "INVALID_FETCH_SESSION_EPOCH")
 _FIND_COORDINATOR = "FindCoordinator"
@@ -74,7 +81,7 @@ class Fault:
             return False
         if self.stale is not None:
             if api.title == _FIND_COORDINATOR:
-                self._found_by(client_id)
+                self._found_by(call.peer)
             if call.peer not in self.stale:
                 return False
             self.stale[call.peer] = True
@@ -82,11 +89,12 @@ class Fault:
             raise FetchSessionNotFound("a fault needs the partitions of this fetch session")
         return self.topic is None or self.topic in _named(request, _TOPICS, call)
 
-    def _found_by(self, client_id: str | None) -> None:
+    def _found_by(self, finder: Peer) -> None:
         """Clients may share their id: of those, the ones that were refused look for it."""
         assert self.stale is not None
         for peer, is_refused in list(self.stale.items()):
-            if is_refused and peer.client.client_id == client_id:
+            same_id = peer.client.client_id == finder.client.client_id
+            if peer is finder or (is_refused and same_id):
                 del self.stale[peer]
 
     @property
@@ -108,6 +116,8 @@ class Faults:
         self._by_id: dict[int, Fault] = {}
         #: Connections that have sent a request.
         self._peers: WeakSet[Peer] = WeakSet()
+        #: Client ids that got NOT_COORDINATOR for a group, and the group.
+        self._looking: set[tuple[str | None, str | None]] = set()
         #: Of requests that run again: they have matched already, and were delayed.
         self._running_again: WeakKeyDictionary[Peer, Fault] = WeakKeyDictionary()
 
@@ -123,9 +133,8 @@ class Faults:
         for fault in self.all():
             if fault.stale is not None and fault.group == group:
                 self.remove(fault.fault_id)
-        error = NAMES[CODES[NotCoordinator]]
         stale = WeakKeyDictionary(dict.fromkeys(self._peers, False))
-        return self.add(ANY_API, error=error, times=None, group=group, stale=stale)
+        return self.add(ANY_API, error=_NOT_COORDINATOR, times=None, group=group, stale=stale)
 
     def all(self) -> list[Fault]:
         return list(self._by_id.values())
@@ -136,6 +145,7 @@ class Faults:
 
     def clear(self) -> None:
         self._by_id.clear()
+        self._looking.clear()
 
     def faulty(self, api: Api, version: int, handle: Handle) -> Handle:
         """Wraps the handler of an API."""
@@ -151,14 +161,21 @@ class Faults:
             if partitions_failed is not None and error not in _OF_SESSIONS:
                 failed = partitions_failed
             call.note_code(_CODES[error])
+            if error == _NOT_COORDINATOR:
+                self._look(request, call)
+                call.broker.messages.fetch.end_waiting()
             return failed(request, _CODES[error], None)
 
         def handle_unless_faulty(request: Any, call: Call) -> Response | None:
             self._peers.add(call.peer)
+            if self._looking and api.key == FETCH:
+                self._shorten(request, call)
             fault = self._running_again.pop(call.peer, None)
             if fault is None:
                 fault = self._matching(api, request, call)
                 if fault is None:
+                    if self._looking and api.title != _FIND_COORDINATOR:
+                        self._found(request, call)
                     return handle(request, call)
                 if fault.delay_ms:
                     self._running_again[call.peer] = fault
@@ -184,6 +201,21 @@ class Faults:
                 fault.matched += 1
                 return fault
         return None
+
+    def _look(self, request: Any, call: Call) -> None:
+        if len(self._looking) >= MAX_FAULTS:
+            self._looking.clear()
+        client_id = call.peer.client.client_id
+        self._looking.update((client_id, group) for group in _named(request, _GROUPS, call))
+
+    def _found(self, request: Any, call: Call) -> None:
+        client_id = call.peer.client.client_id
+        groups = _named(request, _GROUPS, call)
+        self._looking.difference_update([(client_id, group) for group in groups])
+
+    def _shorten(self, fetch: Any, call: Call) -> None:
+        if any(client_id == call.peer.client.client_id for client_id, _ in self._looking):
+            fetch.max_wait_ms = min(fetch.max_wait_ms, LOOKING_WAIT_MS)
 
     def _delay(self, delay_ms: int) -> Pending[None]:
         over: Pending[None] = Pending()

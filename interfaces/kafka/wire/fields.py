@@ -25,7 +25,7 @@ IMPLIED: Final = cast(Any, object())  # use the default of the type
 
 # struct's format characters of the types with a fixed size
 FIXED_CODES: Final = {
-    "bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q",
+    "bool": "?", "int8": "b", "int16": "h", "uint16": "H", "int32": "i", "int64": "q",
     "float64": "d", "uuid": "16s",
 }  # fmt: skip
 FIXED_SIZES: Final = {kind: calcsize(">" + code) for kind, code in FIXED_CODES.items()}
@@ -105,6 +105,7 @@ def _declare(kind: str) -> Any:
 boolean: Declare[bool] = _declare("bool")
 int8: Declare[int] = _declare("int8")
 int16: Declare[int] = _declare("int16")
+uint16: Declare[int] = _declare("uint16")
 int32: Declare[int] = _declare("int32")
 int64: Declare[int] = _declare("int64")
 float64: Declare[float] = _declare("float64")

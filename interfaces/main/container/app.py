@@ -16,7 +16,7 @@ from domain.errors import StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.observability.loop_lag import LoopLag
 from infrastructure.observability.request_log import StructuredRequestLog
-from infrastructure.scanning.scan_worker import ScanProcesses
+from infrastructure.scanning.worker_processes import WorkerProcesses
 from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.kafka.connections.listener import Listener
@@ -32,7 +32,7 @@ from interfaces.rest.serving.server import AdminServer
 from interfaces.terminal.addresses import host_port, is_loopback
 
 if TYPE_CHECKING:
-    from interfaces.main.container.testing import BrokerTesting
+    from interfaces.main.container.testing import BrokerTesting, Stage
 
 #: After the start: the check reads a page of every partition.
 STRAYS_AFTER_MS = 200
@@ -72,7 +72,12 @@ class App:
         self.storage = adapters.storage()
         if self.storage.info.power_cut is not None:
             events.warning("power_cut_detected", detail=self.storage.info.power_cut)
-        self._scan_workers = ScanProcesses(loop, self.storage.info.path, events)
+        folder = self.storage.info.path
+        self._scan_workers = WorkerProcesses(loop, folder, events)
+        #: In memory a worker would have to request all data from this process.
+        self._cleaning_workers = (
+            None if folder is None else WorkerProcesses(loop, folder, events, 1)
+        )
         try:
             self._make(settings, adapters)
         except BaseException:
@@ -92,14 +97,18 @@ class App:
         """A broker over the store, for new connections of all listeners."""
         config, scheduler, events = settings.broker, self._scheduler, self._events
         core = Core(config, scheduler, self._clock, events, self.storage)
-        self._topics = core.topics
+        self._topics, self._cluster = core.topics, core.cluster
         self._offset_repository = adapters.offsets(
             when_committed=core.commits.when_committed,
             unusable=self._cannot_go_on,
             events=events,
         )
         self.broker = make_broker(
-            core, self._offset_repository, adapters.authorizer(), self._scan_workers
+            core,
+            self._offset_repository,
+            adapters.authorizer(),
+            self._scan_workers,
+            self._cleaning_workers,
         )
         request_log = StructuredRequestLog(
             events, config.log_requests, config.log_requests_slow_ms, config.log_requests_sample
@@ -129,7 +138,7 @@ class App:
         )
 
     async def _restore(
-        self, settings: Settings, adapters: Adapters, restore: Callable[[], None]
+        self, settings: Settings, adapters: Adapters, restore: Callable[[Stage], None]
     ) -> None:
         """Replaces all data, and composes the broker again; connections of Kafka clients end, and
         requests over HTTP.
@@ -143,12 +152,12 @@ class App:
         assert self._testing is not None and self._offset_repository is not None
         self._testing.scheduler.cancel_all()
         self._offset_repository.close()
-        producer_ids_end = self.broker.messages.init_producer_id.block_end
+        # Clients go on with producer ids that the snapshot does not know.
+        block_end = self.broker.messages.init_producer_id.block_end
         try:
-            restore()
+            restore(partial(self._cluster.reserve_producer_ids, block_end))
         finally:  # after a failure, with the data that was there
             self._admin_values.take_over(self._compose(settings, adapters))
-            self.broker.messages.init_producer_id.start_at(producer_ids_end)
             self.start_upkeep()
 
     def _admin_urls(self, client_host: str) -> list[str]:
@@ -215,13 +224,18 @@ class App:
         if self._when_unusable is not None:
             self._when_unusable(failure)
 
+    def _close_workers(self) -> None:
+        self._scan_workers.close()
+        if self._cleaning_workers is not None:
+            self._cleaning_workers.close()
+
     async def drain(self, timeout_seconds: float) -> bool:
         for listener in self.listeners:
             listener.stop_accepting()
         both = (self._shared.drain(timeout_seconds), self.admin.drain(timeout_seconds))
         in_time = all(await asyncio.gather(*both))
         self.broker.stop_upkeep()
-        self._scan_workers.close()
+        self._close_workers()
         done: asyncio.Future[StorageFailed | None] = asyncio.get_running_loop().create_future()
         self.broker.snapshot_all(done.set_result)
         failure = await done
@@ -230,7 +244,7 @@ class App:
         return in_time
 
     def close(self) -> None:
-        self._scan_workers.close()
+        self._close_workers()
         if self._testing is not None:
             self._testing.delete_snapshots()
         if self._admin is not None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from application.broker import Broker, ConfigServices, MessageServices, TopicServices
+from application.cluster import ClusterService
 from application.configs.alter import AlterConfigsService
 from application.configs.brokers import BrokerConfigs
 from application.configs.describe import DescribeConfigsService
 from application.configs.state import ConfigState
 from application.groups.offsets_topic import OffsetsTopic
+from application.partitions.cleaning import CleaningWorkers
+from application.partitions.compaction import CompactionService
 from application.partitions.delete_records import DeleteRecordsService
 from application.partitions.fetch import FetchService
 from application.partitions.fetch_sessions import FetchSessions
@@ -17,6 +20,7 @@ from application.partitions.log_dirs import LogDirsService
 from application.partitions.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.partitions.produce import ProduceService
 from application.partitions.producer_expiry import ProducerExpiry
+from application.partitions.retention import RetentionService
 from application.partitions.trimming import Trimming
 from application.ports.authorizer import Authorizer
 from application.ports.offset_repository import OffsetRepository
@@ -63,8 +67,9 @@ def make_broker(
     offset_repository: OffsetRepository,
     authorizer: Authorizer,
     scan_workers: ScanWorkers | None = None,
+    cleaning_workers: CleaningWorkers | None = None,
 ) -> Broker:
-    """Without `scan_workers`, processes that search logs, logs are searched on the loop."""
+    """Without worker processes logs are searched and compacted on the loop."""
     config, scheduler, clock, events = core.config, core.scheduler, core.clock, core.events
     log, topics, partitions = core.log, core.topics, core.partitions
     catalog, commits, purgatory, storage_health = (
@@ -97,6 +102,7 @@ def make_broker(
         authorizer=authorizer,
         quotas=NoQuotas(),
         placement=core.placement,
+        cluster=ClusterService(core.placement, clock),
         catalog=catalog,
         commits=commits,
         partitions=partitions,
@@ -146,6 +152,22 @@ def make_broker(
         ),
         dropping=dropping,
         trimming=trimming,
+        retention=RetentionService(
+            log, catalog, commits, trimming, clock, background, config, events
+        ),
+        compaction=CompactionService(
+            log,
+            catalog,
+            partitions,
+            commits,
+            clock,
+            background,
+            config,
+            events,
+            compression,
+            crc32c,
+            cleaning_workers,
+        ),
         producer_expiry=ProducerExpiry(catalog, partitions, clock, background, config),
         offsets_topic=OffsetsTopicSetup(
             offsets_topic,

@@ -13,8 +13,10 @@ from interfaces.kafka.requests.faults import Faults
 
 MAX_SNAPSHOTS = 100
 
+#: Adds rows to a commit.
+Stage = Callable[[], object]
 #: Stops the broker, calls back to replace the data, and composes the broker again.
-Restore = Callable[[Callable[[], None]], Awaitable[None]]
+Restore = Callable[[Callable[[Stage], None]], Awaitable[None]]
 
 
 class BrokerTesting:

@@ -28,7 +28,7 @@ The first source that has it: command line, environment, settings file (`--confi
 
 `broker.id` is `node.id` and `log.dir` is `log.dirs`. Keys that are unknown or have no effect are
 named in one warning, so a file for Kafka works unchanged; its CONTROLLER listeners are not opened.
-A value that is not allowed stops the start with exit code 2.
+A value that is not allowed, or an unknown name on the command line, stops the start: exit code 2.
 
 *Dynamic* settings may change while the broker runs, over the Kafka protocol (`kafka-configs`, an
 admin client), for this broker or for all brokers. They are persisted and override all sources

@@ -1,7 +1,8 @@
 """Settings of all sources: command line > environment > file > default.
 
-A value that is not allowed stops the start. An unknown name does not: a server.properties for Kafka
-has many keys without effect here. They are named in one warning, with the controller listeners.
+A value that is not allowed stops the start, and so does an unknown name on the command line. Those
+of files and of the environment do not: a server.properties for Kafka has many keys without effect
+here. They are named in one warning, with the controller listeners.
 """
 
 from __future__ import annotations
@@ -59,9 +60,11 @@ class Settings:
         self.given = {name: given[name] for name in given if name in BrokerConfig.definitions}
         #: One line each, for the log.
         self.warnings: list[str] = []
-        self._unknown = [
-            _with_hint(name) for name in sorted(given.keys() - BrokerConfig.definitions.keys())
-        ]
+        unknown = sorted(given.keys() - BrokerConfig.definitions.keys())
+        for name in unknown:
+            if given[name].origin.startswith(COMMAND_LINE) and name != _CONTROLLER_LISTENERS:
+                raise SettingsError(f"unknown setting {_with_hint(name)}")
+        self._unknown = [_with_hint(name) for name in unknown]
         self.broker = self._broker()
         self._unknown += self._without_effect()
         self.listeners = self._listeners(_controller_names(given))

@@ -103,8 +103,10 @@ class Gate:
             await self._refuse(exchange, refused, receive, respond)
         except asyncio.CancelledError:
             if not exchange.status:
-                stopping = RestError(503, "the broker is stopping", 50303)
-                await self._refuse(exchange, stopping, receive, respond)
+                reason = "the broker is stopping"
+                if not self._stopping.is_set():
+                    reason = "a snapshot is being restored: repeat the request"
+                await self._refuse(exchange, RestError(503, reason, 50303), receive, respond)
             raise
         except Exception as unexpected:
             failure = unexpected
@@ -186,8 +188,7 @@ class Gate:
         failed = exchange.failed
         software = headers.get("user-agent", "")
         if failed or not exchange.is_polling:
-            now_ms = self._admin.clock.now_ms()
-            self._admin.requests.add_http(exchange.record(software, now_ns, now_ms))
+            self._admin.requests.add_http(exchange.record(software, now_ns))
         fields: dict[str, object] = {
             "correlation_id": exchange.correlation_id,
             "software": software[:200],

@@ -267,7 +267,7 @@ def test_a_worker_ends_with_its_broker(tmp_path: Path) -> None:
         admin = AdminClient(broker)
         assert admin.post("/topics", {"name": "t"}).status == 201
         fill(admin, "t", 100, lambda number: f"value {number}")
-        admin.get("/topics/t/records:download")
+        admin.get("/topics/t/records:download?format=parquet")
         [worker] = workers(broker)
         process = os.pidfd_open(worker)
         broker.kill()

@@ -29,6 +29,6 @@ def started_tools(folder: Path) -> LineProcess:
 
 
 def run_tool(tools: LineProcess, name: str, bootstrap: str, *arguments: str) -> str:
-    """Returns all that the tool prints."""
-    line = "\t".join((name, "--bootstrap-server", bootstrap, *arguments))
+    """Returns all that the tool prints; its name may have a subcommand behind it."""
+    line = "\t".join((*name.split(), "--bootstrap-server", bootstrap, *arguments))
     return b64decode(tools.request(line)).decode()

@@ -303,3 +303,51 @@ def test_one_broker_without_security_is_described_and_reassigned_to_itself(
     assert tool(*preferred, "--all-topic-partitions") == ""
     elected = tool(*preferred, "--topic", topic, "--partition", "0")
     assert f"Valid replica already elected for partitions {topic}-0" in elected
+
+
+def test_the_tools_of_a_cluster_work_with_one_broker(
+    tools: LineProcess, bootstrap: str, topic: str, tmp_path: Path
+) -> None:
+    def tool(name: str, *arguments: str) -> str:
+        return run_tool(tools, name, bootstrap, *arguments)
+
+    def reassign(action: str, log_dir: str = "any") -> str:
+        moved = {"topic": topic, "partition": 0, "replicas": [1], "log_dirs": [log_dir]}
+        moves.write_text(json.dumps({"version": 1, "partitions": [moved]}))
+        return tool("kafka-reassign-partitions", action, "--reassignment-json-file", str(moves))
+
+    moves = tmp_path / "moves.json"
+    status = tool("kafka-metadata-quorum", "describe", "--status")
+    assert re.search(r"MaxFollowerLag: +0\nMaxFollowerLagTimeMs: +0\n", status), status
+    assert f"PLAINTEXT://{bootstrap}" in status
+    replication = tool("kafka-metadata-quorum", "describe", "--replication")
+    assert replication.split()[-1] == "Leader"
+
+    levels = r"group.version\s+SupportedMinVersion: 1\s.*FinalizedVersionLevel: 1\s"
+    assert re.search(levels, tool("kafka-features", "describe"))
+    upgrade = ("kafka-features", "upgrade", "--feature")
+    assert tool(*upgrade, "group.version=1") == "group.version was upgraded to 1.\n"
+    assert "Could not upgrade group.version to 2." in tool(*upgrade, "group.version=2")
+
+    cluster_id = re.search("ClusterId: +(.+)", status)
+    assert cluster_id
+    assert tool("kafka-cluster cluster-id") == f"Cluster ID: {cluster_id[1]}\n"
+    unregister = ("kafka-cluster unregister", "--id")
+    assert "Broker ID 9 is not currently registered" in tool(*unregister, "9")
+    assert "InvalidRequestException" in tool(*unregister, "1")
+    assert " unfenced " in tool("kafka-cluster list-endpoints")
+
+    topics = tmp_path / "topics.json"
+    topics.write_text(json.dumps({"version": 1, "topics": [{"topic": topic}]}))
+    chosen = ("--topics-to-move-json-file", str(topics), "--broker-list", "1")
+    generated = tool("kafka-reassign-partitions", "--generate", *chosen)
+    now, proposed = (json.loads(line) for line in re.findall("{.*}", generated))
+    assert [one["log_dirs"] for one in proposed["partitions"]] == [["any"], ["any"]]
+    [log_dir] = now["partitions"][0]["log_dirs"]
+    assert "Successfully started moving log directory" in reassign("--execute", log_dir)
+    assert f"Reassignment of replica {topic}-0-1 completed" in reassign("--verify", log_dir)
+    assert "LogDirNotFoundException" in reassign("--execute", "/no/such/log/dir")
+    assert "None of the specified partition reassignments are active." in reassign("--cancel")
+
+    unclean = ("kafka-leader-election", "--election-type", "unclean", "--all-topic-partitions")
+    assert tool(*unclean) == ""

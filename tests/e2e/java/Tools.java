@@ -9,9 +9,12 @@ import java.util.Map;
 import kafka.admin.ConfigCommand;
 import org.apache.kafka.common.utils.Exit;
 import org.apache.kafka.tools.AclCommand;
+import org.apache.kafka.tools.ClusterTool;
 import org.apache.kafka.tools.DeleteRecordsCommand;
+import org.apache.kafka.tools.FeatureCommand;
 import org.apache.kafka.tools.LeaderElectionCommand;
 import org.apache.kafka.tools.LogDirsCommand;
+import org.apache.kafka.tools.MetadataQuorumCommand;
 import org.apache.kafka.tools.consumer.group.ConsumerGroupCommand;
 import org.apache.kafka.tools.reassign.ReassignPartitionsCommand;
 
@@ -27,11 +30,14 @@ public final class Tools {
   static final Map<String, Tool> TOOLS =
       Map.of(
           "kafka-acls", AclCommand::main,
+          "kafka-cluster", ClusterTool::main,
           "kafka-configs", ConfigCommand::main,
           "kafka-consumer-groups", ConsumerGroupCommand::main,
           "kafka-delete-records", DeleteRecordsCommand::main,
+          "kafka-features", FeatureCommand::main,
           "kafka-leader-election", LeaderElectionCommand::main,
           "kafka-log-dirs", LogDirsCommand::main,
+          "kafka-metadata-quorum", MetadataQuorumCommand::main,
           "kafka-reassign-partitions", ReassignPartitionsCommand::main);
 
   static final class Ended extends RuntimeException {}

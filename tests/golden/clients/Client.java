@@ -60,6 +60,7 @@ class Client {
             groups(admin);
             configs(admin);
             logs(admin);
+            cluster(admin);
             security(admin);
             deleteTopics(admin);
         }
@@ -330,6 +331,15 @@ class Client {
         attempt("reassign wrongly", () -> admin.alterPartitionReassignments(
             Map.of(partition, Optional.of(new NewPartitionReassignment(List.of(9))))).all().get());
         attempt("reassignments", () -> admin.listPartitionReassignments().reassignments().get());
+    }
+
+    static void cluster(Admin admin) {
+        attempt("quorum", () -> admin.describeMetadataQuorum().quorumInfo().get());
+        for (short level : new short[] {1, 2})
+            attempt("feature level " + level, () -> admin.updateFeatures(
+                Map.of("group.version", new FeatureUpdate(level, FeatureUpdate.UpgradeType.UPGRADE)),
+                new UpdateFeaturesOptions().validateOnly(level == 2)).all().get());
+        attempt("unregister", () -> admin.unregisterBroker(9).all().get());
     }
 
     static void security(Admin admin) {

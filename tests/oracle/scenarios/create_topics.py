@@ -35,7 +35,7 @@ def names(run: ScenarioRun) -> None:
     run.send("taken", request(topic(taken.name)))
     run.send("taken, validate only", request(topic(taken.name), validate_only=True))
     collides = taken.name.replace(".", "_")
-    run.placeholders.add_topic(collides, "a_b")
+    run.placeholders.add_name(collides, "a_b")
     run.send("colliding", request(topic(collides)))
     name = run.name("twice")
     run.send("twice", request(topic(name), topic(name, 2), topic(run.name("once"))))

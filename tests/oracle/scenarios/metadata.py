@@ -93,7 +93,7 @@ def auto_created_topics(run: ScenarioRun) -> None:
 def a_colliding_name(run: ScenarioRun) -> None:
     topic = run.topic("a.b")
     other = topic.name.replace(".", "_")
-    run.placeholders.add_topic(other, "a_b")
+    run.placeholders.add_name(other, "a_b")
     run.send("may be created", request(other, create=True))
     run.send("still unknown", request(other))
 

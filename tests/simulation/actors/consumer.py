@@ -25,6 +25,7 @@ from interfaces.kafka.wire.messages.metadata import (
 )
 from tests.simulation.actors.client import PATIENCE_MS, Call, Client
 from tests.simulation.model import Entry, Violation
+from tests.simulation.situations import Situation
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -311,9 +312,12 @@ class Consumer(Client):
         self._refresh = True
 
     def _out_of_range(self, key: Key, position: int, call: Call) -> None:
-        """Valid after DeleteRecords, or for a recreated topic."""
+        """Valid after DeleteRecords and retention, or for a recreated topic."""
         topic, index = key
-        if self.world.model.starts.is_deleted(topic, index, position, call.responded):
+        starts = self.world.model.starts
+        if starts.is_deleted(topic, index, position, call.responded):
+            if starts.expired:
+                self.world.count(Situation.FETCHED_EXPIRED)
             self._to_reset.add(key)
             return
         if isinstance(topic, bytes) or len(self.world.model.incarnations[topic]) < 2:

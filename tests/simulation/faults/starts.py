@@ -10,10 +10,13 @@ import pytest
 from application.background.runner import Runner
 from application.partitions import list_offsets
 from application.partitions.delete_records import DeleteRecordsService, RecordsToDelete
+from application.partitions.retention import RetentionService
 from application.partitions.trimming import Trimming
 from application.ports.pending import Pending, resolved
+from domain.messages.batch import RecordBatch
 from domain.partitions.log_end import LogEnd
 from domain.partitions.partition import Partition
+from domain.partitions.retention import Oldest, Retention
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 
 Patch = pytest.MonkeyPatch
@@ -119,6 +122,31 @@ def job_does_not_see_a_failed_commit(patch: Patch) -> None:
     patch.setattr(Runner, "_slice", lambda self, result, outcome=None: run(self, result))
 
 
+def retention_removes_the_batch_that_stays(patch: Patch) -> None:
+    add = Retention.add
+
+    def greedy(self: Retention, batch: RecordBatch) -> bool:
+        more = add(self, batch)
+        if self.expired is not None and not more:
+            self.expired = self.expired._replace(offset=batch.last_offset + 1)
+        return more
+
+    patch.setattr(Retention, "add", greedy)
+
+
+def retention_does_not_see_deleted_records(patch: Patch) -> None:
+    """The first batch that stays is remembered also after it was deleted."""
+    look = RetentionService._look
+
+    def stubborn(self: RetentionService, topic: Any, index: int, known: Oldest | None) -> Any:
+        partition = self._catalog.loaded_partition(topic, index)
+        if known is not None and partition is not None:
+            known = known._replace(start_offset=partition.end.start_offset)
+        return look(self, topic, index, known)
+
+    patch.setattr(RetentionService, "_look", stubborn)
+
+
 STARTS: list[Callable[[Patch], None]] = [
     log_start_is_lost_at_a_restart,
     deletion_without_a_snapshot,
@@ -131,4 +159,6 @@ STARTS: list[Callable[[Patch], None]] = [
     deleted_records_are_found_by_time,
     log_start_moves_only_once,
     job_does_not_see_a_failed_commit,
+    retention_removes_the_batch_that_stays,
+    retention_does_not_see_deleted_records,
 ]

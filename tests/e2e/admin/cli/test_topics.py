@@ -14,14 +14,14 @@ def test_topics_are_created_described_and_deleted(ottla: Ottla, name: str) -> No
     assert ottla.run("topic", "create", name, "--dry-run").code == 0
     assert ottla.run("topic", "list", f"^{name}").rows == []
     other = f"{name}-2"
-    created = ottla.run("topic", "create", name, other, "-p", "3", "-c", "retention.ms=5000")
-    assert (len(created.lines), created.errors.count("retention.ms")) == (2, 1)
+    created = ottla.run("topic", "create", name, other, "-p", "3", "-c", "preallocate=true")
+    assert (len(created.lines), created.errors.count("preallocate")) == (2, 1)
     assert [name, "3", "1"] in ottla.run("topic", "list").rows
     listed = json.loads(ottla.run("topic", "list", f"^{name}", "-o", "json").out)
     assert listed == [{"name": n, "partitions": 3, "replicas": 1} for n in (name, other)]
 
     [described] = yaml.safe_load(ottla.run("topic", "describe", name, "-o", "yaml").out)
-    assert described["configs"]["retention.ms"] == "5000"
+    assert described["configs"]["preallocate"] == "true"
     assert len(described["warnings"]) == 1
     assert [(p["partition"], p["leader"], p["end_offset"]) for p in described["partitions"]] == [
         (number, 1, 0) for number in range(3)
@@ -45,13 +45,13 @@ def test_a_config_without_effect_is_named_in_a_warning(ottla: Ottla, name: str) 
     def warnings(*arguments: str) -> list[str]:
         return [line.split()[1] for line in ottla.run("topic", *arguments).errors.splitlines()]
 
-    configs = ("retention.ms=5", "cleanup.policy=compact", "segment.bytes=1073741824")
+    configs = ("preallocate=true", "cleanup.policy=compact", "retention.ms=5")
     options = [word for config in configs for word in ("-c", config)]
-    assert warnings("create", name, "--dry-run", *options) == ["retention.ms", "cleanup.policy"]
+    assert warnings("create", name, "--dry-run", *options) == ["preallocate", "cleanup.policy"]
     ottla.run("topic", "create", name)
-    two = ("retention.ms=1", "segment.bytes=1048576")
-    assert warnings("config", "set", name, *two, "--dry-run") == ["retention.ms", "segment.bytes"]
-    assert warnings("config", "set", name, "retention.ms=-1") == []
+    two = ("preallocate=true", "flush.ms=1")
+    assert warnings("config", "set", name, *two, "--dry-run") == ["preallocate", "flush.ms"]
+    assert warnings("config", "set", name, "preallocate=false") == []
 
 
 def test_configs_are_set_and_unset(ottla: Ottla, name: str) -> None:
@@ -66,7 +66,7 @@ def test_configs_are_set_and_unset(ottla: Ottla, name: str) -> None:
     ]
     ottla.run("topic", "config", "unset", name, "retention.ms")
     [row] = json.loads(ottla.run("topic", "config", "get", name, "retention.ms", "-o", "json").out)
-    assert (row["value"], row["source"], row["effect"]) == ("604800000", "default", "not yet")
+    assert (row["value"], row["source"], row["effect"]) == ("604800000", "default", "yes")
     for command, config in (("set", "nosuch=1"), ("get", "nosuch")):
         assert "nosuch" in ottla.run("topic", "config", command, name, config, code=1).errors
 

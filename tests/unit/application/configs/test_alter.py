@@ -244,17 +244,17 @@ def test_each_resource_whose_configs_have_no_effect_has_one_warning(
 ) -> None:
     alter(
         fake,
-        sets(TOPIC, segment_ms="5", retention_ms="5", max_message_bytes="50"),
-        sets(ALL_BROKERS, log_retention_ms="5"),
+        sets(TOPIC, preallocate="true", flush_messages="5", max_message_bytes="50"),
+        sets(ALL_BROKERS, log_preallocate="true"),
         sets(THIS_BROKER, message_max_bytes="60"),
         only=only,
     )
     assert fake.events.of("config_without_effect") == [
-        {"resource": "topic", "name": "t", "configs": ["retention.ms", "segment.ms"]},
-        {"resource": "broker", "name": "", "configs": ["log.retention.ms"]},
+        {"resource": "topic", "name": "t", "configs": ["flush.messages", "preallocate"]},
+        {"resource": "broker", "name": "", "configs": ["log.preallocate"]},
     ]
 
 
 def test_a_refused_change_has_no_warning(fake: FakeBroker) -> None:
-    alter(fake, sets(TOPIC, retention_ms="5", max_message_bytes="many"))
+    alter(fake, sets(TOPIC, preallocate="true", max_message_bytes="many"))
     assert fake.events.of("config_without_effect") == []

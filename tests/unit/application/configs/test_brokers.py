@@ -30,6 +30,8 @@ TESTED = {
     "advertised.listeners",
     "message.max.bytes",
     "log.cleanup.policy",
+    "log.retention.bytes",
+    "log.retention.ms",
     "log.message.timestamp.type",
     "log.message.timestamp.before.max.ms",
     "log.message.timestamp.after.max.ms",
@@ -74,6 +76,15 @@ def test_a_cleanup_policy_applies_to_the_next_batch(fake: FakeBroker) -> None:
     fake.appended(record_batch(["v"]))
     set_for_all(fake, "log.cleanup.policy", "compact")
     assert isinstance(fake.append(record_batch(["v"])), InvalidRecord)
+
+
+@pytest.mark.parametrize("name", ["log.retention.ms", "log.retention.bytes"])
+def test_a_limit_of_retention_applies_with_the_next_check(fake: FakeBroker, name: str) -> None:
+    fake.broker.start_upkeep()
+    fake.appended(record_batch(["a"]))
+    set_for_all(fake, name, "0")
+    fake.scheduler.advance(fake.config.log_retention_check_interval_ms)
+    assert fake.partition().log_start_offset == 1
 
 
 def test_a_timestamp_type_applies_to_the_next_batch(fake: FakeBroker) -> None:

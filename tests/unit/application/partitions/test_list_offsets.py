@@ -232,3 +232,27 @@ def test_max_timestamp_is_searched_in_slices(
     fake.run()
     assert isinstance(search.result, list_offsets.FoundOffset)
     assert search.result.offset == 5
+
+
+@pytest.mark.parametrize("left", ["nothing", "an empty batch", "another record"])
+def test_max_timestamp_is_that_of_the_records_that_compaction_retains(
+    fake: FakeBroker, left: str
+) -> None:
+    for time in (5, 90, 10):
+        fake.appended(at(time))
+    partition = fake.partition()
+    batch = at(90) if left == "an empty batch" else at(7)
+    batch[:8] = (1).to_bytes(8, "big")
+    if left == "an empty batch":
+        batch[57:61] = bytes(4)
+    fake.core.storage.log.replace(
+        partition.partition_id, 1, 1, [] if left == "nothing" else [batch], []
+    )
+    partition.compacted(0)
+    fake.broker.commits.touch(partition)
+    fake.run()
+
+    assert find(fake, MAX_TIMESTAMP) == (2, TIMESTAMP + 10, 0)
+    assert find(fake, TIMESTAMP + 8) == (2, TIMESTAMP + 10, 0)
+    fake.appended(at(50))
+    assert find(fake, MAX_TIMESTAMP) == (3, TIMESTAMP + 50, 0)

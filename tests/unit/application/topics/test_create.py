@@ -203,7 +203,7 @@ def test_a_topic_is_not_created_while_one_of_that_name_is_being_deleted(fake: Fa
 def test_a_topic_whose_configs_have_no_effect_has_one_warning(
     fake: FakeBroker, validate_only: bool
 ) -> None:
-    configs = {"segment.ms": "5", "retention.ms": "5", "max.message.bytes": "50"}
+    configs = {"preallocate": "true", "file.delete.delay.ms": "5", "max.message.bytes": "50"}
     create(
         fake,
         NewTopic("t", 1, configs=configs),
@@ -212,5 +212,5 @@ def test_a_topic_whose_configs_have_no_effect_has_one_warning(
         validate_only=validate_only,
     )
     assert fake.events.of("config_without_effect") == [
-        {"resource": "topic", "name": "t", "configs": ["retention.ms", "segment.ms"]}
+        {"resource": "topic", "name": "t", "configs": ["file.delete.delay.ms", "preallocate"]}
     ]

@@ -84,10 +84,10 @@ def test_a_group_config_has_its_own_name_for_the_default() -> None:
 def test_the_documentation_of_a_setting_without_effect_names_that() -> None:
     definitions = BrokerConfig.definitions
     assert "no effect" not in definitions["message.max.bytes"].documentation
-    retention = definitions["log.retention.ms"].documentation
-    assert retention.endswith("(Not built yet, no effect in Ottla.)")
+    roll = definitions["log.roll.ms"].documentation
+    assert roll.endswith("(Not built yet, no effect in Ottla.)")
     compacted = TOPIC_CONFIGS["cleanup.policy"].documentation
-    assert "nothing is removed yet. A compacted topic refuses records without a key" in compacted
+    assert "empty: nothing. A compacted topic refuses records without a key" in compacted
     assert compacted.endswith("(Partly supported.)")
     preallocate = definitions["log.preallocate"].documentation
     assert preallocate.endswith("(Accepted, no effect in Ottla.)")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -44,6 +45,14 @@ def test_a_broker_runs_in_another_process_until_the_block_ends() -> None:
         with pytest.raises(RuntimeError, match="already"):
             broker.start()
     assert gone(pid)
+
+
+def test_a_broker_runs_until_a_block_of_an_event_loop_ends() -> None:
+    async def story() -> int:
+        async with FakeBroker() as broker:
+            return broker.pid
+
+    assert gone(asyncio.run(story()))
 
 
 @pytest.mark.parametrize(

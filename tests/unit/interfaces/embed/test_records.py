@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -18,3 +19,19 @@ def test_a_large_key_or_header_counts_in_each_record_of_a_request(
     assert sum(map(len, requests)) == 200
     for entries in requests:
         assert len(json.dumps({"entries": entries})) <= limit
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "headers", "message"),
+    [
+        ({"item": "tea"}, None, (), "the value has to be bytes, text or None, not dict"),
+        ("tea", 7, (), "the key has to be bytes, text or None, not int"),
+        ("tea", None, [("n", 7)], "the value of a header has to be bytes, text or None, not int"),
+        ("tea", None, ["n"], r"headers are pairs, as \[\(\"name\", b\"value\"\)\]"),
+    ],
+)
+def test_what_a_record_cannot_have_is_named(
+    value: Any, key: Any, headers: Any, message: str
+) -> None:
+    with pytest.raises(TypeError, match=f"^{message}$"):
+        list(entries_of([value], key, headers, None))

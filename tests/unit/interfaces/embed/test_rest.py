@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from interfaces.embed.rest import Rest, RestError
+from interfaces.embed import BrokerNotStarted, RestError
+from interfaces.embed.rest import Rest
 
 
 def response(status: str, body: bytes) -> bytes:
@@ -84,3 +85,7 @@ def test_a_refusal_has_the_code_and_the_message_of_the_broker() -> None:
     with server([[REFUSED]]) as (rest, _), pytest.raises(RestError, match=words) as refused:
         rest.delete("topics", "x")
     assert refused.value.error_code == 40403
+
+
+def test_a_traceback_shows_the_name_that_users_import() -> None:
+    assert RestError.__module__ == BrokerNotStarted.__module__ == "ottla"

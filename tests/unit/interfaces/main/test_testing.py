@@ -74,6 +74,8 @@ def test_producer_ids_of_surviving_clients_are_not_reused_after_a_restore() -> N
         for _ in range(3):
             producer_ids.append(await new_producer_id())
             await control.restore_snapshot(snapshot_id)
+            durable = int(app.storage.state.get("cluster", b"next_producer_id") or 0)
+            assert durable > producer_ids[-1], "also if the broker is killed now"
         assert len(set(producer_ids)) == 3
 
     run(story, testing="true")
@@ -94,7 +96,7 @@ def test_a_commit_that_is_under_way_ends_before_the_data_is_replaced() -> None:
 
 def test_the_broker_goes_on_with_its_data_if_a_snapshot_cannot_be_restored() -> None:
     class Damaged:
-        def restore(self) -> None:
+        def restore(self, stage: object) -> None:
             raise StorageFailed("no")
 
         def delete(self) -> None: ...
@@ -114,7 +116,7 @@ def test_a_snapshot_is_not_deleted_while_it_is_restored() -> None:
         done: list[str] = []
 
         class Noting:
-            def restore(self) -> None:
+            def restore(self, stage: object) -> None:
                 done.append("restored")
 
             def delete(self) -> None:

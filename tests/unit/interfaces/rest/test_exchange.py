@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+from datetime import datetime
 from typing import Any
 
 from tests.fakes.admin import FakeAdmin
@@ -15,6 +17,7 @@ def test_http_requests_are_among_the_recent_requests() -> None:
     headers = {"x-correlation-id": "order-17", "user-agent": "curl/8"}
     assert admin.request("POST", "/topics", {"name": "t"}, headers).status == 201
     [one] = recent(admin, "correlation_id=order-17")
+    assert abs(datetime.fromisoformat(one["time"]).timestamp() - time.time()) < 60, "as of Kafka's"
     assert (one["api"], one["version"], one["software"]) == ("POST /topics", None, "curl/8")
     assert (one["listener"], one["path"], one["errors"]) == ("admin", "/topics", [])
     assert one["handle_us"] == one["total_us"]

@@ -89,6 +89,8 @@ def random_value(inner: Any, kind: str | None, rng: random.Random) -> Any:
     match kind:
         case "bool":
             return rng.random() < 0.5
+        case "uint16":
+            return rng.randrange(1 << 16)
         case "string":
             length = rng.choice((0, 1, 5, 20, 126, 127, 200))
             return "".join(rng.choice("abc-é漢🎈") for _ in range(length))

@@ -14,7 +14,7 @@ from interfaces.kafka.wire.structs import Decoder
 from tests.property.interfaces.kafka.wire.every_message import MESSAGES, VERSIONS, name_of
 from tests.property.interfaces.kafka.wire.kio_codec import kio_bytes, kio_class, random_entity
 
-MUTATIONS = 150
+MUTATIONS = 60
 FRAME_BYTES = 1 << 13
 BYTES_PER_BYTE = 80  # the smallest structs have three bytes, as objects about 150
 
@@ -39,7 +39,7 @@ def size_above_40(encoded: bytes) -> tuple[bool, int]:
 
 def cuts(size: int, rng: random.Random) -> list[int]:
     """Every byte of short messages, some of long ones."""
-    return list(range(size)) if size < 400 else sorted(rng.sample(range(size), 400))
+    return list(range(size)) if size < 200 else sorted(rng.sample(range(size), 200))
 
 
 @pytest.mark.parametrize("message, version", VERSIONS, ids=name_of)

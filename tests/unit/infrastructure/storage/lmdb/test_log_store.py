@@ -82,6 +82,31 @@ def test_large_batches_are_trimmed_in_smaller_slices(store: Store) -> None:
     assert entry_sizes(store) == []
 
 
+def test_replaced_batches_share_entries_with_their_neighbours(store: Store) -> None:
+    batches = [batch(offset, size_bytes=20_000) for offset in range(6)]
+    for offset, one in enumerate(batches):
+        store.log.append(1, offset, one)
+    assert store.write_pass.commit() is None
+    assert entry_sizes(store) == [80_000, 40_000]
+
+    small = [batch(offset, size_bytes=100) for offset in (1, 4)]
+    assert store.log.replace(1, 1, 4, small, []) == -79_800
+    assert store.write_pass.commit() is None
+
+    assert entry_sizes(store) == [40_200]
+    assert store.log.read(1, 0, ALL, ALL, True) == b"".join((batches[0], *small, batches[5]))
+
+
+def test_a_failed_pass_replaces_nothing(store: Store) -> None:
+    store.log.append(1, 0, batch(0))
+    assert store.write_pass.commit() is None
+    store.write_pass.fail("no more of this")
+
+    assert store.log.replace(1, 0, 0, [], []) == 0
+    assert store.write_pass.commit() is not None
+    assert store.log.read(1, 0, ALL, ALL, True) == batch(0)
+
+
 def test_a_failed_pass_trims_nothing(store: Store) -> None:
     store.log.append(1, 0, batch(0))
     assert store.write_pass.commit() is None

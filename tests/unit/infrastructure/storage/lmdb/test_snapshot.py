@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import errno
-import tempfile
+import resource
 from pathlib import Path
 
 import pytest
@@ -10,14 +9,6 @@ from domain.errors import StorageFailed
 from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
 from tests.contract.batches import batch
-
-
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
 
 
 @pytest.fixture
@@ -34,36 +25,49 @@ def commit(storage: Storage) -> None:
     assert outcomes == [None]
 
 
-def test_a_deleted_snapshot_leaves_no_file(storage: Storage, temporary: Path) -> None:
+def snapshots(folder: Path) -> list[Path]:
+    return list(folder.glob("store/snapshot-*"))
+
+
+def test_a_deleted_snapshot_leaves_no_file(storage: Storage, tmp_path: Path) -> None:
     assert storage.take_snapshot is not None
     snapshot = storage.take_snapshot()
-    assert [file.name for file in temporary.rglob("*.mdb")] == ["data.mdb"]
+    assert len(snapshots(tmp_path)) == 1
     snapshot.delete()
-    assert list(temporary.iterdir()) == []
+    assert snapshots(tmp_path) == []
     storage.commit.close()
 
 
-def test_a_snapshot_that_cannot_be_written_leaves_no_file(
-    storage: Storage, temporary: Path, monkeypatch: pytest.MonkeyPatch
+def test_snapshots_of_a_killed_broker_are_removed_at_the_next_start(
+    storage: Storage, tmp_path: Path
 ) -> None:
-    def no_room(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
     assert storage.take_snapshot is not None
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "open", no_room)
-        with pytest.raises(StorageFailed, match="No space left"):
+    storage.take_snapshot()
+    storage.commit.close()
+    assert len(snapshots(tmp_path)) == 1
+    open_storage(f"lmdb://{tmp_path}/store", "commit").commit.close()
+    assert snapshots(tmp_path) == []
+
+
+def test_a_snapshot_that_cannot_be_written_leaves_no_file(storage: Storage, tmp_path: Path) -> None:
+    assert storage.take_snapshot is not None
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        with pytest.raises(StorageFailed, match="File too large"):
             storage.take_snapshot()
-    assert list(temporary.iterdir()) == []
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert snapshots(tmp_path) == []
     storage.commit.close()
 
 
-def test_a_restore_that_fails_changes_nothing(storage: Storage, temporary: Path) -> None:
+def test_a_restore_that_fails_changes_nothing(storage: Storage, tmp_path: Path) -> None:
     assert storage.take_snapshot is not None
     snapshot = storage.take_snapshot()
     storage.log.append(1, 1, batch(1, b"new"))
     commit(storage)
-    [file] = temporary.rglob("data.mdb")
+    [file] = snapshots(tmp_path)
     file.unlink()
     with pytest.raises(StorageFailed):
         snapshot.restore()

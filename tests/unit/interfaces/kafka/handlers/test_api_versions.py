@@ -20,11 +20,9 @@ def api_versions(
     return response
 
 
-@pytest.mark.parametrize(
-    ("version", "supported", "finalized"), [(0, 0, 0), (2, 0, 0), (3, 0, 1), (4, 1, 1)]
-)
+@pytest.mark.parametrize(("version", "features"), [(0, 0), (2, 0), (3, 1), (4, 1)])
 def test_all_apis_are_advertised_and_the_consumer_protocol_as_a_feature(
-    client: FakeClient, version: int, supported: int, finalized: int
+    client: FakeClient, version: int, features: int
 ) -> None:
     """Before version 4 clients do not accept a feature whose lowest version is 0."""
     response = api_versions(client, version)
@@ -32,13 +30,13 @@ def test_all_apis_are_advertised_and_the_consumer_protocol_as_a_feature(
     rows = [(row.api_key, row.min_version, row.max_version) for row in response.api_keys]
     assert rows == [(api.key, api.min_version, api.max_version) for api in APIS]
     assert rows[0][:2] == (0, 0), "clients need Produce version 0"
-    assert response.supported_features == supported * [
-        SupportedFeatureKey(name="group.version", min_version=0, max_version=1)
+    assert response.supported_features == features * [
+        SupportedFeatureKey(name="group.version", min_version=1, max_version=1)
     ]
-    assert response.finalized_features == finalized * [
+    assert response.finalized_features == features * [
         FinalizedFeatureKey(name="group.version", max_version_level=1, min_version_level=1)
     ]
-    assert response.finalized_features_epoch == finalized - 1
+    assert response.finalized_features_epoch == features - 1
 
 
 @pytest.mark.parametrize("version", [3, 4])

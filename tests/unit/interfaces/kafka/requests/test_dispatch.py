@@ -28,6 +28,7 @@ REFUSED: dict[str | tuple[str, int], set[int]] = {
     "create_acls": {54},
     "delete_acls": {54},
     "elect_leaders": {84},
+    "unregister_broker": {102},
 }
 
 

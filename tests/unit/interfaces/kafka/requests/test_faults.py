@@ -279,6 +279,37 @@ def test_clients_with_the_same_client_id_each_have_to_find_a_moved_coordinator(
     assert heartbeat(kafka.client()) == {UNKNOWN_MEMBER_ID}, "connected after the move"
 
 
+@pytest.mark.parametrize("moved", [True, False])
+def test_fetches_do_not_wait_while_their_client_looks_for_a_coordinator(
+    kafka: FaultyKafka, moved: bool
+) -> None:
+    """FindCoordinator may be behind a fetch, on a connection that was not refused."""
+    coordinator, other = kafka.client(), kafka.client()
+    for each in (coordinator, other):
+        each.request(heartbeat_request(1, "m"), 4)
+    if moved:
+        kafka.faults.move_coordinator("g")
+    else:
+        kafka.faults.add("Heartbeat", error="NOT_COORDINATOR")
+    other.send(fetch(max_wait_ms=500), 12)
+    kafka.run()
+    assert other.responses() == []
+    assert error_codes(coordinator.request(heartbeat_request(1, "m"), 4)) == {NOT_COORDINATOR}
+    kafka.run()
+    assert len(other.responses()) == 1, "the fetch that waited"
+    other.send(fetch(max_wait_ms=500), 12)
+    other.send(find_coordinator("g"), 4)
+    kafka.scheduler.advance(faults_module.LOOKING_WAIT_MS)
+    assert [error_codes(one) for one in other.responses()] == [{0}, {0}]
+    other.send(fetch(max_wait_ms=500), 12)
+    kafka.scheduler.advance(faults_module.LOOKING_WAIT_MS)
+    assert len(other.responses()) == 1, "librdkafka may have to look for it again"
+    assert error_codes(coordinator.request(heartbeat_request(1, "m"), 4)) == {UNKNOWN_MEMBER_ID}
+    other.send(fetch(max_wait_ms=500), 12)
+    kafka.scheduler.advance(499)
+    assert other.responses() == []
+
+
 def test_a_coordinator_that_moves_again_replaces_its_fault(kafka: FaultyKafka) -> None:
     first, other = kafka.faults.move_coordinator("g"), kafka.faults.move_coordinator("h")
     of_tests = kafka.faults.add("Heartbeat", error="NOT_COORDINATOR", group="g")

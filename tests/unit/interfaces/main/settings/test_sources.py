@@ -44,12 +44,12 @@ def test_an_invalid_value_names_setting_value_and_origin() -> None:
 
 
 def test_one_warning_names_unknown_settings_and_those_without_effect() -> None:
-    settings = load({"nope": "1"}, {"KAFKA_PROCESS_ROLES": "broker", "OTTLA_X": "2"})
-    assert settings.warnings == ["settings with no effect here: nope, process.roles, x"]
-    changed = {"log.retention.hours": "1", "log.cleanup.policy": "compact"}
+    settings = load(env={"KAFKA_PROCESS_ROLES": "broker", "OTTLA_X": "2"})
+    assert settings.warnings == ["settings with no effect here: process.roles, x"]
+    changed = {"log.preallocate": "true", "log.cleanup.policy": "compact"}
     defaults = {"log.segment.bytes": "1073741824", "log.retention.ms": "-1"}
     assert load(changed | defaults).warnings == [
-        "settings with no effect here: log.cleanup.policy (in part), log.retention.hours"
+        "settings with no effect here: log.cleanup.policy (in part), log.preallocate"
     ]
 
 
@@ -59,13 +59,21 @@ def test_a_misspelt_setting_gets_a_suggestion(name: str, tmp_path: Path) -> None
     file.write_text('num.partition="3"')
     warning = "settings with no effect here: num.partition (did you mean num.partitions?)"
     assert load(file=file).warnings == [warning]
-    assert load({"num.partition": "3"}).warnings == [warning]
     assert load(env={"OTTLA_NUM_PARTITION": "3"}).warnings == [warning]
     assert load(env={"KAFKA_NUM_PARTITION": "3"}).warnings == [warning]
-
-    assert load({"num.partitionen": "3"}).warnings == [
+    assert load(env={"KAFKA_NUM_PARTITIONEN": "3"}).warnings == [
         "settings with no effect here: num.partitionen"
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [("num.partition", "num.partition (did you mean num.partitions?)"), ("nope", "nope")],
+)
+def test_an_unknown_setting_on_the_command_line_is_refused(name: str, named: str) -> None:
+    with pytest.raises(SettingsError) as failure:
+        load({name: "3"})
+    assert str(failure.value) == f"unknown setting {named}"
 
 
 KRAFT = """

@@ -67,11 +67,11 @@ def test_the_response_has_a_warning_for_each_config_without_effect(
     admin: FakeAdmin, validate_only: bool
 ) -> None:
     changes = {
-        "configs": {"retention.ms": 5, "max.message.bytes": 50, "segment.ms": 604800000},
+        "configs": {"file.delete.delay.ms": 5, "max.message.bytes": 50, "segment.ms": 604800000},
         "partitions": 2,
         "validate_only": validate_only,
     }
-    warnings = ["retention.ms has no effect in this broker"]
+    warnings = ["file.delete.delay.ms has no effect in this broker"]
     assert admin.post("/topics", {"name": "new", **changes}).json["warnings"] == warnings
     admin.fake.topic("t")
     admin.fake.events.lines.clear()

@@ -308,9 +308,12 @@ def test_requests_in_flight_are_ended(admin: FakeAdmin) -> None:
         server = AdminServer(lambda hosts: UvicornServer(admin.admin, hosts), admin.admin.events)
         address = server.open(listen("127.0.0.1", 0))
         assert not await server.end_requests()
-        reader, writer = await streamed(admin, address, b'{"value":"x"}')
-        assert await server.end_requests()
-        await asyncio.wait_for(reader.read(), 30)
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(HEAD + b"content-length: 100\r\n\r\n{")
+        while not await server.end_requests():
+            await asyncio.sleep(0)
+        ended = await asyncio.wait_for(reader.read(), 30)
+        assert b'{"error_code":50303,"message":"a snapshot is being restored' in ended
         writer.close()
         assert not await server.end_requests()
         assert b"200 OK" in await received(address, HEALTHZ.replace(b"\r\n\r\n", CLOSE))

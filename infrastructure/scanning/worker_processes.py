@@ -1,7 +1,7 @@
-"""ScanProcesses: worker processes for scans, started on demand and ended when idle.
+"""WorkerProcesses: processes for scans or compaction, started on demand and ended when idle.
 
-A worker does one scan at a time. Broker and worker share a socket, so that each notices the end of
-the other. A cancelled scan ends with its process.
+A worker does one job at a time. Broker and worker share a socket, so that each notices the end of
+the other. A cancelled job ends with its process.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
+from application.background.worker import WorkerPart
+from application.partitions.cleaning import CleaningJob
 from application.ports.event_log import EventLog
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending, resolved
-from application.records.plan import ScanEnd, ScanPlan
-from application.records.scan_worker import ScanPart
-from domain.errors import BrokerError, StorageFailed
+from application.records.plan import ScanPlan
+from domain.errors import StorageFailed
 from infrastructure.scanning import frames
 from infrastructure.scanning.frames import frame
 
@@ -34,12 +35,16 @@ REAP_SECONDS = 0.05
 #: After a process could not be started, until the next attempt.
 RETRY_SECONDS = 1.0
 
+Plan = ScanPlan | CleaningJob
+
 _PROGRAM = f"{__package__}.process"
 _SOCKET_BYTES = 512 * 1024
 
 
-class ScanProcesses:
-    """Satisfies `application.records.scan_worker.ScanWorkers`."""
+class WorkerProcesses:
+    """Satisfies `application.records.scan_worker.ScanWorkers`, and
+    `application.partitions.cleaning.CleaningWorkers`.
+    """
 
     def __init__(
         self,
@@ -53,9 +58,9 @@ class ScanProcesses:
         #: Of an LMDB store, which workers read themselves.
         self._folder = folder
         self._most = most
-        self._processes: list[ScanProcess] = []
+        self._processes: list[WorkerProcess] = []
         #: Killed, and not reaped yet.
-        self._ended: list[ScanProcess] = []
+        self._ended: list[WorkerProcess] = []
         self._closed = False
         #: On the loop's clock.
         self._not_before = 0.0
@@ -68,7 +73,7 @@ class ScanProcesses:
     def has_idle(self) -> bool:
         return any(each.job is None for each in self._processes)
 
-    def start(self, plan: ScanPlan, log: LogStore) -> RunningJob | None:
+    def start(self, plan: Plan, log: LogStore) -> RunningJob | None:
         if self._closed:
             return None
         if plan.budget_ms is None and not self._has_room_for_long_ones():
@@ -80,7 +85,7 @@ class ScanProcesses:
             return None
         self._ended = [each for each in self._ended if not each.is_gone]
         try:
-            process = ScanProcess(self._loop, self._folder, self._end_of)
+            process = WorkerProcess(self._loop, self._folder, self._end_of)
         except OSError as failure:
             self._not_before = self._loop.time() + RETRY_SECONDS
             self._events.warning("scan_worker_failed", error=str(failure))
@@ -99,20 +104,20 @@ class ScanProcesses:
         for process in self._ended:
             process.reap(wait=True)
 
-    def _end_of(self, process: ScanProcess) -> None:
+    def _end_of(self, process: WorkerProcess) -> None:
         self._processes.remove(process)
         self._ended.append(process)
 
 
-class ScanProcess(asyncio.Protocol):
+class WorkerProcess(asyncio.Protocol):
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
         folder: Path | None,
-        gone: Callable[[ScanProcess], None],
+        gone: Callable[[WorkerProcess], None],
     ) -> None:
         self._loop = loop
-        self._gone: Callable[[ScanProcess], None] | None = gone
+        self._gone: Callable[[WorkerProcess], None] | None = gone
         self._received = bytearray()
         self._transport: asyncio.Transport | None = None
         self._unsent: list[bytes] = []
@@ -142,7 +147,7 @@ class ScanProcess(asyncio.Protocol):
     def is_gone(self) -> bool:
         return self._process.returncode is not None
 
-    def begin(self, plan: ScanPlan, log: LogStore) -> RunningJob:
+    def begin(self, plan: Plan, log: LogStore) -> RunningJob:
         import pickle  # most brokers never need it
 
         if self._idle is not None:
@@ -169,7 +174,7 @@ class ScanProcess(asyncio.Protocol):
             self._ours.close()
         job, self.job = self.job, None
         if job is not None:
-            job.ended(StorageFailed("The worker process of the search has ended"))
+            job.ended(StorageFailed("The worker process has ended"))
         self.reap()
 
     def reap(self, wait: bool = False) -> None:
@@ -233,9 +238,7 @@ class ScanProcess(asyncio.Protocol):
         self.job = None
         self.read_on(True)  # also if the client of this job was slow: the next job needs it
         self._idle = self._loop.call_later(IDLE_SECONDS, self.end)
-        end: ScanEnd | BrokerError = (
-            pickle.loads(content) if kind == frames.END else StorageFailed(content.decode())
-        )
+        end: Any = pickle.loads(content) if kind == frames.END else StorageFailed(content.decode())
         job.ended(end)
 
     def _answer(self, kind: int, question: bytes) -> None:
@@ -251,18 +254,18 @@ class ScanProcess(asyncio.Protocol):
 
 
 class RunningJob:
-    """Satisfies `application.records.scan_worker.RunningScan`."""
+    """Satisfies `application.background.worker.RunningWork`."""
 
-    def __init__(self, process: ScanProcess, plan: ScanPlan) -> None:
+    def __init__(self, process: WorkerProcess, plan: Plan) -> None:
         self._process = process
         #: Without a time limit.
         self.is_long = plan.budget_ms is None
         self._data = bytearray()
-        self._end: ScanEnd | BrokerError | None = None
-        self._part_request: Pending[ScanPart] | None = None
+        self._end: Any = None
+        self._part_request: Pending[WorkerPart[Any]] | None = None
         self._over = False
 
-    def next(self) -> Pending[ScanPart]:
+    def next(self) -> Pending[WorkerPart[Any]]:
         if self._data or self._end is not None:
             return resolved(self._part())
         self._part_request = Pending()
@@ -281,7 +284,7 @@ class RunningJob:
         elif len(self._data) >= BUFFERED_BYTES:
             self._process.read_on(False)
 
-    def ended(self, end: ScanEnd | BrokerError) -> None:
+    def ended(self, end: Any) -> None:
         self._over = True
         self._end = end
         if self._part_request is not None:
@@ -292,12 +295,12 @@ class RunningJob:
         assert request is not None
         request.resolve(self._part())
 
-    def _part(self) -> ScanPart:
+    def _part(self) -> WorkerPart[Any]:
         data = bytes(self._data)
         self._data.clear()
         if not self._over:
             self._process.read_on(True)
-        return ScanPart(data, self._end)
+        return WorkerPart(data, self._end)
 
 
 def _asked(log: LogStore, kind: int, question: bytes) -> bytes:

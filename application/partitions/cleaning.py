@@ -1,0 +1,83 @@
+"""CleaningJob: one pass of compaction, for the loop or a worker, and its output as bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from struct import Struct
+from typing import NamedTuple, Protocol
+
+from application.background.worker import RunningWork
+from application.partitions.opened_batch import open_batch
+from application.ports.compression import Compression
+from application.ports.log_store import LogStore
+from domain.compaction.cleaner import CleanerStats, CleaningPlan, Codecs, Replacement
+from domain.messages.batch import Checksum, batches_in
+
+#: First and last offset, bytes of batches, entries of the timestamp index.
+_REPLACEMENT = Struct(">qqII")
+_INDEX_ENTRY = Struct(">qq")
+
+
+@dataclass(slots=True)
+class CleaningJob:
+    partition_id: int
+    plan: CleaningPlan
+    #: Bytes of one read, which is at least a batch.
+    read_bytes: int
+    max_bytes_per_second: float
+    #: Workers ask every job for its time limit: none.
+    budget_ms: int | None = None
+
+
+class CleaningEnd(NamedTuple):
+    stats: CleanerStats
+    #: The first dirty offset from now on.
+    end_offset: int
+
+
+class CleaningWorkers(Protocol):
+    def start(self, plan: CleaningJob, log: LogStore) -> RunningWork[CleaningEnd] | None:
+        """None if no worker can start. The output are encoded replacements."""
+        ...
+
+
+def make_codecs(compression: Compression, checksum: Checksum) -> Codecs:
+    return Codecs(partial(open_batch, compression=compression), compression.compress, checksum)
+
+
+class Throttle:
+    """Limits the bytes of a pass, read and written, per second."""
+
+    def __init__(self, max_bytes_per_second: float, now_ms: int) -> None:
+        self._max_bytes_per_second = max_bytes_per_second
+        self._since_ms = now_ms
+
+    def pause_ms(self, stats: CleanerStats, now_ms: int) -> int:
+        """Until so many bytes are allowed."""
+        size_bytes = stats.map_bytes_read + stats.bytes_read + stats.bytes_written
+        due_ms = self._since_ms + 1000 * size_bytes / max(self._max_bytes_per_second, 1)
+        return max(int(due_ms) - now_ms, 0)
+
+
+def encode_replacement(replacement: Replacement) -> bytes:
+    batches = b"".join(replacement.batches)
+    indexed = b"".join(_INDEX_ENTRY.pack(*entry) for entry in replacement.indexed)
+    first_offset, last_offset = replacement[:2]
+    head = _REPLACEMENT.pack(first_offset, last_offset, len(batches), len(replacement.indexed))
+    return b"".join((head, batches, indexed))
+
+
+def decode_replacements(data: bytes) -> Iterator[Replacement]:
+    """Of whole ones."""
+    start = 0
+    while start < len(data):
+        first_offset, last_offset, size_bytes, entries = _REPLACEMENT.unpack_from(data, start)
+        start += _REPLACEMENT.size
+        batches = [one.buffer for one in batches_in(data[start : start + size_bytes])]
+        start += size_bytes
+        end = start + entries * _INDEX_ENTRY.size
+        indexed = list(_INDEX_ENTRY.iter_unpack(data[start:end]))
+        start = end
+        yield Replacement(first_offset, last_offset, list(batches), indexed)

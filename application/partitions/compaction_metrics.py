@@ -1,0 +1,51 @@
+"""What is counted of compaction since the start, as in Kafka's LogCleaner and LogCleanerManager."""
+
+from __future__ import annotations
+
+from application.ports.clock import Clock
+from domain.compaction.cleaner import CleanerStats
+
+
+class LastPass:
+    """The newest pass over a partition."""
+
+    __slots__ = ("at_ms", "records_removed")
+
+    def __init__(self, at_ms: int, records_removed: int) -> None:
+        self.at_ms = at_ms
+        #: By all passes since the start.
+        self.records_removed = records_removed
+
+
+class CompactionMetrics:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._looked_ms = clock.monotonic_ms()
+        #: Of the log that was the dirtiest at the last look.
+        self.max_dirty_ratio = 0.0
+        #: Partitions that could not be compacted in the last run.
+        self.uncleanable = 0
+        #: Of the last pass.
+        self.recopy_ratio = 0.0
+        self.clean_time_ms = 0
+        self.buffer_utilization = 0.0
+        #: By partition id.
+        self.last_passes: dict[int, LastPass] = {}
+
+    @property
+    def since_last_run_ms(self) -> int:
+        return self._clock.monotonic_ms() - self._looked_ms
+
+    def looked(self, max_dirty_ratio: float) -> None:
+        self._looked_ms = self._clock.monotonic_ms()
+        self.max_dirty_ratio = max_dirty_ratio
+
+    def cleaned(self, partition_id: int, stats: CleanerStats, took_ms: int) -> None:
+        self.recopy_ratio = stats.bytes_written / stats.bytes_read if stats.bytes_read else 0.0
+        self.clean_time_ms = took_ms
+        self.buffer_utilization = stats.buffer_utilization
+        before = self.last_passes.get(partition_id)
+        removed = stats.messages_read - stats.messages_written
+        if before is not None:
+            removed += before.records_removed
+        self.last_passes[partition_id] = LastPass(self._clock.now_ms(), removed)

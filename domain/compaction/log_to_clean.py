@@ -1,0 +1,62 @@
+"""LogToClean: how much of a log is dirty, and whether compaction is due, as Kafka decides it.
+
+    log start  clean  first dirty offset  cleanable  first uncleanable offset  not yet  log end
+
+What is clean was compacted by an earlier pass. The active segment is not cleanable, nor batches
+younger than `min.compaction.lag.ms`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from domain.partitions.partition import Partition
+
+
+class LogToClean(NamedTuple):
+    partition: Partition
+    first_dirty_offset: int
+    first_uncleanable_offset: int
+    clean_bytes: int
+    cleanable_bytes: int
+    #: The first dirty batch is older than `max.compaction.lag.ms`.
+    is_overdue: bool = False
+
+    @property
+    def dirty_ratio(self) -> float:
+        all_bytes = self.clean_bytes + self.cleanable_bytes
+        return self.cleanable_bytes / all_bytes if all_bytes else 0.0
+
+    @property
+    def is_due(self) -> bool:
+        if not self.cleanable_bytes:
+            return False
+        return self.is_overdue or self.dirty_ratio > self.partition.config.min_cleanable_ratio
+
+    def limited(self, first_uncleanable_offset: int) -> LogToClean:
+        """By `min.compaction.lag.ms`; the size in proportion to the offsets."""
+        end = min(
+            max(first_uncleanable_offset, self.first_dirty_offset), self.first_uncleanable_offset
+        )
+        offsets = self.first_uncleanable_offset - self.first_dirty_offset
+        share = (end - self.first_dirty_offset) / offsets if offsets else 0
+        cleanable_bytes = int(self.cleanable_bytes * share)
+        return self._replace(first_uncleanable_offset=end, cleanable_bytes=cleanable_bytes)
+
+    def overdue(self, first_timestamp: int, now_ms: int) -> LogToClean:
+        config = self.partition.config
+        is_overdue = 0 <= first_timestamp < now_ms - config.max_compaction_lag_ms
+        return self._replace(is_overdue=is_overdue)
+
+
+def log_to_clean(partition: Partition) -> LogToClean:
+    """Without regard to compaction lags."""
+    end = partition.durable
+    first_dirty = max(partition.cleaned.next_offset, end.start_offset)
+    first_uncleanable = max(min(partition.segment.base_offset, end.next_offset), first_dirty)
+    clean_bytes = min(partition.cleaned.size_bytes, end.size_bytes)
+    cleanable_bytes = 0
+    if first_uncleanable > first_dirty:
+        active_bytes = partition.segment.state(partition.end.appended_bytes).size_bytes
+        cleanable_bytes = max(partition.end.size_bytes - clean_bytes - active_bytes, 1)
+    return LogToClean(partition, first_dirty, first_uncleanable, clean_bytes, cleanable_bytes)

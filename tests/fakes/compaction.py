@@ -1,0 +1,99 @@
+"""A log as a list of batches, and passes of the cleaner over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from application.partitions.opened_batch import open_batch
+from domain.compaction.cleaner import Cleaner, CleaningPlan, Codecs, Replacement
+from domain.errors import InvalidRecord
+from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
+from domain.messages.message import Message, decode_messages
+from infrastructure.codecs.checksum import crc32c
+from infrastructure.codecs.compression import BatchCompression
+
+COMPRESSION = BatchCompression()
+LARGE_MAP_BYTES = 1 << 30
+
+
+class BatchLog:
+    def __init__(self) -> None:
+        self.batches: list[RecordBatch] = []
+        self.next_offset = 0
+        #: Base offsets of batches that the cleaner cannot open.
+        self.unreadable: set[int] = set()
+
+    def append(self, batch: bytearray) -> None:
+        """At the log end, as a partition appends it."""
+        appended = RecordBatch(memoryview(batch))
+        appended.set_offset(self.next_offset, 0)
+        self.batches.append(appended)
+        self.next_offset = appended.last_offset + 1
+
+    def read(self, offset: int, end_offset: int, max_bytes: int) -> bytes:
+        found = b""
+        for batch in self.batches:
+            if offset <= batch.last_offset < end_offset:
+                if found and len(found) + batch.size_bytes > max_bytes:
+                    break
+                found += batch.buffer
+        return found
+
+    def replace(self, step: Replacement) -> None:
+        new = [RecordBatch(memoryview(bytes(each))) for each in step.batches]
+        within = [b for b in self.batches if step.first_offset <= b.last_offset <= step.last_offset]
+        assert within[0].base_offset == step.first_offset
+        assert within[-1].last_offset == step.last_offset
+        first = self.batches.index(within[0])
+        self.batches[first : first + len(within)] = new
+
+    def messages(self) -> list[Message]:
+        return [message for batch in self.batches for message in messages_of(batch)]
+
+    def compact(self, **plan: Any) -> Cleaner:
+        """A whole pass; `plan` is that of `cleaner`."""
+        cleaner = self.cleaner(**plan)
+        for step in run(self, cleaner):
+            self.replace(step)
+        return cleaner
+
+    def cleaner(
+        self,
+        *,
+        dirty: int = 0,
+        end: int | None = None,
+        start: int = 0,
+        now_ms: int = 0,
+        delete_retention_ms: int = 1000,
+        producers: Mapping[int, int] | None = None,
+        map_bytes: int = LARGE_MAP_BYTES,
+    ) -> Cleaner:
+        end = self.next_offset if end is None else end
+        return Cleaner(
+            CleaningPlan(
+                start, dirty, end, now_ms, delete_retention_ms, producers or {}, map_bytes
+            ),
+            Codecs(self._open, COMPRESSION.compress, crc32c),
+        )
+
+    def _open(self, batch: RecordBatch) -> bytes:
+        if batch.base_offset in self.unreadable:
+            raise InvalidRecord("Too many records")
+        return open_batch(batch, COMPRESSION)
+
+
+def run(log: BatchLog, cleaner: Cleaner, max_bytes: int = 1 << 20) -> Iterator[Replacement]:
+    """The replacements of a pass, which the caller makes."""
+    while not cleaner.is_done:
+        step = cleaner.advance(log.read(cleaner.position, cleaner.end_offset, max_bytes))
+        if step is not None:
+            yield step
+
+
+def messages_of(batch: RecordBatch) -> list[Message]:
+    opened = open_batch(batch, COMPRESSION)
+    stamped = batch.max_timestamp if batch.attributes & LOG_APPEND_TIME else None
+    return list(
+        decode_messages(opened, batch.base_offset, batch.base_timestamp, batch.count, stamped)
+    )
