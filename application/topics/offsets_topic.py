@@ -46,7 +46,7 @@ class OffsetsTopicSetup:
         config: BrokerConfig,
         background: Runner,
     ) -> None:
-        """`offsets_topic`: None with the setting off."""
+        """`offsets_topic`: None if the setting is off and there is no topic."""
         self._offsets_topic = offsets_topic
         self._offsets = offsets
         self._groups = groups
@@ -59,7 +59,7 @@ class OffsetsTopicSetup:
 
     def start(self) -> None:
         written = self._cluster.offsets_topic()
-        if self._offsets_topic is None:
+        if self._config.offsets_topic == "off":
             if written is not None:
                 self._background.start(self._remove)
         elif written is None or not written.complete:

@@ -89,7 +89,8 @@ def make_broker(
     produce = ProduceService(log, commits, clock, crc32c, compression, storage_health)
     list_offsets = ListOffsetsService(catalog, log, compression, background, storage_health)
     offsets_topic = None
-    if config.offsets_topic == "on":
+    # With the setting off, until the topic is deleted: a start with it on finds it up to date.
+    if config.offsets_topic == "on" or core.cluster.offsets_topic() is not None:
         offsets_topic = OffsetsTopic(catalog, log, commits, core.cluster, clock, crc32c)
     groups = make_groups(core, offset_repository, list_offsets, offsets_topic)
     browse = BrowseService(catalog, log, compression, clock, background, scan_workers)

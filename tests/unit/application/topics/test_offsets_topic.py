@@ -98,6 +98,18 @@ def test_a_commit_that_is_in_flight_meanwhile_is_the_last_record(off: FakeBroker
     assert of_group[-1] == Committed("g0", "t", 0, 1019)
 
 
+def test_a_start_with_off_that_is_killed_does_not_make_the_topic_stale(off: FakeBroker) -> None:
+    on = switched(off, "on")
+    on.scheduler.advance(1000)
+    without = switched(on, "off")
+    persist_offsets(without, "g0", "t", 0, offset=1000)
+    without.run()
+    again = switched(without, "on")
+    again.scheduler.advance(1000)
+    of_group = [one for one in records_of(again) if one[:3] == ("g0", "t", 0)]
+    assert of_group[-1] == Committed("g0", "t", 0, 1000)
+
+
 def test_the_topic_is_deleted_when_the_setting_is_off(off: FakeBroker) -> None:
     on = switched(off, "on")
     on.scheduler.advance(1000)
