@@ -8,6 +8,7 @@ small log is compacted here, in slices, and any log if no worker can start.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 
@@ -22,7 +23,7 @@ from application.partitions.cleaning import (
     decode_replacements,
     make_codecs,
 )
-from application.partitions.compaction_metrics import CompactionMetrics
+from application.partitions.compaction_metrics import CompactionMetrics, LastPass
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.event_log import EventLog
@@ -47,6 +48,15 @@ SMALL_LOG_BYTES = 1 << 20
 READ_BYTES_HERE = 32 << 10
 MAX_READ_BYTES = 1 << 20
 HEADERS_PER_STEP = 128
+
+
+@dataclass(slots=True)
+class PartitionState:
+    index: int
+    first_dirty_offset: int
+    dirty_ratio: float
+    #: None: none since the start.
+    last_pass: LastPass | None
 
 
 class CompactionService:
@@ -87,6 +97,17 @@ class CompactionService:
         if self._running is not None:
             self._running.close()
 
+    def state(self, topic: Topic) -> list[PartitionState]:
+        """Of partitions in use; with `cleanup.policy=compact` all are, after the first look."""
+        found: list[PartitionState] = []
+        for index in range(len(topic.partition_ids)):
+            partition = self._catalog.loaded_partition(topic, index)
+            if partition is not None and partition.broken is None:
+                log = log_to_clean(partition)
+                last = self.metrics.last_passes.get(partition.partition_id)
+                found.append(PartitionState(index, log.first_dirty_offset, log.dirty_ratio, last))
+        return found
+
     # ---- which logs
 
     def _compact(self) -> Job[None]:
@@ -104,7 +125,9 @@ class CompactionService:
         """The dirtiest first; without those that failed in this run."""
         due: list[LogToClean] = []
         largest_ratio = 0.0
+        partition_ids: set[int] = set()
         for topic, index in self._compacted():
+            partition_ids.add(topic.partition_ids[index])
             if topic.partition_ids[index] not in failed:
                 try:
                     found = yield from self._look(topic, index)
@@ -118,7 +141,7 @@ class CompactionService:
                     if found.is_due:
                         due.append(found)
             yield SLICE
-        self.metrics.looked(largest_ratio)
+        self.metrics.looked(partition_ids, largest_ratio)
         return sorted(due, key=attrgetter("dirty_ratio"), reverse=True)
 
     def _compacted(self) -> Iterator[tuple[Topic, int]]:
@@ -256,6 +279,7 @@ class CompactionService:
                 for replacement in decode_replacements(data):
                     if not (yield from self._replace(partition, replacement)):
                         return None
+                    yield SLICE
                 if isinstance(end, BrokerError):
                     raise end
                 if end is not None:

@@ -36,7 +36,10 @@ class CompactionMetrics:
     def since_last_run_ms(self) -> int:
         return self._clock.monotonic_ms() - self._looked_ms
 
-    def looked(self, max_dirty_ratio: float) -> None:
+    def looked(self, partition_ids: set[int], max_dirty_ratio: float) -> None:
+        """At the partitions of all compacted topics; others are forgotten."""
+        for gone in self.last_passes.keys() - partition_ids:
+            del self.last_passes[gone]
         self._looked_ms = self._clock.monotonic_ms()
         self.max_dirty_ratio = max_dirty_ratio
 

@@ -225,7 +225,7 @@ def _largest_in(
     """Among the records from `first_offset` on; None if there is none."""
     if batch.last_offset < first_offset:
         return None
-    if batch.attributes & LOG_APPEND_TIME or too_many_to_open(batch):
+    if _has_one_time(batch) or too_many_to_open(batch):
         return _at_start_of(batch, first_offset)
     try:
         times = [one for one in open_times(batch, compression) if one[0] >= first_offset]
@@ -244,7 +244,7 @@ def _first_in(
     """None: the records are older than the header says."""
     if batch.last_offset < first_offset:
         return None
-    if batch.attributes & LOG_APPEND_TIME or too_many_to_open(batch):
+    if _has_one_time(batch) or too_many_to_open(batch):
         return _at_start_of(batch, first_offset)
     try:
         for offset, record_timestamp in open_times(batch, compression):
@@ -255,6 +255,11 @@ def _first_in(
     except BrokerError:
         pass  # a valid checksum over malformed records
     return None
+
+
+def _has_one_time(batch: RecordBatch) -> bool:
+    """A log append time, and a record at its base offset."""
+    return bool(batch.attributes & LOG_APPEND_TIME) and batch.count == batch.last_offset_delta + 1
 
 
 def batch_at(log: LogStore, partition_id: int, last_offset: int) -> RecordBatch | None:

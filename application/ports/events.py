@@ -177,8 +177,8 @@ TOPICS_AND_CONFIGS = {
     ),
     "records_expired": Event(
         INFO,
-        "topic partitions reason bytes",
-        "Retention removed batches of `bytes` bytes from `partitions` partitions.",
+        "topic partitions reason records",
+        "Retention removed `records` records from `partitions` partitions.",
         {
             "time": "Their largest timestamp is older than `retention.ms`.",
             "size": "More than `retention.bytes` remain.",

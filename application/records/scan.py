@@ -210,9 +210,8 @@ class Scan:
             if len(data) < HEADER_BYTES:
                 break
             batch = RecordBatch(memoryview(data))
-            if batch.base_offset >= left.end:  # deleted meanwhile
-                left.end -= 1
-                yield None
+            if batch.base_offset >= left.end:  # compacted, or deleted meanwhile
+                left.end = yield from self._end_before_gap(left)
                 continue
             held: deque[FoundRecord] = deque(maxlen=MAX_HELD)
             rest_end = batch.base_offset
@@ -229,6 +228,29 @@ class Scan:
                 yield found
             left.end = max(rest_end, left.start)
         left.end = left.start
+
+    def _end_before_gap(self, left: OffsetRange) -> Generator[Idle, None, int]:
+        """The end of the last batch before a gap at the end of the range."""
+        low, high, step = left.start, left.end - 1, 1
+        while low < high:
+            middle = max(low, high - step)
+            batch = yield from self._header(left, middle)
+            yield None
+            if batch is None or batch.base_offset >= left.end:
+                high, step = middle, step * 2
+            else:
+                low = batch.last_offset + 1
+                step = (high - low) // 2 + 1
+        return low
+
+    def _header(self, left: OffsetRange, offset: int) -> Generator[Idle, None, RecordBatch | None]:
+        while True:
+            try:
+                headers = self._log.headers(left.partition_id, offset, 1)
+            except NotInMemory as later:
+                yield later.loading
+                continue
+            return RecordBatch(memoryview(headers[0])) if headers else None
 
     def _messages(self, batch: RecordBatch, left: OffsetRange) -> Iterator[Step]:
         """Matching records of a batch in order; None now and then in between."""

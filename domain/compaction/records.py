@@ -12,7 +12,7 @@ from hashlib import blake2s
 from typing import NamedTuple
 
 from domain.errors import InvalidRecord
-from domain.messages.varint import read_varint, read_varlong, varlong
+from domain.messages.varint import read_varint, read_varlong, varlong, zigzag
 
 #: Longer keys are compared by a digest, which is longer than any key that is not. A `bytes` of
 #: either length takes 64 bytes of memory.
@@ -52,35 +52,37 @@ def read_records(payload: bytes, base_offset: int, last_offset_delta: int, count
 def _read(payload: bytes, base_offset: int, count: int) -> Records:
     found = Records([], [], [0], [])
     add_key, add_offset, add_bound = found.keys.append, found.offsets.append, found.bounds.append
+    longest_key = LONGEST_KEY << 1
     end = 0
     offset_before = base_offset - 1
     # Numbers of one or two groups are read here: a call costs as much as the rest of the record.
+    # Without its sign, which is the lowest bit, a number is twice as large.
     for index in range(count):
-        position = end + 1
         length = payload[end]
+        position = end + 2  # behind the attributes
         if length > 0x7F:
-            more = payload[position]
-            position += 1
+            more = payload[end + 1]
+            position = end + 3
             if more > 0x7F:
                 decoded, position = read_varint(payload, end)
-                length = decoded << 1 if decoded >= 0 else 1
+                length = zigzag(decoded)
+                position += 1
             else:
                 length += (more << 7) - 0x80
-        end = position + (length >> 1)
-        position += 1  # attributes
+        end = position - 1 + (length >> 1)
         while payload[position] > 0x7F:  # the timestamp
             position += 1
-        position += 1
-        delta = payload[position]
-        position += 1
+        delta = payload[position + 1]
         if delta > 0x7F:
-            more = payload[position]
-            position += 1
+            more = payload[position + 2]
             if more > 0x7F:
-                decoded, position = read_varint(payload, position - 2)
-                delta = decoded << 1
+                decoded, position = read_varint(payload, position + 1)
+                delta = zigzag(decoded)
             else:
                 delta += (more << 7) - 0x80
+                position += 3
+        else:
+            position += 2
         offset = base_offset + (delta >> 1)
         if offset <= offset_before or (length | delta) & 1:
             raise InvalidRecord("A negative length, or offsets that do not ascend.")
@@ -89,21 +91,20 @@ def _read(payload: bytes, base_offset: int, count: int) -> Records:
         position += 1
         if key_length > 0x7F:
             decoded, position = read_varint(payload, position - 1)
-            key_length = decoded << 1 if decoded >= 0 else 1
-        key: bytes | None
+            key_length = zigzag(decoded)
         if key_length & 1:
-            key = None
+            add_key(None)
         else:
-            key_end = position + (key_length >> 1)
-            key = payload[position:key_end]
-            position = key_end
-            if key_length > LONGEST_KEY << 1:
+            key_start = position
+            position += key_length >> 1
+            key = payload[key_start:position]
+            if key_length > longest_key:
                 key = blake2s(key, digest_size=DIGEST_BYTES).digest()
+            add_key(key)
         if payload[position] & 1:
             found.tombstones.append(index)
         if position >= end:
             raise InvalidRecord("The length of a record is wrong.")
-        add_key(key)
         add_offset(offset)
         add_bound(end)
     return found

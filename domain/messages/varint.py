@@ -22,7 +22,7 @@ def varlong(value: int) -> bytes:
     """The shortest encoding; an int32 is encoded alike."""
     if 0 <= value < len(_SMALL):  # hot path
         return _SMALL[value]
-    return varuint((value << 1) ^ (value >> 63))
+    return varuint(zigzag(value))
 
 
 def varuint(value: int) -> bytes:
@@ -35,7 +35,12 @@ def varuint(value: int) -> bytes:
     return bytes(encoded)
 
 
-_SMALL = tuple(varuint(value << 1) for value in range(128))
+def zigzag(value: int) -> int:
+    """The sign in the lowest bit."""
+    return (value << 1) ^ (value >> 63)
+
+
+_SMALL = tuple(varuint(zigzag(value)) for value in range(128))
 
 
 def _read(buffer: bytes | memoryview, position: int, bits: int) -> tuple[int, int]:

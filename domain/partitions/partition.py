@@ -216,8 +216,9 @@ class Partition:
         if batch.max_timestamp > end.max_timestamp:
             end.max_timestamp = batch.max_timestamp
             end.max_timestamp_offset = last_offset
-        # Also if timestamps do not rise, so that searches can skip these batches.
-        if self._bytes_since_index >= INDEX_INTERVAL_BYTES and end.max_timestamp >= 0:
+        # Also if timestamps do not rise, so that searches can skip these batches. Not without a
+        # timestamp: retention removes such a batch with a later one.
+        if self._bytes_since_index >= INDEX_INTERVAL_BYTES and batch.max_timestamp >= 0:
             indexed_timestamp = end.max_timestamp
             self._bytes_since_index = 0
         if batch.producer_id >= 0:

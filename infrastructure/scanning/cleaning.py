@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from application.partitions.cleaning import (
     CleaningEnd,
@@ -16,22 +16,24 @@ from domain.compaction.cleaner import Cleaner
 from infrastructure.clock import SystemClock
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
-from infrastructure.scanning import frames
-
-if TYPE_CHECKING:
-    from infrastructure.scanning.process import Channel
 
 
-def clean(job: CleaningJob, log: LogStore, channel: Channel) -> CleaningEnd:
+def clean(
+    job: CleaningJob,
+    log: LogStore,
+    pause: Callable[[float], None],
+    send: Callable[[bytes], None],
+) -> CleaningEnd:
+    """`pause`: for so many seconds."""
     clock = SystemClock()
     throttle = Throttle(job.max_bytes_per_second, clock.monotonic_ms())
     cleaner = Cleaner(job.plan, make_codecs(BatchCompression(), crc32c))
     while not cleaner.is_done:
-        channel.check(throttle.pause_ms(cleaner.stats, clock.monotonic_ms()) / 1000)
+        pause(throttle.pause_ms(cleaner.stats, clock.monotonic_ms()) / 1000)
         data = log.read(
             job.partition_id, cleaner.position, cleaner.end_offset, job.read_bytes, True
         )
         replacement = cleaner.advance(data)
         if replacement is not None:
-            channel.send(frames.OUTPUT, encode_replacement(replacement))
+            send(encode_replacement(replacement))
     return CleaningEnd(cleaner.stats, cleaner.end_offset)

@@ -13,10 +13,10 @@ import signal
 import socket
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from application.partitions.cleaning import CleaningJob
+from application.partitions.cleaning import CleaningEnd, CleaningJob
 from application.ports.log_store import LogStore
 from application.records.plan import ScanEnd, ScanPlan
 from application.records.scan import TIME, Scan
@@ -137,8 +137,11 @@ def serve(channel: Channel, folder: Path | None) -> None:
         try:
             if log is None:
                 log = _log(channel, folder)
-            do: Any = run if isinstance(plan, ScanPlan) else clean
-            end = do(plan, log, channel)
+            end: ScanEnd | CleaningEnd
+            if isinstance(plan, ScanPlan):
+                end = run(plan, log, channel)
+            else:
+                end = clean(plan, log, channel.check, partial(channel.send, frames.OUTPUT))
         except BrokerError as failure:
             # The problem may be this process: the next scan gets a new one.
             channel.send(frames.ERROR, failure.message.encode())

@@ -126,8 +126,8 @@ class StoreFolder(Protocol):
         """The first damage of the pages, or None."""
         ...
 
-    def compact(self) -> tuple[int, int]:
-        """Its size in bytes before and after."""
+    def compact(self, report: Callable[[float], object]) -> tuple[int, int]:
+        """Its size in bytes before and after; reports the written share now and then."""
         ...
 
     def made_whole(self) -> AbstractContextManager[str]:

@@ -114,9 +114,25 @@ def bounds_of(
     return found
 
 
+def oldest_timestamp(clients: Clients, admin: AdminClient, places: list[Place]) -> int | None:
+    """Of the first records with a timestamp; None without any."""
+    from confluent_kafka.admin import OffsetSpec
+
+    spec: Any = OffsetSpec  # it has no type stubs
+    found = _results(clients, admin, places, spec.for_timestamp(0)).values()
+    return min((one.timestamp for one in found if one.timestamp >= 0), default=None)
+
+
 def _listed(
     clients: Clients, admin: AdminClient, places: list[Place], spec: Any
 ) -> dict[Place, int]:
+    results = _results(clients, admin, places, spec)
+    return {place: result.offset for place, result in results.items()}
+
+
+def _results(
+    clients: Clients, admin: AdminClient, places: list[Place], spec: Any
+) -> dict[Place, Any]:
     from confluent_kafka import TopicPartition
 
     if not places:
@@ -124,11 +140,11 @@ def _listed(
     futures = admin.list_offsets(
         {TopicPartition(*place): spec for place in places}, request_timeout=clients.timeout_s
     )
-    found: dict[Place, int] = {}
+    found: dict[Place, Any] = {}
     for place, future in futures.items():
         name = f"{place.topic}-{place.partition}"
         result = clients.result(f"the offsets of {name}", future, admin)
-        found[place.topic, place.partition] = result.offset
+        found[place.topic, place.partition] = result
     if len(found) < len(places):
         raise CommandFailed("the response of the broker lacks offsets")
     return found

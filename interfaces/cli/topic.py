@@ -15,6 +15,7 @@ from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.log_dirs import replicas
 from interfaces.cli.output import confirmed, show, show_rows, table
 from interfaces.cli.positions import bounds_of
+from interfaces.cli.retention import lines, retention_of
 from interfaces.terminal.endings import complain
 
 if TYPE_CHECKING:
@@ -148,7 +149,8 @@ def describe(parsed: argparse.Namespace) -> int:
 def _described(
     clients: Clients, admin: AdminClient, name: str, topic: TopicMetadata
 ) -> dict[str, Any]:
-    [bounds] = bounds_of(clients, admin, [(name, number) for number in _usable(topic)])
+    places = [(name, number) for number in _usable(topic)]
+    [bounds] = bounds_of(clients, admin, places)
     rows = []
     for number, partition in sorted(topic.partitions.items()):
         known = bounds.get((name, number))
@@ -162,11 +164,13 @@ def _described(
                 "end_offset": known and known.end,
             }
         )
-    configs = {one["name"]: one["value"] for one in configs_of(clients, admin, name) if one["set"]}
+    all_configs = configs_of(clients, admin, name)
+    configs = {one["name"]: one["value"] for one in all_configs if one["set"]}
     return {
         "name": name,
         "partitions": rows,
         "replication_factor": _replicas(topic),
+        "retention": retention_of(clients, admin, places, all_configs),
         "configs": configs,
         "warnings": effects.warnings(clients, admin, configs),
     }
@@ -178,6 +182,7 @@ def _text(one: dict[str, Any]) -> str:
         f"TOPIC       {one['name']}",
         f"PARTITIONS  {len(rows)}",
         f"REPLICAS    {one['replication_factor']}",
+        *lines(one["retention"]),
         *(f"CONFIG      {name}={value}" for name, value in one["configs"].items()),
         *(f"WARNING     {warning}" for warning in one["warnings"]),
     ]

@@ -16,3 +16,13 @@ def milliseconds(text: str, bare: str = "") -> float:
     if not found or not unit or not isfinite(float(found[1])):
         raise ValueError(f"{text!r} is not a time like 500ms, 30s, 15m or 1h")
     return float(found[1]) * _UNITS_MS[unit]
+
+
+def in_words(ms: int) -> str:
+    """7d, 1h 30m: in the two largest units."""
+    parts = []
+    for unit in ("d", "h", "m", "s", "ms"):
+        count, ms = divmod(ms, _UNITS_MS[unit])
+        if count:
+            parts.append(f"{count}{unit}")
+    return " ".join(parts[:2]) or "0ms"

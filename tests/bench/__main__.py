@@ -35,6 +35,7 @@ from tests.bench import (
     profile,
     recovery,
     report,
+    retention,
     stall,
     startup,
 )
@@ -54,7 +55,7 @@ LATEST = CACHE / "latest.json"
 BESIDE = ["produce", "fetch", "java", "librdkafka", "groups", "end-to-end", "stall"]
 #: Parts with brokers of their own: flush before each response, or offsets in a database.
 APART = ["fsync", "offsets", "offsets-fsync"]
-PARTS = ["limits", *BESIDE, *APART, "cold", "startup", "micro"]
+PARTS = ["limits", *BESIDE, *APART, "cold", "retention", "startup", "micro"]
 
 
 def main() -> None:
@@ -158,6 +159,9 @@ class Bench:
             if "cold" in self._parts:
                 plan = self._plan
                 cold.measure(self.runs, ottla("os"), CACHE, rawbench, plan.cold_bytes, plan.rounds)
+            if "retention" in self._parts:
+                limited, size = ottla("os", *retention.SETTINGS), self._plan.filled_bytes
+                retention.measure(self.runs, limited, CACHE, rawbench, size, self._plan.rounds)
             if "startup" in self._parts:
                 killed = self.runs, self._contenders("os"), CACHE, rawbench
                 recovery.measure(*killed, self._plan.recovered_bytes, self._plan.rounds)

@@ -39,11 +39,13 @@ def new_topic(broker: Broker, partitions: int = 1) -> str:
     return name
 
 
-def create(broker: Broker, name: str, partitions: int = 1) -> None:
+def create(
+    broker: Broker, name: str, partitions: int = 1, configs: dict[str, str] | None = None
+) -> None:
     """Waits until every partition has a leader that responds."""
     deadline = time.monotonic() + _PATIENCE_S
     with broker.connect() as client:
-        error = client.create_topic(name, partitions)
+        error = client.create_topic(name, partitions, configs)
         assert error == 0, f"CreateTopics failed with {error}"
         while client.usable_partitions(name, partitions) < partitions:
             assert time.monotonic() < deadline, f"{name} has no leaders"

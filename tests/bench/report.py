@@ -67,6 +67,15 @@ _TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Produce beside a reader of an old log",
         {**_REQUESTS, "max_us": "longest us", "read_mb_per_s": "reader MB/s"},
     ),
+    "retention": (
+        "Produce while a large log is removed, and the file of a topic with `retention.bytes`",
+        {
+            **_REQUESTS,
+            "max_us": "longest us",
+            "file_after_2": "file / retained, after 2 times that",
+            "file_after_10": "after 10 times that",
+        },
+    ),
     "startup": (
         "Start, from the process to the first response",
         {"ready_ms": "responds after ms", "recovered_s": "all offsets right after s"},

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -82,10 +83,18 @@ class Nursery:
 class Broker:
     """Runs the broker again and again over one folder and one port."""
 
-    def __init__(self, nursery: Nursery, folder: Path, flush: str, offsets: str = "") -> None:
+    def __init__(
+        self,
+        nursery: Nursery,
+        folder: Path,
+        flush: str,
+        offsets: str = "",
+        settings: Sequence[str] = (),
+    ) -> None:
         self.nursery, self.folder, self.flush, self.port = nursery, folder, flush, 0
         #: The URL for committed offsets, if they are not in the main store.
         self.offsets = offsets
+        self.settings = settings
         self.log_file = folder / "broker.log"
         self.code: int | None = 0
 
@@ -98,6 +107,8 @@ class Broker:
             *("--set", f"flush.interval.ms={flush_interval_ms}"),
             *("--set", "log.retention.check.interval.ms=20"),
         ]
+        for setting in self.settings:
+            arguments += ["--set", setting]
         if self.offsets:
             arguments += ["--set", f"offsets={self.offsets}"]
         self.code = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from application.partitions.opened_batch import open_batch
@@ -12,8 +13,10 @@ from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
 from domain.messages.message import Message, decode_messages
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
+from tests.fakes.broker import InProcessBroker
 
 COMPRESSION = BatchCompression()
+CODECS = Codecs(partial(open_batch, compression=COMPRESSION), COMPRESSION.compress, crc32c)
 LARGE_MAP_BYTES = 1 << 30
 
 
@@ -74,7 +77,7 @@ class BatchLog:
             CleaningPlan(
                 start, dirty, end, now_ms, delete_retention_ms, producers or {}, map_bytes
             ),
-            Codecs(self._open, COMPRESSION.compress, crc32c),
+            CODECS._replace(open_batch=self._open),
         )
 
     def _open(self, batch: RecordBatch) -> bytes:
@@ -97,3 +100,24 @@ def messages_of(batch: RecordBatch) -> list[Message]:
     return list(
         decode_messages(opened, batch.base_offset, batch.base_timestamp, batch.count, stamped)
     )
+
+
+def compact(
+    fake: InProcessBroker,
+    end_offset: int,
+    name: str = "t",
+    producers: Mapping[int, int] | None = None,
+) -> None:
+    """A pass over partition 0 of a topic, up to an offset."""
+    partition = fake.partition(name)
+    plan = CleaningPlan(0, 0, end_offset, 0, 1000, producers or {}, LARGE_MAP_BYTES)
+    cleaner = Cleaner(plan, CODECS)
+    log, partition_id = fake.core.storage.log, partition.partition_id
+    while not cleaner.is_done:
+        data = log.read(partition_id, cleaner.position, cleaner.end_offset, 1 << 20, True)
+        step = cleaner.advance(data)
+        if step is not None:
+            partition.compacted(log.replace(partition_id, *step))
+    partition.cleaned_up_to(cleaner.end_offset, cleaner.stats.bytes_written)
+    fake.broker.commits.touch(partition)
+    fake.run()

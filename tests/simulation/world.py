@@ -67,7 +67,7 @@ class World:
         self.timeline = Timeline(random)
         self.disk = Disk()
         self.limits = Limits(seed)
-        self.model = Model(self.disk, self.timeline.now_ms, self.timeline.latest_ms, self.limits)
+        self.model = Model(self.disk, self.timeline, self.limits)
         self.topic_names = ["a", "b"][: random.choice((1, 1, 2))]
         self.crowded = random.random() < 0.04
         self.expires = random.random() < 0.2
@@ -334,9 +334,11 @@ class World:
         """Retention removes everything that has expired by now, after failures a little later."""
         now_ms = self.timeline.now_ms()
         late_ms = self.timeline.now + LONGEST_RETRY_MS // 4
-        if not self.timeline.run(late_ms, lambda: not self.model.expired_partitions(now_ms)):
-            raise Violation(f"records of {self.model.expired_partitions(now_ms)} have expired")
-        if self.model.starts.expired:
+        starts = self.model.starts
+        if not self.timeline.run(late_ms, lambda: not starts.expired(self.disk.commits, now_ms)):
+            expired = starts.expired(self.disk.commits, now_ms)
+            raise Violation(f"records of {expired} have expired, and are still there")
+        if starts.times_expired:
             self.count(Situation.RECORDS_EXPIRED)
 
     def _outlast_producers(self) -> None:

@@ -64,6 +64,32 @@ LOG_SIZE = gauge(
     "topic",
     "partition",
 )
+_CLEANER = "kafka_log_logcleaner"
+_MANAGER = "kafka_log_logcleanermanager"
+RECOPY_PERCENT = gauge(
+    f"{_CLEANER}_cleaner_recopy_percent",
+    "Of the bytes that the last pass of compaction read, those that stay (cleaner-recopy-percent).",
+)
+MAX_CLEAN_TIME = gauge(
+    f"{_CLEANER}_max_clean_time_secs",
+    "Duration of the last pass of compaction (max-clean-time-secs).",
+)
+MAX_BUFFER_UTILIZATION = gauge(
+    f"{_CLEANER}_max_buffer_utilization_percent",
+    "How full the last pass left log.cleaner.dedupe.buffer.size (max-buffer-utilization-percent).",
+)
+MAX_DIRTY_PERCENT = gauge(
+    f"{_MANAGER}_max_dirty_percent",
+    "The dirty share of the log that was the dirtiest at the last look (max-dirty-percent).",
+)
+SINCE_LAST_RUN = gauge(
+    f"{_MANAGER}_time_since_last_run_ms",
+    "Time since the broker last looked for logs to compact (time-since-last-run-ms).",
+)
+UNCLEANABLE = gauge(
+    f"{_MANAGER}_uncleanable_partitions_count",
+    "Partitions whose compaction failed in the last run (uncleanable-partitions-count).",
+)
 #: kafbat shows what broker and topics take in and give out when it finds these two.
 BROKER_RATE = gauge(
     "kafka_server_BrokerTopicMetrics_FifteenMinuteRate",

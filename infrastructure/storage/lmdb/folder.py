@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, RecoveryPo
 
 #: Left by a compaction that was killed; the next one replaces it.
 COMPACT_FILE = "compact.mdb"
+_REPORTED_EVERY_S = 0.1
 _OF_A_NEW_STORE = {
     *(DATA_FILE, "lock.mdb", "new.mdb", "new.mdb-lock"),
     *(LOCK_FILE, UNSYNCED_FILE),
@@ -96,11 +98,11 @@ class LmdbFolder:
         finally:
             lock.release()
 
-    def compact(self) -> tuple[int, int]:
+    def compact(self, report: Callable[[float], object]) -> tuple[int, int]:
         """Writes the pages that are in use beside the store, then takes its place.
 
-        Returns the bytes of the file before and after. Killed at any moment, it leaves one whole
-        store.
+        A thread reports the written share now and then. Returns the bytes of the file before and
+        after. Killed at any moment, it leaves one whole store.
         """
         folder = self.path
         data_file, new = folder / DATA_FILE, folder / COMPACT_FILE
@@ -113,7 +115,8 @@ class LmdbFolder:
                 # Even if root compacts, only the broker's user may open it.
                 os.fchown(descriptor, before.st_uid, before.st_gid)
                 os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
-                environment.env.copyfd(descriptor, compact=True)
+                with _watched(descriptor, environment.live_bytes, report):
+                    environment.env.copyfd(descriptor, compact=True)
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
@@ -154,6 +157,25 @@ class LmdbFolder:
         except BaseException:
             shutil.rmtree(partial, ignore_errors=True)
             raise
+
+
+@contextmanager
+def _watched(descriptor: int, size_bytes: int, report: Callable[[float], object]) -> Iterator[None]:
+    """LMDB writes without the interpreter's lock, and reports nothing itself."""
+    over = threading.Event()
+
+    def watch() -> None:
+        report(os.fstat(descriptor).st_size / size_bytes)
+        while not over.wait(_REPORTED_EVERY_S):
+            report(os.fstat(descriptor).st_size / size_bytes)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
 
 
 def _remove_left_over(partial: Path) -> None:

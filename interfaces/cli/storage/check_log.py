@@ -28,21 +28,25 @@ class Checked:
         self.max_timestamp = -1
         #: The newest batch of each idempotent producer: epoch, sequence, offset.
         self.producers: dict[int, tuple[int, int, int]] = {}
+        #: Below it compaction may have removed records.
+        self.compacted_to = 0
 
 
 def check_log(
     log: LogStore, place: Place, found: Contents, step: Callable[[int], None]
 ) -> tuple[Checked, list[str]]:
     checked = Checked()
-    problems = list(_check_batches(log, place, checked, step))
     try:
         partition = recovered(found, place)
-        problems += _check_end(partition, checked)
-        # A log whose records are all deleted ends at its start.
-        checked.end_offset = max(checked.end_offset, partition.log_start_offset)
-        problems += _check_producers(found, place, partition, checked)
     except StorageFailed as damage:
-        problems.append(str(damage))
+        return checked, [*_check_batches(log, place, checked, step), str(damage)]
+    if place.compacted or partition.cleaned.next_offset:
+        checked.compacted_to = partition.segment.base_offset
+    problems = list(_check_batches(log, place, checked, step))
+    problems += _check_end(partition, checked)
+    # A log whose records are all deleted ends at its start.
+    checked.end_offset = max(checked.end_offset, partition.log_start_offset)
+    problems += _check_producers(found, place, partition, checked)
     return checked, problems
 
 
@@ -71,13 +75,14 @@ def _check_batch(
         batch.check_crc(crc32c)
     except type(corrupt()):
         yield f"{at} has a wrong checksum: its bytes were changed after they were stored"
-    if batch.base_offset > checked.end_offset:
+    if batch.base_offset > max(checked.end_offset, checked.compacted_to):
         yield f"offsets {checked.end_offset} to {batch.base_offset - 1} are missing"
     elif batch.base_offset < checked.end_offset:
         yield f"{at} overlaps the batch before it, which ends at {checked.end_offset}"
-    if batch.count != batch.last_offset_delta + 1:
+    missing = batch.last_offset_delta + 1 - batch.count
+    if missing < 0 or (missing and batch.base_offset >= checked.compacted_to):
         yield f"{at} has {batch.count} records in {batch.last_offset_delta + 1} offsets"
-    if batch.max_timestamp > checked.max_timestamp:
+    if batch.count and batch.max_timestamp > checked.max_timestamp:
         checked.max_timestamp = batch.max_timestamp
         indexed = log.at_timestamp(partition_id, batch.max_timestamp)
         if indexed > batch.last_offset:
@@ -93,7 +98,7 @@ def _check_batch(
 
 def _check_end(partition: Partition, checked: Checked) -> Iterator[str]:
     start = checked.start_offset
-    if start is not None and start > partition.log_start_offset:
+    if start is not None and start > max(partition.log_start_offset, checked.compacted_to):
         yield f"offsets {partition.log_start_offset} to {start - 1} are missing"
     if partition.end.next_offset != max(checked.end_offset, partition.log_start_offset):
         yield (

@@ -12,6 +12,7 @@ from infrastructure.storage.engine import Storage
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.progress import Progress
 from interfaces.cli.storage.opened import NotABatch, batches, in_words, opened, stored_at
+from interfaces.terminal.progress import Line, bar
 
 #: The size of a commit: fast, and small enough for every engine.
 _COMMIT_BYTES = 32 << 20
@@ -66,7 +67,7 @@ class _Copying:
                 max_timestamp = max(max_timestamp, batch.max_timestamp)
                 since_index += batch.size_bytes
                 indexed = _NOT_INDEXED
-                if since_index >= INDEX_INTERVAL_BYTES and max_timestamp >= 0:
+                if since_index >= INDEX_INTERVAL_BYTES and batch.max_timestamp >= 0:
                     indexed, since_index = max_timestamp, 0
                 self._new.log.append(partition_id, batch.last_offset, batch.buffer, indexed)
                 self.count += 1
@@ -101,7 +102,11 @@ class _Copying:
 
 def compact(parsed: argparse.Namespace) -> int:
     folder = stored_at(parsed.store)
-    with in_words():
-        before, after = folder.compact()
+    line = Line()
+    try:
+        with in_words():
+            before, after = folder.compact(lambda share: line.draw(bar("compact", share)))
+    finally:
+        line.clear()
     print(f"{folder.path}: {before:,} -> {after:,} bytes")
     return 0

@@ -14,6 +14,7 @@ from domain.messages.batch import (
     LOG_APPEND_TIME,
     TRANSACTIONAL,
     RecordBatch,
+    advance_sequence,
 )
 from domain.messages.message import Message, decode_messages
 from infrastructure.codecs.checksum import crc32c
@@ -89,6 +90,7 @@ def _facts(batch: RecordBatch) -> dict[str, Any]:
         "partitionLeaderEpoch": batch.leader_epoch,
         "isTransactional": bool(batch.attributes & TRANSACTIONAL),
         "isControl": bool(batch.attributes & CONTROL),
+        "deleteHorizonMs": -1 if batch.delete_horizon is None else batch.delete_horizon,
         _time_of(batch): batch.max_timestamp,
         "size": batch.size_bytes,
         "magic": batch.magic,
@@ -117,8 +119,10 @@ def _lines(batch: RecordBatch, with_records: bool) -> Iterator[str]:
     )
     if not with_records:
         return
-    for place, one in enumerate(_records(batch)):
-        sequence = batch.base_sequence + place if batch.base_sequence >= 0 else -1
+    for one in _records(batch):
+        sequence = -1
+        if batch.base_sequence >= 0:
+            sequence = advance_sequence(batch.base_sequence, one.offset - batch.base_offset)
         names = ",".join(_shown(name) for name, _ in one.headers)
         payload = "" if one.value is None else f" payload: {_shown(one.value)}"
         key = "" if one.key is None else f" key: {_shown(one.key)}"

@@ -24,6 +24,7 @@ class Place(NamedTuple):
     topic: str
     number: int
     partition_id: int
+    compacted: bool
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.number}"
@@ -68,7 +69,9 @@ def opened(store: str) -> Iterator[tuple[Storage, Contents]]:
 
 def places(found: Contents) -> list[Place]:
     return [
-        Place(topic.name, number, partition_id)
+        Place(
+            topic.name, number, partition_id, "compact" in topic.configs.get("cleanup.policy", "")
+        )
         for topic in sorted(found.topics.load(), key=lambda topic: topic.name)
         for number, partition_id in enumerate(topic.partition_ids)
     ]

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from application.metrics.families.request_counts import totals_of
 from application.summaries import Summaries
 from interfaces.rest.admin import Admin
+from interfaces.rest.pending import value_of
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import ShortRoutes, get
 from interfaces.rest.slices import all_of
@@ -59,11 +60,22 @@ class ConsoleDataRoutes(ShortRoutes):
         samples = [*self._admin.history.topic(topic_name)]
         groups = await all_of(self._admin, self._summaries.groups_of(topic_name))
         summary = self._summaries.topic(topic)
+        outlook = await value_of(self._broker.retention.outlook(topic))
+        compacted = self._broker.catalog.config(topic).compacted
+        compaction = self._broker.compaction.state(topic) if compacted else []
         return JsonResponse(
             {
                 "partitions": len(topic.partition_ids),
                 "records": summary.records,
                 "size_bytes": summary.size_bytes,
+                "at_ms": self._admin.clock.now_ms(),
+                "oldest_timestamp": _least(one.oldest_timestamp for one in outlook),
+                "expires_at": _least(one.expires_ms for one in outlook),
+                # null: the topic is not compacted.
+                "dirty_ratio": max((one.dirty_ratio for one in compaction), default=None),
+                "records_compacted": sum(
+                    one.last_pass.records_removed for one in compaction if one.last_pass
+                ),
                 # null: no traffic in the last hour.
                 "messages_in_per_sec": samples[-1][1] if samples else None,
                 "groups": sorted(group.group_id for group in groups),
@@ -191,6 +203,10 @@ class ConsoleDataRoutes(ShortRoutes):
                 "broker": _facts(self._admin),
             }
         )
+
+
+def _least(times: Iterator[int | None]) -> int | None:
+    return min((time for time in times if time is not None), default=None)
 
 
 def _facts(admin: Admin) -> dict[str, Any]:

@@ -17,10 +17,11 @@ from domain.configs.resource import Resource, ResourceKind
 from domain.topics.topic import NO_TOPIC_ID, Topic
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pages import Paged
-from interfaces.rest.pending import only
+from interfaces.rest.pending import only, value_of
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, delete, get, post, route
 from interfaces.rest.shapes.common import ListOf
+from interfaces.rest.shapes.partitions import PartitionCompaction, PartitionRetention
 from interfaces.rest.shapes.topics import (
     ChangeTopic,
     CreateTopic,
@@ -58,6 +59,39 @@ class TopicRoutes(Routes):
     @get("/topics/{topic_name}", TopicBody)
     async def get_topic(self, request: Request, topic_name: str) -> JsonResponse:
         return JsonResponse(topic_body(self._topic(topic_name), self._urls(request)))
+
+    @get("/topics/{topic_name}/retention", ListOf[PartitionRetention])
+    async def get_retention(self, request: Request, topic_name: str) -> Response:
+        """The age of the oldest records of each partition, and when retention removes them."""
+        outlook = await value_of(self._broker.retention.outlook(self._topic(topic_name)))
+        rows = (
+            PartitionRetention(
+                partition_id=one.partition_index,
+                size_bytes=one.size_bytes,
+                oldest_timestamp=one.oldest_timestamp,
+                expires_at=one.expires_ms,
+            )
+            for one in outlook
+        )
+        return await self._list(request, "TopicRetention", rows)
+
+    @get("/topics/{topic_name}/compaction", ListOf[PartitionCompaction])
+    async def get_compaction(self, request: Request, topic_name: str) -> Response:
+        """How dirty the log of each partition is, and what compaction removed since the start."""
+        topic = self._topic(topic_name)
+        config = self._broker.catalog.config(topic)
+        state = self._broker.compaction.state(topic) if config.compacted else []
+        rows = (
+            PartitionCompaction(
+                partition_id=one.index,
+                first_dirty_offset=one.first_dirty_offset,
+                dirty_ratio=one.dirty_ratio,
+                compacted_at=one.last_pass.at_ms if one.last_pass else None,
+                records_removed=one.last_pass.records_removed if one.last_pass else 0,
+            )
+            for one in state
+        )
+        return await self._list(request, "TopicCompaction", rows)
 
     @route("PATCH", "/topics/{topic_name}", TopicBody)
     async def change_topic(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Annotated
 
+from typing_extensions import TypedDict
+
 from interfaces.rest.shapes.common import Related, Resource, resource
 
 
@@ -35,3 +37,23 @@ class ReplicaBody(OfPartition):
     is_leader: Annotated[bool, lambda _: True]
     is_in_sync: Annotated[bool, lambda _: True]
     broker: Annotated[Related, "brokers/{broker_id}"]
+
+
+class PartitionRetention(TypedDict):
+    partition_id: int
+    size_bytes: int
+    #: Milliseconds since 1970, the largest of the oldest batch; null without one.
+    oldest_timestamp: int | None
+    #: null: nothing is removed before more records are appended.
+    expires_at: int | None
+
+
+class PartitionCompaction(TypedDict):
+    partition_id: int
+    first_dirty_offset: int
+    #: The share of what can be compacted that is new since the last pass.
+    dirty_ratio: float
+    #: Milliseconds since 1970; null: not since the start.
+    compacted_at: int | None
+    #: Since the start.
+    records_removed: int

@@ -2,7 +2,7 @@
 
 import { get, path } from '../api.js'
 import { button, h, markCurrent, replace, to } from '../dom.js'
-import { bytes, plural, short } from '../format.js'
+import { bytes, duration, plural, short } from '../format.js'
 import { every } from '../live.js'
 import { again, go } from '../router.js'
 import { loading, trouble } from '../states.js'
@@ -73,6 +73,10 @@ async function update([figures, groups], name, signal) {
     plural(topic.partitions, 'partition'),
     topic.records !== null && plural(topic.records, 'record'),
     topic.size_bytes !== null && bytes(topic.size_bytes),
+    topic.oldest_timestamp !== null && `oldest ${duration(topic.at_ms - topic.oldest_timestamp)}`,
+    topic.expires_at !== null && (topic.expires_at > topic.at_ms ? `next deletion in ${duration(topic.expires_at - topic.at_ms)}` : 'deletion is due'),
+    topic.dirty_ratio !== null && `${Math.round(100 * topic.dirty_ratio)} % not compacted`,
+    topic.records_compacted > 0 && `${plural(topic.records_compacted, 'record')} compacted`,
     topic.messages_in_per_sec !== null && `${short(topic.messages_in_per_sec)} records/s in`,
   ].filter(Boolean).join(' · ')
   const more = topic.groups.length - LINKED_GROUPS

@@ -22,6 +22,7 @@ from tests.fakes.broker import FakeBroker
 from tests.fakes.client import FakeKafka
 from tests.fakes.config_requests import BROKER, SET, change
 from tests.fakes.requests import metadata
+from tests.unit.application.partitions.test_compaction import FakeWorker, compact, with_worker
 
 INVALID_REQUEST = 42
 
@@ -38,6 +39,16 @@ TESTED = {
     "producer.id.expiration.ms",
     "max.connections",
     "max.connections.per.ip",
+    "log.cleaner.delete.retention.ms",
+    "log.cleaner.max.compaction.lag.ms",
+    "log.cleaner.min.cleanable.ratio",
+    "log.cleaner.min.compaction.lag.ms",
+    "log.roll.ms",
+    "log.segment.bytes",
+    "log.cleaner.dedupe.buffer.size",
+    "log.cleaner.io.buffer.load.factor",
+    "log.cleaner.io.buffer.size",
+    "log.cleaner.io.max.bytes.per.second",
 }
 
 
@@ -85,6 +96,53 @@ def test_a_limit_of_retention_applies_with_the_next_check(fake: FakeBroker, name
     set_for_all(fake, name, "0")
     fake.scheduler.advance(fake.config.log_retention_check_interval_ms)
     assert fake.partition().log_start_offset == 1
+
+
+@pytest.mark.parametrize(
+    "name, attribute",
+    [
+        ("log.cleaner.delete.retention.ms", "delete_retention_ms"),
+        ("log.cleaner.max.compaction.lag.ms", "max_compaction_lag_ms"),
+        ("log.cleaner.min.cleanable.ratio", "min_cleanable_ratio"),
+        ("log.cleaner.min.compaction.lag.ms", "min_compaction_lag_ms"),
+        ("log.roll.ms", "largest_segment_ms"),
+    ],
+)
+def test_a_default_of_compaction_applies_to_partitions_in_use(
+    fake: FakeBroker, name: str, attribute: str
+) -> None:
+    partition = fake.partition()
+    set_for_all(fake, name, "1")
+    assert getattr(partition.config, attribute) == 1
+
+
+def test_the_size_of_segments_applies_to_the_next_batch(fake: FakeBroker) -> None:
+    fake.appended(record_batch(["x" * 1_048_480]))
+    fake.appended(record_batch(["a"]))
+    assert fake.partition().segment.base_offset == 0
+    set_for_all(fake, "log.segment.bytes", str(1 << 20))
+    fake.appended(record_batch(["a"]))
+    assert fake.partition().segment.base_offset == 2
+
+
+@pytest.mark.parametrize(
+    "name, text, job",
+    [
+        ("log.cleaner.dedupe.buffer.size", "1000", (900, 524288, 1.7976931348623157e308)),
+        ("log.cleaner.io.buffer.load.factor", "0.5", (1 << 26, 524288, 1.7976931348623157e308)),
+        ("log.cleaner.io.buffer.size", "70", (120795955, 70, 1.7976931348623157e308)),
+        ("log.cleaner.io.max.bytes.per.second", "5.5", (120795955, 524288, 5.5)),
+    ],
+)
+def test_limits_of_compaction_apply_to_the_next_pass(
+    monkeypatch: pytest.MonkeyPatch, name: str, text: str, job: tuple[int, int, float]
+) -> None:
+    worker = FakeWorker()
+    fake = with_worker(worker, monkeypatch)
+    set_for_all(fake, name, text)
+    compact(fake)
+    [one] = worker.jobs
+    assert (one.plan.map_bytes, one.read_bytes, one.max_bytes_per_second) == job
 
 
 def test_a_timestamp_type_applies_to_the_next_batch(fake: FakeBroker) -> None:

@@ -26,6 +26,7 @@ from tests.fakes.batches import (
     records_section,
 )
 from tests.fakes.broker import FakeBroker, FlakyLogStore, with_topic
+from tests.fakes.compaction import compact
 
 NOTHING = (-1, -1, -1)
 
@@ -256,3 +257,18 @@ def test_max_timestamp_is_that_of_the_records_that_compaction_retains(
     assert find(fake, TIMESTAMP + 8) == (2, TIMESTAMP + 10, 0)
     fake.appended(at(50))
     assert find(fake, MAX_TIMESTAMP) == (3, TIMESTAMP + 50, 0)
+
+
+def test_with_log_append_time_the_first_record_that_compaction_left_is_found(
+    fake: FakeBroker,
+) -> None:
+    fake.topic("stamped", message_timestamp_type="LogAppendTime")
+    now_ms = fake.clock.now_ms()
+    fake.appended(record_batch([(key, "v", (), 0) for key in "abc"]), "stamped")
+    fake.clock.advance(10)
+    fake.appended(record_batch([(key, "v", (), 0) for key in "ad"]), "stamped")
+    fake.appended(record_batch([("d", "v", (), 0)]), "stamped")
+    compact(fake, 5, "stamped")
+    assert find(fake, now_ms, "stamped") == (1, now_ms, 0)
+    assert find(fake, now_ms + 1, "stamped") == (3, now_ms + 10, 0)
+    assert find(fake, MAX_TIMESTAMP, "stamped") == (3, now_ms + 10, 0)

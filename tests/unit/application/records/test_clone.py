@@ -10,6 +10,7 @@ from domain.topics.topic import Topic
 from infrastructure.codecs.checksum import crc32c
 from tests.fakes.batches import GZIP, ZSTD, record_batch
 from tests.fakes.broker import FakeBroker, with_topic
+from tests.fakes.compaction import compact
 from tests.fakes.results import results_of
 from tests.fakes.stored import batches_of, stored_messages
 
@@ -109,6 +110,19 @@ def test_a_large_topic_is_copied_in_slices() -> None:
             break
     assert (cloned.records, steps) == (8, 4)
     assert fake.partition("u").high_watermark == 8
+
+
+def test_a_compacted_topic_is_copied_without_its_empty_batches() -> None:
+    fake = with_topic()
+    fields = {"producer_id": 5, "epoch": 0}
+    fake.appended(record_batch([("a", "1", (), 5), ("b", "2", (), 5)], sequence=0, **fields))
+    fake.appended(record_batch([("c", "3", (), 5)], sequence=2, **fields))
+    fake.appended(record_batch([("a", "4", (), 5), ("c", "5", (), 5)]))
+    compact(fake, 5, producers={5: 2})
+    assert [batch.count for batch in batches(fake, "t")] == [1, 0, 2]
+    assert copy(fake).records == 3
+    assert [batch.count for batch in batches(fake, "u")] == [1, 2]
+    assert [one.value for one in stored_messages(fake, "u")] == [b"2", b"4", b"5"]
 
 
 def test_an_empty_topic_is_copied_at_once() -> None:

@@ -14,6 +14,7 @@ from domain.errors import InvalidRequest, UnknownTopicOrPartition
 from infrastructure.codecs.compression import BatchCompression
 from tests.fakes.batches import GZIP, LZ4, SNAPPY, TIMESTAMP, ZSTD, Record, record_batch
 from tests.fakes.broker import FakeBroker
+from tests.fakes.compaction import compact
 
 
 def rec(value: str, at: int = 0, key: str | None = None, **headers: str) -> Record:
@@ -311,3 +312,32 @@ def test_a_cursor_is_limited_to_the_log(three: Reader) -> None:
     assert three.read(cursor=cursor) == list("cdefghi")
     with pytest.raises(InvalidRequest, match="other order"):
         three.read(cursor=cursor, newest_first=True)
+
+
+# ---- compacted logs
+
+
+def rows(*keys: str) -> bytearray:
+    return record_batch([rec(key, key=key) for key in keys])
+
+
+def test_a_compacted_log_is_read_in_both_orders(reader: Reader) -> None:
+    reader.fake.topic("t")
+    for keys in ("ab", "cd", "cd", "e", "ef", "dc", "g"):
+        reader.fake.appended(rows(*keys))
+    compact(reader.fake, 11)
+    assert reader.read() == list("abefdcg")
+    assert reader.read(newest_first=True) == list("gcdfeba")
+    assert reader.read(newest_first=True, limit=4) == list("gcdf")
+
+
+def test_the_newest_record_before_a_large_gap_is_found_in_few_steps(reader: Reader) -> None:
+    reader.fake.topic("t")
+    for _ in range(3):
+        reader.fake.appended(rows("a"))
+    reader.fake.appended(record_batch([rec("x", key="x")] * 90_000))
+    reader.fake.appended(rows("b", "x"))
+    compact(reader.fake, 90_005)
+    scan, found = reader.scan(reader.plan(newest_first=True, limit=3))
+    assert sum(1 for _ in scan.steps()) < 100
+    assert [one.message.offset for one in found] == [90_004, 90_003, 2]

@@ -14,12 +14,10 @@ TOPIC, BROKER, GROUP = ResourceKind.TOPIC, ResourceKind.BROKER, ResourceKind.GRO
 @pytest.mark.parametrize(
     "kind, name, text",
     [
-        (TOPIC, "segment.bytes", "1048576"),
-        (TOPIC, "segment.bytes", "14"),  # of another broker: not allowed here
-        (TOPIC, "cleanup.policy", "compact"),
+        (TOPIC, "segment.jitter.ms", "1048576"),
+        (TOPIC, "segment.index.bytes", "1"),  # of another broker: not allowed here
         (TOPIC, "min.insync.replicas", "2"),
-        (BROKER, "log.roll.hours", "1"),
-        (BROKER, "log.cleanup.policy", "delete,compact"),
+        (BROKER, "log.roll.jitter.hours", "1"),
     ],
 )
 def test_a_config_without_effect_is_found(kind: ResourceKind, name: str, text: str) -> None:
@@ -33,9 +31,10 @@ def test_a_config_without_effect_is_found(kind: ResourceKind, name: str, text: s
         (GROUP, "consumer.session.timeout.ms", "50000"),
         (TOPIC, "retention.ms", "5000"),
         (BROKER, "log.retention.hours", "1"),
-        (TOPIC, "segment.ms", "604800000"),
-        (BROKER, "log.roll.hours", "168"),
-        (TOPIC, "cleanup.policy", " delete "),
+        (TOPIC, "cleanup.policy", "compact"),
+        (TOPIC, "segment.jitter.ms", "0"),
+        (BROKER, "log.index.interval.bytes", "4096"),
+        (TOPIC, "preallocate", " false "),
         (TOPIC, "retention.ms", None),
         (TOPIC, "of.another.broker", "1"),
         (ResourceKind.BROKER_LOGGER, "any", "INFO"),
@@ -50,13 +49,13 @@ def test_configs_with_effect_and_defaults_are_not_found(
 def test_only_alterations_that_set_a_config_are_found() -> None:
     alterations = [
         Alteration("retention.ms", Operation.DELETE, "5"),
-        Alteration("segment.ms", Operation.SET, "5"),
-        Alteration("cleanup.policy", Operation.APPEND, "compact,"),
+        Alteration("segment.jitter.ms", Operation.SET, "5"),
+        Alteration("leader.replication.throttled.replicas", Operation.APPEND, "0:1,"),
         Alteration("leader.replication.throttled.replicas", Operation.SUBTRACT, "0:1"),
         Alteration("follower.replication.throttled.replicas", Operation.APPEND, ""),
     ]
     names = [one.name for one in altered_without_effect(TOPIC, alterations)]
-    assert names == ["segment.ms", "cleanup.policy"]
+    assert names == ["segment.jitter.ms", "leader.replication.throttled.replicas"]
     unknown = [Alteration("no.such", Operation.DELETE, "")]
     assert altered_without_effect(BROKER, unknown) == []
 

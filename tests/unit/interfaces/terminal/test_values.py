@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from interfaces.cli.arguments.common import seconds as up_to_a_day
-from interfaces.terminal.durations import milliseconds
+from interfaces.terminal.durations import in_words, milliseconds
 from interfaces.terminal.values import at_least_one, key_value, not_negative, seconds
 
 
@@ -26,6 +26,12 @@ from interfaces.terminal.values import at_least_one, key_value, not_negative, se
 )
 def test_durations_are_read(text: str, found: float) -> None:
     assert milliseconds(text, "ms") == found
+
+
+def test_durations_are_written_in_two_units() -> None:
+    assert [in_words(ms) for ms in (0, 5, 61_000, 604_800_000, 5_400_123)] == [
+        "0ms", "5ms", "1m 1s", "7d", "1h 30m",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ["", "s", "-1s", "1x", "1e3", "nan", "inf", "9" * 400, "1s 2s"])

@@ -46,10 +46,10 @@ def test_an_invalid_value_names_setting_value_and_origin() -> None:
 def test_one_warning_names_unknown_settings_and_those_without_effect() -> None:
     settings = load(env={"KAFKA_PROCESS_ROLES": "broker", "OTTLA_X": "2"})
     assert settings.warnings == ["settings with no effect here: process.roles, x"]
-    changed = {"log.preallocate": "true", "log.cleanup.policy": "compact"}
+    changed = {"log.preallocate": "true", "log.index.interval.bytes": "5"}
     defaults = {"log.segment.bytes": "1073741824", "log.retention.ms": "-1"}
     assert load(changed | defaults).warnings == [
-        "settings with no effect here: log.cleanup.policy (in part), log.preallocate"
+        "settings with no effect here: log.index.interval.bytes, log.preallocate"
     ]
 
 

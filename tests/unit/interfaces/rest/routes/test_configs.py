@@ -76,14 +76,14 @@ def test_a_header_names_configs_without_effect(
 ) -> None:
     data = [
         {"name": "file.delete.delay.ms", "value": "5"},
-        {"name": "cleanup.policy", "value": "compact", "operation": "APPEND"},
+        {"name": "preallocate", "value": "true"},
         {"name": "max.message.bytes", "value": "50"},
     ]
     altered = admin.post("/topics/t/configs:alter", {"data": data, "validate_only": True})
     assert (altered.status, altered.headers["warning"]) == (
         204,
         '299 - "file.delete.delay.ms has no effect in this broker", '
-        '299 - "cleanup.policy has only part of its effect in this broker"',
+        '299 - "preallocate has no effect in this broker"',
     )
     delay = "log.segment.delete.delay.ms"
     put = admin.request("PUT", f"/broker-configs/{delay}", {"value": "5"})

@@ -8,7 +8,7 @@ from application.metrics.families.request_counts import RequestCounts
 from application.metrics.history import INTERVAL_MS
 from domain.errors import StorageFailed
 from tests.fakes.admin import FakeAdmin, RestResponse, facts
-from tests.fakes.batches import record_batch
+from tests.fakes.batches import TIMESTAMP, record_batch
 from tests.fakes.classic_members import Member
 from tests.fakes.client import FakeKafka
 from tests.fakes.mixed_group import Modern
@@ -45,6 +45,11 @@ def test_a_topic_has_its_records_size_rate_and_groups(kafka: FakeKafka, admin: F
         "partitions": 2,
         "records": 13,
         "size_bytes": size(kafka, 0) + size(kafka, 1),
+        "at_ms": kafka.clock.now_ms(),
+        "oldest_timestamp": TIMESTAMP,
+        "expires_at": TIMESTAMP + kafka.partition("t").config.retention_ms + 1,
+        "dirty_ratio": None,
+        "records_compacted": 0,
         "messages_in_per_sec": None,
         "groups": ["g"],
     }

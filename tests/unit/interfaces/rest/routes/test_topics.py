@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes.admin import FakeAdmin
+from tests.fakes.batches import TIMESTAMP, record_batch
 
 
 def test_a_topic_is_created_listed_and_deleted(admin: FakeAdmin) -> None:
@@ -104,3 +105,47 @@ def test_deleting_is_refused_when_disabled() -> None:
     forbidding = FakeAdmin(delete_topic_enable="false")
     forbidding.fake.topic("t")
     assert forbidding.request("DELETE", "/topics/t").json["error_code"] == 40002
+
+
+def test_retention_has_the_oldest_records_and_when_they_expire(admin: FakeAdmin) -> None:
+    fake = admin.fake
+    fake.topic("t", 3, retention_ms="1000", retention_bytes="10")
+    fake.appended(record_batch(["a"], timestamp=TIMESTAMP - 100))
+    fake.append(record_batch(["a"]), index=1)
+    fake.appended(record_batch(["b"]), index=1)
+    size, keys = len(record_batch(["a"])), ("size_bytes", "oldest_timestamp", "expires_at")
+    listed = admin.get("/topics/t/retention").json
+    assert listed["kind"] == "TopicRetention"
+    assert [tuple(one[key] for key in keys) for one in listed["data"]] == [
+        (size, TIMESTAMP - 100, TIMESTAMP + 901),
+        (2 * size, TIMESTAMP, fake.clock.now_ms()),
+        (0, None, None),
+    ]
+
+
+def test_compaction_has_what_is_dirty_and_what_was_removed(admin: FakeAdmin) -> None:
+    fake = admin.fake
+    fake.topic("t", 2, cleanup_policy="compact", segment_ms="1")
+    fake.broker.start_upkeep()
+
+    def append(count: int) -> None:
+        for _ in range(count):
+            fake.scheduler.advance(10)
+            fake.appended(record_batch([("k", "v", (), fake.clock.now_ms())]))
+
+    append(4)
+    fake.scheduler.advance(fake.config.log_cleaner_backoff_ms)
+    append(3)
+    listed = admin.get("/topics/t/compaction").json
+    assert listed["kind"] == "TopicCompaction"
+    first, second = listed["data"]
+    assert (first["partition_id"], first["first_dirty_offset"]) == (0, 3)
+    assert (first["dirty_ratio"], first["records_removed"]) == (0.75, 2)
+    assert TIMESTAMP < first["compacted_at"] < fake.clock.now_ms()
+    assert (second["dirty_ratio"], second["compacted_at"], second["records_removed"]) == (
+        0,
+        None,
+        0,
+    )
+    console = admin.get("/console/data/topics/t").json
+    assert (console["dirty_ratio"], console["records_compacted"]) == (0.75, 2)

@@ -1,0 +1,61 @@
+"""What retention does next with a topic: by its configs, its oldest records and its sizes.
+
+Over the Kafka protocol, so for any broker. Apache Kafka removes whole segments, and so later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from interfaces.cli.client import Clients
+from interfaces.cli.failures import CommandFailed
+from interfaces.cli.log_dirs import replicas
+from interfaces.cli.moments import in_words
+from interfaces.cli.positions import Place, oldest_timestamp
+from interfaces.terminal import durations
+from interfaces.terminal.endings import complain
+
+if TYPE_CHECKING:
+    from confluent_kafka.admin import AdminClient
+
+
+def retention_of(
+    clients: Clients, admin: AdminClient, places: list[Place], configs: Iterable[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Of the partitions of one topic. None: no limit, no record with a timestamp, or not known."""
+    values = {one["name"]: one["value"] for one in configs}
+    deletes = "delete" in values["cleanup.policy"]
+    limit_ms, limit_bytes = (
+        int(values[f"retention.{unit}"]) if deletes else -1 for unit in ("ms", "bytes")
+    )
+    oldest_ms = oldest_timestamp(clients, admin, places)
+    expires_ms = None if oldest_ms is None or limit_ms < 0 else oldest_ms + limit_ms
+    return {
+        "ms": limit_ms if limit_ms >= 0 else None,
+        "bytes": limit_bytes if limit_bytes >= 0 else None,
+        "oldest_timestamp": None if oldest_ms is None else in_words(oldest_ms),
+        "expires_at": None if expires_ms is None else in_words(expires_ms),
+        "largest_partition": _largest(clients, admin, places) if limit_bytes >= 0 else None,
+    }
+
+
+def _largest(clients: Clients, admin: AdminClient, places: list[Place]) -> int | None:
+    try:
+        found, _ = replicas(clients, admin)
+    except CommandFailed as failure:
+        complain(str(failure))
+        return None
+    return max((one.size for one in found if (one.topic, one.partition) in places), default=None)
+
+
+def lines(retention: Mapping[str, Any]) -> Iterable[str]:
+    limits = [] if retention["ms"] is None else [durations.in_words(retention["ms"])]
+    if retention["bytes"] is not None:
+        limits.append(f"{retention['bytes']} bytes")
+        if retention["largest_partition"] is not None:
+            limits.append(f"the largest partition has {retention['largest_partition']}")
+    yield f"RETENTION   {', '.join(limits) or 'no limit'}"
+    if retention["oldest_timestamp"]:
+        expires = f", expires {retention['expires_at']}" if retention["expires_at"] else ""
+        yield f"OLDEST      {retention['oldest_timestamp']}{expires}"

@@ -1,0 +1,117 @@
+"""A worker process compacts a log as the loop does; each notices the end of the other."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import struct
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from application.background.worker import RunningWork, WorkerPart
+from application.partitions.cleaning import (
+    CleaningEnd,
+    CleaningJob,
+    decode_replacements,
+    make_codecs,
+)
+from domain.compaction.cleaner import Cleaner, CleaningPlan, Replacement
+from domain.errors import StorageFailed
+from infrastructure.codecs.checksum import crc32c
+from infrastructure.codecs.compression import BatchCompression
+from infrastructure.opening import open_storage
+from infrastructure.scanning.worker_processes import WorkerProcesses
+from infrastructure.storage.engine import Storage
+from tests.fakes.batches import GZIP, NONE, ZSTD, record_batch
+from tests.fakes.logs import FakeEventLog
+
+BATCHES, EACH = 60, 50
+END = BATCHES * EACH
+READ_BYTES = 20_000
+
+
+@pytest.fixture(scope="module")
+def storage(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Keys occur several times, and batches have several codecs."""
+    storage = open_storage(f"lmdb://{tmp_path_factory.mktemp('cleaned')}/store", "os")
+    for number in range(BATCHES):
+        first = number * EACH
+        rows = [
+            (f"{at * at % 700}", f"value {at} " * 20, (), 1000 + at)
+            for at in range(first, first + EACH)
+        ]
+        batch = record_batch(rows, codec=(NONE, GZIP, ZSTD)[number % 3])
+        struct.pack_into(">q", batch, 0, first)
+        storage.log.append(1, first + EACH - 1, batch, 1000 + first)
+    storage.commit.commit(lambda failure: None)
+    yield storage
+    storage.commit.close()
+
+
+def job(max_bytes_per_second: float = 1e18) -> CleaningJob:
+    plan = CleaningPlan(0, 0, END, 0, 0, {}, 1 << 20)
+    return CleaningJob(1, plan, READ_BYTES, max_bytes_per_second)
+
+
+def play(storage: Storage, story: Callable[[WorkerProcesses], Coroutine[Any, Any, None]]) -> None:
+    async def main() -> None:
+        pool = WorkerProcesses(
+            asyncio.get_running_loop(), storage.info.path, FakeEventLog(), most=1
+        )
+        try:
+            await asyncio.wait_for(story(pool), 30)
+        finally:
+            pool.close()
+
+    asyncio.run(main())
+
+
+async def part_of(work: RunningWork[CleaningEnd]) -> WorkerPart[CleaningEnd]:
+    future: asyncio.Future[WorkerPart[CleaningEnd]] = asyncio.get_running_loop().create_future()
+    work.next().then(future.set_result)
+    return await future
+
+
+def cleaned_here(storage: Storage) -> tuple[list[Replacement], CleaningEnd]:
+    cleaner = Cleaner(job().plan, make_codecs(BatchCompression(), crc32c))
+    found = []
+    while not cleaner.is_done:
+        data = storage.log.read(1, cleaner.position, cleaner.end_offset, READ_BYTES, True)
+        replacement = cleaner.advance(data)
+        if replacement is not None:
+            found.append(replacement)
+    return found, CleaningEnd(cleaner.stats, cleaner.end_offset)
+
+
+def test_a_worker_replaces_the_same_batches_as_the_loop(storage: Storage) -> None:
+    async def story(pool: WorkerProcesses) -> None:
+        for _ in range(2):
+            work = pool.start(job(), storage.log)
+            assert work is not None
+            found, end = [], None
+            while end is None:
+                data, end = await part_of(work)
+                found += decode_replacements(data)
+            expected, expected_end = cleaned_here(storage)
+            assert len(expected) > 5
+            assert end == expected_end
+            assert found == expected
+        assert len(pool.pids) == 1
+
+    play(storage, story)
+
+
+def test_a_worker_that_is_killed_fails_its_pass(storage: Storage) -> None:
+    async def story(pool: WorkerProcesses) -> None:
+        work = pool.start(job(max_bytes_per_second=1), storage.log)
+        assert work is not None
+        assert pool.start(job(), storage.log) is None
+        os.kill(pool.pids[0], signal.SIGKILL)
+        _, end = await part_of(work)
+        assert isinstance(end, StorageFailed)
+        assert pool.start(job(), storage.log) is not None
+
+    play(storage, story)

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+
+from infrastructure.opening import contents
+from interfaces.cli.storage.check_log import check_log
+from interfaces.cli.storage.opened import batches, places
+from tests.fakes.batches import record_batch
+from tests.fakes.broker import FakeBroker, with_topic
+from tests.fakes.compaction import compact
+
+
+def problems(fake: FakeBroker) -> list[str]:
+    storage = fake.core.storage
+    [place] = places(contents(storage))
+    return check_log(storage.log, place, contents(storage), lambda size_bytes: None)[1]
+
+
+def keyed(*keys: str) -> bytearray:
+    return record_batch([(key, "v", (), 100) for key in keys])
+
+
+@pytest.fixture
+def fake() -> FakeBroker:
+    """Each batch begins a new segment."""
+    fake = with_topic(cleanup_policy="compact", segment_bytes="1048576")
+    value = "v" * 600_000
+    for keys in ("ab", "b", "c", "ca", "d"):
+        records = [(key, value if place == 0 else "v", (), 100) for place, key in enumerate(keys)]
+        fake.appended(record_batch(records))
+    return fake
+
+
+def test_a_compacted_log_has_no_problem(fake: FakeBroker) -> None:
+    segment = fake.partition().segment.base_offset
+    assert segment == 6
+    compact(fake, segment)
+    assert [(b.base_offset, b.count) for b in batches(fake.core.storage.log, 0)] == [
+        (2, 1), (4, 2), (6, 1),
+    ]  # fmt: skip
+    assert problems(fake) == []
+
+
+def test_offsets_may_be_missing_only_below_the_active_segment(fake: FakeBroker) -> None:
+    partition = fake.partition()
+    partition.compacted(fake.core.storage.log.replace(0, 6, 6, [], []))
+    fake.broker.commits.touch(partition)
+    fake.appended(keyed("e"))
+    assert problems(fake) == ["offsets 6 to 6 are missing"]
