@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from application.partitions.opened_batch import open_messages, open_times, too_many_to_open
+from application.partitions.opened_batch import (
+    check_count,
+    decompressed,
+    messages_in,
+    open_times,
+    too_many_to_open,
+)
 from application.ports.checksum import Checksum
 from application.ports.clock import Clock
 from application.ports.compression import Compression
@@ -18,6 +24,7 @@ from domain.errors import (
     InvalidRecord,
     InvalidTimestamp,
     RecordFault,
+    RequestTimedOut,
     StorageFailed,
     TransactionalIdNotAuthorized,
     UnsupportedCompressionType,
@@ -30,10 +37,13 @@ from domain.messages.batch import (
     RecordBatch,
     parse_single_batch,
 )
+from domain.messages.message import Message, check_lengths
 from domain.partitions.partition import Appended, Partition
 
 #: Default of `message.timestamp.before.max.ms`: no record is too old.
 ANY_AGE = LONG_MAX
+#: Bytes of decompressed records for one commit, which has them all in memory.
+MAX_OPENED_BYTES_OF_A_COMMIT = 256 * 1024 * 1024
 
 
 class ProduceService:
@@ -52,6 +62,8 @@ class ProduceService:
         self._clock = clock
         self._checksum = checksum
         self._compression = compression
+        #: Since the last commit.
+        self._opened_bytes = 0
 
     def append(
         self, partition: Partition, records: memoryview | None, zstd_allowed: bool
@@ -63,9 +75,8 @@ class ProduceService:
             if batch.attributes & (TRANSACTIONAL | CODEC_ZSTD):
                 _check_attributes(batch, zstd_allowed)
             now_ms = self._clock.now_ms()
-            config = partition.config
-            if config.compacted or config.timestamp_before_max_ms != ANY_AGE:
-                self._check_records(batch, partition, now_ms)
+            if partition.config.opens_batches:
+                self._open(batch, partition, now_ms)
             appended = partition.append(batch, now_ms, self._checksum)
         except InvalidTimestamp as refused:
             partition.traffic.failed_appends += 1
@@ -85,28 +96,42 @@ class ProduceService:
             self._commits.touch(partition)
         return appended
 
-    def _check_records(self, batch: RecordBatch, partition: Partition, now_ms: int) -> None:
-        """Checks keys and timestamps of all records, which few topics require."""
+    def _open(self, batch: RecordBatch, partition: Partition, now_ms: int) -> None:
+        """What few topics require: checks of all records, and another compression."""
         config = partition.config
+        if batch.size_bytes > config.max_message_bytes:
+            raise partition.too_large(batch)
         batch.check_crc(self._checksum)
-        keyless: list[RecordFault] = []
-        times: list[tuple[int, int]] = []
-        for index, message in enumerate(open_messages(batch, self._compression)):
-            times.append((index, message.timestamp))
-            if message.key is None and config.compacted:
-                words = (
-                    "Compacted topic cannot accept message without key in topic partition "
-                    f"{partition.topic}-{partition.index}"
-                )
-                keyless.append(RecordFault(index, words))
-        if keyless:
-            raise InvalidRecord(_rejected(keyless), tuple(keyless))
-        if not config.log_append_time:
-            faults = _timestamp_faults(times, config, now_ms)
-            if faults:
-                raise InvalidTimestamp(
-                    "One or more records have been rejected due to invalid timestamp", faults
-                )
+        codec = config.codec
+        if codec == batch.codec or batch.codec > CODEC_ZSTD:
+            codec = None
+        checks_records = config.compacted or config.timestamp_before_max_ms != ANY_AGE
+        if checks_records:
+            check_count(batch)
+        elif codec is None:
+            return
+        opened = self._decompressed(batch)
+        if checks_records:
+            _check_records(messages_in(batch, opened), partition, now_ms)
+        else:
+            # A producer's error must not disappear in another compression.
+            check_lengths(opened, batch.count)
+        if codec is not None:
+            records = self._compression.compress(codec, opened, config.level)
+            batch.recompressed(codec, records, self._checksum)
+
+    def _decompressed(self, batch: RecordBatch) -> bytes:
+        """A request may have thousands of batches, each a thousand times larger inside."""
+        if self._opened_bytes > MAX_OPENED_BYTES_OF_A_COMMIT:
+            raise RequestTimedOut("Too many bytes to decompress at once, try again")
+        if not self._opened_bytes:
+            self._commits.wait(self._committed)
+        opened = decompressed(batch, self._compression)
+        self._opened_bytes += len(opened)
+        return opened
+
+    def _committed(self, failure: StorageFailed | None) -> None:
+        self._opened_bytes = 0
 
     def _with_faults(
         self, refused: InvalidTimestamp, batch: RecordBatch, config: TopicConfig, now_ms: int
@@ -119,6 +144,29 @@ class ProduceService:
         except BrokerError as unreadable:
             return unreadable.as_value()
         return InvalidTimestamp(refused.message, faults)
+
+
+def _check_records(messages: Iterable[Message], partition: Partition, now_ms: int) -> None:
+    """Checks keys and timestamps of all records, which few topics require."""
+    config = partition.config
+    keyless: list[RecordFault] = []
+    times: list[tuple[int, int]] = []
+    for index, message in enumerate(messages):
+        times.append((index, message.timestamp))
+        if message.key is None and config.compacted:
+            words = (
+                "Compacted topic cannot accept message without key in topic partition "
+                f"{partition.topic}-{partition.index}"
+            )
+            keyless.append(RecordFault(index, words))
+    if keyless:
+        raise InvalidRecord(_rejected(keyless), tuple(keyless))
+    if not config.log_append_time:
+        faults = _timestamp_faults(times, config, now_ms)
+        if faults:
+            raise InvalidTimestamp(
+                "One or more records have been rejected due to invalid timestamp", faults
+            )
 
 
 def _rejected(faults: list[RecordFault]) -> str:

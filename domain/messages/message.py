@@ -91,6 +91,12 @@ def decode_times(
         yield base_offset + offset_delta, base_timestamp + timestamp_delta
 
 
+def check_lengths(payload: bytes | memoryview, count: int) -> None:
+    """Raises InvalidRecord if these are not `count` records, by their lengths only."""
+    for _ in _bounds(payload, count):
+        pass
+
+
 def encode_messages(messages: Sequence[Message], base_offset: int, base_timestamp: int) -> bytes:
     """The bytes that `decode_messages` reads, not compressed, without a batch header."""
     pieces: list[bytes] = []

@@ -158,10 +158,7 @@ class Partition:
         config = self.config
         size_bytes = batch.length + LENGTH_OVERHEAD_BYTES
         if size_bytes > config.max_message_bytes:
-            raise MessageTooLarge(
-                f"The record batch size in the append to {self.topic}-{self.index} is {size_bytes} "
-                f"bytes which exceeds the maximum configured value of {config.max_message_bytes}."
-            )
+            raise self.too_large(batch)
         if checksum(batch.buffer[CHECKSUM_START:]) != batch.crc:
             raise corrupt()
         attributes = batch.attributes
@@ -190,6 +187,13 @@ class Partition:
             batch.stamp(log_append_time, checksum)
         batch.set_offset(self.end.next_offset, self.leader.epoch)
         return self._advance(batch, log_append_time)
+
+    def too_large(self, batch: RecordBatch) -> MessageTooLarge:
+        return MessageTooLarge(
+            f"The record batch size in the append to {self.topic}-{self.index} is "
+            f"{batch.size_bytes} bytes which exceeds the maximum configured value of "
+            f"{self.config.max_message_bytes}."
+        )
 
     def adopt(self, batch: RecordBatch) -> Appended:
         """Appends a batch of another log, which was checked before."""

@@ -20,6 +20,25 @@ CREATE_TOPICS = (
         "is a default like the others (5).",
     ),
     Difference(
+        *(
+            "create_topics",
+            "7",
+            ("bounds of configs: retention.bytes below", "bounds of configs: highest"),
+        ),
+        *("topics[].configs.min.insync.replicas", "1 (3)", "1 (5)"),
+        "As above.",
+    ),
+    Difference(
+        *("create_topics", "7", ("bounds of configs: lowest",)),
+        *("topics[].configs.min.cleanable.dirty.ratio", "0 (1)", "0.0 (1)"),
+        "The value is returned as it was parsed.",
+    ),
+    Difference(
+        *("create_topics", "7", ("bounds of configs: highest",)),
+        *("topics[].configs.min.cleanable.dirty.ratio", "1 (1)", "1.0 (1)"),
+        "As above.",
+    ),
+    Difference(
         *("create_topics", "5-7", ("configs: spaces",)),
         *("topics[].configs.retention.ms", " 1000  (1)", "1000 (1)"),
         "The value is returned as it was parsed.",

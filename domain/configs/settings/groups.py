@@ -46,16 +46,7 @@ class GroupSettings:
         1,
         "Replicas of __consumer_offsets; one broker has one. 3 in Kafka.",
         minimum=1,
-        effect=Effect.NONE,
-    )
-    offsets_topic_compression_codec: int = setting(
-        "offsets.topic.compression.codec",
-        INT,
-        0,
-        "How Kafka compresses the records of __consumer_offsets.",
-        minimum=0,
-        maximum=4,
-        effect=Effect.NONE,
+        effect=Effect.ONE_NODE,
     )
     offset_metadata_max_bytes: int = setting(
         "offset.metadata.max.bytes",
@@ -202,8 +193,8 @@ class GroupSettings:
         "group.consumer.regex.refresh.interval.ms",
         INT,
         600000,
-        "How often Kafka resolves subscriptions by regular expression; here they see new topics at "
-        "once.",
+        "How often Kafka resolves subscriptions by regular expression.",
         minimum=10000,
         unit="ms",
+        effect=Effect.AT_ONCE,
     )

@@ -104,6 +104,13 @@ def test_without_a_limit_or_the_policy_delete_nothing_is_removed(configs: dict[s
     assert (starts(fake), fake.partition().high_watermark) == ([0], 1)
 
 
+def test_both_policies_together_remove_old_records() -> None:
+    fake = retaining(retention_ms="1000", cleanup_policy="compact,delete")
+    fake.append(record_batch([(b"k", b"v", [], fake.clock.now_ms())]))
+    fake.scheduler.advance(1000 + 2 * CHECK_MS)
+    assert starts(fake) == [1]
+
+
 def test_an_altered_config_takes_effect_with_the_next_check() -> None:
     fake = retaining()
     append(fake, 3)

@@ -85,7 +85,7 @@ def test_the_response_has_a_warning_for_each_config_without_effect(
         "partitions": 2,
         "validate_only": validate_only,
     }
-    warnings = ["file.delete.delay.ms has no effect in this broker"]
+    warnings = ["file.delete.delay.ms has no effect in this broker: there are no segment files"]
     assert admin.post("/topics", {"name": "new", **changes}).json["warnings"] == warnings
     admin.fake.topic("t")
     admin.fake.events.lines.clear()
