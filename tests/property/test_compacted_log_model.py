@@ -16,7 +16,7 @@ from hypothesis.stateful import (
 )
 
 from application.background.runner import LONGEST_RETRY_MS, PAUSE_MS
-from application.partitions import compaction
+from application.partitions import log_cleaner
 from application.partitions.delete_records import RecordsToDelete
 from domain.errors import BrokerError
 from domain.messages.batch import batches_in
@@ -24,7 +24,7 @@ from domain.messages.message import Message
 from tests.fakes.batches import GZIP, NONE, Record, record_batch
 from tests.fakes.broker import FakeBroker
 from tests.fakes.compaction import messages_of
-from tests.unit.application.partitions.test_compaction import FakeWorker
+from tests.unit.application.partitions.test_compaction import FakeWorker, cleaner_of
 
 BACKOFF_MS, SEGMENT_MS = 50, 25
 KEYS = st.integers(0, 5)
@@ -52,7 +52,7 @@ class CompactedLog(RuleBasedStateMachine):
     def start(self) -> None:
         """A worker computes a whole pass at once, so that others change the log meanwhile."""
         if self.with_worker:
-            self.fake.broker.compaction._workers = FakeWorker()
+            cleaner_of(self.fake)._workers = FakeWorker()
         self.fake.broker.start_upkeep()
 
     @rule(
@@ -148,7 +148,7 @@ class CompactedLog(RuleBasedStateMachine):
 def test_a_compacted_log_has_the_last_record_of_each_key(
     monkeypatch: pytest.MonkeyPatch, with_worker: bool
 ) -> None:
-    monkeypatch.setattr(compaction, "READ_BYTES_HERE", 150)
-    monkeypatch.setattr(compaction, "SMALL_LOG_BYTES", 0)
+    monkeypatch.setattr(log_cleaner, "READ_BYTES_HERE", 150)
+    monkeypatch.setattr(log_cleaner, "SMALL_LOG_BYTES", 0)
     machine = type("Machine", (CompactedLog,), {"with_worker": with_worker})
     run_state_machine_as_test(machine, settings=settings(max_examples=20, stateful_step_count=25))

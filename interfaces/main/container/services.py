@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from application.broker import Broker, ConfigServices, MessageServices, TopicServices
 from application.cluster import ClusterService
 from application.configs.alter import AlterConfigsService
@@ -9,7 +11,6 @@ from application.configs.brokers import BrokerConfigs
 from application.configs.describe import DescribeConfigsService
 from application.configs.state import ConfigState
 from application.groups.offsets_topic import OffsetsTopic
-from application.partitions.cleaning import CleaningWorkers
 from application.partitions.compaction import CompactionService
 from application.partitions.delete_records import DeleteRecordsService
 from application.partitions.fetch import FetchService
@@ -47,6 +48,10 @@ from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
 from interfaces.main.container.identities import new_session_id, new_short_uuid, new_topic_id
 
+if TYPE_CHECKING:
+    from application.partitions.cleaning import CleaningWorkers
+    from application.partitions.log_cleaner import LogCleaner
+
 
 def known_cluster_id(core: Core) -> str:
     """The id the store has; a new store is given one, durably, before anybody hears of it."""
@@ -80,6 +85,22 @@ def make_broker(
     )
     background = core.background
     compression = BatchCompression()
+
+    def make_cleaner() -> LogCleaner:
+        from application.partitions.log_cleaner import LogCleaner
+
+        return LogCleaner(
+            log,
+            catalog,
+            partitions,
+            commits,
+            clock,
+            background,
+            config,
+            compression,
+            crc32c,
+            cleaning_workers,
+        )
 
     cluster_id = known_cluster_id(core)
     dropping = Dropping(log, topics, partitions, background)
@@ -156,19 +177,7 @@ def make_broker(
         retention=RetentionService(
             log, catalog, commits, trimming, clock, background, config, events
         ),
-        compaction=CompactionService(
-            log,
-            catalog,
-            partitions,
-            commits,
-            clock,
-            background,
-            config,
-            events,
-            compression,
-            crc32c,
-            cleaning_workers,
-        ),
+        compaction=CompactionService(log, catalog, clock, background, config, events, make_cleaner),
         producer_expiry=ProducerExpiry(catalog, partitions, clock, background, config),
         offsets_topic=OffsetsTopicSetup(
             offsets_topic,

@@ -8,7 +8,7 @@ import pytest
 
 from application.background.runner import PAUSE_MS, RETRY_MS
 from application.background.worker import WorkerPart
-from application.partitions import compaction
+from application.partitions import log_cleaner
 from application.partitions.cleaning import (
     CleaningEnd,
     CleaningJob,
@@ -37,6 +37,13 @@ def compacting(settings: dict[str, str] | None = None, **configs: str) -> FakeBr
     fake.topic("t", **{"cleanup_policy": "compact", "segment_ms": "1", **configs})
     fake.broker.start_upkeep()
     return fake
+
+
+def cleaner_of(fake: FakeBroker) -> log_cleaner.LogCleaner:
+    """Made before the first log is due."""
+    service = fake.broker.compaction
+    service._cleaner = service._make_cleaner()
+    return service._cleaner
 
 
 def append(fake: FakeBroker, *keys: str | None, value: Value = "v", name: str = "t") -> None:
@@ -193,7 +200,7 @@ def test_a_full_offset_map_ends_a_pass_and_the_next_one_follows() -> None:
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
     """A pass has replaced some batches, and many more are to be replaced."""
-    monkeypatch.setattr(compaction, "READ_BYTES_HERE", 200)
+    monkeypatch.setattr(log_cleaner, "READ_BYTES_HERE", 200)
     fake = compacting(cleanup_policy="compact,delete")
     append(fake, *"ab" * 20)
     fake.broker.snapshot_all(lambda failure: None)
@@ -314,9 +321,9 @@ class FakeWorker:
 
 
 def with_worker(worker: FakeWorker, monkeypatch: pytest.MonkeyPatch, **configs: str) -> FakeBroker:
-    monkeypatch.setattr(compaction, "SMALL_LOG_BYTES", 0)
+    monkeypatch.setattr(log_cleaner, "SMALL_LOG_BYTES", 0)
     fake = compacting(**configs)
-    fake.broker.compaction._workers = worker
+    cleaner_of(fake)._workers = worker
     append(fake, *"abc" * 10)
     return fake
 
@@ -357,7 +364,7 @@ def test_what_a_worker_replaces_may_be_deleted_meanwhile(monkeypatch: pytest.Mon
 def test_a_small_log_needs_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = FakeWorker()
     fake = with_worker(worker, monkeypatch)
-    monkeypatch.setattr(compaction, "SMALL_LOG_BYTES", 1 << 20)
+    monkeypatch.setattr(log_cleaner, "SMALL_LOG_BYTES", 1 << 20)
     compact(fake)
     assert (len(passes(fake)), worker.jobs) == (1, [])
 
