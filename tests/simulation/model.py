@@ -15,6 +15,7 @@ from crc32c import crc32c
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch, advance_sequence
 from tests.simulation.committed import Committed
 from tests.simulation.limits import Limits
+from tests.simulation.offsets_topic import OffsetsTopicLog
 from tests.simulation.starts import Starts
 from tests.simulation.store import Append, Change, Disk, Drop, Row, Trim
 from tests.simulation.timeline import Timeline
@@ -96,6 +97,7 @@ class Incarnation:
 class Model:
     def __init__(self, disk: Disk, timeline: Timeline, limits: Limits) -> None:
         self._disk = disk
+        self.offsets_topic = OffsetsTopicLog(Violation)
         self.committed = Committed(self, timeline.now_ms, Violation)
         self.starts = Starts(self, limits, timeline.latest_ms, Violation)
         #: Every batch, by its bytes from the producer id on: a new id may send the same records.
@@ -120,6 +122,7 @@ class Model:
     # ---- commits
 
     def persisted(self, changes: list[Change], now_ms: int) -> None:
+        changes = self.offsets_topic.persisted(changes)
         for change in changes:
             if isinstance(change, Append):
                 self._appended(change, now_ms)

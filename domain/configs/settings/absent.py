@@ -48,8 +48,8 @@ ABSENT: dict[str, tuple[str, ...]] = {
         "fetch.purgatory.purge.interval.requests",
         "producer.purgatory.purge.interval.requests",
     ),
-    "groups and committed offsets are not in a topic": (
-        "offsets.topic.",
+    "records of __consumer_offsets are not compressed": ("offsets.topic.compression.codec",),
+    "groups and committed offsets are not read from a topic": (
         "offsets.load.buffer.size",
         "offsets.commit.timeout.ms",
         "group.coordinator.append.linger.ms",

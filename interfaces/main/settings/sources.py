@@ -164,7 +164,7 @@ class Settings:
 
     def _offsets(self) -> OffsetsSettings:
         try:
-            return parse_offsets(self.broker.offsets, self.storage)
+            offsets = parse_offsets(self.broker.offsets, self.storage)
         except ValueError as failure:
             raise self._refused("offsets", str(failure)) from failure
         except OffsetsOutliveRecords as failure:
@@ -172,6 +172,12 @@ class Settings:
                 f"offsets ({self.origin('offsets')}) is not allowed with "
                 "storage = memory://: the offsets would outlive the records"
             ) from failure
+        if offsets.url is not None and self.broker.offsets_topic == "on":
+            raise SettingsError(
+                f"offsets.topic = on ({self.origin('offsets.topic')}) is not allowed with "
+                f"offsets = {offsets.shown}: its records share the commits of the store"
+            )
+        return offsets
 
     def _refused(self, name: str, allowed: str) -> SettingsError:
         definition = BrokerConfig.definitions[name]

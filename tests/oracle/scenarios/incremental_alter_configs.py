@@ -15,6 +15,7 @@ from tests.fakes.config_requests import (
     described,
 )
 from tests.oracle.configs import DESCRIBE, reset_config, wait_for_config
+from tests.oracle.requests import OFFSETS
 from tests.oracle.scenario import scenario
 from tests.oracle.scenario_run import ScenarioRun
 
@@ -39,6 +40,12 @@ def values_of_topics(run: ScenarioRun) -> None:
     run.send("nothing", changed((TOPIC, topic.name, [])))
     run.send("described again", then, DESCRIBE)
     run.send("no resources", changed())
+
+
+@scenario("incremental_alter_configs")
+def internal_topics(run: ScenarioRun) -> None:
+    operations: list[Operation] = [(POLICY, SET, "delete"), ("segment.bytes", SET, "2000000")]
+    run.send("validate only", changed((TOPIC, OFFSETS, operations), only=True))
 
 
 @scenario("incremental_alter_configs")

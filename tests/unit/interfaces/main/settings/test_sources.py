@@ -114,8 +114,7 @@ def test_kafkas_server_properties_work_unchanged(tmp_path: Path) -> None:
     assert settings.warnings == [
         (
             "settings with no effect here: controller.listener.names, controller.quorum.voters, "
-            "inter.broker.listener.name, process.roles, listener CONTROLLER (there is one node); "
-            "offsets.topic.replication.factor (groups and committed offsets are not in a topic)"
+            "inter.broker.listener.name, process.roles, listener CONTROLLER (there is one node)"
         ),
     ]
 
@@ -169,6 +168,10 @@ def test_several_listeners_are_advertised_by_name() -> None:
             "greater than or equal to group.consumer.min.session.timeout.ms",
         ),
         ({"log.dirs": "/a", "storage": "lmdb:///b"}, "two data folders"),
+        (
+            {"offsets.topic": "on", "offsets": "sqlite://"},
+            r"offsets.topic = on \(.*\) is not allowed with offsets = sqlite:///",
+        ),
     ],
 )
 def test_invalid_settings_are_refused(values: dict[str, str], words: str) -> None:
