@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import struct
 import time
 
 import pytest
 
-from tests.e2e.broker_process import BrokerProcess, wait_until
+from tests.e2e.broker_process import wait_until
 from tests.e2e.conftest import StartBroker, new_topic
 from tests.e2e.librdkafka import PATIENCE_S, producer, read_to_end
-from tests.e2e.raw_client import array, string
 
 KEYS, ROUNDS = 50, 30
 CHANGELOG_KEYS, BATCH = 1_000, 1_000
-DESCRIBE_LOG_DIRS = 35
 
 
 def test_a_consumer_reads_the_newest_record_of_each_key(start_broker: StartBroker) -> None:
@@ -54,21 +51,11 @@ def test_a_changelog_shrinks_to_its_keys(start_broker: StartBroker, updates: int
     # At most two batches of the active segment, and the ratio is half by default.
     most = 2 * (CHANGELOG_KEYS + 2 * BATCH)
     wait_until(lambda: len(read_to_end(broker.bootstrap, topic)) <= most)
-    assert _log_dir_bytes(broker, topic) <= most * 120
+    with broker.connect() as client:
+        assert client.log_bytes(topic) <= most * 120
     restored = {one.key(): one.value() for one in read_to_end(broker.bootstrap, topic)}
     newest = range(updates - CHANGELOG_KEYS, updates)
     assert restored == {b"%d" % (one % CHANGELOG_KEYS): b"%0100d" % one for one in newest}
-
-
-def _log_dir_bytes(broker: BrokerProcess, topic: str) -> int:
-    wanted = array([string(topic) + array([struct.pack(">i", 0)])])
-    with broker.connect() as client:
-        response = client.request(DESCRIBE_LOG_DIRS, 1, wanted)
-    _throttle, _dirs, error = response.take("iih")
-    assert error == 0
-    response.string(), response.take("i"), response.string()
-    _partitions, _index, size = response.take("iiq")
-    return size
 
 
 def _newest() -> list[tuple[int, bytes, bytes]]:
