@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from application.partitions.opened_batch import open_messages, open_times, too_many_to_open
+from application.partitions.opened_batch import open_batch, open_times, too_many_to_open
 from application.ports.checksum import Checksum
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.state.commits import Commits
 from application.state.storage_health import StorageHealth
+from domain.compaction.records import read_records
 from domain.configs.settings.definition import LONG_MAX
 from domain.configs.topic import TopicConfig
 from domain.errors import (
@@ -89,23 +90,21 @@ class ProduceService:
         """Checks keys and timestamps of all records, which few topics require."""
         config = partition.config
         batch.check_crc(self._checksum)
-        keyless: list[RecordFault] = []
-        times: list[tuple[int, int]] = []
-        for index, message in enumerate(open_messages(batch, self._compression)):
-            times.append((index, message.timestamp))
-            if message.key is None and config.compacted:
+        if config.compacted:
+            opened = open_batch(batch, self._compression)
+            keys = read_records(opened, 0, batch.last_offset_delta, batch.count).keys
+            if None in keys:
                 words = (
                     "Compacted topic cannot accept message without key in topic partition "
                     f"{partition.topic}-{partition.index}"
                 )
-                keyless.append(RecordFault(index, words))
-        if keyless:
-            raise InvalidRecord(_rejected(keyless), tuple(keyless))
-        if not config.log_append_time:
-            faults = _timestamp_faults(times, config, now_ms)
-            if faults:
+                faults = [RecordFault(at, words) for at, key in enumerate(keys) if key is None]
+                raise InvalidRecord(_rejected(faults), tuple(faults))
+        if config.timestamp_before_max_ms != ANY_AGE and not config.log_append_time:
+            times = enumerate(time for _, time in open_times(batch, self._compression))
+            if out_of_range := _timestamp_faults(times, config, now_ms):
                 raise InvalidTimestamp(
-                    "One or more records have been rejected due to invalid timestamp", faults
+                    "One or more records have been rejected due to invalid timestamp", out_of_range
                 )
 
     def _with_faults(
