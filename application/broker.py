@@ -48,6 +48,7 @@ from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
 from application.topics.metadata import MetadataService
+from application.topics.offsets_topic import OffsetsTopicSetup
 from application.topics.partitions import CreatePartitionsService
 from application.topics.replicas import ReplicasService
 from domain.configs.broker import BrokerConfig
@@ -130,6 +131,7 @@ class Broker:
     compaction: CompactionService
     retention: RetentionService
     producer_expiry: ProducerExpiry
+    offsets_topic: OffsetsTopicSetup
     background: Runner
 
     def start_upkeep(self) -> None:
@@ -141,6 +143,7 @@ class Broker:
         self.producer_expiry.start()
         self.groups.offset_cleanup.start()
         self.groups.offset_expiry.start()
+        self.offsets_topic.start()
         self.groups.offsets.on_loaded(self._begin_sessions)
 
     def _begin_sessions(self) -> None:

@@ -62,7 +62,8 @@ class ResetService:
             kept = {_KEPT: configs[_KEPT]} if _KEPT in configs else {}
             self._configs.save(resource, ResourceConfigs(kept, {}), ignore)
             keys.append((self._configs.runtime, resource))
-        topics = self._delete_topics.delete(list(self._catalog))
+        prohibited = self._delete_topics.is_prohibited
+        topics = self._delete_topics.delete([one for one in self._catalog if not prohibited(one)])
         others = later(respond(keys, [None] * len(keys)))
         reset: Pending[BrokerError | None] = Pending()
 

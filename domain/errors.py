@@ -19,6 +19,7 @@
         BrokerIdNotRegistered
       produce
         CorruptMessage  MessageTooLarge  InvalidRecord  InvalidTimestamp
+        RequestTimedOut              too much at once, a retry succeeds
         InvalidRequiredAcks  UnsupportedCompressionType
         OutOfOrderSequence  InvalidProducerEpoch
         TransactionalIdNotAuthorized
@@ -199,6 +200,10 @@ class InvalidTimestamp(BrokerError):
     def __init__(self, message: str = "", faults: tuple[RecordFault, ...] = ()) -> None:
         super().__init__(message)
         self.faults = faults
+
+
+class RequestTimedOut(BrokerError):
+    pass
 
 
 class InvalidRequiredAcks(BrokerError):

@@ -140,6 +140,14 @@ class Offsets(Aggregates[str, OffsetWrite]):
             for write in writes
         )
 
+    def newest(self, group_id: str, topic: str, partition: int) -> CommittedOffset | None:
+        """The offset once all writes in flight are durable."""
+        for writes in reversed(self.runtime.in_flight(group_id)):
+            for write in reversed(writes):
+                if (topic, partition) == write[1:3]:
+                    return write[3]
+        return self.of(group_id).get(topic, {}).get(partition)
+
     @property
     def pending_commits(self) -> int:
         """Commits that are not durable yet."""

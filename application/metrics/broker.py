@@ -39,8 +39,8 @@ class BrokerReadings:
         yield own.TOPICS, [((), len(broker.catalog))]
         yield own.COMMIT_WAITERS, [((), broker.commits.waiters.histogram())]
         yield own.WAITING_FETCHES, [((), broker.messages.fetch.waiting)]
-        expired = broker.retention.expired_bytes
-        yield own.EXPIRED_BYTES, [((reason.value,), expired[reason]) for reason in Reason]
+        expired = broker.retention.expired_records
+        yield own.EXPIRED_RECORDS, [((reason.value,), expired[reason]) for reason in Reason]
         compaction = broker.compaction.metrics
         yield jmx.RECOPY_PERCENT, [((), int(100 * compaction.recopy_ratio))]
         yield jmx.MAX_CLEAN_TIME, [((), compaction.clean_time_ms // 1000)]

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from application.ports.clock import Clock
-from domain.compaction.cleaner import CleanerStats
+
+if TYPE_CHECKING:
+    from domain.compaction.cleaner import CleanerStats
 
 
 class LastPass:

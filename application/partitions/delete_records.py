@@ -14,8 +14,9 @@ from application.ports.event_log import EventLog, topic_lines
 from application.ports.request_log import NO_CLIENT, Requester
 from application.state.catalog import Catalog
 from application.state.commits import Commits
-from domain.errors import BrokerError, NotLeaderOrFollower, StorageFailed
+from domain.errors import BrokerError, InvalidTopic, NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
+from domain.topics.topic import INTERNAL_TOPICS
 
 #: The new log start offset, or why no record was deleted.
 LowWatermark = int | BrokerError
@@ -81,6 +82,8 @@ class DeleteRecordsService:
     def _move(self, one: RecordsToDelete) -> Partition | BrokerError:
         try:
             partition = self._catalog.existing_partition(one.topic, one.index)
+            if partition.topic in INTERNAL_TOPICS:
+                raise InvalidTopic(f"Cannot delete records of internal topic {partition.topic}.")
             if partition.delete_records(one.offset):
                 self._trimming.stage(partition)
                 self._commits.touch(partition)

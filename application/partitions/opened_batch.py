@@ -43,8 +43,17 @@ def too_many_to_open(batch: RecordBatch) -> bool:
 
 def open_batch(batch: RecordBatch, compression: Compression) -> bytes:
     """The decompressed bytes of the records."""
+    check_count(batch)
+    return decompressed(batch, compression)
+
+
+def check_count(batch: RecordBatch) -> None:
     if too_many_to_open(batch):
         raise InvalidRecord(
             f"A batch of {batch.count} records cannot be opened: the limit is {MAX_OPENED_RECORDS}"
         )
+
+
+def decompressed(batch: RecordBatch, compression: Compression) -> bytes:
+    """For callers that do not decode all records."""
     return compression.decompress(batch.codec, batch.records, MAX_OPENED_BYTES)

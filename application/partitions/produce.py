@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from application.partitions.opened_batch import open_batch, open_times, too_many_to_open
+from application.partitions.opened_batch import (
+    check_count,
+    decompressed,
+    open_times,
+    too_many_to_open,
+)
 from application.ports.checksum import Checksum
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.state.commits import Commits
-from application.state.storage_health import StorageHealth
+from application.state.storage_health import NO_ROOM, StorageHealth
 from domain.compaction.records import read_records
 from domain.configs.settings.definition import LONG_MAX
 from domain.configs.topic import TopicConfig
@@ -19,6 +24,7 @@ from domain.errors import (
     InvalidRecord,
     InvalidTimestamp,
     RecordFault,
+    RequestTimedOut,
     StorageFailed,
     TransactionalIdNotAuthorized,
     UnsupportedCompressionType,
@@ -31,10 +37,13 @@ from domain.messages.batch import (
     RecordBatch,
     parse_single_batch,
 )
+from domain.messages.message import check_lengths, decode_times
 from domain.partitions.partition import Appended, Partition
 
 #: Default of `message.timestamp.before.max.ms`: no record is too old.
 ANY_AGE = LONG_MAX
+#: Bytes of decompressed records for one commit, which has them all in memory.
+MAX_OPENED_BYTES_OF_A_COMMIT = 256 * 1024 * 1024
 
 
 class ProduceService:
@@ -53,6 +62,11 @@ class ProduceService:
         self._clock = clock
         self._checksum = checksum
         self._compression = compression
+        #: Since the last commit.
+        self._opened_bytes = 0
+        storage_health.when_full = self._ask_first
+        if storage_health.is_full:
+            self._ask_first()
 
     def append(
         self, partition: Partition, records: memoryview | None, zstd_allowed: bool
@@ -64,9 +78,8 @@ class ProduceService:
             if batch.attributes & (TRANSACTIONAL | CODEC_ZSTD):
                 _check_attributes(batch, zstd_allowed)
             now_ms = self._clock.now_ms()
-            config = partition.config
-            if config.compacted or config.timestamp_before_max_ms != ANY_AGE:
-                self._check_records(batch, partition, now_ms)
+            if partition.config.opens_batches:
+                self._open(batch, partition, now_ms)
             appended = partition.append(batch, now_ms, self._checksum)
         except InvalidTimestamp as refused:
             partition.traffic.failed_appends += 1
@@ -86,26 +99,59 @@ class ProduceService:
             self._commits.touch(partition)
         return appended
 
-    def _check_records(self, batch: RecordBatch, partition: Partition, now_ms: int) -> None:
-        """Checks keys and timestamps of all records, which few topics require."""
+    def _ask_first(self) -> None:
+        self.append = self._append_if_there_is_room  # type: ignore[method-assign]
+
+    def _append_if_there_is_room(
+        self, partition: Partition, records: memoryview | None, zstd_allowed: bool
+    ) -> Appended | BrokerError:
+        """In place of `append` while the disk is full: before, it costs nothing."""
+        if not self._storage_health.admits(len(records or b"")):
+            partition.traffic.appends += 1
+            partition.traffic.failed_appends += 1
+            return StorageFailed(NO_ROOM)
+        if not self._storage_health.is_full:
+            del self.append
+        return ProduceService.append(self, partition, records, zstd_allowed)
+
+    def _open(self, batch: RecordBatch, partition: Partition, now_ms: int) -> None:
+        """What few topics require: checks of all records, and another compression."""
         config = partition.config
+        if batch.size_bytes > config.max_message_bytes:
+            raise partition.too_large(batch)
         batch.check_crc(self._checksum)
+        codec = config.codec
+        if codec == batch.codec or batch.codec > CODEC_ZSTD:
+            codec = None
+        checks_records = config.compacted or config.timestamp_before_max_ms != ANY_AGE
+        if checks_records:
+            check_count(batch)
+        elif codec is None:
+            return
+        opened = self._decompressed(batch)
         if config.compacted:
-            opened = open_batch(batch, self._compression)
-            keys = read_records(opened, 0, batch.last_offset_delta, batch.count).keys
-            if None in keys:
-                words = (
-                    "Compacted topic cannot accept message without key in topic partition "
-                    f"{partition.topic}-{partition.index}"
-                )
-                faults = [RecordFault(at, words) for at, key in enumerate(keys) if key is None]
-                raise InvalidRecord(_rejected(faults), tuple(faults))
+            _check_keys(batch, opened, partition)
+        else:
+            # A producer's error must not disappear in another compression.
+            check_lengths(opened, batch.count)
         if config.timestamp_before_max_ms != ANY_AGE and not config.log_append_time:
-            times = enumerate(time for _, time in open_times(batch, self._compression))
-            if out_of_range := _timestamp_faults(times, config, now_ms):
-                raise InvalidTimestamp(
-                    "One or more records have been rejected due to invalid timestamp", out_of_range
-                )
+            _check_times(batch, opened, config, now_ms)
+        if codec is not None:
+            records = self._compression.compress(codec, opened, config.level)
+            batch.recompressed(codec, records, self._checksum)
+
+    def _decompressed(self, batch: RecordBatch) -> bytes:
+        """A request may have thousands of batches, each a thousand times larger inside."""
+        if self._opened_bytes > MAX_OPENED_BYTES_OF_A_COMMIT:
+            raise RequestTimedOut("Too many bytes to decompress at once, try again")
+        if not self._opened_bytes:
+            self._commits.wait(self._committed)
+        opened = decompressed(batch, self._compression)
+        self._opened_bytes += len(opened)
+        return opened
+
+    def _committed(self, failure: StorageFailed | None) -> None:
+        self._opened_bytes = 0
 
     def _with_faults(
         self, refused: InvalidTimestamp, batch: RecordBatch, config: TopicConfig, now_ms: int
@@ -118,6 +164,26 @@ class ProduceService:
         except BrokerError as unreadable:
             return unreadable.as_value()
         return InvalidTimestamp(refused.message, faults)
+
+
+def _check_keys(batch: RecordBatch, opened: bytes, partition: Partition) -> None:
+    keys = read_records(opened, 0, batch.last_offset_delta, batch.count).keys
+    if None in keys:
+        words = (
+            "Compacted topic cannot accept message without key in topic partition "
+            f"{partition.topic}-{partition.index}"
+        )
+        keyless = [RecordFault(index, words) for index, key in enumerate(keys) if key is None]
+        raise InvalidRecord(_rejected(keyless), tuple(keyless))
+
+
+def _check_times(batch: RecordBatch, opened: bytes, config: TopicConfig, now_ms: int) -> None:
+    times = decode_times(opened, 0, batch.base_timestamp, batch.count)
+    faults = _timestamp_faults(times, config, now_ms)
+    if faults:
+        raise InvalidTimestamp(
+            "One or more records have been rejected due to invalid timestamp", faults
+        )
 
 
 def _rejected(faults: list[RecordFault]) -> str:

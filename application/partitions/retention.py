@@ -1,8 +1,9 @@
 """Retention: removes batches that `retention.ms` and `retention.bytes` do not retain.
 
 Every `log.retention.check.interval.ms` it reads headers from the oldest batch on, in slices, until
-a batch stays. That one is remembered: until it expires, its partition is neither read nor loaded.
-Log starts move as with DeleteRecords, those of many partitions in one commit.
+a batch stays; without a limit of size the timestamp index skips nearly all that have expired. The
+batch that stays is remembered: until it expires, its partition is neither read nor loaded. Log
+starts move as with DeleteRecords, those of many partitions in one commit.
 """
 
 from __future__ import annotations
@@ -25,14 +26,12 @@ from domain.configs.topic import TopicConfig
 from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition
-from domain.partitions.retention import Expired, Oldest, Reason, Retention
+from domain.partitions.retention import Expired, Front, Oldest, Reason, Retention, front_of
 from domain.topics.topic import Topic
 
 HEADERS_PER_STEP = 128
 #: Log starts that move in one commit.
 PARTITIONS_PER_COMMIT = 100
-
-_NOT_LOADED = -1
 
 
 class Outlook(NamedTuple):
@@ -55,10 +54,10 @@ class _Found(NamedTuple):
 class _Removed:
     """From a topic, in one run."""
 
-    __slots__ = ("partitions", "size_bytes")
+    __slots__ = ("partitions", "records")
 
     def __init__(self) -> None:
-        self.partitions = self.size_bytes = 0
+        self.partitions = self.records = 0
 
 
 class RetentionService:
@@ -83,8 +82,8 @@ class RetentionService:
         self._events = events
         #: By partition id.
         self._oldest: dict[int, Oldest] = {}
-        #: Bytes of batches since the start.
-        self.expired_bytes = Counter[Reason]()
+        #: Offsets that log starts have passed, since the start.
+        self.expired_records = Counter[Reason]()
 
     def start(self) -> None:
         self._background.every(self._interval_ms, self._expire)
@@ -104,12 +103,11 @@ class RetentionService:
         return found
 
     def _outlook_of(self, partition: Partition) -> Job[Outlook]:
-        start_offset = partition.log_start_offset
-        headers = yield from self._headers(partition.partition_id, start_offset, 1)
+        headers = yield from self._headers(partition.partition_id, partition.log_start_offset, 1)
         size_bytes = partition.durable.size_bytes
         if not headers:
             return Outlook(partition.index, size_bytes, None, None)
-        oldest = _oldest(start_offset, RecordBatch(memoryview(headers[0])))
+        oldest = _oldest(None, RecordBatch(memoryview(headers[0])))
         return Outlook(
             partition.index,
             size_bytes,
@@ -142,7 +140,7 @@ class RetentionService:
                 topic=name,
                 partitions=sums.partitions,
                 reason=reason.value,
-                bytes=sums.size_bytes,
+                records=sums.records,
             )
 
     def _limited(self) -> Iterator[tuple[Topic, int]]:
@@ -167,7 +165,7 @@ class RetentionService:
         else:
             expires = (
                 known is None
-                or known.start_offset != partition.end.start_offset
+                or known.front != front_of(partition)
                 or partition.broken is not None
                 or known.may_expire(config, now_ms, partition.end.size_bytes)
             )
@@ -177,28 +175,36 @@ class RetentionService:
 
     def _first(self, partition_id: int) -> Job[Oldest | None]:
         for header in (yield from self._headers(partition_id, 0, 1)):
-            return _oldest(_NOT_LOADED, RecordBatch(memoryview(header)))
+            return _oldest(None, RecordBatch(memoryview(header)))
         return None
 
     def _expired(self, topic: Topic, index: int, now_ms: int) -> Job[_Found | None]:
         partition = yield from self._loaded(topic, index)
         if partition is None:
             return None
-        config, end = partition.config, partition.end
-        removed_before = end.appended_bytes - end.size_bytes
-        retention = Retention(partition, now_ms)
-        stays = yield from self._read(partition, retention)
+        config, end, front = partition.config, partition.end, front_of(partition)
+        expired_to = 0
+        if config.retention_bytes < 0:
+            expired_to = self._log.at_timestamp(
+                partition.partition_id, now_ms - config.retention_ms
+            )
+            expired_to = min(expired_to, partition.high_watermark)
+        retention = Retention(partition, now_ms, expired_to)
+        stays = yield from self._read(partition, retention, expired_to)
         expired = retention.expired
-        if end is not partition.end or end.appended_bytes - end.size_bytes != removed_before:
+        if end is not partition.end or front != front_of(partition):
             return None  # batches were removed meanwhile, and their sizes may count twice
         if stays is not None:
-            start_offset = expired.offset if expired else end.start_offset
-            self._oldest[partition.partition_id] = _oldest(start_offset, stays)
+            self._oldest[partition.partition_id] = _oldest(
+                front._replace(start_offset=expired.offset) if expired else front, stays
+            )
         return _Found(partition, config, expired) if expired else None
 
-    def _read(self, partition: Partition, retention: Retention) -> Job[RecordBatch | None]:
+    def _read(
+        self, partition: Partition, retention: Retention, offset: int
+    ) -> Job[RecordBatch | None]:
         """The first batch that stays; None if all expire, or at the high watermark."""
-        offset, limit = 0, 1
+        limit = 1
         while headers := (yield from self._headers(partition.partition_id, offset, limit)):
             for header in headers:
                 batch = RecordBatch(memoryview(header))
@@ -229,30 +235,30 @@ class RetentionService:
     def _remove(
         self, found: list[_Found], removed: dict[tuple[str, Reason], _Removed]
     ) -> Job[None]:
-        moved = [one for one in found if self._move(one)]
+        moved = [(one, records) for one in found if (records := self._move(one))]
         if not moved or (yield COMMIT) is not None:
             return
-        self._trimming.begin(one.partition for one in moved)
-        for partition, _, expired in moved:
+        self._trimming.begin(one.partition for one, _ in moved)
+        for (partition, _, expired), records in moved:
             sums = removed.setdefault((partition.topic, expired.reason), _Removed())
             sums.partitions += 1
-            sums.size_bytes += expired.size_bytes
-            self.expired_bytes[expired.reason] += expired.size_bytes
+            sums.records += records
+            self.expired_records[expired.reason] += records
 
-    def _move(self, one: _Found) -> bool:
-        """False if others have changed the partition meanwhile: the next run looks again."""
-        partition = one.partition
+    def _move(self, one: _Found) -> int:
+        """By how many offsets; 0 if others have changed the partition: the next run looks again."""
+        partition, before = one.partition, one.partition.end.start_offset
         if (
             not self._catalog.holds(partition)
             or partition.broken is not None
             or partition.config is not one.config
             or not partition.move_log_start(one.expired.offset)
         ):
-            return False
+            return 0
         self._trimming.stage(partition)
         self._commits.touch(partition)
-        return True
+        return one.expired.offset - before
 
 
-def _oldest(start_offset: int, batch: RecordBatch) -> Oldest:
-    return Oldest(start_offset, batch.max_timestamp, batch.size_bytes)
+def _oldest(front: Front | None, batch: RecordBatch) -> Oldest:
+    return Oldest(front, batch.max_timestamp, batch.size_bytes)

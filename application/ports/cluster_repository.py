@@ -1,6 +1,13 @@
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+
+class WrittenTopic(NamedTuple):
+    """The topic __consumer_offsets; complete: it has all offsets and groups of the store."""
+
+    topic_id: bytes
+    complete: bool
 
 
 class ClusterRepository(Protocol):
@@ -15,3 +22,7 @@ class ClusterRepository(Protocol):
         ...
 
     def reserve_producer_ids(self, next_producer_id: int) -> None: ...
+
+    def offsets_topic(self) -> WrittenTopic | None: ...
+
+    def save_offsets_topic(self, written: WrittenTopic | None) -> None: ...

@@ -105,6 +105,7 @@ CONNECTIONS = {
         {
             "max_connections": "`max.connections`, of the whole broker.",
             "max_connections_per_ip": "`max.connections.per.ip`, of one address.",
+            "open_files": "The limit of open files (`ulimit -n`, `LimitNOFILE` of systemd).",
         },
     ),
     "admin_listener_unavailable": Event(
@@ -177,8 +178,8 @@ TOPICS_AND_CONFIGS = {
     ),
     "records_expired": Event(
         INFO,
-        "topic partitions reason bytes",
-        "Retention removed batches of `bytes` bytes from `partitions` partitions.",
+        "topic partitions reason records",
+        "Retention removed `records` records from `partitions` partitions.",
         {
             "time": "Their largest timestamp is older than `retention.ms`.",
             "size": "More than `retention.bytes` remain.",

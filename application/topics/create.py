@@ -101,6 +101,13 @@ class CreateTopicsService:
         self._topics.when_durable(created, partial(self._log, automatic=True, by=by))
         return respond(self._topics.keys(names), results)
 
+    def create_internal(self, new: NewTopic) -> Topic:
+        """Stages a topic whose name clients cannot use."""
+        topic = self._topic(new, new.partition_count, validate_only=False)
+        self._topics.save(topic)
+        self._topics.when_durable([topic], partial(self._log, automatic=True, by=NO_CLIENT))
+        return topic
+
     def _log(self, created: Sequence[Topic], automatic: bool, by: Requester) -> None:
         for line in topic_lines(partition_counts(created)):
             self._events.info("topic_created", **line, automatic=automatic, **by.fields())
@@ -132,9 +139,9 @@ class CreateTopicsService:
 
     def _check(self, new: NewTopic) -> int:
         """Returns the number of partitions."""
-        check_new_topic_name(new.name)
         if self._topics.find(new.name) is not None or new.name in self._topics.runtime:
             raise TopicAlreadyExists(f"Topic '{new.name}' already exists.")
+        check_new_topic_name(new.name)
         colliding = self._catalog.colliding(new.name)
         if colliding is not None:
             raise InvalidTopic(f"Topic '{new.name}' collides with existing topic: {colliding}")

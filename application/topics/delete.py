@@ -20,7 +20,7 @@ from domain.errors import (
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
-from domain.topics.topic import INTERNAL_TOPICS, Topic
+from domain.topics.topic import INTERNAL_TOPICS, OFFSETS_TOPIC, Topic
 
 Deleted = Topic | BrokerError
 
@@ -46,7 +46,7 @@ class DeleteTopicsService:
             return TopicDeletionDisabled("Topic deletion is disabled.")
         if name is not None:
             topic = self._catalog.topic(name)
-            if topic is None and name in INTERNAL_TOPICS:
+            if name in INTERNAL_TOPICS and (topic is None or self.is_prohibited(topic)):
                 return InvalidTopic(f"Deletion of internal topic {name} is prohibited.")
             if topic is None:
                 return UnknownTopicOrPartition("This server does not host this topic-partition.")
@@ -54,7 +54,13 @@ class DeleteTopicsService:
             topic = self._catalog.topic_by_id(topic_id)
             if topic is None:
                 return UnknownTopicId("This server does not host this topic ID.")
+            if self.is_prohibited(topic):
+                return InvalidTopic(f"Deletion of internal topic {topic.name} is prohibited.")
         return topic
+
+    def is_prohibited(self, topic: Topic) -> bool:
+        """The broker writes it: `offsets.topic=off` removes it."""
+        return topic.name == OFFSETS_TOPIC and self._config.offsets_topic == "on"
 
     def delete(self, topics: list[Topic], by: Requester = NO_CLIENT) -> Pending[list[Deleted]]:
         """One result per topic, in order: the deleted topic or an error."""

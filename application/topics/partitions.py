@@ -18,6 +18,7 @@ from domain.errors import (
     BrokerError,
     InvalidPartitions,
     InvalidReplicaAssignment,
+    InvalidTopic,
     PolicyViolation,
     UnknownTopicOrPartition,
 )
@@ -66,6 +67,9 @@ class CreatePartitionsService:
         topic = self._topics.find(more.name)
         if topic is None:
             raise UnknownTopicOrPartition("This server does not host this topic-partition.")
+        if topic.is_internal:
+            # The partition of a group depends on their number.
+            raise InvalidTopic(f"Internal topic {more.name} can get no partitions.")
         additional = self._check(topic, more)
         if validate_only:
             return topic

@@ -77,23 +77,15 @@ class Replacement(NamedTuple):
 class CleanerStats:
     """Under Kafka's names; `messages_written` and `bytes_written` are those that stay."""
 
-    map_messages_read: int = 0
     map_bytes_read: int = 0
     messages_read: int = 0
     bytes_read: int = 0
     messages_written: int = 0
     bytes_written: int = 0
-    #: Records without a key.
-    invalid_messages_read: int = 0
-    #: Tombstones that stay.
-    tombstones: int = 0
     #: Batches that could not be opened.
     unreadable_batches: int = 0
     #: 1.0 is full.
     buffer_utilization: float = 0.0
-    #: Of the records that stay: the largest timestamp, and the last offset of its batch.
-    max_timestamp: int = NO_TIMESTAMP
-    max_timestamp_offset: int = -1
 
 
 class Cleaner:
@@ -108,6 +100,8 @@ class Cleaner:
         self._codecs = codecs
         self._map = OffsetMap(plan.map_bytes)
         self._map_is_complete = False
+        #: Of the records that stay, up to `position`.
+        self._max_timestamp = NO_TIMESTAMP
         self._bytes_since_index = 0
 
     def advance(self, data: bytes) -> Replacement | None:
@@ -129,7 +123,6 @@ class Cleaner:
                 if is_full:
                     break
                 self._map.add(opened[1])
-            stats.map_messages_read += batch.count
             stats.map_bytes_read += batch.size_bytes
             self.position = batch.last_offset + 1
         if is_full or not data or self.position >= self.end_offset:
@@ -178,16 +171,13 @@ class Cleaner:
             return batch.buffer
         payload, records = opened
         stays = self._map.newest(records)
-        stats.invalid_messages_read += records.keys.count(None)
         horizon = batch.delete_horizon
         if horizon is not None and horizon <= plan.now_ms and not stats.unreadable_batches:
             for one in records.tombstones:
                 stays[one] = False
-        tombstones = sum(stays[one] for one in records.tombstones)
-        stats.tombstones += tombstones
         if not any(stays):
             return self._without_records(batch)
-        if tombstones and horizon is None:
+        if horizon is None and any(stays[one] for one in records.tombstones):
             horizon = plan.now_ms + plan.delete_retention_ms
         elif all(stays):
             return batch.buffer
@@ -210,13 +200,12 @@ class Cleaner:
         stats.messages_written += batch.count
         stats.bytes_written += batch.size_bytes
         self._bytes_since_index += batch.size_bytes
-        if batch.count and batch.max_timestamp > stats.max_timestamp:
-            stats.max_timestamp = batch.max_timestamp
-            stats.max_timestamp_offset = batch.last_offset
-        if self._bytes_since_index < INDEX_INTERVAL_BYTES or stats.max_timestamp < 0:
+        if batch.count:
+            self._max_timestamp = max(self._max_timestamp, batch.max_timestamp)
+        if self._bytes_since_index < INDEX_INTERVAL_BYTES or self._max_timestamp < 0:
             return []
         self._bytes_since_index = 0
-        return [(stats.max_timestamp, batch.last_offset)]
+        return [(self._max_timestamp, batch.last_offset)]
 
     def _open(self, batch: RecordBatch) -> tuple[bytes, Records] | None:
         """None if the batch cannot be opened."""

@@ -23,9 +23,12 @@ class LogToClean(NamedTuple):
     is_overdue: bool = False
 
     @property
+    def size_bytes(self) -> int:
+        return self.clean_bytes + self.cleanable_bytes
+
+    @property
     def dirty_ratio(self) -> float:
-        all_bytes = self.clean_bytes + self.cleanable_bytes
-        return self.cleanable_bytes / all_bytes if all_bytes else 0.0
+        return self.cleanable_bytes / self.size_bytes if self.size_bytes else 0.0
 
     @property
     def is_due(self) -> bool:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from domain.configs.broker import BrokerConfig
 from domain.configs.listeners import check_advertised, parse_addresses
+from domain.configs.settings.absent import why_absent
 from domain.configs.settings.definition import Definition, Kind, Value
 from domain.errors import BrokerError, InvalidConfig, InvalidRequest
 
@@ -110,6 +111,8 @@ def altered_broker_configs(
         known = alteration.name in BrokerConfig.definitions
         if not known and alteration.operation is not Operation.DELETE:
             # Kafka accepts it, as it may belong to a plugin. There are none here.
+            if (reason := why_absent(alteration.name)) is not None:
+                raise InvalidConfig(f"{alteration.name} has no effect in this broker: {reason}")
             raise InvalidConfig(f"Unknown broker config name: {alteration.name}")
     configs = altered(current, alterations, BrokerConfig.definitions, not_list)
     validate_broker_configs(configs, broker, for_all=for_all)

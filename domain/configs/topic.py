@@ -16,6 +16,8 @@ from domain.configs.settings.definition import LONG_MAX, Definition, Source, Val
 from domain.configs.topic_table import MS_IN, TOPIC_CONFIGS
 from domain.errors import InvalidConfig
 
+#: producer is not one.
+_CODECS = {"uncompressed": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 _THROTTLED = re.compile(r"\d+:\d+")
 
 
@@ -23,15 +25,18 @@ class TopicConfig:
     """The configs that produce and fetch read, resolved; never changed in place."""
 
     __slots__ = (
+        "codec",
         "compacted",
         "delete_retention_ms",
         "deletes",
         "largest_segment_ms",
+        "level",
         "log_append_time",
         "max_compaction_lag_ms",
         "max_message_bytes",
         "min_cleanable_ratio",
         "min_compaction_lag_ms",
+        "opens_batches",
         "retention_bytes",
         "retention_ms",
         "segment_bytes",
@@ -48,6 +53,8 @@ class TopicConfig:
         timestamp_after_max_ms: int = 3600000,
         compacted: bool = False,
         deletes: bool = True,
+        codec: int | None = None,
+        level: int | None = None,
         segment_bytes: int = 1073741824,
         segment_ms: int = 604800000,
         min_compaction_lag_ms: int = 0,
@@ -63,6 +70,11 @@ class TopicConfig:
         self.timestamp_after_max_ms = timestamp_after_max_ms
         self.compacted = compacted
         self.deletes = deletes
+        #: How batches are compressed in the log; None: as the producer compressed them.
+        self.codec = codec
+        self.level = level
+        #: Whether Produce reads more of a batch than its header.
+        self.opens_batches = compacted or codec is not None or timestamp_before_max_ms != LONG_MAX
         self.segment_bytes = segment_bytes
         #: Records that must be compacted in time leave the active segment in time.
         self.largest_segment_ms = (
@@ -86,6 +98,8 @@ def resolve_topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> 
         return topic_value(name, overrides, broker)
 
     cleanup = resolved("cleanup.policy")
+    compression = resolved("compression.type")
+    level = f"compression.{compression}.level"
     expires = "delete" in cleanup
     return TopicConfig(
         max_message_bytes=resolved("max.message.bytes"),
@@ -93,6 +107,8 @@ def resolve_topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> 
         timestamp_before_max_ms=resolved("message.timestamp.before.max.ms"),
         timestamp_after_max_ms=resolved("message.timestamp.after.max.ms"),
         compacted="compact" in cleanup,
+        codec=_CODECS.get(compression),
+        level=resolved(level) if level in TOPIC_CONFIGS else None,
         # In Kafka clients may delete records with an empty policy, which retains all others.
         deletes=expires or "compact" not in cleanup,
         retention_ms=resolved("retention.ms") if expires else -1,

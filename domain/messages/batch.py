@@ -41,6 +41,7 @@ HEADER = Struct(">qiibIhiqqqhii")
 #: Base offset, length, last offset delta.
 EXTENT = Struct(">qi11xi")
 _BASE_OFFSET = Struct(">q")
+_LENGTH = Struct(">i")
 _EPOCH = Struct(">i")
 CRC_START = 17
 CRC = Struct(">I")
@@ -147,6 +148,16 @@ class RecordBatch:
         self.max_timestamp = log_append_time_ms
         _ATTRIBUTES.pack_into(self.buffer, 21, self.attributes)
         _MAX_TIMESTAMP.pack_into(self.buffer, 35, log_append_time_ms)
+        self.crc = checksum(self.buffer[CHECKSUM_START:])
+        CRC.pack_into(self.buffer, CRC_START, self.crc)
+
+    def recompressed(self, codec: int, records: bytes, checksum: Checksum) -> None:
+        """Replaces the records by the same ones in another compression, in a new buffer."""
+        self.attributes = self.attributes & ~CODEC_MASK | codec
+        self.length = HEADER_BYTES - LENGTH_OVERHEAD_BYTES + len(records)
+        self.buffer = memoryview(bytearray(b"".join((self.buffer[:HEADER_BYTES], records))))
+        _LENGTH.pack_into(self.buffer, 8, self.length)
+        _ATTRIBUTES.pack_into(self.buffer, 21, self.attributes)
         self.crc = checksum(self.buffer[CHECKSUM_START:])
         CRC.pack_into(self.buffer, CRC_START, self.crc)
 

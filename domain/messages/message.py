@@ -91,21 +91,28 @@ def decode_times(
         yield base_offset + offset_delta, base_timestamp + timestamp_delta
 
 
+def check_lengths(payload: bytes | memoryview, count: int) -> None:
+    """Raises InvalidRecord if these are not `count` records, by their lengths only."""
+    for _ in _bounds(payload, count):
+        pass
+
+
 def encode_messages(messages: Sequence[Message], base_offset: int, base_timestamp: int) -> bytes:
     """The bytes that `decode_messages` reads, not compressed, without a batch header."""
     pieces: list[bytes] = []
     for message in messages:
-        record = b"".join(
-            (
-                b"\0",
-                varlong(message.timestamp - base_timestamp),
-                varlong(message.offset - base_offset),
-                _encoded(message.key),
-                _encoded(message.value),
-                varlong(len(message.headers)),
-                *(_encoded(part) for header in message.headers for part in header),
-            )
+        headers = message.headers
+        fields = (
+            b"\0",
+            varlong(message.timestamp - base_timestamp),
+            varlong(message.offset - base_offset),
+            _encoded(message.key),
+            _encoded(message.value),
+            varlong(len(headers)),
         )
+        record = b"".join(fields)
+        if headers:
+            record += b"".join([_encoded(part) for header in headers for part in header])
         pieces.append(varlong(len(record)))
         pieces.append(record)
     return b"".join(pieces)

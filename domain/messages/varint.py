@@ -20,18 +20,27 @@ def read_varlong(buffer: bytes | memoryview, position: int) -> tuple[int, int]:
 
 def varlong(value: int) -> bytes:
     """The shortest encoding; an int32 is encoded alike."""
-    rest = zigzag(value)
+    if 0 <= value < len(_SMALL):  # hot path
+        return _SMALL[value]
+    return varuint(zigzag(value))
+
+
+def varuint(value: int) -> bytes:
+    """Without a sign, as in flexible versions of messages."""
     encoded = bytearray()
-    while rest > 0x7F:
-        encoded.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    encoded.append(rest)
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    encoded.append(value)
     return bytes(encoded)
 
 
 def zigzag(value: int) -> int:
     """The sign in the lowest bit."""
     return (value << 1) ^ (value >> 63)
+
+
+_SMALL = tuple(varuint(zigzag(value)) for value in range(128))
 
 
 def _read(buffer: bytes | memoryview, position: int, bits: int) -> tuple[int, int]:

@@ -158,10 +158,7 @@ class Partition:
         config = self.config
         size_bytes = batch.length + LENGTH_OVERHEAD_BYTES
         if size_bytes > config.max_message_bytes:
-            raise MessageTooLarge(
-                f"The record batch size in the append to {self.topic}-{self.index} is {size_bytes} "
-                f"bytes which exceeds the maximum configured value of {config.max_message_bytes}."
-            )
+            raise self.too_large(batch)
         if checksum(batch.buffer[CHECKSUM_START:]) != batch.crc:
             raise corrupt()
         attributes = batch.attributes
@@ -191,6 +188,13 @@ class Partition:
         batch.set_offset(self.end.next_offset, self.leader.epoch)
         return self._advance(batch, log_append_time)
 
+    def too_large(self, batch: RecordBatch) -> MessageTooLarge:
+        return MessageTooLarge(
+            f"The record batch size in the append to {self.topic}-{self.index} is "
+            f"{batch.size_bytes} bytes which exceeds the maximum configured value of "
+            f"{self.config.max_message_bytes}."
+        )
+
     def adopt(self, batch: RecordBatch) -> Appended:
         """Appends a batch of another log, which was checked before."""
         batch.set_offset(self.end.next_offset, self.leader.epoch)
@@ -216,8 +220,9 @@ class Partition:
         if batch.max_timestamp > end.max_timestamp:
             end.max_timestamp = batch.max_timestamp
             end.max_timestamp_offset = last_offset
-        # Also if timestamps do not rise, so that searches can skip these batches.
-        if self._bytes_since_index >= INDEX_INTERVAL_BYTES and end.max_timestamp >= 0:
+        # Also if timestamps do not rise, so that searches can skip these batches. Not without a
+        # timestamp: retention removes such a batch with a later one.
+        if self._bytes_since_index >= INDEX_INTERVAL_BYTES and batch.max_timestamp >= 0:
             indexed_timestamp = end.max_timestamp
             self._bytes_since_index = 0
         if batch.producer_id >= 0:

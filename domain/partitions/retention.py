@@ -21,18 +21,29 @@ class Reason(Enum):
 
 
 class Expired(NamedTuple):
-    """The log starts at `offset` from now on, which removes this many bytes of batches."""
+    """The log starts at `offset` from now on."""
 
     offset: int
-    size_bytes: int
     reason: Reason
+
+
+class Front(NamedTuple):
+    """Changes with each log start and each removed batch."""
+
+    start_offset: int
+    removed_bytes: int
+
+
+def front_of(partition: Partition) -> Front:
+    end = partition.end
+    return Front(end.start_offset, end.appended_bytes - end.size_bytes)
 
 
 class Oldest(NamedTuple):
     """The oldest batch that stays: until it expires, nothing does."""
 
-    #: The log start offset.
-    start_offset: int
+    #: None if the partition is not loaded: its front does not change then.
+    front: Front | None
     max_timestamp: int
     size_bytes: int
 
@@ -54,11 +65,14 @@ class Oldest(NamedTuple):
 
 
 class Retention:
-    """Gets the batches of a partition, from the oldest stored one on."""
+    """Gets the batches of a partition, from the oldest stored one on.
 
-    __slots__ = ("_expired_before", "_removed_bytes", "_spare_bytes", "_start_offset", "expired")
+    With a limit of time only, from `expired_to` on: all batches below have expired.
+    """
 
-    def __init__(self, partition: Partition, now_ms: int) -> None:
+    __slots__ = ("_expired_before", "_spare_bytes", "_start_offset", "expired")
+
+    def __init__(self, partition: Partition, now_ms: int, expired_to: int = 0) -> None:
         config, end = partition.config, partition.end
         by_time, by_size = config.retention_ms >= 0, config.retention_bytes >= 0
         #: Timestamps; 0: no further batch expires by time.
@@ -66,8 +80,9 @@ class Retention:
         #: Negative: no further batch expires by size.
         self._spare_bytes = end.size_bytes - config.retention_bytes if by_size else -1
         self._start_offset = end.start_offset
-        self._removed_bytes = 0
         self.expired: Expired | None = None
+        if expired_to > end.start_offset:
+            self.expired = Expired(expired_to, Reason.TIME)
 
     def add(self, batch: RecordBatch) -> bool:
         """False: this batch stays, and so do all later ones."""
@@ -75,14 +90,13 @@ class Retention:
         if next_offset <= self._start_offset:  # deleted, but still stored
             self._spare_bytes -= size_bytes
             return True
-        self._removed_bytes += size_bytes
         if size_bytes <= self._spare_bytes:
             self._spare_bytes -= size_bytes
-            self.expired = Expired(next_offset, self._removed_bytes, Reason.SIZE)
+            self.expired = Expired(next_offset, Reason.SIZE)
         else:
             self._spare_bytes = -1
         if batch.max_timestamp >= self._expired_before:
             self._expired_before = 0
         elif batch.max_timestamp >= 0:
-            self.expired = Expired(next_offset, self._removed_bytes, Reason.TIME)
+            self.expired = Expired(next_offset, Reason.TIME)
         return self._spare_bytes >= 0 or self._expired_before > 0

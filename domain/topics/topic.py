@@ -11,9 +11,10 @@ from domain.errors import BrokerError, InvalidRequest, InvalidTopic, UnknownTopi
 MAX_NAME_LENGTH = 249
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+", re.ASCII)
 
-#: Kafka's topics of committed offsets, transactions and share groups. Lag exporters request the
-#: first, which must not be created automatically.
-INTERNAL_TOPICS = frozenset(("__consumer_offsets", "__transaction_state", "__share_group_state"))
+#: Lag exporters request it; it must not be created automatically.
+OFFSETS_TOPIC = "__consumer_offsets"
+#: Kafka's topics of committed offsets, transactions and share groups.
+INTERNAL_TOPICS = frozenset((OFFSETS_TOPIC, "__transaction_state", "__share_group_state"))
 #: The log of Kafka's controllers (KRaft).
 CLUSTER_METADATA = "__cluster_metadata"
 

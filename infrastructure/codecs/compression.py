@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 NONE, GZIP, SNAPPY, LZ4, ZSTD = range(5)
 
+#: Kafka's.
+_DEFAULT_LEVELS = {GZIP: -1, LZ4: 9, ZSTD: 3}
+#: Kafka takes LZ4's fast compressor for the default level, and HC for all others.
+_LZ4_FAST = 1
+
 _GZIP_WINDOW_BITS = 31
 #: What zlib leaves over at the end of a member is copied: small pieces keep many members cheap.
 _GZIP_PIECE_BYTES = 16 * 1024
@@ -55,20 +60,24 @@ class BatchCompression:
             return _grow(_cramjam().zstd.decompress_into, data, max_bytes)
         raise CorruptMessage(f"There is no compression codec {codec}.")
 
-    def compress(self, codec: int, data: Buffer) -> bytes:
+    def compress(self, codec: int, data: Buffer, level: int | None = None) -> bytes:
         if codec == NONE:
             return bytes(data)
+        if level is None:
+            level = _DEFAULT_LEVELS.get(codec, 0)
         if codec == GZIP:
-            return zlib.compress(data, wbits=_GZIP_WINDOW_BITS)
+            return zlib.compress(data, level, _GZIP_WINDOW_BITS)
         if codec == SNAPPY:
             return _xerial(data)
         if codec == LZ4:
+            if level == _DEFAULT_LEVELS[LZ4]:
+                level = _LZ4_FAST
             # Java refuses frames whose blocks depend on each other.
-            compressor = _cramjam().lz4.Compressor(level=1, block_linked=False)
+            compressor = _cramjam().lz4.Compressor(level=level, block_linked=False)
             compressor.compress(data)
             return bytes(compressor.finish())
         if codec == ZSTD:
-            return bytes(_cramjam().zstd.compress(data, 3))
+            return bytes(_cramjam().zstd.compress(data, level))
         raise ValueError(f"There is no compression codec {codec}.")
 
 

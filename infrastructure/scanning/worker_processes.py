@@ -13,10 +13,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from application.background.worker import WorkerPart
-from application.partitions.cleaning import CleaningJob
 from application.ports.event_log import EventLog
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending, resolved
@@ -35,7 +34,10 @@ REAP_SECONDS = 0.05
 #: After a process could not be started, until the next attempt.
 RETRY_SECONDS = 1.0
 
-Plan = ScanPlan | CleaningJob
+if TYPE_CHECKING:
+    from application.partitions.cleaning import CleaningJob
+
+    Plan = ScanPlan | CleaningJob
 
 _PROGRAM = f"{__package__}.process"
 _SOCKET_BYTES = 512 * 1024

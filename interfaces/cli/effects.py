@@ -52,4 +52,4 @@ def warn(
 
 def effect(name: str) -> str:
     """In an Ottla broker."""
-    return TOPIC_CONFIGS[name].effect.value if name in TOPIC_CONFIGS else Effect.BUILT.value
+    return TOPIC_CONFIGS[name].effect.word if name in TOPIC_CONFIGS else Effect.BUILT.word

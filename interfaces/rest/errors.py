@@ -52,6 +52,7 @@ REFUSALS: dict[type[BrokerError], Refusal] = {
     errors.MessageTooLarge: Refusal(413, 41302),
     errors.InvalidProducerEpoch: _FENCED,
     errors.OffsetOutOfRange: Refusal(400, 40003),
+    errors.RequestTimedOut: _TRY_AGAIN,
     errors.LeaderNotAvailable: _TRY_AGAIN,
     errors.NotLeaderOrFollower: _TRY_AGAIN,
     errors.CoordinatorLoadInProgress: _TRY_AGAIN,

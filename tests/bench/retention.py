@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from confluent_kafka.admin import (
@@ -36,8 +37,8 @@ _PATIENCE_S = 30
 Removal = Callable[[AdminClient, str], None]
 
 
-def _expire(admin: AdminClient, topic: str) -> None:
-    entry = ConfigEntry("retention.bytes", "0", incremental_operation=AlterConfigOpType.SET)
+def _expire(name: str, admin: AdminClient, topic: str) -> None:
+    entry = ConfigEntry(name, "1", incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
     for future in admin.incremental_alter_configs([resource]).values():
         future.result(_PATIENCE_S)
@@ -48,8 +49,9 @@ def _delete(admin: AdminClient, topic: str) -> None:
 
 
 _ROWS: tuple[tuple[str, Removal | None], ...] = (
-    ("alone", None),
-    ("while retention removes a log", _expire),
+    ("beside an old log", None),
+    ("while a log expires by time", partial(_expire, "retention.ms")),
+    ("while a log expires by size", partial(_expire, "retention.bytes")),
     ("while a topic is deleted", _delete),
 )
 
@@ -66,7 +68,7 @@ def measure(
             runs.add(PART, "a topic with a limit", contender.name, figures)
             for number in range(rounds):
                 for name, remove in _ROWS:
-                    topic = Topic(f"removed-{number}-{name.split()[-1]}", 1, size_bytes)
+                    topic = Topic(f"old-{number}-{name.split()[-1]}", 1, size_bytes)
                     figures = _beside(broker, rawbench, topic, remove)
                     runs.add(PART, f"{_SHAPE.name} {name}", contender.name, figures)
         finally:
@@ -78,8 +80,9 @@ def measure(
 
 
 def _beside(broker: Broker, rawbench: Rawbench, topic: Topic, remove: Removal | None) -> Figures:
+    """All loads come after a log is written: its pages are on the way to the disk."""
+    filled(broker, topic, rawbench)
     if remove is not None:
-        filled(broker, topic, rawbench)
         remove(AdminClient({"bootstrap.servers": broker.address}), topic.name)
     figures = rawbench.produce(broker, _SHAPE, _SECONDS, 0)
     return {key: figures[key] for key in _FIGURES}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from application.ports.cluster_repository import WrittenTopic
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
 from tests.contract.engines import OpenStore
 
@@ -30,3 +31,14 @@ def test_reserved_producer_ids_are_persisted_by_the_commit(store: OpenStore) -> 
 
     store.keep()
     assert cluster.next_producer_id() == 1000
+
+
+def test_the_offsets_topic_is_a_row_until_it_is_removed(lasting_store: OpenStore) -> None:
+    cluster = StoredClusterRepository(lasting_store.state)
+    assert cluster.offsets_topic() is None
+    for written in (WrittenTopic(b"\7" * 16, False), WrittenTopic(b"\7" * 16, True), None):
+        cluster.save_offsets_topic(written)
+        lasting_store.keep()
+        lasting_store.reopen()
+        cluster = StoredClusterRepository(lasting_store.state)
+        assert cluster.offsets_topic() == written

@@ -30,6 +30,10 @@ class Address(NamedTuple):
         return RawClient(self.host, self.port, patience_s)
 
 
+#: For brokers of whole sessions: records of tests have any timestamps, and must not expire.
+NOTHING_EXPIRES = ("--set", "log.retention.check.interval.ms=86400000")
+
+
 class BrokerDied(AssertionError):
     """The process ended before it was ready; its log says why."""
 

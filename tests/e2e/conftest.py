@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.e2e.broker_process import Address, BrokerProcess
+from tests.e2e.broker_process import NOTHING_EXPIRES, Address, BrokerProcess
 from tests.e2e.raw_client import RawClient
 
 EXTERNAL = os.environ.get("OTTLA_TEST_BOOTSTRAP", "")
@@ -49,7 +49,7 @@ def running_brokers(
         return running[engine]
 
     def started(engine: str) -> BrokerProcess:
-        broker = BrokerProcess(tmp_path_factory.mktemp(f"broker-{engine}"), engine)
+        broker = BrokerProcess(tmp_path_factory.mktemp(f"broker-{engine}"), engine, NOTHING_EXPIRES)
         broker.start()
         return broker
 

@@ -166,6 +166,23 @@ def test_a_dead_member_expires_when_the_clock_is_advanced(
         dead.close()
 
 
+def start_offset(broker: BrokerProcess, topic: str) -> int:
+    with broker.connect() as client:
+        return client.list_offset(topic, 0, -2)[1]
+
+
+def test_records_expire_when_the_clock_is_advanced(
+    broker: BrokerProcess, control: AdminClient
+) -> None:
+    topic = new_topic(broker, message__timestamp__type="LogAppendTime")
+    deliver(producer(broker.bootstrap), topic, b"old", partition=0)
+    advance(control, 6 * 86_400_000)
+    deliver(producer(broker.bootstrap), topic, b"new", partition=0)
+    assert start_offset(broker, topic) == 0
+    advance(control, 2 * 86_400_000)
+    assert start_offset(broker, topic) == 1
+
+
 def test_committed_offsets_expire_when_the_clock_is_advanced(
     broker: BrokerProcess, control: AdminClient
 ) -> None:

@@ -40,8 +40,8 @@ SETTINGS = {
 }
 CONFIGS: dict[str, dict[str, str]] = {
     "t": {},
-    "compacted": {"cleanup_policy": "compact"},
-    "stamped": {"message_timestamp_type": "LogAppendTime"},
+    "compacted": {"cleanup_policy": "compact", "compression_type": "zstd"},
+    "stamped": {"message_timestamp_type": "LogAppendTime", "compression_type": "uncompressed"},
     # Limits that a jump of the clock exceeds, and a reason to read every record.
     "recent": {"message_timestamp_before_max_ms": str(10**15)},
 }

@@ -123,6 +123,13 @@ INIT_PRODUCER_ID = (
     ),
 )
 
+_CODECS = ("gzip", "snappy", "lz4", "zstd")
+#: Snappy has the same bytes.
+_STORED = (
+    *("gzip", "lz4", "zstd"),
+    *("gzip, level 1", "gzip, level 9", "lz4, level 1", "lz4, level 17"),
+    *("zstd, level -131072", "zstd, level 22"),
+)
 PRODUCE = (
     Difference(
         *("produce", "3-12", ("internal topics: not created yet",)),
@@ -144,6 +151,67 @@ PRODUCE = (
         *("produce", "3-13", tuple(f"compressed batches: codec {one}" for one in (5, 6, 7))),
         *(f"{_PRODUCED}.error_code", -1, 87),
         "Kafka responds with an unknown error, which clients retry.",
+    ),
+    Difference(
+        *("produce", "3-13"),
+        tuple(
+            f"recompression of broken batches: {one}"
+            for one in (
+                *(f"not {name}" for name in _CODECS),
+                *(f"half, {name}" for name in _CODECS if name not in ("lz4", "zstd")),
+            )
+        ),
+        *(f"{_PRODUCED}.error_code", -1, 2),
+        "As above.",
+    ),
+    Difference(
+        *("produce", "7-13", ("recompression of broken batches: half, zstd",)),
+        *(f"{_PRODUCED}.error_code", -1, 2),
+        "As above.",
+    ),
+    Difference(
+        *("produce", "3-13", ("recompression of broken batches: codec 5",)),
+        *(f"{_PRODUCED}.error_code", -1, 87),
+        "As above.",
+    ),
+    Difference(
+        *("produce", "3-13", ("recompression of broken batches: half, lz4",)),
+        *(f"{_PRODUCED}.*", Words("UNKNOWN_SERVER_ERROR (-1)"), Words("accepted")),
+        "The topic has `compression.type=lz4`, so this batch stays as it is: opaque.",
+        ((f"{_PRODUCED}.error_code", -1, 0),),
+    ),
+    Difference(
+        *("produce", "3-13", ("recompression of broken batches: garbage, lz4",)),
+        *(f"{_PRODUCED}.*", Words("INVALID_RECORD (87)"), Words("accepted")),
+        "As above.",
+        ((f"{_PRODUCED}.error_code", 87, 0),),
+    ),
+    *(
+        Difference(
+            *("produce", versions, at),
+            *(f"{_FETCHED}.records[].{field}", Words("of its libraries"), Words("of ours")),
+            "The same records, compressed by another library.",
+        )
+        for field, versions, at in (
+            ("crc", "13", tuple(f"recompression: stored, {one}" for one in _STORED)),
+            ("records", "13", tuple(f"recompression: stored, {one}" for one in _STORED)),
+            (
+                "length",
+                "13",
+                tuple(f"recompression: stored, {one}" for one in _STORED if "gzip" not in one),
+            ),
+            ("records", "3-13", ("recompression and timestamps: stored",)),
+            *(
+                (field, "3-13", ("recompression of a compacted topic: stored",))
+                for field in ("crc", "length", "records")
+            ),
+        )
+    ),
+    Difference(
+        *("produce", "3-13", ("sizes: larger than a segment",)),
+        *(f"{_PRODUCED}.*", Words("RECORD_LIST_TOO_LARGE (18)"), Words("accepted")),
+        "There are no segment files: `max.message.bytes` alone limits a batch.",
+        ((f"{_PRODUCED}.error_code", 18, 0),),
     ),
     Difference(
         *("produce", "3-13", ("good batches: stored",)),

@@ -10,6 +10,9 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from application.partitions.opened_batch import MAX_OPENED_BYTES
+from domain.messages.batch import CODEC_MASK
+from infrastructure.codecs.compression import BatchCompression
 from interfaces.kafka.wire.fields import Field
 from interfaces.kafka.wire.structs import Struct
 from tests.fakes.config_requests import GROUP
@@ -281,7 +284,11 @@ def _records(data: memoryview, placeholders: Placeholders) -> list[dict[str, Any
         batch["max_timestamp"] = moment(batch["max_timestamp"])
         batch["producer_id"] = placeholders.producer(batch["producer_id"])
         batch = {key: value for key, value in batch.items() if value not in (0, -1)}
-        batch["records"] = octets(bytes(data[position + _BATCH.size : position + size]))
+        records = data[position + _BATCH.size : position + size]
+        batch["records"] = octets(bytes(records))
+        if codec := batch.get("attributes", 0) & CODEC_MASK:
+            opened = BatchCompression().decompress(codec, records, MAX_OPENED_BYTES)
+            batch["opened"] = octets(opened)
         batches.append(batch)
         position += size
     return batches

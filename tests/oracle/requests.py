@@ -20,7 +20,7 @@ from tests.oracle.scenario_run import ScenarioRun, Topic
 
 UNKNOWN_ID = b"\x77" * 16
 UNKNOWN_TOPIC = Topic("nobody-has-this-topic", UNKNOWN_ID)
-#: Internal topics: the recorded Kafka had the first, but not the second.
+#: Internal topics: Kafka had the first when it was recorded, but not the second.
 OFFSETS, SHARES = "__consumer_offsets", "__share_group_state"
 
 

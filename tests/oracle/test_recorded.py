@@ -25,10 +25,15 @@ def recording() -> Runs:
     return recorded(SCENARIOS)
 
 
+#: Kafka has the topic of committed offsets; here it is off by default.
+SETTINGS = ("node.id=1", "offsets.topic=on", "offsets.topic.num.partitions=1")
+
+
 @pytest.fixture(scope="session")
 def ottla(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     folder = tmp_path_factory.mktemp("oracle")
-    with BrokerProcess(folder, "memory", ("--set", "node.id=1", "--log-requests", "off")) as broker:
+    options = [word for one in SETTINGS for word in ("--set", one)]
+    with BrokerProcess(folder, "memory", (*options, "--log-requests", "off")) as broker:
         yield broker.address
 
 

@@ -4,6 +4,7 @@ it: appends, deletions, failed commits, restarts, and passes of compaction that 
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -15,7 +16,7 @@ from hypothesis.stateful import (
 )
 
 from application.background.runner import LONGEST_RETRY_MS, PAUSE_MS
-from application.partitions import compaction
+from application.partitions import log_cleaner
 from application.partitions.delete_records import RecordsToDelete
 from domain.errors import BrokerError
 from domain.messages.batch import batches_in
@@ -23,47 +24,55 @@ from domain.messages.message import Message
 from tests.fakes.batches import GZIP, NONE, Record, record_batch
 from tests.fakes.broker import FakeBroker
 from tests.fakes.compaction import messages_of
+from tests.unit.application.partitions.test_compaction import FakeWorker, cleaner_of
 
-BACKOFF_MS = 50
+BACKOFF_MS, SEGMENT_MS = 50, 25
 KEYS = st.integers(0, 5)
 VALUES = st.sampled_from([None, b"", b"value", b"v" * 500])
 
 
 class CompactedLog(RuleBasedStateMachine):
+    with_worker: bool
+
     @initialize()
     def open(self) -> None:
         self.fake = FakeBroker(log_cleaner_backoff_ms=str(BACKOFF_MS))
         self.fake.topic(
             "t",
             cleanup_policy="compact,delete",
-            segment_ms="25",
+            segment_ms=str(SEGMENT_MS),
             min_cleanable_dirty_ratio="0.1",
             delete_retention_ms="200",
             retention_ms="-1",
         )
-        self.fake.broker.start_upkeep()
+        self.start()
         #: Every record that was ever committed.
         self.records: dict[int, tuple[bytes, bytes | None]] = {}
 
+    def start(self) -> None:
+        """A worker computes a whole pass at once, so that others change the log meanwhile."""
+        if self.with_worker:
+            cleaner_of(self.fake)._workers = FakeWorker()
+        self.fake.broker.start_upkeep()
+
     @rule(
-        rows=st.lists(st.tuples(KEYS, VALUES), min_size=1, max_size=4),
+        batches=st.lists(st.lists(st.tuples(KEYS, VALUES), min_size=1, max_size=3), min_size=4),
         codec=st.sampled_from([NONE, GZIP]),
-        fails=st.sampled_from([False, False, False, True]),
+        apart_ms=st.sampled_from([0, PAUSE_MS, SEGMENT_MS + 1]),
     )
-    def append(self, rows: list[tuple[int, bytes | None]], codec: int, fails: bool) -> None:
-        now_ms = self.fake.clock.now_ms()
-        keyed = [(b"%d" % key, value) for key, value in rows]
-        batch: list[Record] = [(key, value, (), now_ms) for key, value in keyed]
-        if fails:
-            self.fake.commit.fail_next()
-        appended = self.fake.append(record_batch(batch, codec=codec))
-        assert not isinstance(appended, BrokerError)
-        self.fake.run()
-        if not self.fake.commit.failures and self.fake.partition().high_watermark > (
-            appended.last_offset
-        ):
-            first = appended.last_offset - len(rows) + 1
-            self.records |= dict(enumerate(keyed, first))
+    def append(
+        self, batches: list[list[tuple[int, bytes | None]]], codec: int, apart_ms: int
+    ) -> None:
+        for batch in batches:
+            self.fake.scheduler.advance(apart_ms)
+            now_ms = self.fake.clock.now_ms()
+            keyed = [(b"%d" % key, value) for key, value in batch]
+            rows: list[Record] = [(key, value, (), now_ms) for key, value in keyed]
+            appended = self.fake.append(record_batch(rows, codec=codec))
+            assert not isinstance(appended, BrokerError)
+            self.fake.run()
+            if self.fake.partition().high_watermark > appended.last_offset:
+                self.records |= dict(enumerate(keyed, appended.base_offset))
 
     @rule(ms=st.sampled_from([1, PAUSE_MS, 10, 30, 100, BACKOFF_MS + LONGEST_RETRY_MS]))
     def wait(self, ms: int) -> None:
@@ -83,7 +92,7 @@ class CompactedLog(RuleBasedStateMachine):
     def restart(self) -> None:
         before = self.state()
         self.fake = self.fake.restarted()
-        self.fake.broker.start_upkeep()
+        self.start()
         assert self.state() == before
 
     def state(self) -> tuple[object, ...]:
@@ -135,12 +144,11 @@ class CompactedLog(RuleBasedStateMachine):
             assert len(keys) == len(set(keys))
 
 
-def test_a_compacted_log_has_the_last_record_of_each_key() -> None:
-    before = compaction.READ_BYTES_HERE
-    compaction.READ_BYTES_HERE = 150
-    try:
-        run_state_machine_as_test(
-            CompactedLog, settings=settings(max_examples=60, stateful_step_count=40)
-        )
-    finally:
-        compaction.READ_BYTES_HERE = before
+@pytest.mark.parametrize("with_worker", [False, True])
+def test_a_compacted_log_has_the_last_record_of_each_key(
+    monkeypatch: pytest.MonkeyPatch, with_worker: bool
+) -> None:
+    monkeypatch.setattr(log_cleaner, "READ_BYTES_HERE", 150)
+    monkeypatch.setattr(log_cleaner, "SMALL_LOG_BYTES", 0)
+    machine = type("Machine", (CompactedLog,), {"with_worker": with_worker})
+    run_state_machine_as_test(machine, settings=settings(max_examples=20, stateful_step_count=25))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
@@ -11,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from application.partitions.delete_records import RecordsToDelete
 from application.partitions.list_offsets import Search
+from domain.partitions import partition
 from tests.fakes.batches import TIMESTAMP, record_batch
 from tests.fakes.broker import FakeBroker
 
@@ -29,12 +31,17 @@ class Batch(NamedTuple):
 class RetentionModel(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
+        self.patch = patch.object(partition, "INDEX_INTERVAL_BYTES", 200)
+        self.patch.start()
         self.fake = FakeBroker()
         self.fake.topic("t")
         self.batches: list[Batch] = []
         self.start = self.end = 0
         self.limits = (-1, -1)
         self.limit(*self.limits)
+
+    def teardown(self) -> None:
+        self.patch.stop()
 
     @rule(
         ago=st.sampled_from([0, 0, 0, 50, 150, 2000, -300]),
@@ -119,11 +126,11 @@ class RetentionModel(RuleBasedStateMachine):
 
     @invariant()
     def the_log_starts_where_it_should(self) -> None:
-        partition = self.fake.partition()
-        assert (partition.log_start_offset, partition.high_watermark) == (self.start, self.end)
+        log = self.fake.partition()
+        assert (log.log_start_offset, log.high_watermark) == (self.start, self.end)
         stored = self.fake.stored()
         assert stored.endswith(b"".join(one.data for one in self._left))
-        assert partition.durable.size_bytes == len(stored)
+        assert log.durable.size_bytes == len(stored)
 
 
 RetentionModel.TestCase.settings = settings(stateful_step_count=30)

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable
 
 from crc32c import crc32c
 
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch, advance_sequence
 from tests.simulation.committed import Committed
 from tests.simulation.limits import Limits
+from tests.simulation.offsets_topic import OffsetsTopicLog
 from tests.simulation.starts import Starts
 from tests.simulation.store import Append, Change, Disk, Drop, Row, Trim
+from tests.simulation.timeline import Timeline
 from tests.simulation.times import times_of
 
 
@@ -94,16 +95,11 @@ class Incarnation:
 
 
 class Model:
-    def __init__(
-        self,
-        disk: Disk,
-        now_ms: Callable[[], int],
-        latest_ms: Callable[[], int],
-        limits: Limits,
-    ) -> None:
+    def __init__(self, disk: Disk, timeline: Timeline, limits: Limits) -> None:
         self._disk = disk
-        self.committed = Committed(self, now_ms, Violation)
-        self.starts = Starts(self, limits, latest_ms, Violation)
+        self.offsets_topic = OffsetsTopicLog(Violation)
+        self.committed = Committed(self, timeline.now_ms, Violation)
+        self.starts = Starts(self, limits, timeline.latest_ms, Violation)
         #: Every batch, by its bytes from the producer id on: a new id may send the same records.
         self._sent: dict[bytes, Sent] = {}
         self._last_stamp: dict[int, int] = {}
@@ -126,6 +122,7 @@ class Model:
     # ---- commits
 
     def persisted(self, changes: list[Change], now_ms: int) -> None:
+        changes = self.offsets_topic.persisted(changes)
         for change in changes:
             if isinstance(change, Append):
                 self._appended(change, now_ms)
@@ -232,11 +229,13 @@ class Model:
 
     def _candidates(self, topic: str | bytes, index: int) -> list[int]:
         """The store ids of the partition; several if the topic was recreated."""
-        if isinstance(topic, bytes):
-            named = [self._by_id[topic]] if topic in self._by_id else []
-        else:
-            named = self.incarnations.get(topic, [])
+        named = self._named(topic)
         return [one.partition_ids[index] for one in named if index < len(one.partition_ids)]
+
+    def _named(self, topic: str | bytes) -> list[Incarnation]:
+        if isinstance(topic, bytes):
+            return [self._by_id[topic]] if topic in self._by_id else []
+        return self.incarnations.get(topic, [])
 
     # ---- responses
 
@@ -255,14 +254,7 @@ class Model:
         )
 
     def refused_as_unknown(self, topic: str | bytes, index: int, first: int, last: int) -> None:
-        known = (
-            self.incarnations.get(topic, [])
-            if isinstance(topic, str)
-            else [self._by_id[topic]]
-            if topic in self._by_id
-            else []
-        )
-        if any(one.had(index, first, last) for one in known):
+        if any(one.had(index, first, last) for one in self._named(topic)):
             raise Violation(f"{topic!r}-{index} exists, and is refused as unknown")
 
     def described(self, name: str, topic_id: bytes, partitions: int, first: int, last: int) -> None:
@@ -383,15 +375,6 @@ class Model:
                 log = self._disk.logs.get(partition_id)
                 stored = log.batches if log else []
                 self.starts.check_stored(partition_id, self._disk.commits, stored)
-
-    def expired_partitions(self, now_ms: int) -> list[int]:
-        commit = self._disk.commits
-        return [
-            partition_id
-            for topic in self.live()
-            for partition_id in topic.partition_ids
-            if self.starts.has_expired(partition_id, commit, now_ms)
-        ]
 
     def was_there(self, name: str, first: int, last: int) -> set[bool]:
         """Returns whether the topic existed, at each commit between the two."""

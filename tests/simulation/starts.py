@@ -36,7 +36,7 @@ class Starts:
         self._latest_ms = latest_ms
         self._violation = violation
         #: How often retention moved one.
-        self.expired = 0
+        self.times_expired = 0
         #: Of each partition: commit and start.
         self._moves: dict[int, list[tuple[int, int]]] = {}
         #: The number of removed batches.
@@ -77,7 +77,7 @@ class Starts:
             raise self._violation(
                 f"{partition_id} starts at {start}; no client and no limit requires that"
             )
-        self.expired += 1
+        self.times_expired += 1
 
     def _log(self, partition_id: int, start: int) -> list[Entry]:
         return [entry for entry in self._model.history.get(partition_id, ()) if entry.last >= start]
@@ -120,10 +120,14 @@ class Starts:
         if batches != [entry.data for entry in history if entry.last >= start]:
             raise self._violation(f"partition {partition_id}, from {start} on, has other batches")
 
-    def has_expired(self, partition_id: int, commit: int, now_ms: int) -> bool:
-        """Returns True if retention should have removed records by then."""
-        log = self._log(partition_id, self.at(partition_id, commit))
-        return self._limits.has_expired(log, now_ms)
+    def expired(self, commit: int, now_ms: int) -> list[int]:
+        """Returns the partitions of which retention should have removed records by then."""
+        ids = (one for topic in self._model.live() for one in topic.partition_ids)
+        return [
+            one
+            for one in ids
+            if self._limits.has_expired(self._log(one, self.at(one, commit)), now_ms)
+        ]
 
     # ---- responses
 

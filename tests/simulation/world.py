@@ -23,7 +23,7 @@ from application.partitions import (
     trimming,
 )
 from application.state import commits
-from application.topics import dropping
+from application.topics import dropping, offsets_topic
 from domain.configs.broker import BrokerConfig
 from domain.partitions import partition
 from tests.simulation.actors.client import Call, Client
@@ -67,7 +67,7 @@ class World:
         self.timeline = Timeline(random)
         self.disk = Disk()
         self.limits = Limits(seed)
-        self.model = Model(self.disk, self.timeline.now_ms, self.timeline.latest_ms, self.limits)
+        self.model = Model(self.disk, self.timeline, self.limits)
         self.topic_names = ["a", "b"][: random.choice((1, 1, 2))]
         self.crowded = random.random() < 0.04
         self.expires = random.random() < 0.2
@@ -79,20 +79,21 @@ class World:
         self.group_random = Random(f"groups of {seed}")
         self.has_groups = self.group_random.random() < WITH_GROUPS
         self.trimmed_at_once = Random(f"slices of {seed}").choice((1, 3, 256))
-        self._config = BrokerConfig(
-            {
-                **self._settings_of_groups(),
-                **self.limits.settings(),
-                "auto.create.topics.enable": "true" if self.creates else "false",
-                "producer.id.expiration.ms": str(EXPIRATION_MS if self.expires else 86_400_000),
-                "producer.id.expiration.check.interval.ms": "2000",
-                "connection.unsent.max.bytes": str(random.choice((300, 2000, 1 << 20))),
-                "connections.max.idle.ms": str(random.choice((600_000, 600_000, 100))),
-                "max.incremental.fetch.session.cache.slots": str(random.choice((1, 1000))),
-                "queued.max.request.bytes": "300000",
-                "fetch.waiting.max": str(random.choice((1, 1000, 1000))),
-            }
-        )
+        settings = {
+            **self._settings_of_groups(),
+            **self.limits.settings(),
+            "auto.create.topics.enable": "true" if self.creates else "false",
+            "producer.id.expiration.ms": str(EXPIRATION_MS if self.expires else 86_400_000),
+            "producer.id.expiration.check.interval.ms": "2000",
+            "connection.unsent.max.bytes": str(random.choice((300, 2000, 1 << 20))),
+            "connections.max.idle.ms": str(random.choice((600_000, 600_000, 100))),
+            "max.incremental.fetch.session.cache.slots": str(random.choice((1, 1000))),
+            "queued.max.request.bytes": "300000",
+            "fetch.waiting.max": str(random.choice((1, 1000, 1000))),
+        }
+        written = Random(f"offsets topic of {seed}").choice((("on",), ("off",), ("on", "off")))
+        #: One of them in each run of the broker.
+        self._configs = [BrokerConfig({**settings, "offsets.topic": one}) for one in written]
         #: Connections of batches with acks=0, by their records.
         self.unanswered: dict[bytes, Line] = {}
         self.process: Process | None = None
@@ -110,6 +111,7 @@ class World:
         return {
             "offsets.retention.minutes": str(OFFSETS_RETENTION_MINUTES),
             "offsets.retention.check.interval.ms": "300",
+            "offsets.topic.num.partitions": "2",
             "group.min.session.timeout.ms": "100",
             "group.consumer.session.timeout.ms": str(SESSION_TIMEOUT_MS),
             "group.consumer.min.session.timeout.ms": "100",
@@ -200,7 +202,8 @@ class World:
         self._stopping = None
         if self.disk.tables.get("trimming"):
             self.count(Situation.TRIMMED_OVER_RESTART)
-        self.process = Process(self.timeline, self.disk, self.mishaps, self.log, self._config)
+        config = self.group_random.choice(self._configs)
+        self.process = Process(self.timeline, self.disk, self.mishaps, self.log, config)
         self.timeline.loop = self.process.loop
         self.log("*", "the broker has started")
 
@@ -227,6 +230,8 @@ class World:
         """Returns the topics of a Metadata response, after checking each of them."""
         found: dict[str, tuple[bytes, int]] = {}
         for topic in response.topics:
+            if topic.is_internal:
+                continue
             if topic.error_code == 3:
                 self.model.refused_as_unknown(topic.name, 0, *call.commits)
             elif topic.error_code:
@@ -270,6 +275,7 @@ class World:
             patch.object(dropping, "PRODUCERS_PER_COMMIT", random.choice((1, 1000))),
             patch.object(producer_expiry, "ROWS_PER_COMMIT", random.choice((1, 2, 1000))),
             patch.object(offset_cleanup, "ROWS_PER_WRITE", self.group_random.choice((1, 100))),
+            patch.object(offsets_topic, "RECORDS_PER_COMMIT", self.group_random.choice((1, 100))),
             patch.object(expiry, "ROWS_PER_STEP", self.group_random.choice((1, 100))),
             patch.object(list_offsets, "HEADERS_AT_ONCE", random.choice((1, 3, 256))),
             patch.object(retention, "HEADERS_PER_STEP", self.limits.headers_at_once),
@@ -296,6 +302,8 @@ class World:
         if leftovers:
             raise Violation(f"still held: {leftovers}")
         self.model.check_disk()
+        if self.model.offsets_topic.checked:
+            self.count(Situation.OFFSETS_TOPIC)
         self._check_sizes()
         if self.model.committed.strays():
             raise Violation(f"offsets of deleted topics are left: {self.model.committed.strays()}")
@@ -326,9 +334,11 @@ class World:
         """Retention removes everything that has expired by now, after failures a little later."""
         now_ms = self.timeline.now_ms()
         late_ms = self.timeline.now + LONGEST_RETRY_MS // 4
-        if not self.timeline.run(late_ms, lambda: not self.model.expired_partitions(now_ms)):
-            raise Violation(f"records of {self.model.expired_partitions(now_ms)} have expired")
-        if self.model.starts.expired:
+        starts = self.model.starts
+        if not self.timeline.run(late_ms, lambda: not starts.expired(self.disk.commits, now_ms)):
+            expired = starts.expired(self.disk.commits, now_ms)
+            raise Violation(f"records of {expired} have expired, and are still there")
+        if starts.times_expired:
             self.count(Situation.RECORDS_EXPIRED)
 
     def _outlast_producers(self) -> None:

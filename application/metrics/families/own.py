@@ -58,9 +58,7 @@ STORE_USED = gauge(
 )
 STORE_PAGES = gauge("ottla_store_used_pages", "ottla_store_used_bytes in pages.")
 DISK_FREE = gauge("ottla_store_disk_free_bytes", "Free space on the disk of the data folder.")
-EXPIRED_BYTES = counter(
-    "ottla_expired_bytes_total",
-    "Bytes of batches that retention removed, by time or size.",
-    "reason",
+EXPIRED_RECORDS = counter(
+    "ottla_expired_records_total", "Records that retention removed, by time or size.", "reason"
 )
 LOOP_LAG = histogram("ottla_loop_lag_seconds", "Delay of the event loop, measured twice a second.")

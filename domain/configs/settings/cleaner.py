@@ -58,7 +58,7 @@ class CleanerSettings:
         "log.cleaner.threads",
         INT,
         1,
-        "How many threads of Kafka compact logs; here one process does, one log after the other.",
+        "How many threads of Kafka compact logs.",
         minimum=0,
-        effect=Effect.NONE,
+        effect=Effect.ONE_PROCESS,
     )

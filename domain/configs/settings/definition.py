@@ -37,22 +37,17 @@ class Effect(Enum):
     """Whether setting a value changes anything, so that no setting looks obeyed when it is not."""
 
     BUILT = "yes"
-    PARTLY = "in part"
-    LATER = "not yet"
-    NONE = "none"
+    #: None, because
+    ONE_NODE = "there is one node"
+    ONE_PROCESS = "one process does this work"
+    NO_SEGMENTS = "there are no segment files"
+    NO_TIERS = "there is no tiered storage"
+    AT_ONCE = "changes are seen at once"
+    FLUSH = "the setting flush decides"
 
-
-_SHORTFALLS = {
-    Effect.PARTLY: "has only part of its effect in this broker",
-    Effect.LATER: "has no effect in this broker",
-    Effect.NONE: "has no effect in this broker",
-}
-#: The end of the documentation of such a setting.
-_NOTES = {
-    Effect.PARTLY: "Partly supported.",
-    Effect.LATER: "Not built yet, no effect in Ottla.",
-    Effect.NONE: "Accepted, no effect in Ottla.",
-}
+    @property
+    def word(self) -> str:
+        return "yes" if self is Effect.BUILT else "none"
 
 
 class Source(Enum):
@@ -146,15 +141,15 @@ class Definition:
 
     @property
     def documentation(self) -> str:
-        """The doc, and what is missing of its effect in this broker."""
+        """The doc, and why the setting has no effect in this broker."""
         if self.effect is Effect.BUILT:
             return self.doc
-        return f"{self.doc} ({_NOTES[self.effect]})"
+        return f"{self.doc} (No effect in Ottla: {self.effect.value}.)"
 
     @property
     def warning(self) -> str:
         """For the client that sets it."""
-        return f"{self.name} {_SHORTFALLS[self.effect]}"
+        return f"{self.name} has no effect in this broker: {self.effect.value}"
 
     def lacks_effect(self, text: str) -> bool:
         """Whether a client that sets this value would expect more than the broker does."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.configs.settings.definition import Kind, setting
+from domain.configs.settings.definition import Effect, Kind, setting
 
 BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
 
@@ -16,6 +16,37 @@ class GroupSettings:
         "the data folder), sqlite:///a/file, or postgresql://user@host/database; not set: with "
         "the records.",
         sensitive=True,
+    )
+    offsets_topic: str = setting(
+        "offsets.topic",
+        STRING,
+        "off",
+        "Whether committed offsets and classic groups are also records of the internal topic "
+        "__consumer_offsets.",
+        choices=("on", "off"),
+    )
+    offsets_topic_num_partitions: int = setting(
+        "offsets.topic.num.partitions",
+        INT,
+        50,
+        "Partitions of __consumer_offsets, when it is created.",
+        minimum=1,
+    )
+    offsets_topic_segment_bytes: int = setting(
+        "offsets.topic.segment.bytes",
+        INT,
+        104857600,
+        "The config segment.bytes of __consumer_offsets, when it is created.",
+        minimum=1,
+        unit="bytes",
+    )
+    offsets_topic_replication_factor: int = setting(
+        "offsets.topic.replication.factor",
+        INT,
+        1,
+        "Replicas of __consumer_offsets; one broker has one. 3 in Kafka.",
+        minimum=1,
+        effect=Effect.ONE_NODE,
     )
     offset_metadata_max_bytes: int = setting(
         "offset.metadata.max.bytes",
@@ -162,8 +193,8 @@ class GroupSettings:
         "group.consumer.regex.refresh.interval.ms",
         INT,
         600000,
-        "How often Kafka resolves subscriptions by regular expression; here they see new topics at "
-        "once.",
+        "How often Kafka resolves subscriptions by regular expression.",
         minimum=10000,
         unit="ms",
+        effect=Effect.AT_ONCE,
     )

@@ -1,12 +1,18 @@
-"""Rows of the cluster: its id, and the next producer id."""
+"""Rows of the cluster: its id, the next producer id, and the topic __consumer_offsets.
+
+cluster         offsets_topic -> topic id, and 1 if the topic is complete
+"""
 
 from __future__ import annotations
 
+from application.ports.cluster_repository import WrittenTopic
 from application.ports.state_store import StateStore
 
 _CLUSTER = "cluster"
 _ID = b"id"
 _NEXT_PRODUCER_ID = b"next_producer_id"
+_OFFSETS_TOPIC = b"offsets_topic"
+_ID_BYTES = 16
 
 
 class StoredClusterRepository:
@@ -27,3 +33,13 @@ class StoredClusterRepository:
 
     def reserve_producer_ids(self, next_producer_id: int) -> None:
         self._state.put(_CLUSTER, _NEXT_PRODUCER_ID, b"%d" % next_producer_id)
+
+    def offsets_topic(self) -> WrittenTopic | None:
+        value = self._state.get(_CLUSTER, _OFFSETS_TOPIC)
+        return None if value is None else WrittenTopic(value[:_ID_BYTES], len(value) > _ID_BYTES)
+
+    def save_offsets_topic(self, written: WrittenTopic | None) -> None:
+        value = None
+        if written is not None:
+            value = written.topic_id + (b"\1" if written.complete else b"")
+        self._state.put(_CLUSTER, _OFFSETS_TOPIC, value)

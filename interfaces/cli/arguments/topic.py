@@ -59,7 +59,7 @@ def add(commands: Commands) -> None:
         topics,
         "describe",
         "topic:describe",
-        "partitions, offsets and configs",
+        "partitions, offsets, retention and configs",
         "WARNING lines (`warnings` in JSON) name configs without effect in an Ottla broker.",
     )
     _names(describe)

@@ -67,7 +67,7 @@ class _Copying:
                 max_timestamp = max(max_timestamp, batch.max_timestamp)
                 since_index += batch.size_bytes
                 indexed = _NOT_INDEXED
-                if since_index >= INDEX_INTERVAL_BYTES and max_timestamp >= 0:
+                if since_index >= INDEX_INTERVAL_BYTES and batch.max_timestamp >= 0:
                     indexed, since_index = max_timestamp, 0
                 self._new.log.append(partition_id, batch.last_offset, batch.buffer, indexed)
                 self.count += 1

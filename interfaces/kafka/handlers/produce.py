@@ -5,7 +5,7 @@
  8  record errors (KIP-467)          13  topics by id (KIP-516)
 
 Advertised from 0 because librdkafka requires it; 0-2 close the connection, as in Kafka 4.
-There are no transactions (a transactional id is refused), and no recompression.
+There are no transactions: a transactional id is refused.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ _TABLE: dict[type[BrokerError], tuple[int, str]] = {
     errors.UnknownTopicOrPartition: (3, "UNKNOWN_TOPIC_OR_PARTITION"),
     errors.LeaderNotAvailable: (5, "LEADER_NOT_AVAILABLE"),
     errors.NotLeaderOrFollower: (6, "NOT_LEADER_OR_FOLLOWER"),
+    errors.RequestTimedOut: (7, "REQUEST_TIMED_OUT"),
     errors.MessageTooLarge: (10, "MESSAGE_TOO_LARGE"),
     errors.OffsetMetadataTooLarge: (12, "OFFSET_METADATA_TOO_LARGE"),
     errors.CoordinatorLoadInProgress: (14, "COORDINATOR_LOAD_IN_PROGRESS"),
@@ -81,7 +82,6 @@ _TABLE: dict[type[BrokerError], tuple[int, str]] = {
 
 #: Errors that this broker returns only as faults of a test (faults.py).
 _OF_FAULTS = {
-    7: "REQUEST_TIMED_OUT",
     8: "BROKER_NOT_AVAILABLE",
     9: "REPLICA_NOT_AVAILABLE",
     13: "NETWORK_EXCEPTION",

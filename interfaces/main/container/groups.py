@@ -14,9 +14,11 @@ from application.groups.offset_commit import OffsetCommitService
 from application.groups.offset_delete import OffsetDeleteService
 from application.groups.offset_fetch import OffsetFetchService
 from application.groups.offsets import Offsets
+from application.groups.offsets_topic import GroupsInTopic, OffsetsInTopic, OffsetsTopic
 from application.groups.registry import Groups
 from application.groups.reset import ResetOffsetsService
 from application.partitions.list_offsets import ListOffsetsService
+from application.ports.group_repository import GroupRepository
 from application.ports.offset_repository import OffsetRepository
 from infrastructure.patterns import compile_pattern
 from interfaces.main.container.core import Core
@@ -24,11 +26,18 @@ from interfaces.main.container.identities import new_short_uuid, new_uuid
 
 
 def make_groups(
-    core: Core, offset_repository: OffsetRepository, list_offsets: ListOffsetsService
+    core: Core,
+    offset_repository: OffsetRepository,
+    list_offsets: ListOffsetsService,
+    offsets_topic: OffsetsTopic | None,
 ) -> GroupServices:
+    group_repository: GroupRepository = core.groups
+    if offsets_topic is not None:
+        offset_repository = OffsetsInTopic(offset_repository, offsets_topic)
+        group_repository = GroupsInTopic(group_repository, offsets_topic)
     config, catalog, clock = core.config, core.catalog, core.clock
     events, background = core.events, core.background
-    registry = Groups(core.groups, core.commits)
+    registry = Groups(group_repository, core.commits)
     offsets = Offsets(offset_repository, registry, catalog, core.placement)
     configs = GroupConfigs(core.configs, config, events)
     delete_groups = DeleteGroupsService(offsets, registry, events)

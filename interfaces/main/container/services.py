@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from application.broker import Broker, ConfigServices, MessageServices, TopicServices
 from application.cluster import ClusterService
 from application.configs.alter import AlterConfigsService
 from application.configs.brokers import BrokerConfigs
 from application.configs.describe import DescribeConfigsService
 from application.configs.state import ConfigState
-from application.partitions.cleaning import CleaningWorkers
+from application.groups.offsets_topic import OffsetsTopic
 from application.partitions.compaction import CompactionService
 from application.partitions.delete_records import DeleteRecordsService
 from application.partitions.fetch import FetchService
@@ -33,6 +35,7 @@ from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
 from application.topics.metadata import MetadataService
+from application.topics.offsets_topic import OffsetsTopicSetup
 from application.topics.partitions import CreatePartitionsService
 from application.topics.replicas import ReplicasService
 from application.topics.state import TopicState
@@ -44,6 +47,10 @@ from infrastructure.storage.volume import StorageVolume
 from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
 from interfaces.main.container.identities import new_session_id, new_short_uuid, new_topic_id
+
+if TYPE_CHECKING:
+    from application.partitions.cleaning import CleaningWorkers
+    from application.partitions.log_cleaner import LogCleaner
 
 
 def known_cluster_id(core: Core) -> str:
@@ -79,6 +86,22 @@ def make_broker(
     background = core.background
     compression = BatchCompression()
 
+    def make_cleaner() -> LogCleaner:
+        from application.partitions.log_cleaner import LogCleaner
+
+        return LogCleaner(
+            log,
+            catalog,
+            partitions,
+            commits,
+            clock,
+            background,
+            config,
+            compression,
+            crc32c,
+            cleaning_workers,
+        )
+
     cluster_id = known_cluster_id(core)
     dropping = Dropping(log, topics, partitions, background)
     trimming = Trimming(log, catalog, partitions, commits, background, core.placement)
@@ -86,7 +109,11 @@ def make_broker(
     create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
     produce = ProduceService(log, commits, clock, crc32c, compression, storage_health)
     list_offsets = ListOffsetsService(catalog, log, compression, background, storage_health)
-    groups = make_groups(core, offset_repository, list_offsets)
+    offsets_topic = None
+    # With the setting off, until the topic is deleted: a start with it on finds it up to date.
+    if config.offsets_topic == "on" or core.cluster.offsets_topic() is not None:
+        offsets_topic = OffsetsTopic(catalog, log, commits, core.cluster, clock, crc32c)
+    groups = make_groups(core, offset_repository, list_offsets, offsets_topic)
     browse = BrowseService(catalog, log, compression, clock, background, scan_workers)
     broker_configs = BrokerConfigs(core.configs, config, catalog, events)
     config_state = ConfigState(core.configs, broker_configs, groups.configs, commits)
@@ -150,19 +177,18 @@ def make_broker(
         retention=RetentionService(
             log, catalog, commits, trimming, clock, background, config, events
         ),
-        compaction=CompactionService(
-            log,
-            catalog,
-            partitions,
-            commits,
-            clock,
-            background,
-            config,
-            events,
-            compression,
-            crc32c,
-            cleaning_workers,
-        ),
+        compaction=CompactionService(log, catalog, clock, background, config, events, make_cleaner),
         producer_expiry=ProducerExpiry(catalog, partitions, clock, background, config),
+        offsets_topic=OffsetsTopicSetup(
+            offsets_topic,
+            groups.offsets,
+            groups.registry,
+            catalog,
+            create_topics,
+            delete_topics,
+            core.cluster,
+            config,
+            background,
+        ),
         background=background,
     )

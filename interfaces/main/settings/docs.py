@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from domain.configs.broker import BrokerConfig
 from domain.configs.group import GROUP_CONFIGS
+from domain.configs.settings.absent import ABSENT
 from domain.configs.settings.definition import INT_MAX, LONG_MAX, Definition, Kind
 from domain.configs.topic_table import TOPIC_CONFIGS
 
@@ -26,22 +27,21 @@ The first source that has it: command line, environment, settings file (`--confi
 - File: TOML, keys in quotes (`"num.partitions" = 3`) or as tables; or an unchanged
   `server.properties`, detected by its suffix or because it is not TOML.
 
-`broker.id` is `node.id` and `log.dir` is `log.dirs`. Keys that are unknown or have no effect are
-named in one warning, so a file for Kafka works unchanged; its CONTROLLER listeners are not opened.
-A value that is not allowed, or an unknown name on the command line, stops the start: exit code 2.
+`broker.id` is `node.id` and `log.dir` is `log.dirs`. One warning names keys without effect and the
+reasons, another one unknown keys; so a file for Kafka works unchanged. Its CONTROLLER listeners are
+not opened. A value that is not allowed and an unknown name on the command line stop the start, with
+exit code 2.
 
 *Dynamic* settings may change while the broker runs, over the Kafka protocol (`kafka-configs`, an
 admin client), for this broker or for all brokers. They are persisted and override all sources
 above, the one of this broker first. `ottla config show` does not open the store and does not show
 them; DescribeConfigs does.
 
-*Effect*: **yes**; **in part**, the text says which; **not yet**, it is stored and described, but
-not built; **none**, it is stored and described for the tools that set it.
+*Effect*: **yes**; or **none**, with the reason: it is stored and described for tools that set it.
 
-When a client sets a config without full effect, the broker logs `config_without_effect`, `ottla
+When a client sets a config without effect, the broker logs `config_without_effect`, `ottla
 topic` prints a line on stderr, a REST response has `warnings` ([rest.md](rest.md)), and
-DescribeConfigs has it in the documentation. Defaults cause no warning, nor does `-1` for retention:
-nothing is deleted today.
+DescribeConfigs has it in the documentation. Defaults cause no warning.
 """
 
 _TOPICS = """
@@ -59,12 +59,21 @@ and `group.consumer.max.*`.
 """
 
 
+_ABSENT = """\
+## Settings of Kafka without effect
+
+Ottla does not have these broker settings of Kafka 4.2. A warning names those that are set; a client
+that alters one gets INVALID_CONFIG (40).
+"""
+
+
 def render() -> str:
     return "\n".join(
         [
             *(_HEAD, "## Broker settings", "", *_broker_table()),
             *(_TOPICS, *_defaulting_table(TOPIC_CONFIGS.values())),
             *(_GROUPS, *_defaulting_table(GROUP_CONFIGS.values())),
+            *(_ABSENT, *_absent_table()),
         ]
     )
 
@@ -74,7 +83,7 @@ def _broker_table() -> Iterable[str]:
     yield "| --- | --- | --- | --- | --- |"
     for row in BrokerConfig.definitions.values():
         doc = f"*Dynamic.* {row.doc}" if row.dynamic else row.doc
-        facts = (_code(row.name), _default(row), _allowed(row), row.effect.value, doc)
+        facts = (_code(row.name), _default(row), _allowed(row), _effect(row), doc)
         yield f"| {' | '.join(facts)} |"
 
 
@@ -83,9 +92,22 @@ def _defaulting_table(rows: Iterable[Definition]) -> Iterable[str]:
     yield "| --- | --- | --- | --- | --- | --- |"
     for row in rows:
         synonyms = ", ".join(map(_code, row.synonyms))
-        facts = (_code(row.name), _default(row), synonyms, _allowed(row), row.effect.value, row.doc)
+        facts = (_code(row.name), _default(row), synonyms, _allowed(row), _effect(row), row.doc)
         yield f"| {' | '.join(facts)} |"
     yield ""
+
+
+def _absent_table() -> Iterable[str]:
+    yield "| why | settings |"
+    yield "| --- | --- |"
+    for reason, names in ABSENT.items():
+        shown = (_code(f"{name}*" if name.endswith(".") else name) for name in names)
+        yield f"| {reason} | {', '.join(shown)} |"
+
+
+def _effect(row: Definition) -> str:
+    word = row.effect.word
+    return word if word == row.effect.value else f"{word}: {row.effect.value}"
 
 
 def _default(row: Definition) -> str:

@@ -1,8 +1,8 @@
 """Settings of all sources: command line > environment > file > default.
 
 A value that is not allowed stops the start, and so does an unknown name on the command line. Those
-of files and of the environment do not: a server.properties for Kafka has many keys without effect
-here. They are named in one warning, with the controller listeners.
+of files and of the environment do not: a warning names them. A server.properties for Kafka has many
+keys without effect here: another warning names those and the controller listeners, with reasons.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from domain.configs.broker import BrokerConfig
 from domain.configs.group import validate_group_configs
 from domain.configs.listeners import ListenerAddress, check_advertised, parse_addresses
+from domain.configs.settings.absent import why_absent
 from domain.configs.settings.definition import Effect
 from domain.errors import InvalidConfig
 from interfaces.main.settings.environment import settings_from_environment
@@ -51,7 +52,7 @@ class Settings:
     """All settings with their origins."""
 
     __slots__ = (
-        "_unknown", "admin", "broker", "file", "given", "listeners", "offsets", "storage",
+        "_without_effect", "admin", "broker", "file", "given", "listeners", "offsets", "storage",
         "warnings",
     )  # fmt: skip
 
@@ -60,34 +61,37 @@ class Settings:
         self.given = {name: given[name] for name in given if name in BrokerConfig.definitions}
         #: One line each, for the log.
         self.warnings: list[str] = []
-        unknown = sorted(given.keys() - BrokerConfig.definitions.keys())
-        for name in unknown:
-            if given[name].origin.startswith(COMMAND_LINE) and name != _CONTROLLER_LISTENERS:
+        #: Names by the reason.
+        self._without_effect: dict[str, list[str]] = {}
+        unknown: list[str] = []
+        for name in sorted(given.keys() - BrokerConfig.definitions.keys()):
+            if (reason := why_absent(name)) is not None:
+                self._has_no_effect(name, reason)
+            elif given[name].origin.startswith(COMMAND_LINE):
                 raise SettingsError(f"unknown setting {_with_hint(name)}")
-        self._unknown = [_with_hint(name) for name in unknown]
+            else:
+                unknown.append(_with_hint(name))
         self.broker = self._broker()
-        self._unknown += self._without_effect()
+        for name, known in sorted(self.given.items()):
+            definition = BrokerConfig.definitions[name]
+            if definition.lacks_effect(known.text):
+                self._has_no_effect(name, definition.effect.value)
         self.listeners = self._listeners(_controller_names(given))
         self.admin = self._admin()
         self.storage = self._storage()
         self.offsets = self._offsets()
-        if self._unknown:
-            self.warnings.append(f"settings with no effect here: {', '.join(self._unknown)}")
+        if self._without_effect:
+            reasons = self._without_effect.items()
+            shown = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons)
+            self.warnings.append(f"settings with no effect here: {shown}")
+        if unknown:
+            self.warnings.append(f"unknown settings: {', '.join(unknown)}")
 
     def origin(self, name: str) -> str:
         return self.given[name].origin if name in self.given else DEFAULT
 
-    def _without_effect(self) -> list[str]:
-        """Known settings: a server.properties for Kafka sets retention."""
-        found = [
-            BrokerConfig.definitions[name]
-            for name, given in sorted(self.given.items())
-            if BrokerConfig.definitions[name].lacks_effect(given.text)
-        ]
-        return [
-            f"{row.name} ({row.effect.value})" if row.effect is Effect.PARTLY else row.name
-            for row in found
-        ]
+    def _has_no_effect(self, name: str, reason: str) -> None:
+        self._without_effect.setdefault(reason, []).append(name)
 
     def _broker(self) -> BrokerConfig:
         for name, given in self.given.items():
@@ -116,7 +120,9 @@ class Settings:
         except ValueError as failure:
             raise self._refused(name, str(failure)) from failure
         ours = [address for address in addresses.values() if address.name not in controllers]
-        self._unknown += [f"listener {name}" for name in addresses if name in controllers]
+        for name in addresses:
+            if name in controllers:
+                self._has_no_effect(f"listener {name}", Effect.ONE_NODE.value)
         if not ours:
             raise self._refused("listeners", "at least one listener for clients")
         for address in ours:
@@ -158,7 +164,7 @@ class Settings:
 
     def _offsets(self) -> OffsetsSettings:
         try:
-            return parse_offsets(self.broker.offsets, self.storage)
+            offsets = parse_offsets(self.broker.offsets, self.storage)
         except ValueError as failure:
             raise self._refused("offsets", str(failure)) from failure
         except OffsetsOutliveRecords as failure:
@@ -166,6 +172,12 @@ class Settings:
                 f"offsets ({self.origin('offsets')}) is not allowed with "
                 "storage = memory://: the offsets would outlive the records"
             ) from failure
+        if offsets.url is not None and self.broker.offsets_topic == "on":
+            raise SettingsError(
+                f"offsets.topic = on ({self.origin('offsets.topic')}) is not allowed with "
+                f"offsets = {offsets.shown}: its records share the commits of the store"
+            )
+        return offsets
 
     def _refused(self, name: str, allowed: str) -> SettingsError:
         definition = BrokerConfig.definitions[name]

@@ -77,7 +77,7 @@ class ConfigBody(Resource):
     is_read_only: Annotated[bool, attrgetter("read_only")]
     is_sensitive: Annotated[bool, attrgetter("definition.sensitive")]
     source: Annotated[str, lambda entry: SOURCES[entry.source]]
-    effect: Annotated[str, attrgetter("definition.effect.value")]
+    effect: Annotated[str, attrgetter("definition.effect.word")]
     synonyms: Annotated[list[Synonym], lambda entry: [fields(Synonym, s) for s in entry.synonyms]]
 
 
@@ -119,7 +119,7 @@ class SettingBody(TypedDict):
     documentation: str
     allowed: Annotated[str, lambda definition: definition.allowed()]
     unit: str
-    effect: Annotated[str, attrgetter("effect.value")]
+    effect: Annotated[str, attrgetter("effect.word")]
     is_read_only: bool
     is_sensitive: Annotated[bool, attrgetter("sensitive")]
     value: NotRequired[str | None]

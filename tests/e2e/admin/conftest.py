@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.broker_process import NOTHING_EXPIRES, BrokerProcess
 from tests.e2e.raw_client import array, string
 
 OFFSET_COMMIT, COMMIT_VERSION = 8, 2
@@ -79,7 +79,7 @@ class AdminClient:
 def admin_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
     """Of all tests of a process: each uses topics and groups of its own."""
     folder = tmp_path_factory.mktemp("admin-broker")
-    arguments = ["--admin", "127.0.0.1:0", "--log-requests", "all"]
+    arguments = ["--admin", "127.0.0.1:0", "--log-requests", "all", *NOTHING_EXPIRES]
     with BrokerProcess(folder, "lmdb", arguments) as broker:
         yield broker
         assert broker.terminate() == 0, broker.log()

@@ -11,6 +11,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
@@ -30,6 +32,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicCollection;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -54,6 +57,7 @@ public final class Stories {
           Map.entry("compression_snappy", (b, t) -> compression(b, t, "snappy")),
           Map.entry("compression_lz4", (b, t) -> compression(b, t, "lz4")),
           Map.entry("compression_zstd", (b, t) -> compression(b, t, "zstd")),
+          Map.entry("recompression", Stories::recompression),
           Map.entry("acks_zero_and_one", Stories::acksZeroAndOne),
           Map.entry("too_large", Stories::tooLarge),
           Map.entry("auto_creation", Stories::autoCreation),
@@ -217,6 +221,28 @@ public final class Stories {
     try (KafkaConsumer<byte[], byte[]> consumer = consumer(bootstrap)) {
       var found = consumer.offsetsForTimes(Map.of(place, LONG_AGO_MS + 123)).get(place);
       check(found.offset() == 123 && found.timestamp() == LONG_AGO_MS + 123, "found " + found);
+    }
+  }
+
+  static void recompression(String bootstrap, String topic) throws Exception {
+    List<String> codecs = List.of("gzip", "snappy", "lz4", "zstd", "uncompressed");
+    ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+    try (Admin admin = admin(bootstrap);
+        KafkaProducer<byte[], byte[]> producer =
+            producer(bootstrap, "compression.type", "gzip", "linger.ms", "50")) {
+      for (String codec : codecs) {
+        ConfigEntry entry = new ConfigEntry("compression.type", codec);
+        var set = new AlterConfigOp(entry, AlterConfigOp.OpType.SET);
+        admin.incrementalAlterConfigs(Map.of(resource, List.of(set))).all().get();
+        byte[][] values = new byte[50][];
+        Arrays.setAll(values, i -> bytes((codec + " " + i + " ").repeat(50)));
+        send(producer, topic, values);
+      }
+    }
+    List<ConsumerRecord<byte[], byte[]>> found = read(bootstrap, topic, 50 * codecs.size());
+    for (int i = 0; i < found.size(); i++) {
+      byte[] value = bytes((codecs.get(i / 50) + " " + i % 50 + " ").repeat(50));
+      check(Arrays.equals(found.get(i).value(), value), "value " + i);
     }
   }
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.broker_process import NOTHING_EXPIRES, BrokerProcess
 from tests.e2e.conftest import new_topic
 from tests.e2e.spark.connector import ConnectorNotFound, connector_jars
 from tests.e2e.spark.shared_classes import java_options
@@ -75,7 +75,7 @@ def connector(connector_found: list[Path] | str) -> str:
 @pytest.fixture(scope="session")
 def spark_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
     """A broker for all of these tests; each has topics of its own."""
-    with BrokerProcess(tmp_path_factory.mktemp("spark-broker"), "lmdb") as broker:
+    with BrokerProcess(tmp_path_factory.mktemp("spark-broker"), "lmdb", NOTHING_EXPIRES) as broker:
         yield broker
         assert broker.terminate() == 0, broker.log()
 

@@ -62,7 +62,7 @@ class Clean {
                     append(log, HexFormat.of().parseHex(batch.asText()));
             }
             log.updateConfig(config);
-            split(log, data, pass.get("end").asLong());
+            split(log, pass.get("end").asLong());
             var throttler = new Throttler(Double.MAX_VALUE, 1000, "c", "b", Time.SYSTEM);
             var cleaner = new Cleaner(0, new SkimpyOffsetMap(MAP_BYTES), IO_BYTES, IO_BYTES, 0.9,
                 throttler, Time.SYSTEM, partition -> { });
@@ -91,7 +91,7 @@ class Clean {
         log.updateHighWatermark(log.logEndOffset());
     }
 
-    static void split(UnifiedLog log, File data, long end) throws Exception {
+    static void split(UnifiedLog log, long end) throws Exception {
         boolean found = log.logEndOffset() == end;
         if (found)
             log.roll();

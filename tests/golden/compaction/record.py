@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.golden.compaction.cases import cases
@@ -24,13 +25,15 @@ def recorded() -> list[Row]:
 
 def cleaned_by_kafka(jars: Path, rows: Iterable[Row]) -> list[list[list[str]]]:
     lines = "".join(json.dumps(row) + "\n" for row in rows)
-    run = subprocess.run(
-        ["java", "-XX:+UseSerialGC", "-cp", f"{jars}/*", str(FOLDER / "Clean.java")],
-        input=lines,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    with TemporaryDirectory() as folder:
+        options = ["-XX:+UseSerialGC", f"-Djava.io.tmpdir={folder}", "-cp", f"{jars}/*"]
+        run = subprocess.run(
+            ["java", *options, str(FOLDER / "Clean.java")],
+            input=lines,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
     assert run.returncode == 0, run.stderr[-3000:]
     return [json.loads(line) for line in run.stdout.splitlines() if line.startswith("[[")]
 

@@ -56,6 +56,13 @@ def refusals(run: ScenarioRun) -> None:
         ("null", TOPIC, topic, {"retention.ms": None, "no.such.config": None}),
         ("not a number", TOPIC, topic, {"retention.ms": "soon"}),
         ("one valid, one invalid", TOPIC, topic, {"retention.ms": "1", "max.message.bytes": "x"}),
+        ("not a codec", TOPIC, topic, {"compression.type": "brotli"}),
+        ("lz4 18", TOPIC, topic, {"compression.lz4.level": "18"}),
+        ("not a policy", TOPIC, topic, {"cleanup.policy": "none"}),
+        (
+            *("compaction lags reversed", TOPIC, topic),
+            {"min.compaction.lag.ms": "9", "max.compaction.lag.ms": "3"},
+        ),
         ("unknown topic", TOPIC, "no-such-topic", {}),
         ("unknown topic and config", TOPIC, "no-such-topic", {"no.such.config": "1"}),
         ("illegal topic", TOPIC, "a b", {"retention.ms": "1"}),

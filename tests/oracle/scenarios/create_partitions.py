@@ -5,7 +5,7 @@ from interfaces.kafka.wire.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from tests.oracle.requests import UNKNOWN_TOPIC
+from tests.oracle.requests import OFFSETS, UNKNOWN_TOPIC
 from tests.oracle.scenario import scenario
 from tests.oracle.scenario_run import ScenarioRun
 
@@ -60,6 +60,11 @@ def refusals(run: ScenarioRun) -> None:
     run.send("an empty list of assignments", request(no_rows, validate_only=True))
     run.send("twice", request(more(name, 4), more(name, 5), validate_only=True))
     run.send("twice and another", request(more(name, 4), more(other.name, 2), more(name, 5)))
+
+
+@scenario("create_partitions")
+def internal_topics(run: ScenarioRun) -> None:
+    run.send("more", request(more(OFFSETS, 2), validate_only=True))
 
 
 @scenario("create_partitions")

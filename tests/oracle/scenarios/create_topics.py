@@ -102,6 +102,9 @@ CONFIGS: dict[str, dict[str, str | None]] = {
     "not a policy": {"cleanup.policy": "keep"},
     "two policies": {"cleanup.policy": "compact,delete"},
     "no policy": {"cleanup.policy": ""},
+    "the policy none": {"cleanup.policy": "none"},
+    "no policy between two": {"cleanup.policy": "compact,,delete"},
+    "retention below one batch": {"retention.bytes": "1", "retention.ms": "0"},
     "not a codec": {"compression.type": "brotli"},
     "not a boolean": {"preallocate": "maybe"},
     "not a timestamp type": {"message.timestamp.type": "Whenever"},
@@ -124,6 +127,83 @@ CONFIGS: dict[str, dict[str, str | None]] = {
     "a broker config": {"log.retention.ms": "1000"},
     "a config of older versions": {"message.format.version": "3.0"},
 }
+
+BELOW = {
+    "compression.gzip.level": "-2",
+    "compression.lz4.level": "0",
+    "compression.zstd.level": "-131073",
+    "delete.retention.ms": "-1",
+    "file.delete.delay.ms": "-1",
+    "flush.messages": "0",
+    "flush.ms": "-1",
+    "index.interval.bytes": "-1",
+    "local.retention.bytes": "-3",
+    "local.retention.ms": "-3",
+    "max.compaction.lag.ms": "0",
+    "message.timestamp.after.max.ms": "-1",
+    "message.timestamp.before.max.ms": "-1",
+    "min.cleanable.dirty.ratio": "-0.1",
+    "min.compaction.lag.ms": "-1",
+    "retention.bytes": "-2",
+    "segment.bytes": "1048575",
+    "segment.index.bytes": "3",
+    "segment.jitter.ms": "-1",
+    "segment.ms": "0",
+    "unclean.leader.election.enable": "yes",
+}
+LOWEST = {
+    "compression.gzip.level": "1",
+    "compression.lz4.level": "1",
+    "compression.zstd.level": "-131072",
+    "delete.retention.ms": "0",
+    "file.delete.delay.ms": "0",
+    "flush.messages": "1",
+    "flush.ms": "0",
+    "index.interval.bytes": "0",
+    "local.retention.bytes": "-2",
+    "local.retention.ms": "-2",
+    "max.compaction.lag.ms": "1",
+    "max.message.bytes": "0",
+    "message.timestamp.after.max.ms": "0",
+    "message.timestamp.before.max.ms": "0",
+    "min.cleanable.dirty.ratio": "0",
+    "min.compaction.lag.ms": "0",
+    "min.insync.replicas": "1",
+    "retention.bytes": "-1",
+    "retention.ms": "-1",
+    "segment.bytes": "1048576",
+    "segment.index.bytes": "4",
+    "segment.jitter.ms": "0",
+    "segment.ms": "1",
+}
+HIGHEST = {
+    "compression.gzip.level": "9",
+    "compression.lz4.level": "17",
+    "compression.zstd.level": "22",
+    "max.message.bytes": str(2**31 - 1),
+    "min.cleanable.dirty.ratio": "1",
+    "retention.ms": str(2**63 - 1),
+    "segment.bytes": str(2**31 - 1),
+}
+ABOVE = {
+    "compression.gzip.level": "10",
+    "compression.lz4.level": "18",
+    "compression.zstd.level": "23",
+    "max.message.bytes": str(2**31),
+    "min.cleanable.dirty.ratio": "1.01",
+    "retention.ms": str(2**63),
+    "segment.bytes": str(2**31),
+}
+
+
+@scenario("create_topics", first=7)
+def bounds_of_configs(run: ScenarioRun) -> None:
+    for word, cases in (("below", BELOW), ("above", ABOVE)):
+        for name, text in cases.items():
+            refused = topic("x", configs={name: text})
+            run.send(f"{name} {word}", request(refused, validate_only=True))
+    for word, accepted in (("lowest", dict(LOWEST)), ("highest", dict(HIGHEST))):
+        run.send(word, request(topic("x", configs={**accepted}), validate_only=True))
 
 
 @scenario("create_topics")

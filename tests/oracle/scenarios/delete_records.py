@@ -6,7 +6,7 @@ from interfaces.kafka.wire.messages.delete_records import (
     DeleteRecordsTopic,
 )
 from tests.fakes.batches import GZIP, TIMESTAMP, Record, record_batch
-from tests.oracle.requests import UNKNOWN_TOPIC, fetch, list_offsets, produce, store
+from tests.oracle.requests import OFFSETS, UNKNOWN_TOPIC, fetch, list_offsets, produce, store
 from tests.oracle.scenario import scenario
 from tests.oracle.scenario_run import ScenarioRun, Topic
 
@@ -115,6 +115,13 @@ def unknown_topics_and_partitions(run: ScenarioRun) -> None:
     run.send("a topic without a name", delete("", (0, 0)))
     run.send("no partitions", delete(topic.name))
     run.send("no topics", DeleteRecordsRequest(topics=[], timeout_ms=10_000))
+
+
+@scenario("delete_records")
+def internal_topics(run: ScenarioRun) -> None:
+    for offset in (ALL, 0, 1 << 40):
+        run.send(f"up to {offset}", delete(OFFSETS, (0, offset)))
+    run.send("an unknown partition", delete(OFFSETS, (7, ALL)))
 
 
 @scenario("delete_records")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from tests.fakes.config_requests import BROKER, GROUP, LOGGER, METRICS, TOPIC, described
 from tests.oracle.configs import reset_config, set_config
+from tests.oracle.requests import OFFSETS
 from tests.oracle.scenario import scenario
 from tests.oracle.scenario_run import ScenarioRun
 
@@ -48,6 +49,11 @@ def topics(run: ScenarioRun) -> None:
     run.send("an unknown name only", described((TOPIC, own.name), keys=["no.such.config"]))
     twice = [(TOPIC, own.name), (TOPIC, plain.name), (TOPIC, own.name)]
     run.send("one twice", described(*twice, keys=["retention.ms"]))
+
+
+@scenario("describe_configs")
+def internal_topics(run: ScenarioRun) -> None:
+    run.send("all", described((TOPIC, OFFSETS)))
 
 
 @scenario("describe_configs")

@@ -15,6 +15,7 @@ from tests.fakes.config_requests import (
     described,
 )
 from tests.oracle.configs import DESCRIBE, reset_config, wait_for_config
+from tests.oracle.requests import OFFSETS
 from tests.oracle.scenario import scenario
 from tests.oracle.scenario_run import ScenarioRun
 
@@ -39,6 +40,12 @@ def values_of_topics(run: ScenarioRun) -> None:
     run.send("nothing", changed((TOPIC, topic.name, [])))
     run.send("described again", then, DESCRIBE)
     run.send("no resources", changed())
+
+
+@scenario("incremental_alter_configs")
+def internal_topics(run: ScenarioRun) -> None:
+    operations: list[Operation] = [(POLICY, SET, "delete"), ("segment.bytes", SET, "2000000")]
+    run.send("validate only", changed((TOPIC, OFFSETS, operations), only=True))
 
 
 @scenario("incremental_alter_configs")
@@ -77,6 +84,8 @@ REFUSED: dict[str, list[Operation]] = {
     "not a number": [("retention.ms", SET, "soon")],
     "too small": [("max.message.bytes", SET, "-1")],
     "not a policy": [(POLICY, SET, "keep")],
+    "not a codec": [("compression.type", SET, "brotli")],
+    "gzip 0": [("compression.gzip.level", SET, "0")],
     "appended to a number": [("retention.ms", APPEND, "1")],
     "subtracted from a number": [("retention.ms", SUBTRACT, "1")],
     "one valid, one invalid": [("retention.ms", SET, "1"), ("max.message.bytes", SET, "x")],
@@ -141,6 +150,19 @@ BROKER_CASES: dict[str, list[Operation]] = {
     "not a number": [("log.retention.ms", SET, "soon")],
     "too small": [("message.max.bytes", SET, "-1")],
     "not a policy": [("log.cleanup.policy", SET, "keep")],
+    "not a codec": [("compression.type", SET, "brotli")],
+    "gzip 0": [("compression.gzip.level", SET, "0")],
+    "lz4 18": [("compression.lz4.level", SET, "18")],
+    "zstd 23": [("compression.zstd.level", SET, "23")],
+    "a segment too small": [("log.segment.bytes", SET, "1048575")],
+    "no policy": [("log.cleanup.policy", SET, "")],
+    "more replicas than brokers": [("min.insync.replicas", SET, "2")],
+    "none in sync": [("min.insync.replicas", SET, "0")],
+    "in sync, deleted": [("min.insync.replicas", DELETE, None)],
+    "compaction lags reversed": [
+        ("log.cleaner.min.compaction.lag.ms", SET, "9"),
+        ("log.cleaner.max.compaction.lag.ms", SET, "3"),
+    ],
     "appended to a number": [("log.retention.ms", APPEND, "1")],
     "subtracted from a number": [("log.retention.ms", SUBTRACT, "1")],
     "null": [("log.retention.ms", SET, None)],

@@ -8,6 +8,8 @@ from interfaces.kafka.wire.messages.init_producer_id import (
 )
 from interfaces.kafka.wire.messages.produce import ProduceRequest
 from tests.fakes.batches import GZIP, LZ4, SNAPPY, TIMESTAMP, ZSTD, Record, record_batch
+from tests.fakes.config_requests import TOPIC
+from tests.oracle.configs import set_config
 from tests.oracle.requests import OFFSETS, SHARES, UNKNOWN_ID, UNKNOWN_TOPIC, fetch, produce
 from tests.oracle.scenario import scenario
 from tests.oracle.scenario_run import SHORT_PATIENCE_S, ScenarioRun, Topic
@@ -166,6 +168,11 @@ def sizes(run: ScenarioRun) -> None:
     run.send("one byte more", produce(topic, over))
     run.send("far more", produce(topic, record_batch(["x" * 5000])))
     run.send("small when compressed", produce(topic, record_batch(["x" * 5000], codec=GZIP)))
+    segment = 1 << 20
+    topic = run.topic("b", max_message_bytes=str(2 * segment), segment_bytes=str(segment))
+    beside = len(record_batch(["x" * 900_000])) - 900_000
+    for step, size in (("as large as a segment", segment), ("larger than a segment", segment + 1)):
+        run.send(step, produce(topic, record_batch(["x" * (size - beside)])))
 
 
 @scenario("produce")
@@ -176,6 +183,11 @@ def timestamps_out_of_range(run: ScenarioRun) -> None:
     run.send("two of four", produce(topic, record_batch(records)))
     strict = run.topic("b", message_timestamp_before_max_ms="1000")
     run.send("long ago", produce(strict, record_batch(["x", "y"])))
+    now = run.topic("c", message_timestamp_before_max_ms="0", message_timestamp_after_max_ms="0")
+    run.send("no time is allowed", produce(now, record_batch(["x"])))
+    run.send("no timestamp", produce(now, record_batch(["x"], timestamp=-1)))
+    past = run.topic("d", message_timestamp_after_max_ms="0")
+    run.send("the past", produce(past, record_batch(["x"])))
 
 
 @scenario("produce")
@@ -187,6 +199,34 @@ def a_compacted_topic(run: ScenarioRun) -> None:
     run.send("one key of three", produce(topic, mixed))
     run.send("an empty key", produce(topic, record_batch([("", "v", [], TIMESTAMP)])))
     run.send("compressed", produce(topic, record_batch(["x"], codec=GZIP)))
+
+
+@scenario("produce", first=13)
+def configs_altered_between_two_requests(run: ScenarioRun) -> None:
+    topic = run.topic("a", segment_ms=str(2**63 - 1), retention_ms="-1")
+    batch = record_batch([("k", "v" * 100, [], TIMESTAMP), "no key"], codec=GZIP)
+    run.send("before", produce(topic, batch))
+    for name, text in (
+        ("compression.type", "uncompressed"),
+        ("message.timestamp.type", "LogAppendTime"),
+        ("message.timestamp.type", "CreateTime"),
+        ("message.timestamp.before.max.ms", "1000"),
+        ("message.timestamp.before.max.ms", str(2**63 - 1)),
+        ("max.message.bytes", "70"),
+        ("max.message.bytes", "1000"),
+        ("cleanup.policy", "compact"),
+    ):
+        set_config(run, TOPIC, topic.name, name, text)
+        run.send(f"{name}={text}", produce(topic, batch))
+    look(run, "stored", topic)
+
+
+@scenario("produce")
+def more_in_sync_replicas_than_brokers(run: ScenarioRun) -> None:
+    topic = run.topic("a", min_insync_replicas="2")
+    for acks in (-1, 1, 0):
+        run.send(f"acks {acks}", produce(topic, record_batch(["x"]), acks=acks))
+    look(run, "stored", topic)
 
 
 @scenario("produce")

@@ -316,7 +316,7 @@ class Consumer(Client):
         topic, index = key
         starts = self.world.model.starts
         if starts.is_deleted(topic, index, position, call.responded):
-            if starts.expired:
+            if starts.times_expired:
                 self.world.count(Situation.FETCHED_EXPIRED)
             self._to_reset.add(key)
             return

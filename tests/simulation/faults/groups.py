@@ -12,6 +12,7 @@ from application.groups.deadlines import Deadlines
 from application.groups.decisions import Decisions
 from application.groups.delete import DeleteGroupsService
 from application.groups.offsets import Offsets
+from application.groups.offsets_topic import OffsetsTopic
 from application.groups.registry import Groups
 from application.ports.pending import resolved
 from domain.errors import BrokerError
@@ -178,6 +179,15 @@ def revocation_is_not_requested(patch: Patch) -> None:
     patch.setattr("application.groups.consumer_protocol.beat", silent)
 
 
+def deleted_offset_has_no_tombstone(patch: Patch) -> None:
+    append = OffsetsTopic.append_offsets
+    patch.setattr(
+        OffsetsTopic,
+        "append_offsets",
+        lambda self, writes: append(self, [one for one in writes if one[3] is not None]),
+    )
+
+
 GROUPS: list[Callable[[Patch], None]] = [
     offset_is_acknowledged_before_its_commit,
     offset_is_visible_before_its_commit,
@@ -185,6 +195,7 @@ GROUPS: list[Callable[[Patch], None]] = [
     offsets_of_a_deleted_group_come_back,
     offsets_of_a_topic_outlive_it,
     offsets_of_a_live_group_expire,
+    deleted_offset_has_no_tombstone,
     generation_is_not_persisted,
     epoch_is_not_persisted,
     join_response_before_its_commit,

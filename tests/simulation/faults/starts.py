@@ -16,7 +16,7 @@ from application.ports.pending import Pending, resolved
 from domain.messages.batch import RecordBatch
 from domain.partitions.log_end import LogEnd
 from domain.partitions.partition import Partition
-from domain.partitions.retention import Oldest, Retention
+from domain.partitions.retention import Oldest, Retention, front_of
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 
 Patch = pytest.MonkeyPatch
@@ -141,7 +141,7 @@ def retention_does_not_see_deleted_records(patch: Patch) -> None:
     def stubborn(self: RetentionService, topic: Any, index: int, known: Oldest | None) -> Any:
         partition = self._catalog.loaded_partition(topic, index)
         if known is not None and partition is not None:
-            known = known._replace(start_offset=partition.end.start_offset)
+            known = known._replace(front=front_of(partition))
         return look(self, topic, index, known)
 
     patch.setattr(RetentionService, "_look", stubborn)

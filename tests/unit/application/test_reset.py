@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from domain.errors import CoordinatorLoadInProgress, StorageFailed
-from domain.topics.topic import Topic
+from domain.groups.classic.group import ClassicGroup
+from domain.topics.topic import OFFSETS_TOPIC, Topic
 from interfaces.kafka.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
@@ -14,6 +15,7 @@ from tests.fakes.classic_requests import heartbeat_request
 from tests.fakes.client import FakeKafka
 from tests.fakes.config_requests import BROKER, GROUP, SET, change
 from tests.fakes.groups import persist_offsets
+from tests.fakes.offsets_topic import Committed, Generation, records_of
 from tests.fakes.requests import produce
 from tests.fakes.results import error_codes, results_of
 from tests.fakes.structs import build
@@ -135,3 +137,16 @@ def test_a_broker_that_loads_its_offsets_refuses(kafka: FakeKafka) -> None:
     kafka.broker.groups.offsets.loaded = False
     with pytest.raises(CoordinatorLoadInProgress):
         kafka.broker.reset.reset()
+
+
+def test_the_topic_of_committed_offsets_stays() -> None:
+    fake = FakeBroker(offsets_topic="on", offsets_topic_num_partitions="1")
+    fake.broker.start_upkeep()
+    fake.topic("t")
+    fake.scheduler.advance(100)
+    fake.broker.groups.registry.put(ClassicGroup("g"))
+    persist_offsets(fake, "g", "t", 0)
+    fake.run()
+    reset(fake)
+    assert [topic.name for topic in fake.broker.catalog] == [OFFSETS_TOPIC]
+    assert {Committed("g", "t", 0, None), Generation("g", None)} <= set(records_of(fake))

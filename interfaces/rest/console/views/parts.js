@@ -37,7 +37,7 @@ export function configValue(name, value) {
 }
 
 export function effectBadge({ effect }) {
-  return effect !== 'yes' && badge(effect === 'in part' ? 'effect in part' : 'no effect', 'warn')
+  return effect !== 'yes' && badge('no effect', 'warn')
 }
 
 /** A config or setting with its documentation. Badges mark one that is set, and one without effect. */

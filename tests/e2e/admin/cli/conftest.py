@@ -16,7 +16,7 @@ from unittest.mock import patch
 import pytest
 
 from interfaces.main.__main__ import main
-from tests.e2e.broker_process import BrokerProcess, command, environment
+from tests.e2e.broker_process import NOTHING_EXPIRES, BrokerProcess, command, environment
 from tests.e2e.conftest import unused_topic_name
 from tests.e2e.raw_client import batch
 
@@ -95,7 +95,7 @@ def _written(file: io.TextIOWrapper) -> bytes:
 
 @pytest.fixture(scope="session")
 def cli_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
-    with BrokerProcess(tmp_path_factory.mktemp("cli-broker"), "memory") as broker:
+    with BrokerProcess(tmp_path_factory.mktemp("cli-broker"), "memory", NOTHING_EXPIRES) as broker:
         yield broker
 
 

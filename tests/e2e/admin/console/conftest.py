@@ -22,7 +22,7 @@ from playwright.sync_api import (
 )
 
 from tests.e2e.admin.console import sample
-from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.broker_process import NOTHING_EXPIRES, BrokerProcess
 
 PATIENCE_MS = 20_000
 ADMIN = ("--admin", "127.0.0.1:0")
@@ -52,7 +52,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
     """The broker of a shop. Tests change only topics and groups that they create."""
-    arguments = [*ADMIN, "--set", f"broker.rack={MARKUP}"]
+    arguments = [*ADMIN, *NOTHING_EXPIRES, "--set", f"broker.rack={MARKUP}"]
     with BrokerProcess(tmp_path_factory.mktemp("console"), "memory", arguments) as broker:
         sample.fill(broker.bootstrap)
         yield broker

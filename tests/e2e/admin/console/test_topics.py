@@ -67,8 +67,8 @@ def test_a_topic_is_created_with_configs(console: Console) -> None:
     page.get_by_label("Partitions").fill("4")
     page.get_by_label("Search configs").fill("no config has this name")
     expect(page.locator(".config:visible")).to_have_count(4)  # none of the others
-    compression = page.locator(".config", has=page.get_by_label("compression.type", exact=True))
-    expect(compression).to_contain_text("no effect")
+    preallocate = page.locator(".config", has=page.get_by_label("preallocate", exact=True))
+    expect(preallocate).to_contain_text("no effect")
     config = page.locator(".config", has=page.get_by_label("max.message.bytes", exact=True))
     expect(config).to_contain_text("1048588 1.0 MiB")
     config.get_by_role("textbox").fill("many")
@@ -109,6 +109,7 @@ def test_a_topic_has_consumers_and_partitions_and_more_are_added(console: Consol
     page = console.open("#/topics/orders/partitions", "orders")
     head = page.locator(".head")
     expect(head).to_contain_text(re.compile(r"6 partitions · 600 records · \d+ KiB"))
+    expect(head).to_contain_text(re.compile(r"oldest \d+ d.* · deletion is due"))
     expect(head).to_contain_text(re.compile("read by billing.*shipping"))
     expect(head.get_by_role("link", name="billing")).to_have_attribute("href", "#/groups/billing")
     rows = page.locator("tr[data-row]")

@@ -11,13 +11,14 @@ from domain.configs.broker import BrokerConfig
 from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
 from domain.configs.settings.definition import Effect
 from domain.errors import InvalidRecord, InvalidTimestamp, MessageTooLarge
+from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Appended
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
 from infrastructure.storage.repositories.config_repository import StoredConfigRepository
 from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterRequest
 from interfaces.kafka.wire.messages.find_coordinator import FindCoordinatorRequest
-from tests.fakes.batches import record_batch
+from tests.fakes.batches import GZIP, LZ4, ZSTD, record_batch
 from tests.fakes.broker import FakeBroker
 from tests.fakes.client import FakeKafka
 from tests.fakes.config_requests import BROKER, SET, change
@@ -31,6 +32,10 @@ TESTED = {
     "advertised.listeners",
     "message.max.bytes",
     "log.cleanup.policy",
+    "compression.type",
+    "compression.gzip.level",
+    "compression.lz4.level",
+    "compression.zstd.level",
     "log.retention.bytes",
     "log.retention.ms",
     "log.message.timestamp.type",
@@ -70,7 +75,7 @@ def test_every_dynamic_setting_with_an_effect_has_its_test_here() -> None:
     dynamic = {
         name
         for name, row in BrokerConfig.definitions.items()
-        if row.dynamic and row.effect in (Effect.BUILT, Effect.PARTLY)
+        if row.dynamic and row.effect is Effect.BUILT
     }
     assert dynamic == TESTED
 
@@ -87,6 +92,19 @@ def test_a_cleanup_policy_applies_to_the_next_batch(fake: FakeBroker) -> None:
     fake.appended(record_batch(["v"]))
     set_for_all(fake, "log.cleanup.policy", "compact")
     assert isinstance(fake.append(record_batch(["v"])), InvalidRecord)
+
+
+@pytest.mark.parametrize("name, codec", [("gzip", GZIP), ("lz4", LZ4), ("zstd", ZSTD)])
+def test_a_compression_applies_to_the_next_batch(fake: FakeBroker, name: str, codec: int) -> None:
+    batch = record_batch([b"%d" % (n * n) for n in range(500)])
+    sizes = [fake.appended(batch) and len(fake.stored())]
+    set_for_all(fake, "compression.type", name)
+    for level in ("1", "8"):
+        set_for_all(fake, f"compression.{name}.level", level)
+        fake.appended(batch)
+        sizes.append(len(fake.stored()) - sum(sizes))
+    assert sizes == sorted(set(sizes), reverse=True)
+    assert RecordBatch(memoryview(fake.stored()[sizes[0] :])).codec == codec
 
 
 @pytest.mark.parametrize("name", ["log.retention.ms", "log.retention.bytes"])

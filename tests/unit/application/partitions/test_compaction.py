@@ -8,7 +8,7 @@ import pytest
 
 from application.background.runner import PAUSE_MS, RETRY_MS
 from application.background.worker import WorkerPart
-from application.partitions import compaction
+from application.partitions import log_cleaner
 from application.partitions.cleaning import (
     CleaningEnd,
     CleaningJob,
@@ -37,6 +37,13 @@ def compacting(settings: dict[str, str] | None = None, **configs: str) -> FakeBr
     fake.topic("t", **{"cleanup_policy": "compact", "segment_ms": "1", **configs})
     fake.broker.start_upkeep()
     return fake
+
+
+def cleaner_of(fake: FakeBroker) -> log_cleaner.LogCleaner:
+    """Made before the first log is due."""
+    service = fake.broker.compaction
+    service._cleaner = service._make_cleaner()
+    return service._cleaner
 
 
 def append(fake: FakeBroker, *keys: str | None, value: Value = "v", name: str = "t") -> None:
@@ -193,9 +200,10 @@ def test_a_full_offset_map_ends_a_pass_and_the_next_one_follows() -> None:
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
     """A pass has replaced some batches, and many more are to be replaced."""
-    monkeypatch.setattr(compaction, "READ_BYTES_HERE", 200)
+    monkeypatch.setattr(log_cleaner, "READ_BYTES_HERE", 200)
     fake = compacting(cleanup_policy="compact,delete")
     append(fake, *"ab" * 20)
+    fake.broker.snapshot_all(lambda failure: None)
     fake.scheduler.advance(BACKOFF_MS - fake.clock.monotonic_ms())
     while len(records(fake)) > 35:
         fake.scheduler.advance(PAUSE_MS)
@@ -205,6 +213,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
 
 def test_a_pass_that_a_restart_cuts_runs_again(begun: FakeBroker) -> None:
     again = begun.restarted()
+    assert again.partition().durable.size_bytes == len(again.stored())
     again.broker.start_upkeep()
     compact(again)
     assert [offset for offset, _ in records(again)] == [37, 38, 39]
@@ -245,10 +254,12 @@ def test_another_policy_ends_the_pass(begun: FakeBroker) -> None:
 def test_after_a_failed_commit_the_pass_runs_again(begun: FakeBroker) -> None:
     count = len(records(begun))
     begun.commit.fail_next()
-    begun.scheduler.advance(RETRY_MS - 1)
-    assert len(records(begun)) == count
+    begun.scheduler.advance(PAUSE_MS)
+    append(begun, "c")  # by a client, which loads the partition again
+    begun.scheduler.advance(RETRY_MS - 20)
+    assert len(records(begun)) == count + 1
     compact(begun)
-    assert [offset for offset, _ in records(begun)] == [37, 38, 39]
+    assert [offset for offset, _ in records(begun)] == [38, 39, 40]
     assert begun.partition().durable.size_bytes == len(begun.stored())
 
 
@@ -309,10 +320,10 @@ class FakeWorker:
         self.is_closed = True
 
 
-def with_worker(worker: FakeWorker, monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
-    monkeypatch.setattr(compaction, "SMALL_LOG_BYTES", 0)
-    fake = compacting()
-    fake.broker.compaction._workers = worker
+def with_worker(worker: FakeWorker, monkeypatch: pytest.MonkeyPatch, **configs: str) -> FakeBroker:
+    monkeypatch.setattr(log_cleaner, "SMALL_LOG_BYTES", 0)
+    fake = compacting(**configs)
+    cleaner_of(fake)._workers = worker
     append(fake, *"abc" * 10)
     return fake
 
@@ -338,10 +349,22 @@ def test_if_the_worker_is_killed_the_pass_runs_again(monkeypatch: pytest.MonkeyP
     assert [offset for offset, _ in records(fake)] == [26, 27, 28, 29]
 
 
+def test_what_a_worker_replaces_may_be_deleted_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = with_worker(FakeWorker(), monkeypatch, cleanup_policy="compact,delete")
+    append(fake, *"adbecfagbhciaj")
+    fake.scheduler.advance(BACKOFF_MS - fake.clock.monotonic_ms())
+    while len(records(fake)) == 44:
+        fake.scheduler.advance(PAUSE_MS)
+    fake.broker.messages.delete_records.delete([RecordsToDelete("t", 0, 42)])
+    fake.scheduler.advance(1000)
+    assert [offset for offset, _ in records(fake)] == [42, 43]
+    assert fake.partition().durable.size_bytes == len(fake.stored())
+
+
 def test_a_small_log_needs_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = FakeWorker()
     fake = with_worker(worker, monkeypatch)
-    monkeypatch.setattr(compaction, "SMALL_LOG_BYTES", 1 << 20)
+    monkeypatch.setattr(log_cleaner, "SMALL_LOG_BYTES", 1 << 20)
     compact(fake)
     assert (len(passes(fake)), worker.jobs) == (1, [])
 

@@ -4,13 +4,13 @@ import pytest
 
 from application.background.runner import RETRY_MS
 from application.partitions.delete_records import RecordsToDelete
-from application.partitions.retention import PARTITIONS_PER_COMMIT
+from application.partitions.retention import HEADERS_PER_STEP, PARTITIONS_PER_COMMIT
 from application.ports.pending import Pending
 from domain.cluster.nodes import Leader
 from domain.errors import StorageFailed
 from domain.partitions.retention import Reason
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, FlakyLogStore
 
 CHECK_MS = 300
 SIZE = len(record_batch(["a"]))
@@ -50,10 +50,29 @@ def test_old_records_are_removed_by_the_next_check() -> None:
     assert starts(fake) == [5]
     fake.scheduler.advance(100)
     assert (fake.stored(), fake.partition().durable.size_bytes) == (b"", 0)
-    assert expired(fake) == [("t", 1, "time", 3 * SIZE), ("t", 1, "time", 2 * SIZE)]
-    assert fake.broker.retention.expired_bytes == {Reason.TIME: 5 * SIZE}
+    assert expired(fake) == [("t", 1, "time", 3), ("t", 1, "time", 2)]
+    assert fake.broker.retention.expired_records == {Reason.TIME: 5}
     append(fake)
     assert fake.partition().high_watermark == 6
+
+
+def test_the_timestamp_index_skips_expired_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("domain.partitions.partition.INDEX_INTERVAL_BYTES", 10 * SIZE)
+    fake = retaining(retention_ms="1000")
+    append(fake, 3000)
+    fake.scheduler.advance(500)
+    append(fake, 10)
+    fake.scheduler.advance(500)
+    read, limits = FlakyLogStore.headers, []
+
+    def counted(log: FlakyLogStore, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        limits.append(limit)
+        return read(log, partition_id, offset, limit)
+
+    monkeypatch.setattr(FlakyLogStore, "headers", counted)
+    fake.scheduler.advance(CHECK_MS)
+    assert starts(fake) == [3000]
+    assert limits == [1, HEADERS_PER_STEP]
 
 
 def test_the_size_of_a_partition_stays_at_retention_bytes_or_above() -> None:
@@ -66,7 +85,7 @@ def test_the_size_of_a_partition_stays_at_retention_bytes_or_above() -> None:
     assert starts(fake) == [499]
     fake.scheduler.advance(CHECK_MS)
     assert fake.partition().durable.size_bytes == 3 * SIZE
-    assert expired(fake) == [("t", 1, "size", 499 * SIZE)]
+    assert expired(fake) == [("t", 1, "size", 499)]
 
 
 @pytest.mark.parametrize(
@@ -83,6 +102,13 @@ def test_without_a_limit_or_the_policy_delete_nothing_is_removed(configs: dict[s
     fake.run()
     fake.scheduler.advance(3 * CHECK_MS)
     assert (starts(fake), fake.partition().high_watermark) == ([0], 1)
+
+
+def test_both_policies_together_remove_old_records() -> None:
+    fake = retaining(retention_ms="1000", cleanup_policy="compact,delete")
+    fake.append(record_batch([(b"k", b"v", [], fake.clock.now_ms())]))
+    fake.scheduler.advance(1000 + 2 * CHECK_MS)
+    assert starts(fake) == [1]
 
 
 def test_an_altered_config_takes_effect_with_the_next_check() -> None:
@@ -110,7 +136,7 @@ def test_log_starts_of_many_partitions_move_in_one_commit() -> None:
     fake.scheduler.advance(2 * CHECK_MS)
     assert set(starts(fake)) == {1}
     assert fake.commit.count == before + 2
-    assert expired(fake) == [("t", 101, "time", 101 * SIZE)]
+    assert expired(fake) == [("t", 101, "time", 101)]
 
 
 def test_a_partition_that_is_not_loaded_stays_so_while_its_oldest_batch_stays() -> None:

@@ -46,6 +46,15 @@ def test_an_internal_topic_is_deleted_only_if_an_earlier_release_created_it(
     assert find(name, NO_TOPIC_ID) is created
 
 
+def test_a_topic_that_the_broker_writes_is_not_deleted() -> None:
+    fake = FakeBroker(offsets_topic="on")
+    written = Topic("__consumer_offsets", b"\7" * 16, (77,), {})
+    fake.broker.catalog.put(written)
+    find = fake.broker.topics.delete_topics.find
+    for named in ((written.name, NO_TOPIC_ID), (None, written.topic_id)):
+        assert isinstance(find(*named), InvalidTopic)
+
+
 def test_a_topic_is_deleted_with_the_commit(fake: FakeBroker) -> None:
     topic, other = fake.topic("t", 2), fake.topic("u")
     fake.commit.hold()

@@ -83,7 +83,5 @@ def test_a_group_config_has_its_own_name_for_the_default() -> None:
 def test_the_documentation_of_a_setting_without_effect_names_that() -> None:
     definitions = BrokerConfig.definitions
     assert "no effect" not in definitions["message.max.bytes"].documentation
-    compression = definitions["compression.type"].documentation
-    assert compression.endswith("(Not built yet, no effect in Ottla.)")
     preallocate = definitions["log.preallocate"].documentation
-    assert preallocate.endswith("(Accepted, no effect in Ottla.)")
+    assert preallocate.endswith("(No effect in Ottla: there are no segment files.)")

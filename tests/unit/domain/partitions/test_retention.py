@@ -29,13 +29,14 @@ def look(
     retention_ms: int = NEVER,
     retention_bytes: int = NEVER,
     start_offset: int = 0,
+    expired_to: int = 0,
 ) -> tuple[Expired | None, int]:
     """What expires, and how many headers it takes to know."""
     config = TopicConfig(retention_ms=retention_ms, retention_bytes=retention_bytes)
     partition = Partition(1, "t", 0, config)
     partition.end.start_offset = start_offset
     partition.end.size_bytes = SIZE * len(batches)
-    retention = Retention(partition, NOW)
+    retention = Retention(partition, NOW, expired_to)
     for number, batch in enumerate(batches, 1):
         if not retention.add(batch):
             return retention.expired, number
@@ -54,7 +55,7 @@ def look(
 )
 def test_the_batches_before_the_first_newer_one_expire(ages: list[int], offset: int | None) -> None:
     expired, _ = look(log(*(NOW - age for age in ages)), retention_ms=10)
-    assert expired == (offset and Expired(offset, offset * SIZE, TIME))
+    assert expired == (offset and Expired(offset, TIME))
 
 
 @pytest.mark.parametrize(
@@ -88,20 +89,27 @@ def test_a_batch_without_a_timestamp_expires_with_a_later_one(
 )
 def test_at_least_retention_bytes_remain(retained: int, offset: int | None) -> None:
     expired, _ = look(log(*[NOW] * 4), retention_bytes=retained)
-    assert expired == (offset and Expired(offset, offset * SIZE, BY_SIZE))
+    assert expired == (offset and Expired(offset, BY_SIZE))
 
 
 def test_the_rule_that_removes_more_decides() -> None:
     batches = log(1, 1, NOW, NOW)
-    assert look(batches, 10, 3 * SIZE)[0] == Expired(2, 2 * SIZE, TIME)
-    assert look(batches, 10, SIZE)[0] == Expired(3, 3 * SIZE, BY_SIZE)
+    assert look(batches, 10, 3 * SIZE)[0] == Expired(2, TIME)
+    assert look(batches, 10, SIZE)[0] == Expired(3, BY_SIZE)
+
+
+def test_the_index_of_timestamps_skips_batches() -> None:
+    batches = log(1, 1, 1, NOW)
+    assert look(batches[2:], 10, expired_to=2) == (Expired(3, TIME), 2)
+    assert look(batches[3:], 10, expired_to=3) == (Expired(3, TIME), 1)
+    assert look(batches[3:], 10, expired_to=3, start_offset=3) == (None, 1)
 
 
 def test_deleted_batches_that_are_still_stored_count_as_removed() -> None:
     batches = log(1, 1, 1, NOW)
     assert look(batches, retention_bytes=2 * SIZE, start_offset=2)[0] is None
-    assert look(batches, 10, start_offset=2)[0] == Expired(3, SIZE, TIME)
-    assert look(log(2 * NOW, 1, NOW), 10, start_offset=1)[0] == Expired(2, SIZE, TIME)
+    assert look(batches, 10, start_offset=2)[0] == Expired(3, TIME)
+    assert look(log(2 * NOW, 1, NOW), 10, start_offset=1)[0] == Expired(2, TIME)
     assert look(batches, retention_bytes=3 * SIZE, start_offset=3) == (None, 4)
 
 
@@ -134,5 +142,5 @@ def test_the_oldest_batch_says_whether_the_log_must_be_read(
     retention_ms: int, retention_bytes: int, log_bytes: int | None, expires: bool
 ) -> None:
     config = TopicConfig(retention_ms=retention_ms, retention_bytes=retention_bytes)
-    oldest = Oldest(0, NOW - 10, 100)
+    oldest = Oldest(None, NOW - 10, 100)
     assert oldest.may_expire(config, NOW, log_bytes) is expires

@@ -49,6 +49,25 @@ def test_data_survives_every_codec(codec: int, data: bytes) -> None:
     assert compression.decompress(codec, compression.compress(codec, data), 5000) == data
 
 
+@pytest.mark.parametrize(
+    "codec, levels", [(GZIP, (1, 6, 9)), (LZ4, (1, 3, 10)), (ZSTD, (-131072, 1, 22))]
+)
+def test_a_higher_level_compresses_more(codec: int, levels: tuple[int, ...]) -> None:
+    packed = [compression.compress(codec, PLAIN, level) for level in levels]
+    assert [len(one) for one in packed] == sorted({len(one) for one in packed}, reverse=True)
+    assert {compression.decompress(codec, one, LIMIT) for one in packed} == {PLAIN}
+
+
+@pytest.mark.parametrize("codec, level", [(GZIP, -1), (LZ4, 9), (ZSTD, 3)])
+def test_the_default_level_is_that_of_kafka(codec: int, level: int) -> None:
+    assert compression.compress(codec, PLAIN) == compression.compress(codec, PLAIN, level)
+
+
+def test_the_default_level_of_lz4_is_the_fast_compressor() -> None:
+    """As in Kafka, where 9 is the default of KIP-390 and all other levels are HC."""
+    assert compression.compress(LZ4, PLAIN, 9) == compression.compress(LZ4, PLAIN, 1)
+
+
 @pytest.mark.parametrize("codec", CODECS)
 def test_the_limit_is_exact(codec: int) -> None:
     for data in (PLAIN, os.urandom(300_000)):

@@ -43,13 +43,17 @@ def test_an_invalid_value_names_setting_value_and_origin() -> None:
     )
 
 
-def test_one_warning_names_unknown_settings_and_those_without_effect() -> None:
+def test_warnings_name_settings_without_effect_with_the_reason_and_unknown_ones() -> None:
     settings = load(env={"KAFKA_PROCESS_ROLES": "broker", "OTTLA_X": "2"})
-    assert settings.warnings == ["settings with no effect here: process.roles, x"]
+    assert settings.warnings == [
+        "settings with no effect here: process.roles (there is one node)",
+        "unknown settings: x",
+    ]
     changed = {"log.preallocate": "true", "log.index.interval.bytes": "5"}
     defaults = {"log.segment.bytes": "1073741824", "log.retention.ms": "-1"}
     assert load(changed | defaults).warnings == [
-        "settings with no effect here: log.index.interval.bytes, log.preallocate"
+        "settings with no effect here: log.index.interval.bytes, log.preallocate (there are no "
+        "segment files)"
     ]
 
 
@@ -57,12 +61,18 @@ def test_one_warning_names_unknown_settings_and_those_without_effect() -> None:
 def test_a_misspelt_setting_gets_a_suggestion(name: str, tmp_path: Path) -> None:
     file = tmp_path / name
     file.write_text('num.partition="3"')
-    warning = "settings with no effect here: num.partition (did you mean num.partitions?)"
+    warning = "unknown settings: num.partition (did you mean num.partitions?)"
     assert load(file=file).warnings == [warning]
     assert load(env={"OTTLA_NUM_PARTITION": "3"}).warnings == [warning]
     assert load(env={"KAFKA_NUM_PARTITION": "3"}).warnings == [warning]
     assert load(env={"KAFKA_NUM_PARTITIONEN": "3"}).warnings == [
-        "settings with no effect here: num.partitionen"
+        "unknown settings: num.partitionen"
+    ]
+
+
+def test_a_setting_of_kafka_on_the_command_line_has_a_warning() -> None:
+    assert load({"num.io.threads": "8"}).warnings == [
+        "settings with no effect here: num.io.threads (one loop serves all requests)"
     ]
 
 
@@ -104,8 +114,7 @@ def test_kafkas_server_properties_work_unchanged(tmp_path: Path) -> None:
     assert settings.warnings == [
         (
             "settings with no effect here: controller.listener.names, controller.quorum.voters, "
-            "inter.broker.listener.name, offsets.topic.replication.factor, process.roles, "
-            "listener CONTROLLER"
+            "inter.broker.listener.name, process.roles, listener CONTROLLER (there is one node)"
         ),
     ]
 
@@ -159,6 +168,10 @@ def test_several_listeners_are_advertised_by_name() -> None:
             "greater than or equal to group.consumer.min.session.timeout.ms",
         ),
         ({"log.dirs": "/a", "storage": "lmdb:///b"}, "two data folders"),
+        (
+            {"offsets.topic": "on", "offsets": "sqlite://"},
+            r"offsets.topic = on \(.*\) is not allowed with offsets = sqlite:///",
+        ),
     ],
 )
 def test_invalid_settings_are_refused(values: dict[str, str], words: str) -> None:

@@ -82,12 +82,13 @@ def test_a_header_names_configs_without_effect(
     altered = admin.post("/topics/t/configs:alter", {"data": data, "validate_only": True})
     assert (altered.status, altered.headers["warning"]) == (
         204,
-        '299 - "file.delete.delay.ms has no effect in this broker", '
-        '299 - "preallocate has no effect in this broker"',
+        '299 - "file.delete.delay.ms has no effect in this broker: there are no segment files", '
+        '299 - "preallocate has no effect in this broker: there are no segment files"',
     )
     delay = "log.segment.delete.delay.ms"
     put = admin.request("PUT", f"/broker-configs/{delay}", {"value": "5"})
-    assert put.headers["warning"] == f'299 - "{delay} has no effect in this broker"'
+    reason = "no effect in this broker: there are no segment files"
+    assert put.headers["warning"] == f'299 - "{delay} has {reason}"'
     retention = admin.request("PUT", "/topics/t/configs/retention.ms", {"value": "5"})
     assert (retention.status, "warning" in retention.headers) == (204, False)
 

@@ -4,6 +4,7 @@ import pytest
 
 from tests.fakes.admin import FakeAdmin
 from tests.fakes.batches import TIMESTAMP, record_batch
+from tests.fakes.client import FakeKafka
 
 
 def test_a_topic_is_created_listed_and_deleted(admin: FakeAdmin) -> None:
@@ -48,6 +49,18 @@ def test_the_shape_is_confluents(admin: FakeAdmin) -> None:
     }
 
 
+def test_an_internal_topic_is_neither_deleted_nor_truncated() -> None:
+    kafka = FakeKafka(offsets_topic="on", offsets_topic_num_partitions="1")
+    kafka.broker.start_upkeep()
+    kafka.scheduler.advance(100)
+    admin = FakeAdmin(kafka)
+    path = "/topics/__consumer_offsets"
+    assert admin.get(path).json["is_internal"]
+    assert admin.request("DELETE", path).json["error_code"] == 40002
+    [partition] = admin.post(f"{path}:truncate", {}).json["partitions"]
+    assert partition["error_code"] == 40002
+
+
 @pytest.mark.parametrize(
     "configs",
     [
@@ -72,7 +85,7 @@ def test_the_response_has_a_warning_for_each_config_without_effect(
         "partitions": 2,
         "validate_only": validate_only,
     }
-    warnings = ["file.delete.delay.ms has no effect in this broker"]
+    warnings = ["file.delete.delay.ms has no effect in this broker: there are no segment files"]
     assert admin.post("/topics", {"name": "new", **changes}).json["warnings"] == warnings
     admin.fake.topic("t")
     admin.fake.events.lines.clear()

@@ -1,0 +1,191 @@
+"""LogCleaner: one pass of compaction over a log.
+
+A worker process reads the log and computes; here its replacements are staged, one in each commit. A
+small log is compacted here, in slices, and any log if no worker can start.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from application.background.job import COMMIT, SLICE, Job
+from application.background.runner import Runner
+from application.background.worker import RunningWork, WorkerPart
+from application.partitions.cleaning import (
+    CleaningEnd,
+    CleaningJob,
+    CleaningWorkers,
+    Throttle,
+    decode_replacements,
+    make_codecs,
+)
+from application.ports.clock import Clock
+from application.ports.compression import Compression
+from application.ports.log_store import LogStore, NotInMemory
+from application.ports.partition_repository import PartitionRepository
+from application.ports.pending import Pending
+from application.state.catalog import Catalog
+from application.state.commits import Commits
+from domain.compaction.cleaner import Cleaner, CleanerStats, CleaningPlan, Replacement
+from domain.compaction.log_to_clean import LogToClean
+from domain.configs.broker import BrokerConfig
+from domain.errors import BrokerError
+from domain.messages.batch import Checksum, last_offset_of
+from domain.partitions.partition import Partition
+from domain.partitions.producers import ProducerState
+
+#: A smaller log is compacted on the loop: a process would take longer to start.
+SMALL_LOG_BYTES = 1 << 20
+#: Of one read on the loop: a millisecond or two.
+READ_BYTES_HERE = 32 << 10
+MAX_READ_BYTES = 1 << 20
+
+
+class LogCleaner:
+    def __init__(
+        self,
+        log: LogStore,
+        catalog: Catalog,
+        partitions: PartitionRepository,
+        commits: Commits,
+        clock: Clock,
+        background: Runner,
+        config: BrokerConfig,
+        compression: Compression,
+        checksum: Checksum,
+        workers: CleaningWorkers | None,
+    ) -> None:
+        self._log = log
+        self._catalog = catalog
+        self._partitions = partitions
+        self._commits = commits
+        self._clock = clock
+        self._background = background
+        self._config = config
+        self._codecs = make_codecs(compression, checksum)
+        self._workers = workers
+        self._running: RunningWork[CleaningEnd] | None = None
+        background.at_end(self._close)
+
+    def _close(self) -> None:
+        if self._running is not None:
+            self._running.close()
+
+    def clean(self, found: LogToClean) -> Job[CleanerStats | None]:
+        """None if it was cut. Raises StorageFailed."""
+        partition = found.partition
+        job = yield from self._job(found)
+        work = None
+        if self._workers is not None and found.size_bytes > SMALL_LOG_BYTES:
+            work = self._workers.start(job, self._log)
+        if work is None:
+            end = yield from self._clean_here(partition, job)
+        else:
+            end = yield from self._clean_there(partition, work)
+        if end is None or not self._goes_on(partition):
+            return None
+        partition.cleaned_up_to(end.end_offset, end.stats.bytes_written)
+        self._commits.touch(partition)
+        return end.stats if (yield COMMIT) is None else None
+
+    def _job(self, found: LogToClean) -> Job[CleaningJob]:
+        config, partition = self._config, found.partition
+        map_bytes = config.log_cleaner_dedupe_buffer_size * config.log_cleaner_io_buffer_load_factor
+        producers: dict[int, int] = {}
+        for state in self._partitions.producers(partition.partition_id):
+            producers[state.producer_id] = _last_offset_of(state)
+            yield SLICE
+        for state in partition.producers:  # newer than the snapshots
+            producers[state.producer_id] = _last_offset_of(state)
+        end = found.first_uncleanable_offset
+        producers = {one: offset for one, offset in producers.items() if 0 <= offset < end}
+        plan = CleaningPlan(
+            partition.log_start_offset,
+            found.first_dirty_offset,
+            found.first_uncleanable_offset,
+            self._clock.now_ms(),
+            partition.config.delete_retention_ms,
+            producers,
+            int(map_bytes),
+        )
+        return CleaningJob(
+            partition.partition_id,
+            plan,
+            min(config.log_cleaner_io_buffer_size, MAX_READ_BYTES),
+            config.log_cleaner_io_max_bytes_per_second,
+        )
+
+    def _clean_there(
+        self, partition: Partition, work: RunningWork[CleaningEnd]
+    ) -> Job[CleaningEnd | None]:
+        self._running = work
+        try:
+            while True:
+                part: WorkerPart[CleaningEnd] = yield work.next()
+                data, end = part
+                for replacement in decode_replacements(data):
+                    if not (yield from self._replace(partition, replacement)):
+                        return None
+                    yield SLICE
+                if isinstance(end, BrokerError):
+                    raise end
+                if end is not None:
+                    return end
+        finally:
+            self._running = None
+            work.close()
+
+    def _clean_here(self, partition: Partition, job: CleaningJob) -> Job[CleaningEnd | None]:
+        cleaner = Cleaner(job.plan, self._codecs)
+        throttle = Throttle(job.max_bytes_per_second, self._clock.monotonic_ms())
+        while not cleaner.is_done:
+            if not self._goes_on(partition):
+                return None
+            question = job.partition_id, cleaner.position, cleaner.end_offset, READ_BYTES_HERE, True
+            try:
+                data = self._log.read(*question)
+            except NotInMemory as later:
+                yield later.loading
+                continue
+            replacement = cleaner.advance(data)
+            if replacement is not None and not (yield from self._replace(partition, replacement)):
+                return None
+            pause_ms = throttle.pause_ms(cleaner.stats, self._clock.monotonic_ms())
+            yield self._after(pause_ms) if pause_ms else SLICE
+        return CleaningEnd(cleaner.stats, cleaner.end_offset)
+
+    def _after(self, pause_ms: int) -> Pending[None]:
+        pending: Pending[None] = Pending()
+        self._background.after_ms(pause_ms, partial(pending.resolve, None))
+        return pending
+
+    def _goes_on(self, partition: Partition) -> bool:
+        """False if the topic was deleted, has another policy, or another leader, or must be loaded
+        again.
+        """
+        return (
+            self._catalog.holds(partition)
+            and partition.broken is None
+            and partition.config.compacted
+        )
+
+    def _replace(self, partition: Partition, replacement: Replacement) -> Job[bool]:
+        """Stages and commits one replacement, but for what is below the log start by now."""
+        if not self._goes_on(partition):
+            return False
+        first, last, batches, indexed = replacement
+        start = partition.end.start_offset
+        if first < start:
+            first = start
+            batches = [batch for batch in batches if last_offset_of(batch) >= start]
+            indexed = [entry for entry in indexed if entry[1] >= start]
+        if last < first:
+            return True
+        grown = self._log.replace(partition.partition_id, first, last, batches, indexed)
+        partition.compacted(grown)
+        self._commits.touch(partition)
+        return (yield COMMIT) is None
+
+
+def _last_offset_of(state: ProducerState) -> int:
+    return state.batches[-1].last_offset if state.batches else -1

@@ -1,0 +1,109 @@
+"""Broker settings of Kafka that Ottla does not have, by the reason.
+
+Files for Kafka have many of them. They are named in a warning with the reason; other unknown names
+are named in another one, because they may be misspelt.
+"""
+
+from __future__ import annotations
+
+#: Names by reason; a dot at the end stands for all names that begin so.
+ABSENT: dict[str, tuple[str, ...]] = {
+    "there is one node": (
+        "process.roles",
+        "controller.",
+        "early.start.listeners",
+        "inter.broker.",
+        "security.inter.broker.protocol",
+        "broker.heartbeat.interval.ms",
+        "broker.session.timeout.ms",
+        "initial.broker.registration.timeout.ms",
+        "controlled.shutdown.enable",
+        "auto.leader.rebalance.enable",
+        "leader.imbalance.check.interval.seconds",
+        "replica.",
+        "num.replica.fetchers",
+        "replication.quota.",
+        "request.timeout.ms",
+        "socket.connection.setup.timeout.ms",
+        "socket.connection.setup.timeout.max.ms",
+        "metadata.",
+    ),
+    "there is one data folder": (
+        "alter.log.dirs.",
+        "num.replica.alter.log.dirs.threads",
+        "log.dir.failure.timeout.ms",
+    ),
+    "there are no segment files": (
+        "log.flush.offset.checkpoint.interval.ms",
+        "log.flush.start.offset.checkpoint.interval.ms",
+        "num.recovery.threads.per.data.dir",
+    ),
+    "one loop serves all requests": (
+        "num.io.threads",
+        "num.network.threads",
+        "background.threads",
+        "group.coordinator.threads",
+        "queued.max.requests",
+        "delete.records.purgatory.purge.interval.requests",
+        "fetch.purgatory.purge.interval.requests",
+        "producer.purgatory.purge.interval.requests",
+    ),
+    "records of __consumer_offsets are not compressed": ("offsets.topic.compression.codec",),
+    "groups and committed offsets are not read from a topic": (
+        "offsets.load.buffer.size",
+        "offsets.commit.timeout.ms",
+        "group.coordinator.append.linger.ms",
+    ),
+    "the operating system decides": (
+        "socket.receive.buffer.bytes",
+        "socket.send.buffer.bytes",
+        "socket.listen.backlog.size",
+    ),
+    "TLS, SASL and ACLs are not built": (
+        "ssl.",
+        "sasl.",
+        "security.providers",
+        "listener.name.",
+        "authorizer.class.name",
+        "super.users",
+        "allow.everyone.if.no.acl.found",
+        "principal.builder.class",
+        "connections.max.reauth.ms",
+        "connection.failed.authentication.delay.ms",
+        "delegation.token.",
+    ),
+    "transactions are not built": (
+        "transaction.",
+        "transactional.id.expiration.ms",
+        "add.partitions.to.txn.retry.backoff.ms",
+        "add.partitions.to.txn.retry.backoff.max.ms",
+    ),
+    "quotas are not built": (
+        "quota.",
+        "client.quota.callback.class",
+        "max.connection.creation.rate",
+        "max.connections.per.ip.overrides",
+    ),
+    "share groups and streams groups are not built": (
+        "group.share.",
+        "share.",
+        "group.streams.",
+    ),
+    "there is no tiered storage": ("remote.",),
+    "there are no plugins": (
+        "alter.config.policy.class.name",
+        "create.topic.policy.class.name",
+        "config.providers",
+        "metric.reporters",
+        "metrics.",
+        "kafka.metrics.",
+        "telemetry.max.bytes",
+    ),
+}
+
+
+def why_absent(name: str) -> str | None:
+    for reason, names in ABSENT.items():
+        if any(name == one or (one.endswith(".") and name.startswith(one)) for one in names):
+            return reason
+    return None

@@ -1,0 +1,52 @@
+"""Classic groups as records of __consumer_offsets, in the format that Kafka 4.2 writes.
+
+    GroupMetadataKey    2  group
+    GroupMetadataValue  3  protocol type, generation, protocol, leader, time, members
+
+A record without value, a tombstone, deletes the group.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from domain.groups.classic.changes import Image
+from domain.groups.classic.member import MemberImage
+from domain.groups.offsets_topic import Record, string
+
+_KEY_VERSION, _VALUE_VERSION = b"\0\2", b"\0\3"
+_INT32 = Struct(">i")
+_SINCE_AND_MEMBERS, _TIMEOUTS = Struct(">qi"), Struct(">ii")
+
+
+def group_record(group_id: str, image: Image | None) -> Record:
+    """Raises TooLong."""
+    key = _KEY_VERSION + string(group_id)
+    if image is None:
+        return key, None
+    pieces = [
+        _VALUE_VERSION,
+        string(image.protocol_type),
+        _INT32.pack(image.generation_id),
+        string(image.protocol_name),
+        string(image.leader),
+        _SINCE_AND_MEMBERS.pack(image.since_ms, len(image.members)),
+    ]
+    for member in image.members:
+        pieces += _member(member, image.protocol_name)
+    return key, b"".join(pieces)
+
+
+def _member(member: MemberImage, protocol_name: str | None) -> tuple[bytes, ...]:
+    subscription = dict(member.protocols).get(protocol_name or "", b"")
+    return (
+        string(member.member_id),
+        string(member.instance_id),
+        string(member.client_id),
+        string(member.client_host),
+        _TIMEOUTS.pack(member.rebalance_timeout_ms, member.session_timeout_ms),
+        _INT32.pack(len(subscription)),
+        subscription,
+        _INT32.pack(len(member.assignment)),
+        member.assignment,
+    )

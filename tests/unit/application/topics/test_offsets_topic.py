@@ -1,0 +1,123 @@
+"""__consumer_offsets is created, filled and removed after the start."""
+
+from __future__ import annotations
+
+import pytest
+
+from application.state.runtime import ignore
+from application.topics.offsets_topic import RECORDS_PER_COMMIT
+from domain.groups.classic.changes import GroupMetadataChanged, Image
+from domain.topics.topic import OFFSETS_TOPIC
+from tests.fakes.broker import FakeBroker
+from tests.fakes.groups import persist_offsets
+from tests.fakes.offsets_topic import Committed, Generation, records_of
+
+GROUPS = RECORDS_PER_COMMIT + 50
+
+
+def switched(fake: FakeBroker, offsets_topic: str) -> FakeBroker:
+    """The broker after a restart with the setting."""
+    fake.close()
+    again = FakeBroker(fake.store, offsets_topic=offsets_topic, offsets_topic_num_partitions="5")
+    again.broker.start_upkeep()
+    return again
+
+
+@pytest.fixture
+def off() -> FakeBroker:
+    """Many groups with an offset; one has a generation, too."""
+    fake = FakeBroker()
+    fake.topic("t", 2)
+    for number in range(GROUPS):
+        persist_offsets(fake, f"g{number}", "t", 0, offset=number)
+    image = Image(4, "consumer", None, None, 6, (), is_assigned=False)
+    changes = [GroupMetadataChanged("g1", image)]
+    fake.broker.groups.registry.runtime.persist("g1", changes, ignore)
+    fake.run()
+    return fake
+
+
+def expected() -> set[Committed | Generation]:
+    offsets = {Committed(f"g{number}", "t", 0, number) for number in range(GROUPS)}
+    return {*offsets, Generation("g1", 4)}
+
+
+def test_the_topic_has_the_configs_of_kafka() -> None:
+    on = FakeBroker(offsets_topic="on")
+    on.broker.start_upkeep()
+    on.scheduler.advance(100)
+    topic = on.existing(OFFSETS_TOPIC)
+    assert len(topic.partition_ids) == 50
+    assert topic.configs == {
+        "cleanup.policy": "compact",
+        "compression.type": "producer",
+        "segment.bytes": "104857600",
+    }
+
+
+def test_existing_offsets_and_groups_are_appended_once(off: FakeBroker) -> None:
+    on = switched(off, "on")
+    on.scheduler.advance(1000)
+    records = records_of(on)
+    assert (len(records), set(records)) == (GROUPS + 1, expected())
+    again = switched(on, "on")
+    again.scheduler.advance(1000)
+    assert len(records_of(again)) == GROUPS + 1
+
+
+@pytest.mark.parametrize("commits", range(1, 7))
+def test_a_broker_that_dies_while_it_appends_them_begins_again(
+    off: FakeBroker, commits: int
+) -> None:
+    on = switched(off, "on")
+    before = on.commit.count
+    while on.commit.count < before + commits:
+        on.scheduler.advance(1)
+    again = switched(on, "on")
+    again.scheduler.advance(1000)
+    assert set(records_of(again)) == expected()
+    assert len(records_of(again)) == GROUPS + 1
+
+
+def test_failed_commits_are_repeated(off: FakeBroker) -> None:
+    on = switched(off, "on")
+    for _ in range(3):
+        on.commit.fail_next()
+        on.scheduler.advance(2)
+    on.scheduler.advance(60_000)
+    assert set(records_of(on)) == expected()
+
+
+def test_a_commit_that_is_in_flight_meanwhile_is_the_last_record(off: FakeBroker) -> None:
+    on = switched(off, "on")
+    for turn in range(20):
+        persist_offsets(on, "g0", "t", 0, offset=1000 + turn)
+        on.scheduler.advance(1)
+    on.scheduler.advance(1000)
+    of_group = [one for one in records_of(on) if one[:3] == ("g0", "t", 0)]
+    assert of_group[-1] == Committed("g0", "t", 0, 1019)
+
+
+def test_a_start_with_off_that_is_killed_does_not_make_the_topic_stale(off: FakeBroker) -> None:
+    on = switched(off, "on")
+    on.scheduler.advance(1000)
+    without = switched(on, "off")
+    persist_offsets(without, "g0", "t", 0, offset=1000)
+    without.run()
+    again = switched(without, "on")
+    again.scheduler.advance(1000)
+    of_group = [one for one in records_of(again) if one[:3] == ("g0", "t", 0)]
+    assert of_group[-1] == Committed("g0", "t", 0, 1000)
+
+
+def test_the_topic_is_deleted_when_the_setting_is_off(off: FakeBroker) -> None:
+    on = switched(off, "on")
+    on.scheduler.advance(1000)
+    without = switched(on, "off")
+    without.scheduler.advance(60_000)
+    assert without.broker.catalog.topic(OFFSETS_TOPIC) is None
+    assert len(without.broker.dropping) == 0
+    assert len(without.broker.groups.registry) == GROUPS
+    again = switched(without, "on")
+    again.scheduler.advance(1000)
+    assert set(records_of(again)) == expected()
