@@ -13,7 +13,6 @@ it is done, what it has synced is the new recovery point. What survives what: se
 from __future__ import annotations
 
 import errno
-import os
 import threading
 from collections.abc import Callable
 from struct import error as StructError
@@ -23,7 +22,7 @@ import lmdb
 
 from domain.errors import StorageFailed
 from infrastructure.storage.lmdb.entries import AlreadyThere, StagedEntries
-from infrastructure.storage.lmdb.environment import LmdbEnvironment, is_out_of_space
+from infrastructure.storage.lmdb.environment import LmdbEnvironment, identity_of, is_out_of_space
 from infrastructure.storage.lmdb.recovery_point import PinnedRoot, SlotNotWritten
 
 if TYPE_CHECKING:
@@ -175,13 +174,16 @@ class LmdbCommit:
 
     def check_file(self) -> None:
         """Commits to a file without a name succeed, and are lost with the process."""
-        data_file = self._environment.data_file
+        environment = self._environment
         try:
-            os.stat(data_file)
+            if identity_of(environment.data_file) == environment.file_identity:
+                return
+            what = "replaced"
         except (FileNotFoundError, NotADirectoryError):
-            self._pass.lose(f"{data_file} was removed", "is lost; stop the broker")
+            what = "removed"
         except OSError:
-            pass  # it may be there
+            return  # it may be there
+        self._pass.lose(f"{environment.data_file} was {what}", "is lost; stop the broker")
 
     def start_flush(self) -> None:
         """Starts an fsync of all commits, unless there is none or one is running.

@@ -70,7 +70,7 @@ COMPACT_FILE = "compact.mdb"
 
 class LmdbEnvironment:
     __slots__ = (
-        "_lock", "batches", "env", "flush", "folder", "loader", "losses", "map_size_bytes",
+        "_lock", "batches", "env", "file_identity", "flush", "folder", "loader", "losses", "map_size_bytes",
         "power_cut",
         "read_only", "recovery_point", "reserve", "reserved", "rows", "store_id", "timestamps",
     )  # fmt: skip
@@ -135,6 +135,7 @@ class LmdbEnvironment:
             allocate(self.folder / "lock.mdb", 0, _LOCK_BYTES)
         self.env = self._open(self.folder, map_size_bytes)
         try:
+            self.file_identity = identity_of(self.data_file)
             self._identify()
             self._begin_to_keep()
         except BaseException:
@@ -340,6 +341,12 @@ class LmdbEnvironment:
                 self.recovery_point.forget()
         finally:
             self._lock.release()
+
+
+def identity_of(file: Path) -> tuple[int, int]:
+    """Another one for a file of the same name that replaced it."""
+    found = file.stat()
+    return found.st_dev, found.st_ino
 
 
 def is_out_of_space(error: Exception) -> bool:

@@ -59,3 +59,19 @@ def test_without_its_file_a_store_is_read_and_not_written(tmp_path: Path) -> Non
     storage.commit.commit(failures.append)
     assert "data.mdb was removed" in str(failures)
     assert got(storage) == b"value"
+
+
+def test_a_store_is_not_written_when_a_copy_replaced_its_file(tmp_path: Path) -> None:
+    storage = opened(tmp_path / "store", "commit")
+    put(storage, b"value")
+    assert storage.check_file is not None
+
+    shutil.copytree(tmp_path / "store", tmp_path / "copy")
+    shutil.rmtree(tmp_path / "store")
+    (tmp_path / "copy").rename(tmp_path / "store")
+    storage.check_file()
+
+    storage.state.put("table", b"key", b"lost")
+    failures: list[StorageFailed | None] = []
+    storage.commit.commit(failures.append)
+    assert "data.mdb was replaced" in str(failures)
