@@ -1,7 +1,7 @@
 """OffsetsTopic: appends the records of __consumer_offsets, in the commit of the rows they repeat.
 
 The rows remain what the broker reads. So a record that cannot be appended, because a partition is
-unreadable, fails no request: the next start writes the topic anew.
+unreadable or the disk is full, fails no request: the next start writes the topic anew.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from application.ports.offset_repository import OffsetRepository, OffsetRow, Off
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from application.state.runtime import Done
-from domain.errors import BrokerError
+from application.state.storage_health import NO_ROOM
+from domain.errors import BrokerError, StorageFailed
 from domain.groups.classic.changes import GroupMetadataChanged, Image
 from domain.groups.classic.metadata_record import group_record
 from domain.groups.group import GroupChange
@@ -28,7 +29,7 @@ from domain.groups.offsets_topic import Record, TooLong, offset_records, partiti
 from domain.messages.batch import RecordBatch
 from domain.messages.building import build_batch
 from domain.messages.message import Message
-from domain.topics.topic import OFFSETS_TOPIC
+from domain.topics.topic import OFFSETS_TOPIC, Topic
 
 #: A larger commit is several batches.
 BATCH_BYTES = 512 * 1024
@@ -69,11 +70,11 @@ class OffsetsTopic:
             records = encode()
             index = partition_of(group_id, len(topic.partition_ids))
             partition = self._catalog.partition(topic, index)
+            self._check_room(records)
         except TooLong:
             return
         except BrokerError:
-            self.is_damaged = True
-            self._cluster.save_offsets_topic(WrittenTopic(topic.topic_id, complete=False))
+            self._leave_out(topic)
             return
         assert partition is not None, "a group has one of the partitions"
         now_ms = self._clock.now_ms()
@@ -88,6 +89,24 @@ class OffsetsTopic:
                 appended.indexed_timestamp,
             )
         self._commits.touch(partition)
+
+    def _check_room(self, records: list[Record]) -> None:
+        """On a full disk the reserve is for deletions."""
+        health = self._commits.storage_health
+        if health.is_full and not health.admits(
+            sum(len(key) + len(value or b"") for key, value in records)
+        ):
+            raise StorageFailed(NO_ROOM)
+
+    def _leave_out(self, topic: Topic) -> None:
+        if not self.is_damaged:
+            self.is_damaged = True
+            self._cluster.save_offsets_topic(WrittenTopic(topic.topic_id, complete=False))
+            self._commits.when_committed(self._left_out)
+
+    def _left_out(self, failure: StorageFailed | None) -> None:
+        # The rows of a failed commit are lost like their records.
+        self.is_damaged = failure is None
 
 
 def _in_batches(records: Iterable[Record]) -> Iterator[list[Record]]:

@@ -3,9 +3,9 @@
 LMDB writes new pages before it frees old ones, so a deletion needs room, too. A file beside the
 store holds it. The first commit that finds no space fails, and the file's blocks become the end of
 `data.mdb`, before another program takes them. From then on records are refused before they are
-staged: deletions share these blocks with small rows only, and succeed. Records are accepted again
-as soon as the disk has room for a new reserve, or the store has as many free pages: those are the
-reserve then.
+staged, and those of __consumer_offsets are left out: deletions share these blocks with small rows
+only, and succeed. Records are accepted again as soon as the disk has room for a new reserve, or the
+store has as many free pages: those are the reserve then.
 """
 
 from __future__ import annotations

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from application.groups import offsets_topic
+from application.ports.cluster_repository import WrittenTopic
 from application.state.runtime import ignore
 from domain.errors import StorageFailed
 from domain.groups.classic.changes import GroupMetadataChanged, Image
 from domain.groups.classic.member import MemberImage
 from domain.groups.offsets_topic import partition_of
 from domain.topics.topic import OFFSETS_TOPIC
+from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
 from tests.fakes.broker import FakeBroker
 from tests.fakes.groups import committed, persist_offsets, stored_offsets
 from tests.fakes.offsets_topic import Committed, Generation, records_of
@@ -115,6 +117,40 @@ def test_offsets_are_committed_while_the_topic_is_unreadable(fake: FakeBroker) -
     again.broker.start_upkeep()
     again.scheduler.advance(1000)
     assert records_of(again) == [Committed("g", "t", 0, 7)]
+
+
+def test_on_a_full_disk_offsets_are_committed_without_records(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved: list[WrittenTopic | None] = []
+    save_offsets_topic = StoredClusterRepository.save_offsets_topic
+
+    def counted(cluster: StoredClusterRepository, written: WrittenTopic | None) -> None:
+        saved.append(written)
+        save_offsets_topic(cluster, written)
+
+    monkeypatch.setattr(StoredClusterRepository, "save_offsets_topic", counted)
+    fake.reserve.is_released = True
+    fake.commit.fail_next()
+    for partition in range(3):
+        persist_offsets(fake, "g", "t", partition)
+        fake.run()
+    assert (stored_offsets(fake), records_of(fake)) == (2, [])
+    assert len(saved) == 2  # in the commit that failed, and in the next one
+
+    fake.reserve.is_released = False
+    again = fake.restarted()
+    again.broker.start_upkeep()
+    again.scheduler.advance(1000)
+    assert records_of(again) == [Committed("g", "t", 1, 7), Committed("g", "t", 2, 7)]
+
+
+def test_records_are_appended_again_when_the_disk_has_room(fake: FakeBroker) -> None:
+    fake.reserve.is_released = True
+    fake.reserve.room_bytes = 1000
+    persist_offsets(fake, "g", "t", 0)
+    fake.run()
+    assert records_of(fake) == [Committed("g", "t", 0, 7)]
 
 
 def test_offsets_of_consumer_groups_are_records_too(fake: FakeBroker) -> None:
