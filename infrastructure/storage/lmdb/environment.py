@@ -70,9 +70,9 @@ COMPACT_FILE = "compact.mdb"
 
 class LmdbEnvironment:
     __slots__ = (
-        "_lock", "batches", "env", "file_identity", "flush", "folder", "loader", "losses", "map_size_bytes",
-        "power_cut",
-        "read_only", "recovery_point", "reserve", "reserved", "rows", "store_id", "timestamps",
+        "_lock", "batches", "env", "file_identity", "flush", "folder", "loader", "losses",
+        "map_size_bytes", "power_cut", "read_only", "recovery_point", "reserve",
+        "reserved", "rows", "store_id", "timestamps",
     )  # fmt: skip
 
     env: lmdb.Environment

@@ -30,13 +30,15 @@ from infrastructure.storage.lmdb.page_loader import NO_OFFSET, PageLoader
 from infrastructure.storage.lmdb.timestamp_index import delete_index_below, replace_index
 
 if TYPE_CHECKING:
-    from lmdb import Cursor, Transaction, _Database
+    from lmdb import Cursor, _Database
 
 #: Reported by LMDB, or a key of the wrong length.
 _UNREADABLE = (lmdb.Error, StructError)
 _LARGEST_PARTITION_ID = (1 << 32) - 1
 #: Each entry that a cursor stands on is touched, page by page; so a trim ends here, too.
 _TRIMMED_AT_ONCE_BYTES = 2 << 20
+#: LMDB writes 8 bytes for each page that it frees: on a full disk they have to fit in the reserve.
+_DROPPED_AT_ONCE_BYTES = 256 << 20
 
 #: To read a header is to touch its entry: bytes that are loaded for each requested header.
 _BYTES_PER_HEADER = 8 << 10
@@ -215,7 +217,11 @@ class LmdbLogStore:
             return Trimmed(0, False)
         try:
             size_bytes, no_batches = _delete_below(
-                txn.cursor(self._batches), partition_id, offset, max_batches
+                txn.cursor(self._batches),
+                partition_id,
+                offset,
+                max_batches,
+                _TRIMMED_AT_ONCE_BYTES,
             )
             no_index = delete_index_below(
                 txn.cursor(self._timestamps), partition_id, offset, max_batches
@@ -231,8 +237,9 @@ class LmdbLogStore:
             return False
         try:
             self._pass.entries.put(txn, partition_id)
-            no_batches = _delete_first(txn, self._batches, partition_id, max_batches)
-            no_index = _delete_first(txn, self._timestamps, partition_id, max_batches)
+            limits = partition_id, NO_OFFSET, max_batches, _DROPPED_AT_ONCE_BYTES
+            _, no_batches = _delete_below(txn.cursor(self._batches), *limits)
+            _, no_index = _delete_below(txn.cursor(self._timestamps), *limits)
         except (*_UNREADABLE, AlreadyThere) as error:
             self._pass.fail(error)
             return False
@@ -289,9 +296,10 @@ def _split(entry: memoryview) -> list[bytes]:
 
 
 def _delete_below(
-    cursor: Cursor[memoryview], partition_id: int, offset: int, limit: int
+    cursor: Cursor[memoryview], partition_id: int, offset: int, limit: int, limit_bytes: int
 ) -> tuple[int, bool]:
-    """Deletes up to `limit` entries that end below an offset; their size, and whether none is left.
+    """Deletes up to `limit` entries that end below an offset, and one more than fit in
+    `limit_bytes` at most; their size, and whether none is left.
 
     Keys tell where entries end, so none is stood on that stays, but for the first one.
     """
@@ -300,23 +308,9 @@ def _delete_below(
     for _ in range(limit):
         if not found or _unpack_key(cursor.key()) >= (partition_id, offset):
             return size_bytes, True
-        if size_bytes >= _TRIMMED_AT_ONCE_BYTES:
+        if size_bytes >= limit_bytes:
             return size_bytes, False
         size_bytes += len(cursor.value())
         cursor.delete()
         found = len(cursor.key()) > 0  # deleting moves on; past the end the key is empty
     return size_bytes, not found or _unpack_key(cursor.key()) >= (partition_id, offset)
-
-
-def _delete_first(
-    txn: Transaction[memoryview], database: _Database, partition_id: int, limit: int
-) -> bool:
-    """Deletes up to `limit` entries of a partition; True when none is left."""
-    cursor = txn.cursor(database)
-    found = cursor.set_range(_pack_key(partition_id, 0))
-    for _ in range(limit):
-        if not found or _unpack_key(cursor.key())[0] != partition_id:
-            return True
-        cursor.delete()
-        found = len(cursor.key()) > 0  # deleting moves on; past the end the key is empty
-    return not found or _unpack_key(cursor.key())[0] != partition_id

@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from domain.errors import StorageFailed
+from infrastructure.storage.lmdb import log_store
 from infrastructure.storage.lmdb.entries import (
     FULL_ENTRY_BATCHES,
     FULL_ENTRY_BYTES,
@@ -204,3 +205,19 @@ def test_no_other_entry_is_touched(store: Store, read: Callable[[LmdbLogStore], 
     assert read(store.log)
 
     assert steps == ["next"]
+
+
+def test_large_batches_are_dropped_in_several_commits(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_store, "_DROPPED_AT_ONCE_BYTES", 100_000)
+    for offset in range(6):
+        store.log.append(1, offset, batch(offset, size_bytes=40_000))
+        assert store.write_pass.commit() is None
+
+    assert not store.log.drop(1, 10)
+    assert store.write_pass.commit() is None
+    assert len(store.log.headers(1, 0, 10)) == 3
+    assert store.log.drop(1, 10)
+    assert store.write_pass.commit() is None
+    assert store.log.partition_ids() == []
