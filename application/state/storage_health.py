@@ -22,7 +22,7 @@ REMEMBERED = 1000
 #: After a commit that failed on a full disk records are refused so long: a commit that they fail
 #: again fails the deletions in it, too.
 REFUSED_MS = 1000
-NO_ROOM = "The store has no room for records: no space is left on the disk"
+NO_ROOM = "The store accepts no records: the disk is full, or reported an input/output error"
 
 
 class StorageHealth:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -24,6 +25,9 @@ RESERVE_FILE = "ottla.reserve"
 RESERVE_BYTES = 4 << 20
 #: A batch takes whole pages, so up to twice its size.
 _ROUNDED_UP = 2
+#: A quota may refuse what the disk has room for; not with every record.
+_RETRY_S = 1.0
+_NO_ROOM = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 
 
 class Environment(Protocol):
@@ -45,7 +49,10 @@ class Environment(Protocol):
 class Reserve:
     """Implements application.ports.reserve.Reserve."""
 
-    __slots__ = ("_admitted_bytes", "_environment", "_file", "_txn_id", "is_released")
+    __slots__ = (
+        *("_admitted_bytes", "_environment", "_file", "_retry_at_s", "_txn_id"),
+        "is_released",
+    )
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
@@ -54,18 +61,20 @@ class Reserve:
         #: Of records, since the newest commit.
         self._admitted_bytes = 0
         self._txn_id = 0
+        self._retry_at_s = 0.0
 
     def make(self) -> bool:
-        """False if the disk has no room for it."""
+        """False if the disk has no room for it; without a permission there is none."""
         for _ in range(2):  # another user may own the first one
             try:
                 allocate(self._file, 0, RESERVE_BYTES)
-            except OSError:
+            except OSError as error:
                 self.remove()
+                self.is_released = error.errno in _NO_ROOM
             else:
                 self.is_released = False
-                return True
-        return False
+                break
+        return not self.is_released
 
     def remove(self) -> bool:
         """False: there is none."""
@@ -87,11 +96,19 @@ class Reserve:
         try:
             return (
                 not self.is_released
-                or (self._disk_has_room() and self.make())
+                or (self._disk_has_room() and self._make_again())
                 or self._has_free_pages(size_bytes)
             )
         except (lmdb.Error, OSError):  # the next commit says why
             return False
+
+    def _make_again(self) -> bool:
+        now_s = time.monotonic()
+        if now_s < self._retry_at_s:
+            return False
+        if not self.make():
+            self._retry_at_s = now_s + _RETRY_S
+        return not self.is_released
 
     def _has_free_pages(self, size_bytes: int) -> bool:
         environment = self._environment
@@ -123,11 +140,11 @@ def allocate(file: Path, start: int, size_bytes: int, create: int = os.O_CREAT) 
         except AttributeError:
             pass  # macOS
         except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            if error.errno in _NO_ROOM:
                 raise
         there = max(start, os.fstat(descriptor).st_size)
         missing = bytes(max(0, start + size_bytes - there))
         if os.pwrite(descriptor, missing, there) < len(missing):
-            raise OSError(f"{file} was not written whole")
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     finally:
         os.close(descriptor)

@@ -13,8 +13,9 @@ from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.flush import Flush
+from infrastructure.storage.lmdb import reserve as lmdb_reserve
 from infrastructure.storage.lmdb.folder import LmdbFolder
-from infrastructure.storage.lmdb.reserve import RESERVE_BYTES, RESERVE_FILE
+from infrastructure.storage.lmdb.reserve import RESERVE_BYTES, RESERVE_FILE, Reserve
 from tests.contract.batches import batch
 from tests.fakes.small_disk import fill, needs_a_mount, small_disk
 from tests.unit.infrastructure.storage.lmdb.reopening import committed, flush, opened
@@ -137,3 +138,34 @@ def test_where_a_system_allocates_nothing_the_reserve_is_written(
     fill(disk)
     drop_all(storage)
     assert storage.reserve is not None and storage.reserve.admits(1_000_000)
+
+
+def test_a_missing_permission_is_not_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(lmdb_reserve, "allocate", refused)
+    storage = opened(tmp_path / "store", "commit")
+
+    assert storage.reserve is not None and not storage.reserve.is_released
+
+
+def test_with_a_quota_the_reserve_is_not_tried_with_every_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = 0
+
+    def refused(*_: object) -> None:
+        nonlocal tries
+        tries += 1
+        raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    storage = opened(tmp_path / "store", "commit")
+    monkeypatch.setattr(lmdb_reserve, "allocate", refused)
+    assert isinstance(storage.reserve, Reserve)
+    storage.reserve.remove()
+
+    assert not any(storage.reserve.admits(1) for _ in range(100))
+    assert tries == 2
