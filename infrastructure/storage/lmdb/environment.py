@@ -63,8 +63,8 @@ _LOCK_BYTES = 64 << 10
 _TURN_ROW = b"store\0turn"
 
 
-#: Prefix and suffix.
-SNAPSHOT_FILES = "snapshot-", ".mdb"
+#: Prefix, before the process id, and suffix.
+SNAPSHOT_FILES = "ottla.snapshot-", ".mdb"
 COMPACT_FILE = "compact.mdb"
 
 

@@ -25,7 +25,7 @@ class LmdbSnapshot:
         self._commit = commit
         try:
             prefix, suffix = SNAPSHOT_FILES
-            descriptor, path = mkstemp(suffix, prefix, environment.folder)
+            descriptor, path = mkstemp(suffix, f"{prefix}{os.getpid()}-", environment.folder)
             self._file = Path(path)
             try:
                 environment.env.copyfd(descriptor, compact=True)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import resource
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def commit(storage: Storage) -> None:
 
 
 def snapshots(folder: Path) -> list[Path]:
-    return list(folder.glob("store/snapshot-*"))
+    return list(folder.glob(f"store/ottla.snapshot-{os.getpid()}-*.mdb"))
 
 
 def test_a_deleted_snapshot_leaves_no_file(storage: Storage, tmp_path: Path) -> None:
@@ -45,8 +46,11 @@ def test_snapshots_of_a_killed_broker_are_removed_at_the_next_start(
     storage.take_snapshot()
     storage.commit.close()
     assert len(snapshots(tmp_path)) == 1
+    of_a_user = tmp_path / "store" / "snapshot-2026.mdb"
+    of_a_user.touch()
     open_storage(f"lmdb://{tmp_path}/store", "commit").commit.close()
     assert snapshots(tmp_path) == []
+    assert of_a_user.exists()
 
 
 def test_a_snapshot_that_cannot_be_written_leaves_no_file(storage: Storage, tmp_path: Path) -> None:
