@@ -36,3 +36,7 @@ def __getattr__(name: str) -> object:
     for each in (Broker, BrokerNotStarted, Record, RestError):
         globals()[each.__name__] = each
     return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

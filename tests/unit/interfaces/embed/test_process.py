@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from interfaces import embed
 from interfaces.embed import Broker, BrokerNotStarted
 
 ROOT = Path(__file__).parents[4]
@@ -188,3 +189,10 @@ def test_a_broker_imports_nothing_that_it_does_not_need() -> None:
     assert "interfaces.embed" in loaded
     unused = {"interfaces.embed.broker", "confluent_kafka", "fastapi", "pydantic", "yaml"}
     assert not unused & set(loaded)
+
+
+def test_dir_lists_the_names_that_are_imported_at_first_use(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(embed, "Record")
+    assert set(embed.__all__) <= set(dir(embed))
