@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from domain.configs.broker import BrokerConfig, attribute_of
+from domain.configs.topic_table import TOPIC_CONFIGS
 from domain.errors import InvalidConfig
 
 
@@ -58,6 +59,11 @@ def test_an_unknown_setting_is_refused() -> None:
 )
 def test_a_setting_describes_its_values(name: str, words: str) -> None:
     assert BrokerConfig.definitions[name].allowed() == words
+
+
+def test_segments_of_the_offsets_topic_have_the_minimum_of_segment_bytes() -> None:
+    minimum = TOPIC_CONFIGS["segment.bytes"].minimum
+    assert BrokerConfig.definitions["offsets.topic.segment.bytes"].minimum == minimum
 
 
 def test_dynamic_configs_override_static_settings() -> None:
