@@ -65,8 +65,10 @@ class CompactionService:
 
     def start(self) -> None:
         if self._config.log_cleaner_enable:
-            interval_ms = max(self._config.log_cleaner_backoff_ms, 1)
-            self._background.every(interval_ms, self._compact)
+            self._background.every(self._backoff_ms, self._compact)
+
+    def _backoff_ms(self) -> int:
+        return max(self._config.log_cleaner_backoff_ms, 1)
 
     def state(self, topic: Topic) -> list[PartitionState]:
         """Of partitions in use; with `cleanup.policy=compact` all are, after the first look."""
