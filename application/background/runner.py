@@ -117,7 +117,7 @@ class Runner:
             self.soon(begin)
 
     def every(self, interval_ms: int | Callable[[], int], make: Callable[[], Job[None]]) -> None:
-        """The interval starts when the job is done; a function returns that of a dynamic setting."""
+        """The interval starts when the job is done; a function returns one that may change."""
 
         def again() -> None:
             self.every(interval_ms, make)
