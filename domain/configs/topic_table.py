@@ -143,6 +143,14 @@ _ROWS = (
 TOPIC_CONFIGS: dict[str, Definition] = {row.name: row for row in _ROWS}
 
 
+def not_a_setting(name: str) -> str | None:
+    """Why a topic config cannot be set for a broker; None for other names."""
+    if (config := TOPIC_CONFIGS.get(name)) is None:
+        return None
+    setting = f"; the setting for its default is {config.synonyms[0]}" if config.synonyms else ""
+    return f"{name} is a topic config{setting}"
+
+
 def broker_settings() -> Iterator[Definition]:
     """The broker settings that are the defaults of topic configs."""
     for config in _ROWS:

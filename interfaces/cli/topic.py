@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.cli import effects
 from interfaces.cli.client import Clients, each_result, no_topic, print_each
-from interfaces.cli.configs import configs_of
+from interfaces.cli.configs import configs_of, with_hint
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.log_dirs import replicas
 from interfaces.cli.output import confirmed, show, show_rows, table
@@ -51,7 +51,7 @@ def create(parsed: argparse.Namespace) -> int:
         elif parsed.if_not_exists and _EXISTS in str(outcome):
             print(f"{name}: already exists")
         else:
-            complain(str(outcome))
+            complain(with_hint(outcome, configs))
             failed = 1
     if created:
         effects.warn(clients, admin, configs)

@@ -82,6 +82,9 @@ def test_configs_are_set_and_unset(ottla: Ottla, name: str) -> None:
     ottla.run("topic", "config", "unset", name, "retention.ms")
     [row] = json.loads(ottla.run("topic", "config", "get", name, "retention.ms", "-o", "json").out)
     assert (row["value"], row["source"], row["effect"]) == ("604800000", "default", "yes")
+    misspelt = ("retention.mss=1", "(did you mean retention.ms?)")
+    for words in (("create", "x", "-c"), ("config", "set", name)):
+        assert misspelt[1] in ottla.run("topic", *words, misspelt[0], code=1).errors
     for command, config in (("set", "nosuch=1"), ("get", "nosuch")):
         assert "nosuch" in ottla.run("topic", "config", command, name, config, code=1).errors
 
