@@ -40,7 +40,7 @@ _ROWS = (
     _row("cleanup.policy", LIST, ("delete",), BUILT,
          "What happens to old records: removed by age and size (delete), or all but the newest of "
          "each key (compact); empty: nothing. A compacted topic refuses records without a key.",
-         "log.cleanup.policy", choices=("compact", "delete")),
+         "log.cleanup.policy", choices=("compact", "delete"), also=()),
     _row("compression.gzip.level", INT, -1, BUILT,
          "The level when compression.type is gzip and the broker compresses.",
          "compression.gzip.level", minimum=1, maximum=9, also=-1),
@@ -82,7 +82,8 @@ _ROWS = (
          "How long records stay local with tiered storage; -2: retention.ms.",
          "log.local.retention.ms", minimum=-2, unit="ms"),
     _row("max.compaction.lag.ms", LONG, LONG_MAX, BUILT,
-         "The longest time a record is not compacted, however clean the log is.",
+         "The longest time a record is not compacted, however clean the log is, counted once a "
+         "later record has begun a new segment.",
          "log.cleaner.max.compaction.lag.ms", minimum=1, unit="ms"),
     _row("max.message.bytes", INT, 1048588, BUILT,
          "The largest record batch that is accepted, as it arrives (compressed).",
