@@ -32,6 +32,8 @@ from domain.topics.topic import Topic
 HEADERS_PER_STEP = 128
 #: Log starts that move in one commit.
 PARTITIONS_PER_COMMIT = 100
+#: Looks at a partition that compaction changes meanwhile, in one run.
+MOST_LOOKS = 10
 
 
 class Outlook(NamedTuple):
@@ -129,7 +131,9 @@ class RetentionService:
                 continue
             if one is not None:
                 found.append(one)
-            if len(found) == PARTITIONS_PER_COMMIT:
+            # A pass of compaction could make the log smaller than `retention.bytes` meanwhile.
+            at_once = one is not None and one.config.compacted
+            if at_once or len(found) == PARTITIONS_PER_COMMIT:
                 yield from self._remove(found, removed)
                 found = []
             yield SLICE
@@ -179,10 +183,19 @@ class RetentionService:
         return None
 
     def _expired(self, topic: Topic, index: int, now_ms: int) -> Job[_Found | None]:
-        partition = yield from self._loaded(topic, index)
-        if partition is None:
-            return None
-        config, end, front = partition.config, partition.end, front_of(partition)
+        for _ in range(MOST_LOOKS):
+            partition = yield from self._loaded(topic, index)
+            if partition is None:
+                return None
+            end, front = partition.end, front_of(partition)
+            found = yield from self._expired_in(partition, now_ms)
+            if end is partition.end and front == front_of(partition):
+                return found
+            # Batches were removed meanwhile, and their sizes may count twice.
+        return None
+
+    def _expired_in(self, partition: Partition, now_ms: int) -> Job[_Found | None]:
+        config, front = partition.config, front_of(partition)
         expired_to = 0
         if config.retention_bytes < 0:
             expired_to = self._log.at_timestamp(
@@ -192,8 +205,6 @@ class RetentionService:
         retention = Retention(partition, now_ms, expired_to)
         stays = yield from self._read(partition, retention, expired_to)
         expired = retention.expired
-        if end is not partition.end or front != front_of(partition):
-            return None  # batches were removed meanwhile, and their sizes may count twice
         if stays is not None:
             self._oldest[partition.partition_id] = _oldest(
                 front._replace(start_offset=expired.offset) if expired else front, stays
