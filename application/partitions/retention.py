@@ -54,12 +54,12 @@ class _Found(NamedTuple):
 
 
 class _Removed:
-    """From a topic, in one run."""
+    """From a topic, in one run. Offsets are not counted as records: compaction leaves gaps."""
 
-    __slots__ = ("partitions", "records")
+    __slots__ = ("offsets", "partitions")
 
     def __init__(self) -> None:
-        self.partitions = self.records = 0
+        self.partitions = self.offsets = 0
 
 
 class RetentionService:
@@ -84,7 +84,7 @@ class RetentionService:
         self._events = events
         #: By partition id.
         self._oldest: dict[int, Oldest] = {}
-        #: Offsets that log starts have passed, since the start.
+        #: As offsets that log starts have passed, since the start.
         self.expired_records = Counter[Reason]()
 
     def start(self) -> None:
@@ -144,7 +144,7 @@ class RetentionService:
                 topic=name,
                 partitions=sums.partitions,
                 reason=reason.value,
-                records=sums.records,
+                offsets=sums.offsets,
             )
 
     def _limited(self) -> Iterator[tuple[Topic, int]]:
@@ -246,15 +246,15 @@ class RetentionService:
     def _remove(
         self, found: list[_Found], removed: dict[tuple[str, Reason], _Removed]
     ) -> Job[None]:
-        moved = [(one, records) for one in found if (records := self._move(one))]
+        moved = [(one, offsets) for one in found if (offsets := self._move(one))]
         if not moved or (yield COMMIT) is not None:
             return
         self._trimming.begin(one.partition for one, _ in moved)
-        for (partition, _, expired), records in moved:
+        for (partition, _, expired), offsets in moved:
             sums = removed.setdefault((partition.topic, expired.reason), _Removed())
             sums.partitions += 1
-            sums.records += records
-            self.expired_records[expired.reason] += records
+            sums.offsets += offsets
+            self.expired_records[expired.reason] += offsets
 
     def _move(self, one: _Found) -> int:
         """By how many offsets; 0 if others have changed the partition: the next run looks again."""
