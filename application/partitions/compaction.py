@@ -151,16 +151,20 @@ class CompactionService:
         position = max(
             self._log.at_timestamp(partition.partition_id, oldest), found.first_dirty_offset
         )
+        first_young = position
         while position < end:
             headers = yield from self._headers(partition, position, HEADERS_PER_STEP)
             for batch in (RecordBatch(memoryview(header)) for header in headers):
                 if batch.max_timestamp >= oldest:
-                    return batch.base_offset
+                    return first_young
                 position = batch.last_offset + 1
+                # A batch without a timestamp is as old as the next one that has a timestamp.
+                if batch.max_timestamp >= 0:
+                    first_young = position
             if not headers:
                 break
             yield SLICE
-        return end
+        return end if first_young == position else first_young
 
     def _headers(self, partition: Partition, offset: int, limit: int) -> Job[list[bytes]]:
         while True:

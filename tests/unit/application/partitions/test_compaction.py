@@ -136,6 +136,19 @@ def test_young_records_are_not_compacted() -> None:
     assert passes(fake) == [(0, 3)]
 
 
+@pytest.mark.parametrize(("age_ms", "offsets"), [(0, [0, 1, 2, 3, 4]), (60_000, [3, 4])])
+def test_records_without_a_timestamp_are_as_old_as_the_next_one(
+    age_ms: int, offsets: list[int]
+) -> None:
+    fake = compacting(min_compaction_lag_ms="60000")
+    for _ in range(3):
+        fake.append(record_batch([("a", "v", (), -1)]))
+    append(fake, *"aa")
+    fake.clock.advance(age_ms)
+    compact(fake)
+    assert [offset for offset, _ in records(fake)] == offsets
+
+
 def test_the_dirtiest_log_is_compacted_first() -> None:
     fake = compacting()
     for name, keys in (("u", "abcabc"), ("w", "aaaaaaaa")):
