@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from application.background.job import SLICE
 from application.background.runner import PAUSE_MS, RETRY_MS
 from application.background.worker import WorkerPart
 from application.partitions import log_cleaner
@@ -19,6 +20,7 @@ from application.partitions.delete_records import RecordsToDelete
 from application.ports.log_store import LogStore
 from application.ports.pending import Pending, resolved
 from domain.compaction.cleaner import Cleaner
+from domain.compaction.log_to_clean import log_to_clean
 from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch, batches_in
 from domain.partitions.partition import Cleaned
@@ -205,6 +207,29 @@ def test_a_full_offset_map_ends_a_pass_and_the_next_one_follows() -> None:
     compact(fake)
     assert records(fake) == [*((6 + at, key) for at, key in enumerate("abcdefx"))]
     assert len(passes(fake)) == 4
+
+
+def test_a_pass_finds_the_last_batches_of_many_producers_in_steps() -> None:
+    fake = compacting()
+
+    def append_of(producer_id: int) -> None:
+        row: Record = ("a", "v", (), fake.clock.now_ms())
+        fake.append(record_batch([row], producer_id=producer_id, epoch=0, sequence=0))
+        fake.run()
+
+    for producer_id in range(3):
+        append_of(producer_id)
+    append(fake, "a")
+    job = cleaner_of(fake)._job(log_to_clean(fake.partition()))
+    steps = [next(job)]
+    append_of(3)
+    while True:
+        try:
+            steps.append(next(job))
+        except StopIteration as end:
+            assert end.value.plan.producers == {0: 0, 1: 1, 2: 2}
+            break
+    assert steps == [SLICE] * 3
 
 
 # ---- beside other changes
