@@ -82,15 +82,23 @@ class CompactionService:
     # ---- which logs
 
     def _compact(self) -> Job[None]:
-        """Until no log is due."""
         failed: set[int] = set()
+        yield from self._clean_all(failed)
+        self.metrics.uncleanable = sum(
+            topic.partition_ids[index] in failed for topic, index in self._compacted()
+        )
+
+    def _clean_all(self, failed: set[int]) -> Job[None]:
+        """Until no log is due, or a commit fails."""
         while due := (yield from self._due(failed)):
             for found in due:
                 if not (yield from self._clean(found)):
                     failed.add(found.partition.partition_id)
-        self.metrics.uncleanable = sum(
-            topic.partition_ids[index] in failed for topic, index in self._compacted()
-        )
+                    if found.partition.broken is not None:
+                        # Produce requests in that commit failed, too, though the disk may have
+                        # room for them.
+                        yield SLICE  # the runner backs off
+                        return
 
     def _due(self, failed: set[int]) -> Job[list[LogToClean]]:
         """The dirtiest first; without those that failed in this run."""

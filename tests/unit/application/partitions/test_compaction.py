@@ -301,6 +301,19 @@ def test_after_a_failed_commit_the_pass_runs_again(begun: FakeBroker) -> None:
     assert begun.partition().durable.size_bytes == len(begun.stored())
 
 
+def test_after_a_failed_commit_no_log_is_compacted_until_the_next_look() -> None:
+    fake = compacting()
+    fake.topic("u", cleanup_policy="compact", segment_ms="1")
+    for name in ("t", "u"):
+        append(fake, *"aaaa", name=name)
+    fake.commit.fail_next()
+    compact(fake)
+    fake.scheduler.advance(BACKOFF_MS - 2000)
+    assert (len(records(fake)), len(records(fake, "u"))) == (4, 4)
+    compact(fake)
+    assert (len(records(fake)), len(records(fake, "u"))) == (2, 2)
+
+
 def test_a_partition_that_cannot_be_read_is_uncleanable(begun: FakeBroker) -> None:
     begun.log.failing = StorageFailed("the disk cannot be read")
     compact(begun)
