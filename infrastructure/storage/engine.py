@@ -72,6 +72,8 @@ class Storage:
     room: Callable[[], StoreRoom] | None = None
     #: Raises StorageFailed. None in simulations.
     take_snapshot: Callable[[], StoreSnapshot] | None = None
+    #: To be called after a process that reads the store was killed. None in memory.
+    remove_killed_readers: Callable[[], object] | None = None
 
 
 class StoreBeside(Protocol):

@@ -59,6 +59,7 @@ def _open(
             environment.map_size_bytes, environment.used_bytes, environment.page_bytes
         ),
         take_snapshot,
+        environment.env.reader_check,
     )
 
 

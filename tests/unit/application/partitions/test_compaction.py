@@ -221,15 +221,11 @@ def test_a_pass_finds_the_last_batches_of_many_producers_in_steps() -> None:
         append_of(producer_id)
     append(fake, "a")
     job = cleaner_of(fake)._job(log_to_clean(fake.partition()))
-    steps = [next(job)]
+    assert [next(job), next(job), next(job)] == [SLICE] * 3
     append_of(3)
-    while True:
-        try:
-            steps.append(next(job))
-        except StopIteration as end:
-            assert end.value.plan.producers == {0: 0, 1: 1, 2: 2}
-            break
-    assert steps == [SLICE] * 3
+    with pytest.raises(StopIteration) as end:
+        next(job)
+    assert end.value.value.plan.producers == {0: 0, 1: 1, 2: 2}
 
 
 # ---- beside other changes
