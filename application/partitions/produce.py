@@ -16,7 +16,7 @@ from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.state.commits import Commits
-from application.state.storage_health import StorageHealth
+from application.state.storage_health import NO_ROOM, StorageHealth
 from domain.configs.settings.definition import LONG_MAX
 from domain.configs.topic import TopicConfig
 from domain.errors import (
@@ -64,6 +64,9 @@ class ProduceService:
         self._compression = compression
         #: Since the last commit.
         self._opened_bytes = 0
+        storage_health.when_full = self._ask_first
+        if storage_health.is_full:
+            self._ask_first()
 
     def append(
         self, partition: Partition, records: memoryview | None, zstd_allowed: bool
@@ -95,6 +98,21 @@ class ProduceService:
             )
             self._commits.touch(partition)
         return appended
+
+    def _ask_first(self) -> None:
+        self.append = self._append_if_there_is_room  # type: ignore[method-assign]
+
+    def _append_if_there_is_room(
+        self, partition: Partition, records: memoryview | None, zstd_allowed: bool
+    ) -> Appended | BrokerError:
+        """In place of `append` while the disk is full: before, it costs nothing."""
+        if not self._storage_health.admits(len(records or b"")):
+            partition.traffic.appends += 1
+            partition.traffic.failed_appends += 1
+            return StorageFailed(NO_ROOM)
+        if not self._storage_health.is_full:
+            del self.append
+        return ProduceService.append(self, partition, records, zstd_allowed)
 
     def _open(self, batch: RecordBatch, partition: Partition, now_ms: int) -> None:
         """What few topics require: checks of all records, and another compression."""

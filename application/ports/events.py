@@ -105,6 +105,7 @@ CONNECTIONS = {
         {
             "max_connections": "`max.connections`, of the whole broker.",
             "max_connections_per_ip": "`max.connections.per.ip`, of one address.",
+            "open_files": "The limit of open files (`ulimit -n`, `LimitNOFILE` of systemd).",
         },
     ),
     "admin_listener_unavailable": Event(

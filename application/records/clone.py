@@ -19,8 +19,9 @@ from application.ports.pending import Pending
 from application.ports.request_log import NO_CLIENT, Requester
 from application.state.catalog import Catalog
 from application.state.commits import Commits
+from application.state.storage_health import NO_ROOM
 from application.topics.create import Created, CreateTopicsService, NewTopic
-from domain.errors import BrokerError, InvalidRequest, UnknownTopicOrPartition
+from domain.errors import BrokerError, InvalidRequest, StorageFailed, UnknownTopicOrPartition
 from domain.messages.batch import RecordBatch, batches_in
 from domain.messages.building import build_batch, without_producer
 from domain.partitions.partition import Partition
@@ -128,6 +129,8 @@ class Copying:
             raise target.broken
         start = max(self._position, source.log_start_offset)
         data = self._service.log.read(source.partition_id, start, end, BYTES_PER_SLICE, True)
+        if not self._service.commits.storage_health.admits(len(data)):
+            raise StorageFailed(NO_ROOM)
         for batch in batches_in(data):
             self._position = batch.last_offset + 1
             copied = self._copy_of(batch, start)

@@ -1,13 +1,17 @@
 """StorageHealth: logs why the store fails, and when it works again.
 
 Clients get an error code and retry; only the operator can make room on the disk. Each reason is
-logged once, not with every commit or read, until a commit succeeds.
+logged once, not with every commit or read, until a commit succeeds. On a full disk deletions still
+succeed while records are refused, until there is room for records, too (`admits`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
+from application.ports.reserve import Reserve
 from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
 
@@ -15,31 +19,58 @@ from domain.partitions.partition import Partition
 REPEAT_MS = 60_000
 #: Partitions that are remembered as logged; with more of them some are logged more often.
 REMEMBERED = 1000
+#: After a commit that failed on a full disk records are refused so long: a commit that they fail
+#: again fails the deletions in it, too.
+REFUSED_MS = 1000
+NO_ROOM = "The store has no room for records: no space is left on the disk"
 
 
 class StorageHealth:
-    def __init__(self, events: EventLog, clock: Clock) -> None:
+    def __init__(self, events: EventLog, clock: Clock, reserve: Reserve | None = None) -> None:
         self._events = events
         self._clock = clock
+        self._reserve = reserve
+        self._refused_until_ms = 0
+        #: Called when the disk is full.
+        self.when_full: Callable[[], None] = lambda: None
         self._logged: dict[str, None] = {}
         self._commits = 0
         self._unreadable: dict[int, int] = {}
+        if self.is_full:  # before the start
+            self.failed(StorageFailed(NO_ROOM))
+
+    @property
+    def is_full(self) -> bool:
+        return self._reserve is not None and self._reserve.is_released
+
+    def admits(self, size_bytes: int) -> bool:
+        """Whether records may be appended; always, unless the disk is full."""
+        if self._reserve is None:
+            return True
+        if self._clock.monotonic_ms() < self._refused_until_ms:
+            return False
+        return self._reserve.admits(size_bytes)
 
     def failed(self, failure: StorageFailed) -> None:
         self._commits += 1
         if failure.message not in self._logged:
             self._logged[failure.message] = None
             self._events.error("storage_failed", error=failure.message)
+        if self.is_full:
+            self._refused_until_ms = self._clock.monotonic_ms() + REFUSED_MS
+            self.when_full()
 
     def succeeded(self) -> None:
         """Called after every commit that persisted something: the usual case must cost nothing."""
-        if self._commits:
+        if self._commits and self.admits(0):
             self._events.info("storage_recovered", failed_commits=self._commits)
             self._commits = 0
             self._logged.clear()
 
     def reason(self) -> str | None:
         """Why the last commit failed, or None."""
+        if self.is_full:
+            self.succeeded()  # there may be room again, but no client that appends
         return next(reversed(self._logged), None)
 
     def unreadable(self, partition: Partition, failure: StorageFailed) -> None:

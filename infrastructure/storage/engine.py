@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 from application.ports.commit import Commit
 from application.ports.log_store import LogStore
+from application.ports.reserve import Reserve
 from application.ports.state_store import StateStore
 from infrastructure.storage.flush import Flush
 
@@ -72,6 +73,10 @@ class Storage:
     room: Callable[[], StoreRoom] | None = None
     #: Raises StorageFailed. None in simulations.
     take_snapshot: Callable[[], StoreSnapshot] | None = None
+    #: None in memory.
+    reserve: Reserve | None = None
+    #: To be called now and then: commits fail when the file of the store was removed.
+    check_file: Callable[[], None] | None = None
     #: To be called after a process that reads the store was killed. None in memory.
     remove_killed_readers: Callable[[], object] | None = None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import selectors
 import socket
 import ssl
@@ -338,6 +339,18 @@ def test_connections_are_limited(start_broker: StartBroker, setting: str) -> Non
         assert refused(broker)
         clients[0].api_versions()
     assert accepts_again(broker)
+
+
+def test_connections_leave_open_files_to_the_broker(start_broker: StartBroker) -> None:
+    broker = start_broker()
+    resource.prlimit(broker.pid, resource.RLIMIT_NOFILE, (64, 64))
+    with ExitStack() as opened, broker.connect() as first:
+        while not refused(broker):
+            opened.enter_context(broker.connect())
+        assert first.api_versions()
+        assert len(os.listdir(f"/proc/{broker.pid}/fd")) < 64
+    assert accepts_again(broker)
+    assert '"reason":"open_files"' in broker.log_line("connection_refused")
 
 
 def accepts_again(broker: Broker) -> bool:

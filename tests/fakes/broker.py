@@ -32,6 +32,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.commit import FakeCommit
 from tests.fakes.logs import FakeEventLog
 from tests.fakes.placement import FakePlacement
+from tests.fakes.reserve import FakeReserve
 from tests.fakes.scheduler import FakeScheduler
 
 
@@ -162,11 +163,13 @@ class FakeBroker(InProcessBroker):
         self.store = store or MemoryStore()
         self.commit = FakeCommit(self.store)
         self.log = FlakyLogStore(self.store)
+        self.reserve = FakeReserve()
         super().__init__(**settings)
 
     def _storage(self, url: str, flush: str) -> Storage:
         info = StorageInfo("memory", None, 0, "none", "a-store")
-        return Storage(self.log, MemoryStateStore(self.store), self.commit, info)
+        state = MemoryStateStore(self.store)
+        return Storage(self.log, state, self.commit, info, reserve=self.reserve)
 
     def _clock(self) -> Clock:
         return self.clock

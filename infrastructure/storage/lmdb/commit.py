@@ -13,6 +13,7 @@ it is done, what it has synced is the new recovery point. What survives what: se
 from __future__ import annotations
 
 import errno
+import os
 import threading
 from collections.abc import Callable
 from struct import error as StructError
@@ -22,7 +23,7 @@ import lmdb
 
 from domain.errors import StorageFailed
 from infrastructure.storage.lmdb.entries import AlreadyThere, StagedEntries
-from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.environment import LmdbEnvironment, is_out_of_space
 from infrastructure.storage.lmdb.recovery_point import PinnedRoot, SlotNotWritten
 
 if TYPE_CHECKING:
@@ -66,10 +67,11 @@ class WritePass:
         self._size_bytes = size_bytes
         self._failure = storage_failed("could not stage", error)
         self.abort()
+        self._release_reserve(error)
 
-    def lose(self, error: lmdb.Error | OSError) -> None:
+    def lose(self, error: Refusal, what: str = "could not flush; restart the broker") -> None:
         """An fsync in the thread failed: commits that were acknowledged may be lost."""
-        self._lost = storage_failed("could not flush; restart the broker", error)
+        self._lost = storage_failed(what, error)
 
     @property
     def is_lost(self) -> bool:
@@ -94,6 +96,7 @@ class WritePass:
                 # No reason to stop for good, even for an fsync that failed: the root was not moved,
                 # and the pages that may be lost belong to nothing.
                 self._failure = storage_failed("could not commit", error)
+                self._release_reserve(error)
                 self._turn()
             else:
                 self._grow_in_time()
@@ -108,6 +111,10 @@ class WritePass:
             self.entries.put_all(txn)
         except (lmdb.Error, AlreadyThere) as error:
             self.fail(error)
+
+    def _release_reserve(self, error: Refusal) -> None:
+        if isinstance(error, Exception) and is_out_of_space(error):
+            self._environment.reserve.release()
 
     def _turn(self) -> None:
         """For the next attempt: on a full disk pages that were freed last are usable only then."""
@@ -145,7 +152,6 @@ def _reason(error: Refusal) -> str:
     if isinstance(error, lmdb.DiskError):
         return "no space is left on the disk"
     if getattr(error, "code", 0) == errno.EIO:
-        # LMDB says so too where the disk took only a part of what was written.
         return "the disk is full, or reported an input/output error"
     if isinstance(error, lmdb.PanicError):
         return "an earlier commit failed halfway; restart the broker"
@@ -166,6 +172,16 @@ class LmdbCommit:
         if self._pass.txn is not None:
             self._unflushed = True
         done(self._pass.commit())
+
+    def check_file(self) -> None:
+        """Commits to a file without a name succeed, and are lost with the process."""
+        data_file = self._environment.data_file
+        try:
+            os.stat(data_file)
+        except (FileNotFoundError, NotADirectoryError):
+            self._pass.lose(f"{data_file} was removed", "is lost; stop the broker")
+        except OSError:
+            pass  # it may be there
 
     def start_flush(self) -> None:
         """Starts an fsync of all commits, unless there is none or one is running.

@@ -32,6 +32,8 @@ def _open(
     environment = LmdbEnvironment(
         folder, flush, map_size_bytes or MAP_SIZE_BYTES, read_only, to_loop
     )
+    if not read_only:
+        environment.reserve.make()
     write_pass = WritePass(environment)
     commit = LmdbCommit(environment, write_pass)
 
@@ -59,6 +61,8 @@ def _open(
             environment.map_size_bytes, environment.used_bytes, environment.page_bytes
         ),
         take_snapshot,
+        environment.reserve,
+        commit.check_file,
         environment.env.reader_check,
     )
 

@@ -8,6 +8,7 @@ gives whole pages to anything that is larger). The batches' own headers say wher
 from __future__ import annotations
 
 from collections.abc import Iterator
+from struct import error as StructError
 from typing import TYPE_CHECKING
 
 from application.ports.log_store import Buffer
@@ -102,6 +103,20 @@ def batches_of(entry: memoryview, start: int = 0) -> Iterator[tuple[int, int, in
         end = start + max(length, 0) + LENGTH_OVERHEAD_BYTES
         yield start, min(end, size_bytes), base_offset + last_offset_delta
         start = end
+
+
+def check_offsets(entry: memoryview, last_offset: int) -> None:
+    """Raises struct.error unless offsets rise up to that of the key.
+
+    Readers continue behind the last offset of a header: in a damaged one they would not get on.
+    """
+    reached = -1
+    for _, _, batch_last_offset in batches_of(entry):
+        if batch_last_offset <= reached:
+            break
+        reached = batch_last_offset
+    if reached != last_offset:
+        raise StructError(f"the header of a batch up to offset {last_offset} is damaged")
 
 
 def position_of(entry: memoryview, offset: int) -> int:

@@ -18,6 +18,7 @@ docs/internals/storage.md.
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import uuid
@@ -42,6 +43,7 @@ from infrastructure.storage.lmdb.inspection import (
 )
 from infrastructure.storage.lmdb.page_loader import PageLoader
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint, sync_folder
+from infrastructure.storage.lmdb.reserve import Reserve, allocate
 
 if TYPE_CHECKING:
     from lmdb import _Database
@@ -55,20 +57,25 @@ _SMALLEST_GROWTH_BYTES = 1 << 20
 #: Address space that is left to the rest of the broker when a map grows.
 _LEFT_FOR_OTHERS_BYTES = 64 << 20
 
+#: Of the table of readers, with 64 bytes for each.
+_LOCK_BYTES = 64 << 10
+
 _TURN_ROW = b"store\0turn"
 
 
 #: Prefix and suffix.
 SNAPSHOT_FILES = "snapshot-", ".mdb"
+COMPACT_FILE = "compact.mdb"
 
 
 class LmdbEnvironment:
     __slots__ = (
         "_lock", "batches", "env", "flush", "folder", "loader", "losses", "map_size_bytes",
         "power_cut",
-        "read_only", "recovery_point", "reserved", "rows", "store_id", "timestamps",
+        "read_only", "recovery_point", "reserve", "reserved", "rows", "store_id", "timestamps",
     )  # fmt: skip
 
+    env: lmdb.Environment
     batches: _Database
     timestamps: _Database
     rows: _Database
@@ -97,21 +104,14 @@ class LmdbEnvironment:
             raise StorageUnusable(f"the data folder {folder} cannot be used: {reason}") from error
         #: What a power cut did to this store, if there was one.
         self.power_cut: str | None = None
+        self.reserve = Reserve(self)
         try:
-            self.recovery_point = RecoveryPoint(folder)
-            self._recover()
-            if not read_only:
-                _remove_snapshots(folder)
-            if not read_only and not holds_a_store(folder):
-                self._make()
-            self.env = self._open(folder, map_size_bytes)
             try:
-                self._identify()
-                self._begin_to_keep()
-            except BaseException:
-                self.recovery_point.close()
-                self.env.close()
-                raise
+                self._open_store(map_size_bytes)
+            except (lmdb.Error, OSError) as error:
+                if read_only or not is_out_of_space(error) or not self.reserve.remove():
+                    raise
+                self._open_store(map_size_bytes)
         except BaseException as error:
             self._lock.release()
             if isinstance(error, lmdb.Error):
@@ -121,6 +121,30 @@ class LmdbEnvironment:
                 raise StorageUnusable(f"the store in {folder} cannot be used: {reason}") from error
             raise
         self.loader = None if to_loop is None else PageLoader(self.env, self.batches, to_loop)
+
+    def _open_store(self, map_size_bytes: int) -> None:
+        self.recovery_point = RecoveryPoint(self.folder)
+        self._recover()
+        if not self.read_only:
+            _remove_left_over(self.folder)
+            if not holds_a_store(self.folder):
+                if not self.reserve.make():
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                self._make()
+            # LMDB writes it through a map: without a block on the disk that is fatal (SIGBUS).
+            allocate(self.folder / "lock.mdb", 0, _LOCK_BYTES)
+        self.env = self._open(self.folder, map_size_bytes)
+        try:
+            self._identify()
+            self._begin_to_keep()
+        except BaseException:
+            self.recovery_point.close()
+            self.env.close()
+            raise
+
+    @property
+    def data_file(self) -> Path:
+        return self.folder / DATA_FILE
 
     # ---- after a power cut
 
@@ -318,6 +342,14 @@ class LmdbEnvironment:
             self._lock.release()
 
 
+def is_out_of_space(error: Exception) -> bool:
+    """LMDB reports EIO where the disk took only a part of what was written."""
+    if isinstance(error, lmdb.DiskError):
+        return True
+    code = error.errno if isinstance(error, OSError) else getattr(error, "code", 0)
+    return code in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+
+
 def _there_is_room_for(size_bytes: int) -> bool:
     try:
         mmap.mmap(-1, size_bytes, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ).close()
@@ -326,7 +358,7 @@ def _there_is_room_for(size_bytes: int) -> bool:
     return True
 
 
-def _remove_snapshots(folder: Path) -> None:
-    """Of a broker that was killed."""
-    for left_over in folder.glob("*".join(SNAPSHOT_FILES)):
-        left_over.unlink()
+def _remove_left_over(folder: Path) -> None:
+    """Of a broker, or a compaction, that was killed."""
+    for left_over in (*folder.glob("*".join(SNAPSHOT_FILES)), folder / COMPACT_FILE):
+        left_over.unlink(missing_ok=True)

@@ -17,17 +17,16 @@ from application.ports.log_store import LogStore
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageDamaged, StorageUnusable
 from infrastructure.storage.lmdb.beside import StoreBeside
-from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.environment import COMPACT_FILE, LmdbEnvironment
 from infrastructure.storage.lmdb.folder_lock import LOCK_FILE, FolderLock
 from infrastructure.storage.lmdb.inspection import DATA_FILE, page_problem
 from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, RecoveryPoint, sync_folder
+from infrastructure.storage.lmdb.reserve import RESERVE_FILE
 
-#: Left by a compaction that was killed; the next one replaces it.
-COMPACT_FILE = "compact.mdb"
 _REPORTED_EVERY_S = 0.1
 _OF_A_NEW_STORE = {
     *(DATA_FILE, "lock.mdb", "new.mdb", "new.mdb-lock"),
-    *(LOCK_FILE, UNSYNCED_FILE),
+    *(LOCK_FILE, UNSYNCED_FILE, RESERVE_FILE),
 }
 
 _CLOSED = (
@@ -109,7 +108,6 @@ class LmdbFolder:
         environment = LmdbEnvironment(folder, "commit")
         try:
             before = data_file.stat()
-            new.unlink(missing_ok=True)
             descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             try:
                 # Even if root compacts, only the broker's user may open it.

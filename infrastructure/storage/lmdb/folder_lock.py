@@ -35,12 +35,8 @@ class FolderLock(_Lock):
 
     def __init__(self, folder: Path) -> None:
         self._descriptor = _locked(folder, os.O_RDWR | os.O_CREAT, fcntl.LOCK_EX)
-        try:
-            os.ftruncate(self._descriptor, 0)
-            os.write(self._descriptor, b"%d\n" % os.getpid())
-        except BaseException:
-            self.release()
-            raise
+        with suppress(OSError):  # on a full disk: the process id is for a message only
+            os.ftruncate(self._descriptor, os.write(self._descriptor, b"%d\n" % os.getpid()))
 
 
 class NobodyWrites(_Lock):

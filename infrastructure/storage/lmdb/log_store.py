@@ -21,6 +21,7 @@ from infrastructure.storage.lmdb.entries import (
     AlreadyThere,
     StagedEntries,
     batches_of,
+    check_offsets,
     position_of,
     whole_batches,
 )
@@ -150,6 +151,7 @@ class LmdbLogStore:
                     if found_id != partition_id:
                         break
                     entry = cursor.value()
+                    check_offsets(entry, last_offset)
                     first = 0 if headers else position_of(entry, offset)
                     for start, _, _ in batches_of(entry, first):
                         headers.append(bytes(entry[start : start + HEADER_BYTES]))
@@ -200,7 +202,7 @@ class LmdbLogStore:
                 txn.cursor(self._timestamps), partition_id, first_offset, last_offset, indexed
             )
         except (*_UNREADABLE, AlreadyThere) as error:
-            self._pass.fail(error)
+            self._pass.fail(error, sum(map(len, batches)))
             return 0
         added_bytes = sum(map(len, batches))
         if self._loader is not None:

@@ -10,6 +10,9 @@ from application.ports.scheduler import Scheduler
 from domain.configs.broker import BrokerConfig
 
 NO_BOUND = 2**63 - 1
+#: Open files that connections leave to the rest of the broker: HTTP, worker processes, imports at
+#: first use. A fourth, where the limit is small.
+RESERVED_FILES = 32
 
 
 class ByteBudget:
@@ -132,7 +135,10 @@ class ResponseBudget:
 
 
 class ConnectionBudget:
-    """max.connections and max.connections.per.ip; a changed limit applies to new connections."""
+    """max.connections, max.connections.per.ip and the limit of open files (`ulimit -n`).
+
+    A changed limit applies to new connections.
+    """
 
     def __init__(self, config: BrokerConfig) -> None:
         self._config = config
@@ -141,8 +147,11 @@ class ConnectionBudget:
         #: Since the broker started.
         self.made = 0
 
-    def refusal(self, address: str) -> tuple[str, str] | None:
-        """Why one more connection from this address is refused: reason and detail; or None."""
+    def refusal(self, address: str, descriptor: int = -1) -> tuple[str, str] | None:
+        """Why one more connection from this address is refused: reason and detail; or None.
+
+        `descriptor`: of its socket, the lowest that was free.
+        """
         limit = self._config.max_connections
         if self.count >= limit:
             return "max_connections", f"max.connections ({limit}) is reached"
@@ -150,6 +159,10 @@ class ConnectionBudget:
         if self._by_address[address] >= limit:
             detail = f"max.connections.per.ip ({limit}) is reached for {address}"
             return "max_connections_per_ip", detail
+        limit = open_file_limit()
+        reserved = min(RESERVED_FILES, limit // 4)
+        if descriptor >= limit - reserved:
+            return "open_files", f"the limit of open files is {limit}, {reserved} are reserved"
         return None
 
     def add(self, address: str) -> None:
@@ -162,6 +175,15 @@ class ConnectionBudget:
         self._by_address[address] -= 1
         if not self._by_address[address]:
             del self._by_address[address]
+
+
+def open_file_limit() -> int:
+    try:
+        import resource
+    except ImportError:
+        return NO_BOUND
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return NO_BOUND if soft == resource.RLIM_INFINITY else soft
 
 
 class LargeResponses:

@@ -77,7 +77,9 @@ class Session(asyncio.BufferedProtocol):
         self.address = plain_address(host)
         self.client.peer = f"{self.address}:{port}"
         self.client.since_ms = time_ns() // 1_000_000
-        refusal = self._shared.connections.refusal(self.address)
+        socket = transport.get_extra_info("socket")
+        descriptor = -1 if socket is None else socket.fileno()
+        refusal = self._shared.connections.refusal(self.address, descriptor)
         if refusal is not None:
             self._shared.closing_log.refused(self.address, *refusal)
             self._refuse()

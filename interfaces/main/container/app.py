@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 STRAYS_AFTER_MS = 200
 #: For committed offsets in a file, before the listeners open.
 LOADING_PATIENCE_S = 5.0
+CHECK_FILE_MS = 5000
 
 
 class App:
@@ -187,23 +188,25 @@ class App:
         self._metrics.start_sending(self._scheduler.from_thread, self._events)
         self.broker.background.after_ms(STRAYS_AFTER_MS, self._name_strays)
         if self.storage.start_flush is not None:
-            self._flush_now_and_then(self.storage.start_flush)
+            self._now_and_then(self._flush_interval_ms, self.storage.start_flush)
+        if self.storage.check_file is not None:
+            self._now_and_then(CHECK_FILE_MS, self.storage.check_file)
 
     def _name_strays(self) -> None:
         strays = stray_partitions(self.storage.log, self._topics, self.broker.catalog)
         if strays:
             self._events.warning("stray_partitions_found", partition_ids=strays)
 
-    def _flush_now_and_then(self, start_flush: Callable[[], None]) -> None:
-        def flush() -> None:
-            # First, so that a failure does not end the flushes.
-            self.broker.background.after_ms(self._flush_interval_ms, flush)
+    def _now_and_then(self, interval_ms: int, call: Callable[[], None]) -> None:
+        def again() -> None:
+            # First, so that a failure is not the end.
+            self.broker.background.after_ms(interval_ms, again)
             try:
-                start_flush()
+                call()
             except StorageFailed as failure:
                 self._events.warning("flush_failed", error=failure)
 
-        self.broker.background.after_ms(self._flush_interval_ms, flush)
+        self.broker.background.after_ms(interval_ms, again)
 
     def when_unusable(self, call: Callable[[StorageUnusable], None]) -> None:
         """Calls when committed offsets turn out to belong to another broker."""

@@ -47,7 +47,7 @@ class Core:
         self.groups = StoredGroupRepository(state)
         self.configs = StoredConfigRepository(state)
         self.purgatory = FetchPurgatory()
-        self.storage_health = StorageHealth(events, clock)
+        self.storage_health = StorageHealth(events, clock, storage.reserve)
         self.commits = Commits(
             self.commit, scheduler, self.partitions, self.purgatory, self.storage_health
         )

@@ -1,7 +1,8 @@
 """AdminServer: listens from the start, and imports the HTTP server with the first connection.
 
 Most brokers are never used over HTTP, and the import takes half a second and thirty megabytes. It
-runs in a thread of its own; connections wait in the backlog until it is done.
+runs in a thread of its own; connections wait in the backlog until it is done. It is repeated while
+the process has no open file left for it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ class HttpServer(Protocol):
         ...
 
 
+RETRY_S = 1.0
+
 #: Imports and makes the server; called in a thread, with the hosts of all listeners.
 MakeHttp = Callable[[list[str]], HttpServer]
 
@@ -43,6 +46,7 @@ class AdminServer:
         self._sockets: list[socket.socket] = []
         self._starting: asyncio.Task[None] | None = None
         self._http: HttpServer | None = None
+        self._lacks_resources = False
 
     def open(self, sockets: ListeningSockets) -> tuple[str, int]:
         """Returns the host and port of the listener."""
@@ -64,12 +68,24 @@ class AdminServer:
 
     async def _start(self) -> None:
         try:
-            http = await asyncio.to_thread(self._make, self._hosts)
+            http = await self._made()
             await http.serve(self._sockets)
             self._http = http
         except Exception as failure:
             self._events.error("admin_server_failed", reason="start", error=failure)
             self.close()
+
+    async def _made(self) -> HttpServer:
+        while True:
+            try:
+                http = await asyncio.to_thread(self._make, self._hosts)
+                self._lacks_resources = False
+                return http
+            except OSError as failure:
+                if not self._lacks_resources:
+                    self._events.error("admin_server_failed", reason="start", error=failure)
+                self._lacks_resources = True
+                await asyncio.sleep(RETRY_S)
 
     async def end_requests(self) -> bool:
         """Ends all requests in flight except the caller's; False: there are none."""
@@ -77,7 +93,9 @@ class AdminServer:
 
     async def drain(self, timeout_seconds: float) -> bool:
         """Raises nothing: the Kafka listeners still have to drain."""
-        if self._starting is None:
+        if self._starting is None or self._lacks_resources:
+            if self._starting is not None:
+                self._starting.cancel()
             self.close()
             return True
         try:

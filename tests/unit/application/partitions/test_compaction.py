@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import pytest
 
-from application.background.job import SLICE
 from application.background.runner import PAUSE_MS, RETRY_MS
 from application.background.worker import WorkerPart
 from application.partitions import log_cleaner
@@ -20,7 +19,6 @@ from application.partitions.delete_records import RecordsToDelete
 from application.ports.log_store import LogStore
 from application.ports.pending import Pending, resolved
 from domain.compaction.cleaner import Cleaner
-from domain.compaction.log_to_clean import log_to_clean
 from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch, batches_in
 from domain.partitions.partition import Cleaned
@@ -138,19 +136,6 @@ def test_young_records_are_not_compacted() -> None:
     assert passes(fake) == [(0, 3)]
 
 
-@pytest.mark.parametrize(("age_ms", "offsets"), [(0, [0, 1, 2, 3, 4]), (60_000, [3, 4])])
-def test_records_without_a_timestamp_are_as_old_as_the_next_one(
-    age_ms: int, offsets: list[int]
-) -> None:
-    fake = compacting(min_compaction_lag_ms="60000")
-    for _ in range(3):
-        fake.append(record_batch([("a", "v", (), -1)]))
-    append(fake, *"aa")
-    fake.clock.advance(age_ms)
-    compact(fake)
-    assert [offset for offset, _ in records(fake)] == offsets
-
-
 def test_the_dirtiest_log_is_compacted_first() -> None:
     fake = compacting()
     for name, keys in (("u", "abcabc"), ("w", "aaaaaaaa")):
@@ -207,25 +192,6 @@ def test_a_full_offset_map_ends_a_pass_and_the_next_one_follows() -> None:
     compact(fake)
     assert records(fake) == [*((6 + at, key) for at, key in enumerate("abcdefx"))]
     assert len(passes(fake)) == 4
-
-
-def test_a_pass_finds_the_last_batches_of_many_producers_in_steps() -> None:
-    fake = compacting()
-
-    def append_of(producer_id: int) -> None:
-        row: Record = ("a", "v", (), fake.clock.now_ms())
-        fake.append(record_batch([row], producer_id=producer_id, epoch=0, sequence=0))
-        fake.run()
-
-    for producer_id in range(3):
-        append_of(producer_id)
-    append(fake, "a")
-    job = cleaner_of(fake)._job(log_to_clean(fake.partition()))
-    assert [next(job), next(job), next(job)] == [SLICE] * 3
-    append_of(3)
-    with pytest.raises(StopIteration) as end:
-        next(job)
-    assert end.value.value.plan.producers == {0: 0, 1: 1, 2: 2}
 
 
 # ---- beside other changes
@@ -295,19 +261,6 @@ def test_after_a_failed_commit_the_pass_runs_again(begun: FakeBroker) -> None:
     compact(begun)
     assert [offset for offset, _ in records(begun)] == [38, 39, 40]
     assert begun.partition().durable.size_bytes == len(begun.stored())
-
-
-def test_after_a_failed_commit_no_log_is_compacted_until_the_next_look() -> None:
-    fake = compacting()
-    fake.topic("u", cleanup_policy="compact", segment_ms="1")
-    for name in ("t", "u"):
-        append(fake, *"aaaa", name=name)
-    fake.commit.fail_next()
-    compact(fake)
-    fake.scheduler.advance(BACKOFF_MS - 2000)
-    assert (len(records(fake)), len(records(fake, "u"))) == (4, 4)
-    compact(fake)
-    assert (len(records(fake)), len(records(fake, "u"))) == (2, 2)
 
 
 def test_a_partition_that_cannot_be_read_is_uncleanable(begun: FakeBroker) -> None:

@@ -143,3 +143,12 @@ def test_an_error_during_the_copy_is_returned(error: type[BrokerError]) -> None:
         fake.broker.topics.delete_topics.delete([topic])
         fake.run()
     assert isinstance(step(fake, some), error)
+
+
+def test_a_full_disk_ends_the_copy() -> None:
+    fake = with_topic()
+    fake.appended(record_batch(["a"]))
+    some = copying(fake)
+    fake.reserve.is_released = True
+    assert isinstance(step(fake, some), StorageFailed)
+    assert batches(fake, "u") == []

@@ -4,7 +4,7 @@ import pytest
 
 from application.partitions.fetch import FetchItem, FetchQuery
 from application.state.runtime import ignore
-from application.state.storage_health import REPEAT_MS
+from application.state.storage_health import NO_ROOM, REFUSED_MS, REPEAT_MS
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker, with_topic
@@ -90,6 +90,59 @@ def test_changes_that_failed_with_a_commit_are_no_recovery(fake: FakeBroker) -> 
     fake.broker.commits.wait(ignore)
     fake.run()
     assert fake.events.of(RECOVERED) == []
+
+
+def fill_disk(fake: FakeBroker) -> None:
+    fake.reserve.is_released = True
+    commit(fake, "no space is left")
+
+
+def is_refused(fake: FakeBroker, value: str = "a") -> bool:
+    end = fake.partition().end.next_offset
+    outcome = fake.append(record_batch([value]))
+    refused = isinstance(outcome, StorageFailed) and outcome.message == NO_ROOM
+    assert refused == (fake.partition().end.next_offset == end)
+    return refused
+
+
+def test_on_a_full_disk_records_are_refused_and_deletions_are_not(fake: FakeBroker) -> None:
+    fill_disk(fake)
+    assert is_refused(fake)
+    fake.topic("u")  # persisted, as a deletion
+    fake.append(record_batch(["a"]), "u")
+    fake.run()
+    assert fake.events.of(RECOVERED) == []
+    assert fake.partition("u").high_watermark == 0
+
+
+def test_records_continue_when_deletions_have_made_room(fake: FakeBroker) -> None:
+    fill_disk(fake)
+    fake.reserve.room_bytes = 1000
+    assert is_refused(fake)  # other commits come first
+    fake.clock.advance(REFUSED_MS)
+    assert is_refused(fake, "a" * 1000)
+    commit(fake, None)
+    assert fake.partition().high_watermark == 1
+    assert fake.events.of(RECOVERED) == [{"failed_commits": 1}]
+    assert is_refused(fake, "a" * 1000)
+
+
+def test_records_continue_when_the_disk_has_room(fake: FakeBroker) -> None:
+    fill_disk(fake)
+    fake.clock.advance(REFUSED_MS)
+    assert fake.broker.commits.storage_health.reason() == "no space is left"
+    fake.reserve.is_released = False
+    for _ in range(2):
+        commit(fake, None)
+    assert fake.partition().high_watermark == 2
+    assert fake.broker.commits.storage_health.reason() is None
+
+
+def test_without_a_producer_a_broker_is_ready_when_there_is_room(fake: FakeBroker) -> None:
+    fill_disk(fake)
+    fake.clock.advance(REFUSED_MS)
+    fake.reserve.room_bytes = 1000
+    assert fake.broker.commits.storage_health.reason() is None
 
 
 UNREADABLE = "partition_unreadable"

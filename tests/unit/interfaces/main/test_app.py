@@ -4,6 +4,7 @@ import asyncio
 import io
 import threading
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,19 @@ def test_a_failed_flush_is_logged_and_flushing_continues() -> None:
 
     log = run(until_the_second_flush, storage="memory://", flush_interval_ms="1")
     assert b"flush_failed" in log
+
+
+def test_the_file_of_the_store_is_checked_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interfaces.main.container.app.CHECK_FILE_MS", 1)
+
+    async def until_the_second_check(app: App) -> None:
+        checked: asyncio.Queue[None] = asyncio.Queue()
+        app.storage.check_file = partial(checked.put_nowait, None)
+        app.start_upkeep()
+        for _ in range(2):
+            await asyncio.wait_for(checked.get(), 30)
+
+    run(until_the_second_check, storage="memory://")
 
 
 def test_a_start_that_fails_leaves_no_thread_and_no_lock(

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import shutil
 import threading
 from pathlib import Path
 
+from domain.errors import StorageFailed
 from infrastructure.storage.engine import Storage
 from tests.contract.batches import batch
-from tests.unit.infrastructure.storage.lmdb.reopening import opened
+from tests.unit.infrastructure.storage.lmdb.reopening import got, opened, put
 
 
 def flush_threads() -> list[threading.Thread]:
@@ -40,3 +42,20 @@ def test_a_flush_does_not_block_the_caller(tmp_path: Path) -> None:
     assert flush_threads() == []
     started_flush(storage)  # without effect
     assert flush_threads() == []
+
+
+def test_without_its_file_a_store_is_read_and_not_written(tmp_path: Path) -> None:
+    storage = opened(tmp_path / "store", "commit")
+    put(storage, b"value")
+    assert storage.check_file is not None
+    storage.check_file()
+    put(storage, b"value")
+
+    shutil.rmtree(tmp_path / "store")
+    storage.check_file()
+
+    storage.state.put("table", b"key", b"lost")
+    failures: list[StorageFailed | None] = []
+    storage.commit.commit(failures.append)
+    assert "data.mdb was removed" in str(failures)
+    assert got(storage) == b"value"

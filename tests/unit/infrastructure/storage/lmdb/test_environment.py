@@ -80,7 +80,7 @@ def test_an_interrupted_creation_is_repeated(tmp_path: Path, left: bytes) -> Non
     LmdbEnvironment(tmp_path, "commit").close()
 
     names = {file.name for file in tmp_path.iterdir()}
-    assert names == {"data.mdb", "lock.mdb", "ottla.lock"}
+    assert names == {"data.mdb", "lock.mdb", "ottla.lock", "ottla.reserve"}
 
 
 @pytest.mark.parametrize("flush", ["commit", "interval", "os"])

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,8 @@ from application.state.runtime import ignore
 from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.errors import StorageInUse
-from infrastructure.storage.lmdb.folder import COMPACT_FILE, LmdbFolder
+from infrastructure.storage.lmdb.environment import COMPACT_FILE
+from infrastructure.storage.lmdb.folder import LmdbFolder
 
 
 def filled(folder: Path) -> Storage:
@@ -87,3 +91,70 @@ def test_a_failed_compaction_leaves_the_store(
             LmdbFolder(tmp_path).compact(ignore)
     assert (tmp_path / "data.mdb").read_bytes() == before
     assert not (tmp_path / COMPACT_FILE).exists()
+
+
+#: Steps of a compaction; each dies before or after its call.
+STEPS = ("copyfd", "fsync", "close", "rename", "sync_folder")
+
+_COMPACT_AND_DIE = """
+import os, signal, sys
+from pathlib import Path
+from infrastructure.storage.lmdb import folder as module
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def deadly(call, when):
+    def called(*arguments, **named):
+        if when == "before":
+            die()
+        call(*arguments, **named)
+        die()
+    return called
+
+class Deadly:
+    def __init__(self, inner, step, when):
+        self.inner = inner
+        setattr(self, step, deadly(getattr(inner, step), when))
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+def compact(path, step, when):
+    if step in ("copyfd", "close"):
+        def opened(*arguments, open=module.LmdbEnvironment):
+            environment = open(*arguments)
+            environment.env = Deadly(environment.env, step, when)
+            return environment
+        module.LmdbEnvironment = opened
+    else:
+        owner = {"fsync": module.os, "rename": Path, "sync_folder": module}[step]
+        setattr(owner, step, deadly(getattr(owner, step), when))
+    module.LmdbFolder(Path(path)).compact(lambda share: None)
+
+for path in sys.argv[1:]:
+    child = os.fork()
+    if not child:
+        compact(path, *os.path.basename(path).split("-"))
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, path
+"""
+
+
+def test_a_compaction_that_is_killed_leaves_one_whole_store(tmp_path: Path) -> None:
+    filled(tmp_path / "filled").commit.close()
+    folders = [tmp_path / f"{step}-{when}" for step in STEPS for when in ("before", "after")]
+    for folder in folders:
+        shutil.copytree(tmp_path / "filled", folder)
+    died = subprocess.run([sys.executable, "-c", _COMPACT_AND_DIE, *folders], check=False)
+    assert died.returncode == 0
+
+    sizes = [(folder / "data.mdb").stat().st_size for folder in folders]
+    for folder in folders:
+        assert LmdbFolder(folder).check_pages() is None
+        again = open_storage(f"lmdb://{folder}")
+        assert again.state.get("rows", b"199") == bytes(4000)
+        again.commit.close()
+        assert not (folder / COMPACT_FILE).exists()
+    assert sizes == sorted(sizes, reverse=True) and sizes[-1] * 4 < sizes[0]

@@ -75,6 +75,17 @@ def test_after_a_full_map_the_same_batch_fits(store: Store) -> None:
     assert store.count() == 2
 
 
+def test_after_a_full_map_the_same_replacement_fits(store: Store) -> None:
+    assert store.append(0, 100) is None
+    outcomes = []
+    for _ in range(2):
+        store.log.replace(1, 0, 0, [batch(0, size_bytes=30 << 20)], [])
+        failure = store.write_pass.commit()
+        outcomes.append(failure and failure.message)
+    assert outcomes == [FULL, None]
+    assert store.count() == 1
+
+
 def test_a_map_that_fills_up_within_one_pass_grows_until_the_pass_fits(store: Store) -> None:
     for _ in range(10):
         for offset in range(100):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import resource
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,7 @@ from interfaces.kafka.connections.budgets import (
     ResponseBudget,
 )
 from tests.fakes.clock import FakeClock
+from tests.fakes.limits import limited
 from tests.fakes.scheduler import FakeScheduler
 
 # ---- ByteBudget
@@ -192,3 +194,13 @@ def test_connections_are_limited_in_all_and_by_address() -> None:
     for address in ("a", "b"):
         budget.remove(address)
     assert (budget.count, budget._by_address) == (0, {})
+
+
+@pytest.mark.parametrize(("limit", "first_refused"), [(1024, 992), (40, 30)])
+def test_connections_leave_some_files_to_the_rest_of_the_broker(
+    limit: int, first_refused: int
+) -> None:
+    budget = ConnectionBudget(BrokerConfig())
+    with limited(resource.RLIMIT_NOFILE, limit):
+        assert budget.refusal("a", first_refused - 1) is None
+        assert "limit of open files is" in str(budget.refusal("a", first_refused))

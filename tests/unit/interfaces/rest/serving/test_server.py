@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
+
+import pytest
 
 from interfaces.rest.serving.server import AdminServer, HttpServer
 from interfaces.sockets import listen
@@ -114,6 +117,38 @@ def test_a_failed_start_is_logged_and_closes_connections() -> None:
             assert await read_all(server.open(listen("127.0.0.1", 0))) == b""
 
     assert error_in(play(broken, story)) is ImportError
+
+
+def test_a_start_without_free_files_is_logged_once_and_repeated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("interfaces.rest.serving.server.RETRY_S", 0)
+    factory = Factory()
+    failures = [OSError(errno.EMFILE, "Too many open files") for _ in range(3)]
+
+    def at_last(hosts: list[str]) -> HttpServer:
+        if failures:
+            raise failures.pop()
+        return factory(hosts)
+
+    async def story(server: AdminServer) -> None:
+        assert await read_all(server.open(listen("127.0.0.1", 0))) == b"hello"
+
+    assert error_in(play(at_last, story)) is OSError
+
+
+def test_a_stop_does_not_wait_for_a_start_without_free_files() -> None:
+    def never(_hosts: list[str]) -> HttpServer:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    async def story(server: AdminServer) -> None:
+        host, port = server.open(listen("127.0.0.1", 0))
+        _, writer = await asyncio.open_connection(host, port)
+        while not server._lacks_resources:
+            await asyncio.sleep(0)
+        writer.close()
+
+    assert error_in(play(never, story)) is OSError
 
 
 def error_in(events: FakeEventLog) -> type[object]:
