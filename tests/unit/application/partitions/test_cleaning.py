@@ -21,7 +21,7 @@ def test_a_pass_pauses_until_its_bytes_are_allowed() -> None:
 def test_after_a_wait_at_most_a_second_of_bytes_passes_at_once() -> None:
     throttle = Throttle(1000, 0)
     assert throttle.pause_ms(CleanerStats(bytes_read=1000), 60_000) == 0
-    assert throttle.pause_ms(CleanerStats(bytes_read=3000), 60_000) == 2000
+    assert throttle.pause_ms(CleanerStats(bytes_read=1500), 60_000) == 500
 
 
 def test_a_pass_finds_the_last_batches_of_many_producers_in_steps() -> None:
