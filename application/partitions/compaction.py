@@ -83,15 +83,23 @@ class CompactionService:
     # ---- which logs
 
     def _compact(self) -> Job[None]:
-        """Until no log is due."""
         failed: set[int] = set()
+        yield from self._clean_all(failed)
+        self.metrics.uncleanable = sum(
+            topic.partition_ids[index] in failed for topic, index in self._compacted()
+        )
+
+    def _clean_all(self, failed: set[int]) -> Job[None]:
+        """Until no log is due, or a commit fails."""
         while due := (yield from self._due(failed)):
             for found in due:
                 if not (yield from self._clean(found)):
                     failed.add(found.partition.partition_id)
-        self.metrics.uncleanable = sum(
-            topic.partition_ids[index] in failed for topic, index in self._compacted()
-        )
+                    if found.partition.broken is not None:
+                        # Produce requests in that commit failed, too, though the disk may have
+                        # room for them.
+                        yield SLICE  # the runner backs off
+                        return
 
     def _due(self, failed: set[int]) -> Job[list[LogToClean]]:
         """The dirtiest first; without those that failed in this run."""
@@ -156,14 +164,19 @@ class CompactionService:
         start = max(
             self._log.at_timestamp(partition.partition_id, oldest), found.first_dirty_offset
         )
-        batch = yield from first_batch(
-            self._log,
-            partition.partition_id,
-            start,
-            end,
-            lambda batch: batch.max_timestamp >= oldest,
-        )
-        return end if batch is None else batch.base_offset
+        #: A batch without a timestamp is as old as the next one that has a timestamp.
+        first_young: int | None = None
+
+        def is_young(batch: RecordBatch) -> bool:
+            nonlocal first_young
+            if 0 <= batch.max_timestamp < oldest:
+                first_young = None
+            elif first_young is None:
+                first_young = batch.base_offset
+            return batch.max_timestamp >= oldest
+
+        yield from first_batch(self._log, partition.partition_id, start, end, is_young)
+        return end if first_young is None else first_young
 
     # ---- one pass
 

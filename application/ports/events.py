@@ -178,8 +178,9 @@ TOPICS_AND_CONFIGS = {
     ),
     "records_expired": Event(
         INFO,
-        "topic partitions reason records",
-        "Retention removed `records` records from `partitions` partitions.",
+        "topic partitions reason offsets",
+        "Retention moved the log starts of `partitions` partitions, by `offsets` offsets in total: "
+        "fewer records, if compaction has left gaps.",
         {
             "time": "Their largest timestamp is older than `retention.ms`.",
             "size": "More than `retention.bytes` remain.",

@@ -59,6 +59,8 @@ STORE_USED = gauge(
 STORE_PAGES = gauge("ottla_store_used_pages", "ottla_store_used_bytes in pages.")
 DISK_FREE = gauge("ottla_store_disk_free_bytes", "Free space on the disk of the data folder.")
 EXPIRED_RECORDS = counter(
-    "ottla_expired_records_total", "Records that retention removed, by time or size.", "reason"
+    "ottla_expired_records_total",
+    "Offsets of records that retention removed, with the gaps of compaction; by time or size.",
+    "reason",
 )
 LOOP_LAG = histogram("ottla_loop_lag_seconds", "Delay of the event loop, measured twice a second.")

@@ -63,6 +63,7 @@ def _open(
         take_snapshot,
         environment.reserve,
         commit.check_file,
+        environment.env.reader_check,
     )
 
 
