@@ -115,6 +115,13 @@ def test_an_offset_beyond_the_end_deletes_nothing(ottla: Ottla, filled: str) -> 
     assert offsets(ottla, filled) == [["0", "10"], ["0", "1"]]
 
 
+def test_records_of_a_compacted_topic_are_not_deleted(ottla: Ottla, name: str) -> None:
+    ottla.run("topic", "create", name, "-c", "cleanup.policy=compact")
+    for options in ((), ("--dry-run",)):
+        refused = ottla.run("topic", "trim", name, "-o", "end", *options, code=1).errors
+        assert f"{name} has cleanup.policy=compact; " in refused
+
+
 def test_partitions_are_added(ottla: Ottla, name: str) -> None:
     ottla.run("topic", "create", name)
     for options, count in ((("--dry-run",), 1), ((), 4)):
@@ -123,7 +130,7 @@ def test_partitions_are_added(ottla: Ottla, name: str) -> None:
     assert name in ottla.run("topic", "add-partitions", f"{name}-2", "-n", "1", code=1).errors
 
 
-def test_topics_are_listed_with_records_and_sizes(ottla: Ottla, filled: str) -> None:
+def test_topics_are_listed_with_offsets_and_sizes(ottla: Ottla, filled: str) -> None:
     ottla.run("topic", "trim-prefix", filled, "-o", "4", "-p", "0")
     [row] = json.loads(ottla.run("topic", "list", f"^{filled}$", "-d", "-o", "json").out)
     disk = json.loads(ottla.run("cluster", "logdirs", filled, "-o", "json").out)
@@ -131,7 +138,7 @@ def test_topics_are_listed_with_records_and_sizes(ottla: Ottla, filled: str) -> 
         (1, filled, 0),
         (1, filled, 1),
     ]
-    assert (row["records"], row["size"]) == (7, sum(one["size"] for one in disk))
+    assert (row["offsets"], row["size"]) == (7, sum(one["size"] for one in disk))
     assert row["size"] > 0
 
 
