@@ -40,9 +40,9 @@ def press(page: Page, name: str) -> Locator:
 def test_topics_are_searched_and_sorted_and_the_address_has_both(console: Console) -> None:
     page = console.open("#/topics", "Topics")
     expect(page.locator("tr[data-row]", has_text="orders")).to_contain_text("600")
-    page.get_by_role("button", name="Records").click()
+    page.get_by_role("button", name="Offsets").click()
     expect(page.locator("tr[data-row]").first).to_contain_text("600")
-    expect(page.get_by_role("columnheader", name="Records")).to_have_attribute(
+    expect(page.get_by_role("columnheader", name="Offsets")).to_have_attribute(
         "aria-sort", "descending"
     )
     page.get_by_label("Search topics").fill("MENT")
