@@ -39,12 +39,19 @@ class CleaningEnd(NamedTuple):
 
 class CleaningWorkers(Protocol):
     def start(self, plan: CleaningJob, log: LogStore) -> RunningWork[CleaningEnd] | None:
-        """None if no worker can start. The output are encoded replacements."""
+        """None if no worker can start.
+
+        The output are encoded replacements, and empty parts, so that the broker can end the pass.
+        """
         ...
 
 
 def make_codecs(compression: Compression, checksum: Checksum) -> Codecs:
     return Codecs(partial(open_batch, compression=compression), compression.compress, checksum)
+
+
+#: So that a pass notices at least so often that its topic was deleted.
+LONGEST_PAUSE_MS = 1000
 
 
 class Throttle:
@@ -55,10 +62,10 @@ class Throttle:
         self._since_ms = now_ms
 
     def pause_ms(self, stats: CleanerStats, now_ms: int) -> int:
-        """Until so many bytes are allowed."""
+        """Until so many bytes are allowed, or until the caller has to look again."""
         size_bytes = stats.map_bytes_read + stats.bytes_read + stats.bytes_written
         due_ms = self._since_ms + 1000 * size_bytes / max(self._max_bytes_per_second, 1)
-        return max(int(due_ms) - now_ms, 0)
+        return max(min(int(due_ms) - now_ms, LONGEST_PAUSE_MS), 0)
 
 
 def encode_replacement(replacement: Replacement) -> bytes:

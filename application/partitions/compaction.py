@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from application.background.job import SLICE, Job
 from application.background.runner import JobResult, Runner
 from application.partitions.compaction_metrics import CompactionMetrics, LastPass
+from application.partitions.headers import first_batch, read_headers
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.log_store import LogStore, NotInMemory
@@ -28,8 +29,6 @@ from domain.topics.topic import Topic
 
 if TYPE_CHECKING:
     from application.partitions.log_cleaner import LogCleaner
-
-HEADERS_PER_STEP = 128
 
 
 class PartitionState(NamedTuple):
@@ -149,7 +148,11 @@ class CompactionService:
         if config.min_compaction_lag_ms:
             found = found.limited((yield from self._first_young(found, now_ms)))
         if config.max_compaction_lag_ms < LONG_MAX:
-            for header in (yield from self._headers(partition, found.first_dirty_offset, 1)):
+            for header in (
+                yield from read_headers(
+                    self._log, partition.partition_id, found.first_dirty_offset, 1
+                )
+            ):
                 found = found.overdue(RecordBatch(memoryview(header)).max_timestamp, now_ms)
         return found
 
@@ -157,26 +160,17 @@ class CompactionService:
         """The offset of the first batch that is younger than `min.compaction.lag.ms`."""
         partition, end = found.partition, found.first_uncleanable_offset
         oldest = now_ms - partition.config.min_compaction_lag_ms + 1
-        position = max(
+        start = max(
             self._log.at_timestamp(partition.partition_id, oldest), found.first_dirty_offset
         )
-        while position < end:
-            headers = yield from self._headers(partition, position, HEADERS_PER_STEP)
-            for batch in (RecordBatch(memoryview(header)) for header in headers):
-                if batch.max_timestamp >= oldest:
-                    return batch.base_offset
-                position = batch.last_offset + 1
-            if not headers:
-                break
-            yield SLICE
-        return end
-
-    def _headers(self, partition: Partition, offset: int, limit: int) -> Job[list[bytes]]:
-        while True:
-            try:
-                return self._log.headers(partition.partition_id, offset, limit)
-            except NotInMemory as later:
-                yield later.loading
+        batch = yield from first_batch(
+            self._log,
+            partition.partition_id,
+            start,
+            end,
+            lambda batch: batch.max_timestamp >= oldest,
+        )
+        return end if batch is None else batch.base_offset
 
     # ---- one pass
 
@@ -187,12 +181,12 @@ class CompactionService:
             if self._cleaner is None:
                 self._cleaner = self._make_cleaner()
             stats = yield from self._cleaner.clean(found)
-        except BrokerError as failure:
+        except Exception as failure:  # also a bug: the other logs are compacted
             self._events.warning(
                 "log_compaction_failed",
                 topic=partition.topic,
                 partition=partition.index,
-                error=failure.message,
+                error=failure.message if isinstance(failure, BrokerError) else failure,
             )
             return False
         if stats is None:

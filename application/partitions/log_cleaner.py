@@ -1,7 +1,7 @@
 """LogCleaner: one pass of compaction over a log.
 
 A worker process reads the log and computes; here its replacements are staged, one in each commit. A
-small log is compacted here, in slices, and any log if no worker can start.
+small log without compression is compacted here, in slices, and any log if no worker can start.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from application.partitions.cleaning import (
     decode_replacements,
     make_codecs,
 )
+from application.partitions.headers import first_batch
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
@@ -74,9 +75,10 @@ class LogCleaner:
     def clean(self, found: LogToClean) -> Job[CleanerStats | None]:
         """None if it was cut. Raises StorageFailed."""
         partition = found.partition
+        trimmed_before = partition.trimmed_bytes
         job = yield from self._job(found)
         work = None
-        if self._workers is not None and found.size_bytes > SMALL_LOG_BYTES:
+        if self._workers is not None and not (yield from self._is_small(found)):
             work = self._workers.start(job, self._log)
         if work is None:
             end = yield from self._clean_here(partition, job)
@@ -84,9 +86,26 @@ class LogCleaner:
             end = yield from self._clean_there(partition, work)
         if end is None or not self._goes_on(partition):
             return None
-        partition.cleaned_up_to(end.end_offset, end.stats.bytes_written)
+        # The pass may have counted what was trimmed meanwhile. If not, the next one is early.
+        trimmed_bytes = partition.trimmed_bytes - trimmed_before
+        clean_bytes = max(end.stats.bytes_written - trimmed_bytes, 0)
+        partition.cleaned_up_to(end.end_offset, clean_bytes)
         self._commits.touch(partition)
         return end.stats if (yield COMMIT) is None else None
+
+    def _is_small(self, found: LogToClean) -> Job[bool]:
+        """A batch that is large or compressed would block the loop for too long."""
+        if found.size_bytes > SMALL_LOG_BYTES:
+            return False
+        partition = found.partition
+        large = yield from first_batch(
+            self._log,
+            partition.partition_id,
+            partition.log_start_offset,
+            found.first_uncleanable_offset,
+            lambda batch: batch.size_bytes > READ_BYTES_HERE or batch.codec > 0,
+        )
+        return large is None
 
     def _job(self, found: LogToClean) -> Job[CleaningJob]:
         config, partition = self._config, found.partition
@@ -122,6 +141,8 @@ class LogCleaner:
         try:
             while True:
                 part: WorkerPart[CleaningEnd] = yield work.next()
+                if not self._goes_on(partition):
+                    return None
                 data, end = part
                 for replacement in decode_replacements(data):
                     if not (yield from self._replace(partition, replacement)):
@@ -141,6 +162,10 @@ class LogCleaner:
         while not cleaner.is_done:
             if not self._goes_on(partition):
                 return None
+            pause_ms = throttle.pause_ms(cleaner.stats, self._clock.monotonic_ms())
+            if pause_ms:
+                yield self._after(pause_ms)
+                continue
             question = job.partition_id, cleaner.position, cleaner.end_offset, READ_BYTES_HERE, True
             try:
                 data = self._log.read(*question)
@@ -150,8 +175,7 @@ class LogCleaner:
             replacement = cleaner.advance(data)
             if replacement is not None and not (yield from self._replace(partition, replacement)):
                 return None
-            pause_ms = throttle.pause_ms(cleaner.stats, self._clock.monotonic_ms())
-            yield self._after(pause_ms) if pause_ms else SLICE
+            yield SLICE
         return CleaningEnd(cleaner.stats, cleaner.end_offset)
 
     def _after(self, pause_ms: int) -> Pending[None]:

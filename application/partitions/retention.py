@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from application.background.job import COMMIT, SLICE, Job
 from application.background.runner import JobResult, Runner
+from application.partitions.headers import HEADERS_PER_STEP, read_headers
 from application.partitions.trimming import Trimming
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
@@ -29,7 +30,6 @@ from domain.partitions.partition import Partition
 from domain.partitions.retention import Expired, Front, Oldest, Reason, Retention, front_of
 from domain.topics.topic import Topic
 
-HEADERS_PER_STEP = 128
 #: Log starts that move in one commit.
 PARTITIONS_PER_COMMIT = 100
 
@@ -103,7 +103,9 @@ class RetentionService:
         return found
 
     def _outlook_of(self, partition: Partition) -> Job[Outlook]:
-        headers = yield from self._headers(partition.partition_id, partition.log_start_offset, 1)
+        headers = yield from read_headers(
+            self._log, partition.partition_id, partition.log_start_offset, 1
+        )
         size_bytes = partition.durable.size_bytes
         if not headers:
             return Outlook(partition.index, size_bytes, None, None)
@@ -174,7 +176,7 @@ class RetentionService:
         return (yield from self._expired(topic, index, now_ms)) if expires else None
 
     def _first(self, partition_id: int) -> Job[Oldest | None]:
-        for header in (yield from self._headers(partition_id, 0, 1)):
+        for header in (yield from read_headers(self._log, partition_id, 0, 1)):
             return _oldest(None, RecordBatch(memoryview(header)))
         return None
 
@@ -205,7 +207,9 @@ class RetentionService:
     ) -> Job[RecordBatch | None]:
         """The first batch that stays; None if all expire, or at the high watermark."""
         limit = 1
-        while headers := (yield from self._headers(partition.partition_id, offset, limit)):
+        while headers := (
+            yield from read_headers(self._log, partition.partition_id, offset, limit)
+        ):
             for header in headers:
                 batch = RecordBatch(memoryview(header))
                 if batch.last_offset >= partition.high_watermark:
@@ -216,13 +220,6 @@ class RetentionService:
             limit = HEADERS_PER_STEP
             yield SLICE
         return None
-
-    def _headers(self, partition_id: int, offset: int, limit: int) -> Job[list[bytes]]:
-        while True:
-            try:
-                return self._log.headers(partition_id, offset, limit)
-            except NotInMemory as later:
-                yield later.loading
 
     def _loaded(self, topic: Topic, index: int) -> Job[Partition | None]:
         while self._catalog.topic_by_id(topic.topic_id) is not None:

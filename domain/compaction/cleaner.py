@@ -8,8 +8,9 @@ value. A tombstone stays until the delete horizon of its batch. A record without
 A batch that loses nothing stays byte for byte. A batch that loses everything goes, unless it has
 the last sequence of a producer, or is the last one that may be cleaned: it stays without records.
 
-Batches that cannot be opened stay as they are, and are counted. Their keys are unknown, so they
-remove no older records; and a later tombstone stays, because it may hide a value of theirs.
+Batches that cannot be opened, or whose timestamps cannot be written again, stay as they are, and
+are counted. The keys of the former are unknown, so they remove no older records; and after either a
+tombstone stays, because it may hide a value of theirs.
 
 The caller reads and writes the log:
 
@@ -29,6 +30,7 @@ from typing import NamedTuple
 from domain.compaction.offset_map import OffsetMap
 from domain.compaction.records import Records, read_records
 from domain.compaction.rewriting import emptied, rewritten
+from domain.configs.settings.definition import LONG_MAX
 from domain.errors import CorruptMessage, InvalidRecord
 from domain.messages.batch import (
     NO_PRODUCER_ID,
@@ -82,7 +84,7 @@ class CleanerStats:
     bytes_read: int = 0
     messages_written: int = 0
     bytes_written: int = 0
-    #: Batches that could not be opened.
+    #: Batches that could not be opened, or not be written again.
     unreadable_batches: int = 0
     #: 1.0 is full.
     buffer_utilization: float = 0.0
@@ -178,11 +180,15 @@ class Cleaner:
         if not any(stays):
             return self._without_records(batch)
         if horizon is None and any(stays[one] for one in records.tombstones):
-            horizon = plan.now_ms + plan.delete_retention_ms
+            horizon = min(plan.now_ms + plan.delete_retention_ms, LONG_MAX)
         elif all(stays):
             return batch.buffer
         _, compress, checksum = self._codecs
-        return rewritten(batch, payload, records, stays, horizon, compress, checksum)
+        try:
+            return rewritten(batch, payload, records, stays, horizon, compress, checksum)
+        except InvalidRecord:
+            stats.unreadable_batches += 1
+            return batch.buffer
 
     def _without_records(self, batch: RecordBatch) -> bytes | memoryview | None:
         plan = self._plan

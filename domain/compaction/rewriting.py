@@ -13,6 +13,8 @@ from __future__ import annotations
 from itertools import compress as selected
 
 from domain.compaction.records import Records, read_timestamp_delta, with_timestamp_delta
+from domain.configs.settings.definition import LONG_MAX
+from domain.errors import InvalidRecord
 from domain.messages.batch import (
     CHECKSUM_START,
     CONTROL,
@@ -40,7 +42,10 @@ def rewritten(
     compress: Compress,
     checksum: Checksum,
 ) -> bytes:
-    """The batch with the records that stay, at least one."""
+    """The batch with the records that stay, at least one.
+
+    Raises InvalidRecord if a timestamp is no int64, or too far from the base timestamp.
+    """
     starts = list(selected(records.bounds, stays))
     times = [read_timestamp_delta(payload, start) for start in starts]
     before = [delta for delta, _ in times]
@@ -51,6 +56,9 @@ def rewritten(
         timestamps = [largest] * len(starts)
     base_timestamp = timestamps[0] if delete_horizon_ms is None else delete_horizon_ms
     deltas = [timestamp - base_timestamp for timestamp in timestamps]
+    lowest, highest = min(*timestamps, *deltas), max(*timestamps, *deltas)
+    if lowest < -LONG_MAX - 1 or highest > LONG_MAX:
+        raise InvalidRecord("A timestamp does not fit in 64 bits.")
     ends = selected(records.bounds[1:], stays)
     if deltas == before:
         pieces = [payload[start:end] for start, end in zip(starts, ends, strict=True)]

@@ -130,6 +130,7 @@ class Partition:
         "segment",
         "topic",
         "traffic",
+        "trimmed_bytes",
     )  # fmt: skip
 
     producers: Producers
@@ -148,6 +149,8 @@ class Partition:
         self.leader = NO_LEADER
         self.producers = Producers()
         self.traffic = Traffic()
+        #: Since the partition was loaded first.
+        self.trimmed_bytes = 0
         self.durable = LogEnd()
         self.restore(None)
 
@@ -316,6 +319,7 @@ class Partition:
     def trimmed(self, removed_bytes: int) -> None:
         """Batches below the log start are removed in the next commit."""
         self.end.size_bytes -= removed_bytes
+        self.trimmed_bytes += removed_bytes
         cleaned = self.cleaned
         self.cleaned = cleaned._replace(size_bytes=max(cleaned.size_bytes - removed_bytes, 0))
         self.request_snapshot()

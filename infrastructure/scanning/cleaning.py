@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from application.partitions.cleaning import (
+    LONGEST_PAUSE_MS,
     CleaningEnd,
     CleaningJob,
     Throttle,
@@ -28,8 +29,16 @@ def clean(
     clock = SystemClock()
     throttle = Throttle(job.max_bytes_per_second, clock.monotonic_ms())
     cleaner = Cleaner(job.plan, make_codecs(BatchCompression(), crc32c))
+    sent_ms = clock.monotonic_ms()
     while not cleaner.is_done:
-        pause(throttle.pause_ms(cleaner.stats, clock.monotonic_ms()) / 1000)
+        now_ms = clock.monotonic_ms()
+        if now_ms - sent_ms >= LONGEST_PAUSE_MS:
+            send(b"")
+            sent_ms = now_ms
+        pause_ms = throttle.pause_ms(cleaner.stats, now_ms)
+        pause(pause_ms / 1000)
+        if pause_ms:
+            continue
         data = log.read(
             job.partition_id, cleaner.position, cleaner.end_offset, job.read_bytes, True
         )

@@ -281,7 +281,7 @@ class RunningJob:
 
     def add(self, data: bytes) -> None:
         self._data += data
-        if self._part_request is not None and data:
+        if self._part_request is not None:
             self._tell()
         elif len(self._data) >= BUFFERED_BYTES:
             self._process.read_on(False)

@@ -23,9 +23,11 @@ from domain.errors import StorageFailed
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
 from infrastructure.opening import open_storage
+from infrastructure.scanning import cleaning
 from infrastructure.scanning.worker_processes import WorkerProcesses
 from infrastructure.storage.engine import Storage
 from tests.fakes.batches import GZIP, NONE, ZSTD, record_batch
+from tests.fakes.clock import FakeClock
 from tests.fakes.logs import FakeEventLog
 
 BATCHES, EACH = 60, 50
@@ -102,6 +104,24 @@ def test_a_worker_replaces_the_same_batches_as_the_loop(storage: Storage) -> Non
         assert len(pool.pids) == 1
 
     play(storage, story)
+
+
+def test_a_slow_pass_reports_every_second(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = FakeClock()
+    monkeypatch.setattr(cleaning, "SystemClock", lambda: clock)
+    pauses: list[float] = []
+    sent: list[bytes] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        clock.advance(round(seconds * 1000))
+
+    end = cleaning.clean(job(READ_BYTES / 5), storage.log, pause, sent.append)
+    assert end == cleaned_here(storage)[1]
+    assert max(pauses) == 1
+    assert sent.count(b"") > sum(pauses) / 2 > 50
 
 
 def test_a_worker_that_is_killed_fails_its_pass(storage: Storage) -> None:

@@ -28,6 +28,7 @@ class CleanerSettings:
         134217728,
         "The memory for keys and their newest offsets: 192 bytes each. With more keys the log is "
         "compacted in several passes.",
+        minimum=(1 << 20) + 1,
         unit="bytes",
         dynamic=True,
     )
@@ -45,6 +46,8 @@ class CleanerSettings:
         DOUBLE,
         0.9,
         "How full log.cleaner.dedupe.buffer.size may become.",
+        minimum=0.1,
+        maximum=1,
         dynamic=True,
     )
     log_cleaner_io_max_bytes_per_second: float = setting(

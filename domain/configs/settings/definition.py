@@ -94,7 +94,7 @@ class Definition:
         default: Value,
         doc: str,
         *,
-        minimum: int | None = None,
+        minimum: float | None = None,
         maximum: int | None = None,
         also: int | None = None,
         choices: tuple[str, ...] = (),

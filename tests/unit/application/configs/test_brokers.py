@@ -146,7 +146,7 @@ def test_the_size_of_segments_applies_to_the_next_batch(fake: FakeBroker) -> Non
 @pytest.mark.parametrize(
     "name, text, job",
     [
-        ("log.cleaner.dedupe.buffer.size", "1000", (900, 524288, 1.7976931348623157e308)),
+        ("log.cleaner.dedupe.buffer.size", "2000000", (1800000, 524288, 1.7976931348623157e308)),
         ("log.cleaner.io.buffer.load.factor", "0.5", (1 << 26, 524288, 1.7976931348623157e308)),
         ("log.cleaner.io.buffer.size", "70", (120795955, 70, 1.7976931348623157e308)),
         ("log.cleaner.io.max.bytes.per.second", "5.5", (120795955, 524288, 5.5)),

@@ -19,6 +19,7 @@ from application.partitions.delete_records import RecordsToDelete
 from application.ports.log_store import LogStore
 from application.ports.pending import Pending, resolved
 from domain.compaction.cleaner import Cleaner
+from domain.compaction.log_to_clean import LogToClean
 from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch, batches_in
 from domain.partitions.partition import Cleaned
@@ -186,8 +187,8 @@ def test_compaction_can_be_disabled() -> None:
 
 
 def test_a_full_offset_map_ends_a_pass_and_the_next_one_follows() -> None:
-    settings = {"log_cleaner_dedupe_buffer_size": "640"}
-    fake = compacting(settings, min_cleanable_dirty_ratio="0.01")
+    fake = compacting(min_cleanable_dirty_ratio="0.01")
+    fake.config.log_cleaner_dedupe_buffer_size = 640
     append(fake, *"abcdefabcdefx")
     compact(fake)
     assert records(fake) == [*((6 + at, key) for at, key in enumerate("abcdefx"))]
@@ -272,6 +273,24 @@ def test_a_partition_that_cannot_be_read_is_uncleanable(begun: FakeBroker) -> No
     compact(begun)
     assert begun.broker.compaction.metrics.uncleanable == 0
     assert [offset for offset, _ in records(begun)] == [37, 38, 39]
+
+
+def test_a_pass_that_fails_unexpectedly_ends_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = compacting()
+    fake.topic("u", cleanup_policy="compact", segment_ms="1")
+    for name in "tu":
+        append(fake, *"aaaa", name=name)
+    cleaner = cleaner_of(fake)
+
+    def fail(found: LogToClean) -> None:
+        monkeypatch.undo()  # the next pass succeeds
+        raise ValueError(found)
+
+    monkeypatch.setattr(cleaner, "clean", fail)
+    compact(fake)
+    assert (len(records(fake)), len(records(fake, "u"))) == (4, 2)
+    assert fake.broker.compaction.metrics.uncleanable == 1
+    assert isinstance(fake.events.of("log_compaction_failed")[0]["error"], ValueError)
 
 
 def test_the_bytes_per_second_are_limited() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from application.partitions.opened_batch import MAX_OPENED_RECORDS
 from domain.compaction.offset_map import ENTRY_BYTES
 from domain.messages.batch import CRC, CRC_START, RecordBatch
 from domain.partitions.partition import INDEX_INTERVAL_BYTES
 from tests.fakes.batches import GZIP, Record, record_batch
-from tests.fakes.compaction import BatchLog, run
+from tests.fakes.compaction import BatchLog, messages_of, run
 
 
 def record(key: str, value: str | None = "v", timestamp: int = 100) -> Record:
@@ -142,6 +144,46 @@ def test_a_tombstone_stays_after_a_batch_that_cannot_be_opened() -> None:
     log.unreadable = set()
     log.compact(now_ms=10)
     assert offsets(log) == [3]
+
+
+LONGEST_MS = 2**63 - 1
+
+
+def test_a_tombstone_stays_however_long_the_delete_retention_is() -> None:
+    for timestamp in (100, -1):
+        log = log_of([record("a", timestamp=timestamp)], [record("a", None, timestamp)])
+        log.compact(now_ms=1000, delete_retention_ms=LONGEST_MS)
+        [tombstone] = log.batches
+        assert tombstone.delete_horizon == LONGEST_MS
+        assert [(each.key, each.timestamp) for each in log.messages()] == [(b"a", timestamp)]
+
+
+@pytest.mark.parametrize(
+    "base_timestamp, delta",
+    [
+        (LONGEST_MS, b"\x0a"),
+        (-LONGEST_MS, b"\x09"),
+        (0, b"\x80" * 12 + b"\0"),
+    ],
+    ids=["after the last time", "before the first time", "a varint of 13 bytes"],
+)
+def test_a_batch_whose_timestamps_cannot_be_written_stays(
+    base_timestamp: int, delta: bytes
+) -> None:
+    rest = b"\x02a\x02v\0", b"\x02b\x02v\0"
+    first, second = (b"\0" + delta + bytes([2 * at]) + each for at, each in enumerate(rest))
+    payload = b"".join(bytes([2 * len(each)]) + each for each in (first, second))
+    log = BatchLog()
+    log.append(
+        record_batch([], payload=payload, timestamp=base_timestamp, count=2, last_offset_delta=1)
+    )
+    log.append(record_batch([record("b", None)]))
+    before = bytes(log.batches[0].buffer)
+    for now_ms in (0, 1):  # the second pass would remove the tombstone
+        cleaner = log.compact(now_ms=now_ms, delete_retention_ms=0)
+        assert cleaner.stats.unreadable_batches == 1
+        assert bytes(log.batches[0].buffer) == before
+        assert [message.value for message in messages_of(log.batches[1])] == [None]
 
 
 # ---- statistics

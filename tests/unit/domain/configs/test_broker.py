@@ -50,6 +50,8 @@ def test_an_unknown_setting_is_refused() -> None:
         ("delete.topic.enable", "true or false"),
         ("num.partitions", "a whole number between 1 and 2147483647"),
         ("compression.gzip.level", "a whole number between 1 and 9, or -1"),
+        ("log.cleaner.dedupe.buffer.size", "a whole number of at least 1048577"),
+        ("log.cleaner.io.buffer.load.factor", "a number between 0.1 and 1"),
         ("log.cleaner.min.cleanable.ratio", "a number between 0 and 1"),
         ("log.retention.ms", "a whole number of at least -1"),
         ("listeners", "a list, separated by commas"),
