@@ -105,6 +105,15 @@ def test_configs_of_a_topic_are_changed_and_reset(console: Console) -> None:
     expect(page.locator(".config:visible")).to_have_count(1)
 
 
+def test_a_compacted_topic_shows_what_is_not_compacted_yet(console: Console) -> None:
+    page = console.open("#/topics/customers/partitions", "customers")
+    expect(page.locator(".head")).to_contain_text(
+        re.compile(
+            r"\d offsets .* dirty: 0 %, compacted above 50 % · \d+ records in the active segment"
+        )
+    )
+
+
 def test_a_topic_has_consumers_and_partitions_and_more_are_added(console: Console) -> None:
     page = console.open("#/topics/orders/partitions", "orders")
     head = page.locator(".head")
