@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from application.partitions.opened_batch import (
     check_count,
     decompressed,
-    messages_in,
     open_times,
     too_many_to_open,
 )
@@ -17,6 +16,7 @@ from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.state.commits import Commits
 from application.state.storage_health import NO_ROOM, StorageHealth
+from domain.compaction.records import read_records
 from domain.configs.settings.definition import LONG_MAX
 from domain.configs.topic import TopicConfig
 from domain.errors import (
@@ -37,7 +37,7 @@ from domain.messages.batch import (
     RecordBatch,
     parse_single_batch,
 )
-from domain.messages.message import Message, check_lengths
+from domain.messages.message import check_lengths, decode_times
 from domain.partitions.partition import Appended, Partition
 
 #: Default of `message.timestamp.before.max.ms`: no record is too old.
@@ -129,11 +129,13 @@ class ProduceService:
         elif codec is None:
             return
         opened = self._decompressed(batch)
-        if checks_records:
-            _check_records(messages_in(batch, opened), partition, now_ms)
+        if config.compacted:
+            _check_keys(batch, opened, partition)
         else:
             # A producer's error must not disappear in another compression.
             check_lengths(opened, batch.count)
+        if config.timestamp_before_max_ms != ANY_AGE and not config.log_append_time:
+            _check_times(batch, opened, config, now_ms)
         if codec is not None:
             records = self._compression.compress(codec, opened, config.level)
             batch.recompressed(codec, records, self._checksum)
@@ -164,27 +166,24 @@ class ProduceService:
         return InvalidTimestamp(refused.message, faults)
 
 
-def _check_records(messages: Iterable[Message], partition: Partition, now_ms: int) -> None:
-    """Checks keys and timestamps of all records, which few topics require."""
-    config = partition.config
-    keyless: list[RecordFault] = []
-    times: list[tuple[int, int]] = []
-    for index, message in enumerate(messages):
-        times.append((index, message.timestamp))
-        if message.key is None and config.compacted:
-            words = (
-                "Compacted topic cannot accept message without key in topic partition "
-                f"{partition.topic}-{partition.index}"
-            )
-            keyless.append(RecordFault(index, words))
-    if keyless:
+def _check_keys(batch: RecordBatch, opened: bytes, partition: Partition) -> None:
+    keys = read_records(opened, 0, batch.last_offset_delta, batch.count).keys
+    if None in keys:
+        words = (
+            "Compacted topic cannot accept message without key in topic partition "
+            f"{partition.topic}-{partition.index}"
+        )
+        keyless = [RecordFault(index, words) for index, key in enumerate(keys) if key is None]
         raise InvalidRecord(_rejected(keyless), tuple(keyless))
-    if not config.log_append_time:
-        faults = _timestamp_faults(times, config, now_ms)
-        if faults:
-            raise InvalidTimestamp(
-                "One or more records have been rejected due to invalid timestamp", faults
-            )
+
+
+def _check_times(batch: RecordBatch, opened: bytes, config: TopicConfig, now_ms: int) -> None:
+    times = decode_times(opened, 0, batch.base_timestamp, batch.count)
+    faults = _timestamp_faults(times, config, now_ms)
+    if faults:
+        raise InvalidTimestamp(
+            "One or more records have been rejected due to invalid timestamp", faults
+        )
 
 
 def _rejected(faults: list[RecordFault]) -> str:

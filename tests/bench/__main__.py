@@ -1,4 +1,5 @@
 """scripts/bench [--quick] [--rounds N] [--kafka maven|FOLDER_OF_JARS] [--json FILE] [PART...]
+scripts/bench soak [--gigabytes N] [--updates N] ...
 scripts/bench report [FILE] [--write [PAGE]]
 scripts/bench profile --load produce|fetch...
 
@@ -36,6 +37,7 @@ from tests.bench import (
     recovery,
     report,
     retention,
+    soak,
     stall,
     startup,
 )
@@ -55,7 +57,7 @@ LATEST = CACHE / "latest.json"
 BESIDE = ["produce", "fetch", "java", "librdkafka", "groups", "end-to-end", "stall"]
 #: Parts with brokers of their own: flush before each response, or offsets in a database.
 APART = ["fsync", "offsets", "offsets-fsync"]
-PARTS = ["limits", *BESIDE, *APART, "cold", "retention", "startup", "micro"]
+PARTS = ["limits", *BESIDE, *APART, "cold", "retention", "soak", "startup", "micro"]
 
 
 def main() -> None:
@@ -91,6 +93,10 @@ def _measure() -> None:
     plan = QUICK if options.quick else FULL
     if options.rounds:
         plan = plan._replace(rounds=options.rounds)
+    if options.gigabytes:
+        plan = plan._replace(soak_bytes=options.gigabytes * 1_000_000_000)
+    if options.updates:
+        plan = plan._replace(soak_updates=options.updates)
     try:
         libs = jars(options.kafka) if options.kafka else None
     except NoKafka as missing:
@@ -162,6 +168,8 @@ class Bench:
             if "retention" in self._parts:
                 limited, size = ottla("os", *retention.SETTINGS), self._plan.filled_bytes
                 retention.measure(self.runs, limited, CACHE, rawbench, size, self._plan.rounds)
+            if "soak" in self._parts:
+                self._soak(rawbench)
             if "startup" in self._parts:
                 killed = self.runs, self._contenders("os"), CACHE, rawbench
                 recovery.measure(*killed, self._plan.recovered_bytes, self._plan.rounds)
@@ -206,6 +214,14 @@ class Bench:
             javas = list(java.latency_loads(clients, plan.scale)) if clients else []
             return [*end_to_end.loads(plan.paced_s), *javas]
         return list(stall.loads(rawbench, topic, plan.seconds))
+
+    def _soak(self, rawbench: Rawbench) -> None:
+        plan, contenders = self._plan, [ottla("os", *soak.OPTIONS)]
+        if self._libs:
+            contenders.append(kafka(self._libs, "os", soak.PROPERTIES))
+        sizes = plan.soak_bytes, plan.soak_updates, plan.warm_up_s
+        for contender in contenders:
+            soak.measure(self.runs, contender, CACHE, rawbench, *sizes)
 
     def _fsync(self, rawbench: Rawbench) -> None:
         loads = rawbench.produce_loads(FSYNC, self._plan.seconds)
@@ -268,6 +284,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--quick", action="store_true", help="short runs, one round")
     parser.add_argument("--rounds", type=at_least_one, help="how often each load meets each broker")
+    parser.add_argument("--gigabytes", type=at_least_one, help="of the soak, through a tenth of it")
+    parser.add_argument("--updates", type=at_least_one, help="of the soak, of 100,000 keys")
     parser.add_argument("--json", type=Path, default=LATEST)
     parser.add_argument(
         "--kafka", metavar="maven|FOLDER", help="compare with Kafka: Maven packages, or these jars"
@@ -285,7 +303,9 @@ def _command(options: argparse.Namespace) -> str:
     """The command without the path of the jars, for the report."""
     words = ["scripts/bench"]
     words += ["--quick"] if options.quick else []
-    words += ["--rounds", str(options.rounds)] if options.rounds else []
+    for name in ("rounds", "gigabytes", "updates"):
+        if value := getattr(options, name):
+            words += [f"--{name}", str(value)]
     if options.kafka:
         words += ["--kafka", MAVEN if options.kafka == MAVEN else "FOLDER_OF_JARS"]
     return shlex.join([*words, *options.parts])

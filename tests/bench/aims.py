@@ -43,12 +43,15 @@ class Aim:
 
 RATE, CPU = "requests_per_s", "cpu_us_per_request"
 STREAM, CPU_PER_GB = "mb_per_s", "cpu_s_per_gb"
+CLEANING = "cleaning_cpu_s_per_gb"
 MEMORY = "memory"
 UNITS = {
     RATE: "/s",
     CPU: "us",
     STREAM: "MB/s",
     CPU_PER_GB: "s/GB",
+    CLEANING: "s/GB",
+    "ping_p99_us": "us",
     "p50_us": "us",
     "p99_us": "us",
     "ready_ms": "ms",
@@ -75,6 +78,8 @@ AIMS = [
     Aim("... p99", "end-to-end", "500 a second", "p99_us", at_most=0.5),
     Aim("end to end, 100 B, back to back: p50", "end-to-end", "back", "p50_us", at_most=0.7),
     Aim("... p99", "end-to-end", "back", "p99_us", at_most=0.5),
+    Aim("compaction: CPU per GB written", "soak", "updates, compacted", CLEANING, at_most=1.5),
+    Aim("... p99 of produce meanwhile", "soak", "updates, compacted", "ping_p99_us", at_most=1),
     Aim("start on an empty folder", "startup", "empty", "ready_ms", at_most=0.2),
     Aim("... itself", "startup", "empty", "ready_ms", at_most=500, absolute="ms"),
     Aim("start after SIGKILL", "startup", "after SIGKILL", "recovered_s", at_most=0.2),

@@ -126,13 +126,14 @@ def ottla_with_postgres(flush: str, server: Postgres) -> Contender:
     return Contender(f"ottla-postgres {flush}", start)
 
 
-def kafka(libs: Path, flush: str) -> Contender:
+def kafka(libs: Path, flush: str, more: str = "") -> Contender:
+    """`more` properties, one a line."""
     java = [*_JAVA, "-cp", f"{libs}/*"]
 
     def prepare(folder: Path) -> None:
         every = _EVERY_MESSAGE if flush == "commit" else _NEVER
         try:
-            properties = f"log.flush.interval.messages={every}\n{_GROUPS}"
+            properties = f"log.flush.interval.messages={every}\n{_GROUPS}{more}"
             format_folder(java, folder.absolute(), properties)
         except subprocess.CalledProcessError as failed:
             output = (failed.stdout + failed.stderr)[-_OUTPUT_BYTES:]

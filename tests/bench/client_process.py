@@ -12,9 +12,9 @@ from tests.bench.runs import LoadFailed
 PATIENCE_S = 120
 
 
-def client(name: str, *arguments: object) -> Figures:
+def client(name: str, *arguments: object, patience_s: float = PATIENCE_S) -> Figures:
     command = [sys.executable, "-m", f"tests.bench.clients.{name}", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=patience_s)
     if done.returncode:
         raise LoadFailed(done.stderr[-2000:])
     figures: Figures = json.loads(done.stdout)

@@ -22,6 +22,10 @@ class Plan(NamedTuple):
     #: Size of the log that is read from the disk: more than one run reads.
     cold_bytes: int
     starts: int
+    #: Bytes through a topic with a tenth of them as `retention.bytes`.
+    soak_bytes: int
+    #: Updates of 100,000 keys.
+    soak_updates: int
 
 
 FULL = Plan(
@@ -34,6 +38,8 @@ FULL = Plan(
     recovered_bytes=2_000_000_000,
     cold_bytes=5_000_000_000,
     starts=5,
+    soak_bytes=10_000_000_000,
+    soak_updates=10_000_000,
 )
 QUICK = Plan(
     rounds=1,
@@ -45,4 +51,6 @@ QUICK = Plan(
     recovered_bytes=200_000_000,
     cold_bytes=1_000_000_000,
     starts=1,
+    soak_bytes=300_000_000,
+    soak_updates=500_000,
 )

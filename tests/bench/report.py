@@ -76,6 +76,19 @@ _TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "file_after_10": "after 10 times that",
         },
     ),
+    "soak": (
+        "A soak: many times the retained bytes, and updates of 100,000 keys",
+        {
+            "mb_per_s": "MB/s",
+            "slowest_share": "slowest tenth / median",
+            "ping_p99_us": "p99 us of small produce requests",
+            "ping_max_us": "longest us",
+            "log_mb": "log MB",
+            "grown_mb": "file grown MB",
+            "broker_cpu_s": "broker CPU s",
+            "cleaning_cpu_s_per_gb": "of compaction, s/GB",
+        },
+    ),
     "startup": (
         "Start, from the process to the first response",
         {"ready_ms": "responds after ms", "recovered_s": "all offsets right after s"},

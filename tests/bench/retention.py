@@ -24,6 +24,7 @@ from tests.bench.filled import Topic, create, filled
 from tests.bench.gauges import Figures
 from tests.bench.raw_loads import PRODUCE, Rawbench
 from tests.bench.runs import LoadFailed, Runs
+from tests.bench.stage import disk_bytes
 
 PART = "retention"
 #: A check of the broker comes while the load runs.
@@ -94,5 +95,5 @@ def _file(broker: Broker, rawbench: Rawbench, retained_bytes: int) -> Figures:
     sizes = []
     for _ in range(5):
         rawbench.fill(broker, topic)
-        sizes.append(sum(file.stat().st_blocks * 512 for file in broker.folder.glob("data/*.mdb")))
+        sizes.append(disk_bytes(broker.folder / "data"))
     return {"file_after_2": sizes[0] / retained_bytes, "file_after_10": sizes[-1] / retained_bytes}

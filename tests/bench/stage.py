@@ -52,7 +52,7 @@ class Stage:
         return broker.output() or "(nothing)"
 
     def make_room(self) -> None:
-        used = sum(_size_bytes(self._folder(contender)) for contender in self.contenders)
+        used = sum(disk_bytes(self._folder(contender)) for contender in self.contenders)
         if used > MOST_DATA_BYTES or shutil.disk_usage(self._cache).free < LEAST_FREE_BYTES:
             self.close()
         if shutil.disk_usage(self._cache).free < LEAST_FREE_BYTES:
@@ -69,7 +69,7 @@ class Stage:
         return self._cache / contender.name.replace(" ", "-")
 
 
-def _size_bytes(folder: Path) -> int:
+def disk_bytes(folder: Path) -> int:
     if not folder.exists():
         return 0
     done = subprocess.run(["du", "-sB1", str(folder)], capture_output=True, text=True)

@@ -26,15 +26,17 @@ def loads(rawbench: Rawbench, topic: Topic, seconds: float) -> Iterator[Load]:
 
     for shape in _SHAPES:
         produce = partial(rawbench.produce, shape=shape, seconds=seconds, warm_s=0)
-        yield Load(f"pings beside produce, {shape.name}", partial(_pinged, run=produce), fill)
+        yield Load(f"pings beside produce, {shape.name}", partial(pinged, run=produce), fill)
     size = FETCH["1 MB responses"]
     fetch = partial(rawbench.fetch, topic=topic.name, max_bytes=size, seconds=seconds, warm_s=0)
-    yield Load("pings beside fetch, 1 MB responses", partial(_pinged, run=fetch), fill)
+    yield Load("pings beside fetch, 1 MB responses", partial(pinged, run=fetch), fill)
 
 
-def _pinged(broker: Broker, run: Callable[[Broker], Figures]) -> Figures:
+def pinged(
+    broker: Broker, run: Callable[[Broker], Figures], topic: str = TOPIC.name, *produce: str
+) -> Figures:
     ping = subprocess.Popen(
-        [sys.executable, "-m", "tests.bench.clients.ping", broker.address, TOPIC.name],
+        [sys.executable, "-m", "tests.bench.clients.ping", broker.address, topic, *produce],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -46,6 +46,14 @@ def environment() -> dict[str, str]:
     """Ours, without settings that a developer's shell may hold."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OTTLA_", "KAFKA_"))}
     return inherited | {"PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
+
+
+def wait_until(holds: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
+    """For what no event announces."""
+    deadline = time.monotonic() + patience_s
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 class BrokerProcess:

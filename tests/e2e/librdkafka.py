@@ -64,6 +64,17 @@ def read(
     return messages
 
 
+def read_to_end(bootstrap: str, topic: str) -> list[Message]:
+    """All messages of partition 0 up to its end offset; there may be gaps between them."""
+    messages: list[Message] = []
+    with assigned_consumer(bootstrap, topic, auto_offset_reset="earliest") as consumer:
+        low, end = consumer.get_watermark_offsets(TopicPartition(topic, 0), PATIENCE_S)
+        while low < end:
+            messages.append(next_message(consumer))
+            low = (messages[-1].offset() or 0) + 1
+    return messages
+
+
 def read_values(bootstrap: str, topic: str, count: int, partition: int = 0) -> list[bytes | None]:
     return [message.value() for message in read(bootstrap, topic, count, partition=partition)]
 

@@ -26,6 +26,9 @@ def main() -> None:
         needed[f"the Java client {version}"] = lambda version=version: test_java.compiled(version)
     newest = test_java.VERSIONS[0]
     needed["the Java client in groups"] = lambda: test_java.compiled(newest, test_java.MEMBERS)
+    needed["Kafka Streams and Connect"] = lambda: test_java.compiled(
+        newest, test_java.STREAMS, test_java.APPLICATIONS
+    )
     for what, fetch in needed.items():
         try:
             fetch()

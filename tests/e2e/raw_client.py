@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 import crc32c
 
 PRODUCE, FETCH, LIST_OFFSETS, METADATA, API_VERSIONS = 0, 1, 2, 3, 18
-CREATE_TOPICS, INIT_PRODUCER_ID = 19, 22
+CREATE_TOPICS, INIT_PRODUCER_ID, DESCRIBE_LOG_DIRS = 19, 22, 35
 COORDINATOR_LOAD_IN_PROGRESS = 14
 NO_PRODUCER = (-1, -1, -1)
 PATIENCE_S = 30.0
@@ -241,6 +241,16 @@ class RawClient:
             position = last + struct.unpack_from(">i", raw, 23)[0] + 1
             response = self.fetch(topic, position, partition)
         return batches
+
+    def log_bytes(self, topic: str, partition: int = 0) -> int:
+        """The size of the log by DescribeLogDirs."""
+        wanted = array([string(topic) + array([struct.pack(">i", partition)])])
+        response = self.request(DESCRIBE_LOG_DIRS, 1, wanted)
+        _throttle, _dirs, error = response.take("iih")
+        assert error == 0
+        response.string(), response.take("i"), response.string()
+        _partitions, _index, size = response.take("iiq")
+        return size
 
     def init_producer_id(self) -> tuple[int, int]:
         error = COORDINATOR_LOAD_IN_PROGRESS

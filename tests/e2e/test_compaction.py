@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 
-from confluent_kafka import TopicPartition
+import pytest
 
+from tests.e2e.broker_process import wait_until
 from tests.e2e.conftest import StartBroker, new_topic
-from tests.e2e.librdkafka import PATIENCE_S, assigned_consumer, next_message, producer
+from tests.e2e.librdkafka import PATIENCE_S, producer, read_to_end
 
 KEYS, ROUNDS = 50, 30
+CHANGELOG_KEYS, BATCH = 1_000, 1_000
 
 
 def test_a_consumer_reads_the_newest_record_of_each_key(start_broker: StartBroker) -> None:
@@ -27,12 +29,33 @@ def test_a_consumer_reads_the_newest_record_of_each_key(start_broker: StartBroke
     sender.produce(topic, b"the active segment", b"last", timestamp=now_ms + 10)
     sender.flush(PATIENCE_S)
 
-    deadline = time.monotonic() + PATIENCE_S
-    while (found := _records(broker.bootstrap, topic)) != _newest():
-        assert time.monotonic() < deadline, found[:50]
+    wait_until(lambda: _records(broker.bootstrap, topic) == _newest())
     broker.kill()
     broker.start()
     assert _records(broker.bootstrap, topic) == _newest()
+
+
+@pytest.mark.parametrize("updates", [50_000, pytest.param(1_000_000, marks=pytest.mark.long)])
+def test_a_changelog_shrinks_to_its_keys(start_broker: StartBroker, updates: int) -> None:
+    broker = start_broker("--set", "log.cleaner.backoff.ms=200")
+    topic = new_topic(broker, cleanup__policy="compact", segment__ms="1")
+    sender = producer(broker.bootstrap, batch_num_messages=BATCH)
+    begun_ms = int(time.time() * 1000) - updates
+    for number in range(updates):
+        key, value = b"%d" % (number % CHANGELOG_KEYS), b"%0100d" % number
+        sender.produce(topic, value, key, timestamp=begun_ms + number)
+        if number % 10_000 == 0:
+            sender.flush(PATIENCE_S)
+    assert sender.flush(PATIENCE_S) == 0
+
+    # At most two batches of the active segment, and the ratio is half by default.
+    most = 2 * (CHANGELOG_KEYS + 2 * BATCH)
+    wait_until(lambda: len(read_to_end(broker.bootstrap, topic)) <= most)
+    with broker.connect() as client:
+        assert client.log_bytes(topic) <= most * 120
+    restored = {one.key(): one.value() for one in read_to_end(broker.bootstrap, topic)}
+    newest = range(updates - CHANGELOG_KEYS, updates)
+    assert restored == {b"%d" % (one % CHANGELOG_KEYS): b"%0100d" % one for one in newest}
 
 
 def _newest() -> list[tuple[int, bytes, bytes]]:
@@ -43,10 +66,5 @@ def _newest() -> list[tuple[int, bytes, bytes]]:
 
 
 def _records(bootstrap: str, topic: str) -> list[tuple[int, bytes, bytes]]:
-    found = []
-    with assigned_consumer(bootstrap, topic, auto_offset_reset="earliest") as consumer:
-        _, end = consumer.get_watermark_offsets(TopicPartition(topic, 0), PATIENCE_S)
-        while not found or found[-1][0] + 1 < end:
-            message = next_message(consumer)
-            found.append((message.offset(), message.key(), message.value().split()[0]))
-    return found
+    messages = read_to_end(bootstrap, topic)
+    return [(one.offset(), one.key(), one.value().split()[0]) for one in messages]

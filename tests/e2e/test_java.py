@@ -16,8 +16,12 @@ from tests.e2e.line_process import LineProcess, cache_folder
 
 FOLDER = Path(__file__).parent / "java"
 SOURCE = FOLDER / "Stories.java"
+#: The jars of the client alone.
+CLIENT = FOLDER / "pom.xml"
 #: Consumers in groups, for tests/e2e/groups.
 MEMBERS = FOLDER / "Members.java"
+#: An application of Kafka Streams, and the jars of Streams and Connect.
+STREAMS, APPLICATIONS = FOLDER / "Streams.java", FOLDER / "applications.xml"
 VERSIONS = ("4.2.0", "3.9.2")
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 STORIES = re.findall(r'Map\.entry\("(\w+)"', SOURCE.read_text())
@@ -41,14 +45,14 @@ def programs() -> dict[str, str]:
     return {name: path for name, path in found.items() if path is not None}
 
 
-def jars(version: str, mvn: str) -> Path:
-    """The client and what it needs, copied once per version of it."""
-    folder = cache_folder() / "java" / version
+def jars(version: str, mvn: str, pom: Path = CLIENT) -> Path:
+    """What the POM names, and what that needs, copied once per version."""
+    folder = cache_folder() / "java" / (version if pom is CLIENT else f"{pom.stem}-{version}")
     complete = folder / ".complete"
     if not complete.exists():
         goal = [COPY, f"-Dkafka.version={version}", f"-DoutputDirectory={folder}"]
         for _ in range(3):
-            wrong = run([mvn, "-B", "-q", "-f", str(FOLDER / "pom.xml"), *goal], 300)
+            wrong = run([mvn, "-B", "-q", "-f", str(pom), *goal], 300)
             if not wrong:
                 complete.touch()
                 break
@@ -57,7 +61,7 @@ def jars(version: str, mvn: str) -> Path:
     return folder
 
 
-def compiled(version: str, source: Path = SOURCE) -> list[str]:
+def compiled(version: str, source: Path = SOURCE, pom: Path = CLIENT) -> list[str]:
     """The command that runs the program with that client."""
     found = programs()
     digest = hashlib.sha256(source.read_bytes()).hexdigest()[:12]
@@ -65,7 +69,7 @@ def compiled(version: str, source: Path = SOURCE) -> list[str]:
     home.mkdir(parents=True, exist_ok=True)
     with (home / f"{version}.lock").open("w") as guard:
         fcntl.flock(guard, fcntl.LOCK_EX)
-        libraries = f"{jars(version, found['mvn'])}/*"
+        libraries = f"{jars(version, found['mvn'], pom)}/*"
         classes = home / f"{source.stem.lower()}-{version}-{digest}"
         if not (classes / f"{source.stem}.class").exists():
             compile_it = [found["javac"], "-cp", libraries, "-d", str(classes), str(source)]

@@ -173,8 +173,8 @@ class Line:
 
     # ---- the transport of a session
 
-    def get_extra_info(self, name: str) -> tuple[str, int]:
-        return self._names[name]
+    def get_extra_info(self, name: str) -> tuple[str, int] | None:
+        return self._names.get(name)
 
     def set_write_buffer_limits(self, high: int) -> None:
         self._high = high

@@ -1,8 +1,8 @@
 """Latency of a small request on its own connection, a thousand times a second, until stdin
-ends: python -m tests.bench.clients.ping HOST:PORT TOPIC. Prints one JSON object.
+ends: python -m tests.bench.clients.ping HOST:PORT TOPIC [produce]. Prints one JSON object.
 
-The request is Metadata of one topic. The longest wait is the longest stall of the broker, plus what
-the machine adds when all cores are busy.
+The request is Metadata of one topic, or Produce of one record. The longest wait is the longest
+stall of the broker, plus what the machine adds when all cores are busy.
 """
 
 from __future__ import annotations
@@ -13,23 +13,25 @@ import select
 import sys
 import time
 
-from tests.e2e.raw_client import METADATA, RawClient, array, string
+from tests.e2e.raw_client import METADATA, PRODUCE, RawClient, array, batch, produce_body, string
 
 _EVERY_S = 0.001
 
 
 def main() -> None:
-    address, topic = sys.argv[1:]
+    address, topic, *produces = sys.argv[1:]
     host, _, port = address.rpartition(":")
-    body = array([string(topic)]) + b"\0"
+    request = METADATA, 4, array([string(topic)]) + b"\0"
+    if produces:
+        request = PRODUCE, 7, produce_body(topic, 0, batch([b"x" * 100]))
     times: list[int] = []
     with RawClient(host, int(port)) as client:
-        client.request(METADATA, 4, body)
+        client.request(*request)
         gc.disable()
         over = False
         while not over:
             started = time.perf_counter_ns()
-            client.request(METADATA, 4, body)
+            client.request(*request)
             times.append(time.perf_counter_ns() - started)
             over = bool(select.select([sys.stdin], [], [], _EVERY_S)[0])
     times.sort()

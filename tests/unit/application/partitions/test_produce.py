@@ -12,12 +12,14 @@ from domain.errors import (
     OutOfOrderSequence,
     TransactionalIdNotAuthorized,
 )
+from domain.messages.message import Message, encode_messages
 from domain.partitions.partition import Appended
 from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, TIMESTAMP, ZSTD, record_batch
 from tests.fakes.broker import FakeBroker, with_topic
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
+TWICE_OFFSET_0 = encode_messages([Message(0, TIMESTAMP, b"k", b"v")] * 2, 0, TIMESTAMP)
 
 
 def refused(
@@ -70,11 +72,12 @@ def with_byte(batch: bytearray, index: int, value: int) -> bytearray:
         (record_batch(["a"], timestamp=TIMESTAMP + DAY_MS, payload=b"\1\2\3"), InvalidRecord),
         (record_batch(["no key"]), InvalidRecord),
         (record_batch(["a"], payload=b"\1\2\3"), InvalidRecord),
+        (record_batch([("k", "v", (), TIMESTAMP)] * 2, payload=TWICE_OFFSET_0), InvalidRecord),
         (with_byte(record_batch(["a"], payload=b"not gzip"), 22, GZIP), CorruptMessage),
     ],
     ids=[
         *("no bytes", "count", "checksum", "too large", "transactional", "future and malformed"),
-        *("no key", "malformed", "codec"),
+        *("no key", "malformed", "an offset twice", "codec"),
     ],
 )
 def test_an_invalid_batch_is_refused_and_not_staged(

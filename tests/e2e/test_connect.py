@@ -1,0 +1,155 @@
+"""A worker of Kafka Connect goes on from its compacted topics."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e import test_java
+from tests.e2e.broker_process import wait_until
+from tests.e2e.conftest import StartBroker
+from tests.e2e.librdkafka import read_to_end
+from tests.oracle.kafka import free_port
+
+PATIENCE_S = 60.0
+STORES = ("config", "offset", "status")
+#: With one partition, and compacted soon.
+_STORE = """
+{0}.storage.topic=connect-{0}
+{0}.storage.replication.factor=1
+{0}.storage.segment.ms=1
+{0}.storage.min.cleanable.dirty.ratio=0.01
+"""
+_WORKER = """
+bootstrap.servers={bootstrap}
+group.id=connect
+listeners=http://127.0.0.1:{port}
+key.converter=org.apache.kafka.connect.storage.StringConverter
+value.converter=org.apache.kafka.connect.storage.StringConverter
+plugin.discovery=service_load
+offset.flush.interval.ms=100
+offset.storage.partitions=1
+status.storage.partitions=1
+"""
+_QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
+_SOURCE = {
+    "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
+    "topic": "lines",
+    "topic.creation.default.partitions": "1",
+    "topic.creation.default.replication.factor": "1",
+}
+_SINK = {
+    "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
+    "topics": "lines",
+}
+
+
+class Worker:
+    def __init__(self, port: int) -> None:
+        self._url = f"http://127.0.0.1:{port}"
+
+    def request(self, method: str, path: str, body: dict[str, str] | None = None) -> Any:
+        """The parsed body; None while the worker starts or rebalances."""
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(self._url + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as failure:
+            if failure.code in (404, 409):
+                return None
+            raise
+        except urllib.error.URLError:
+            return None
+
+    def configure(self, connector: str, config: dict[str, str]) -> None:
+        path = f"/connectors/{connector}/config"
+        wait_until(lambda: self.request("PUT", path, config), PATIENCE_S)
+
+    def runs(self, connector: str) -> bool:
+        status = self.request("GET", f"/connectors/{connector}/status")
+        states = [task["state"] for task in status["tasks"]] if status else []
+        assert "FAILED" not in states, status
+        return states == ["RUNNING"]
+
+    def position(self) -> int:
+        """In the file, from the topic of offsets."""
+        found = self.request("GET", "/connectors/source/offsets")["offsets"]
+        return found[0]["offset"]["position"] if found else 0
+
+
+@pytest.mark.long
+@pytest.mark.timeout(180)
+def test_a_connect_worker_goes_on_after_its_topics_are_compacted(
+    start_broker: StartBroker, tmp_path: Path
+) -> None:
+    broker = start_broker("--set", "log.cleaner.backoff.ms=200")
+    port, file, copy = free_port(), tmp_path / "file", tmp_path / "copy"
+    properties = tmp_path / "worker.properties"
+    properties.write_text(
+        _WORKER.format(bootstrap=broker.bootstrap, port=port) + "".join(map(_STORE.format, STORES))
+    )
+    file.write_text("")
+    with _running(properties, port) as worker:
+        for number in range(5):  # the last one counts
+            worker.configure(
+                "source", _SOURCE | {"file": str(file), "batch.size": f"{1000 + number}"}
+            )
+            worker.configure("sink", _SINK | {"file": str(copy)})
+            _append(file, copy, f"line {number}\n" * 100)
+        wait_until(lambda: worker.position() == file.stat().st_size)
+
+    for store in STORES:
+        wait_until(partial(_has_gaps, broker.bootstrap, f"connect-{store}"))
+    with _running(properties, port) as worker:
+        for connector in ("source", "sink"):
+            wait_until(partial(worker.runs, connector))
+        assert worker.position() == file.stat().st_size
+        assert worker.request("GET", "/connectors/source")["config"]["batch.size"] == "1004"
+        _append(file, copy, "after the restart\n")
+
+
+@contextmanager
+def _running(properties: Path, port: int) -> Iterator[Worker]:
+    *java, _ = test_java.compiled(test_java.VERSIONS[0], test_java.STREAMS, test_java.APPLICATIONS)
+    log = properties.with_name("worker.log")
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [*java, _QUIET, "org.apache.kafka.connect.cli.ConnectDistributed", str(properties)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield Worker(port)
+        process.terminate()
+        process.wait(PATIENCE_S)
+    except BaseException:
+        print(log.read_text()[-8_000:])
+        raise
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _append(file: Path, copy: Path, lines: str) -> None:
+    """Waits until both connectors have passed them on, each once."""
+    with file.open("a") as text:
+        text.write(lines)
+    wait_until(lambda: copy.exists() and len(copy.read_text()) >= len(file.read_text()))
+    assert copy.read_text() == file.read_text()
+
+
+def _has_gaps(bootstrap: str, topic: str) -> bool:
+    messages = read_to_end(bootstrap, topic)
+    return len(messages) <= (messages[-1].offset() or 0)
