@@ -54,6 +54,13 @@ def test_a_described_topic_has_its_retention_and_its_oldest_record(ottla: Ottla,
         datetime.fromisoformat(retention[key]) for key in ("oldest_timestamp", "expires_at")
     )
     assert expires - oldest == timedelta(hours=2, minutes=30)
+    ottla.run("topic", "trim", name, "-o", "end")
+    ottla.run("topic", "config", "set", name, "message.timestamp.after.max.ms=9223372036854775807")
+    ottla.run("produce", name, "-T", "@2100-01-01", stdin=b"a")
+    assert "OLDEST      2100-01-01T00:00:00.000Z" in (
+        out := ottla.run("topic", "describe", name).out
+    )
+    assert "Z (in the future: retains the records behind it)" in out
 
 
 def test_a_config_without_effect_is_named_in_a_warning(ottla: Ottla, name: str) -> None:
