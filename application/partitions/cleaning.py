@@ -55,17 +55,21 @@ LONGEST_PAUSE_MS = 1000
 
 
 class Throttle:
-    """Limits the bytes of a pass, read and written, per second."""
+    """Limits the bytes of a pass, read and written, per second: also after a wait for the disk."""
 
     def __init__(self, max_bytes_per_second: float, now_ms: int) -> None:
-        self._max_bytes_per_second = max_bytes_per_second
-        self._since_ms = now_ms
+        self._max_bytes_per_second = max(max_bytes_per_second, 1)
+        self._size_bytes = 0
+        #: When so many bytes are allowed.
+        self._due_ms: float = now_ms
 
     def pause_ms(self, stats: CleanerStats, now_ms: int) -> int:
         """Until so many bytes are allowed, or until the caller has to look again."""
         size_bytes = stats.map_bytes_read + stats.bytes_read + stats.bytes_written
-        due_ms = self._since_ms + 1000 * size_bytes / max(self._max_bytes_per_second, 1)
-        return max(min(int(due_ms) - now_ms, LONGEST_PAUSE_MS), 0)
+        added_ms = 1000 * (size_bytes - self._size_bytes) / self._max_bytes_per_second
+        self._size_bytes = size_bytes
+        self._due_ms = max(self._due_ms, now_ms - 1000) + added_ms
+        return max(min(int(self._due_ms) - now_ms, LONGEST_PAUSE_MS), 0)
 
 
 def encode_replacement(replacement: Replacement) -> bytes:

@@ -7,19 +7,19 @@ first (log_cleaner.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from application.background.job import SLICE, Job
-from application.background.runner import Runner
+from application.background.runner import JobResult, Runner
 from application.partitions.compaction_metrics import CompactionMetrics, LastPass
 from application.partitions.headers import first_batch, read_headers
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.log_store import LogStore, NotInMemory
 from application.state.catalog import Catalog
-from domain.compaction.log_to_clean import LogToClean, log_to_clean
+from domain.compaction.log_to_clean import LogToClean, Uncleanable, log_to_clean
 from domain.configs.broker import BrokerConfig
 from domain.configs.settings.definition import LONG_MAX
 from domain.errors import BrokerError, NotLeaderOrFollower, StorageFailed
@@ -31,11 +31,10 @@ if TYPE_CHECKING:
     from application.partitions.log_cleaner import LogCleaner
 
 
-@dataclass(slots=True)
-class PartitionState:
-    index: int
-    first_dirty_offset: int
-    dirty_ratio: float
+class PartitionState(NamedTuple):
+    log: LogToClean
+    #: Of the records from the first uncleanable offset on; of all if the cleaner is off.
+    uncleanable: Uncleanable | None
     #: None: none since the start.
     last_pass: LastPass | None
 
@@ -64,32 +63,52 @@ class CompactionService:
 
     def start(self) -> None:
         if self._config.log_cleaner_enable:
-            interval_ms = max(self._config.log_cleaner_backoff_ms, 1)
-            self._background.every(interval_ms, self._compact)
+            self._background.every(self._backoff_ms, self._compact)
 
-    def state(self, topic: Topic) -> list[PartitionState]:
-        """Of partitions in use; with `cleanup.policy=compact` all are, after the first look."""
+    def _backoff_ms(self) -> int:
+        return max(self._config.log_cleaner_backoff_ms, 1)
+
+    def state(self, topic: Topic) -> JobResult[list[PartitionState]]:
+        """Of the partitions that can be read; none without `cleanup.policy=compact`."""
+        return self._background.run(self._state(topic), ends_when_abandoned=True)
+
+    def _state(self, topic: Topic) -> Job[list[PartitionState]]:
         found: list[PartitionState] = []
-        for index in range(len(topic.partition_ids)):
-            partition = self._catalog.loaded_partition(topic, index)
-            if partition is not None and partition.broken is None:
-                log = log_to_clean(partition)
-                last = self.metrics.last_passes.get(partition.partition_id)
-                found.append(PartitionState(index, log.first_dirty_offset, log.dirty_ratio, last))
+        if self._catalog.config(topic).compacted:
+            for index, partition_id in enumerate(topic.partition_ids):
+                with suppress(NotLeaderOrFollower, StorageFailed):
+                    log = yield from self._look(topic, index)
+                    if log is not None:
+                        last = self.metrics.last_passes.get(partition_id)
+                        found.append(PartitionState(log, self._uncleanable(log), last))
+                yield SLICE
         return found
+
+    def _uncleanable(self, log: LogToClean) -> Uncleanable | None:
+        if self._config.log_cleaner_enable:
+            return log.uncleanable
+        return Uncleanable.CLEANER_IS_OFF
 
     # ---- which logs
 
     def _compact(self) -> Job[None]:
-        """Until no log is due."""
         failed: set[int] = set()
+        yield from self._clean_all(failed)
+        self.metrics.uncleanable = sum(
+            topic.partition_ids[index] in failed for topic, index in self._compacted()
+        )
+
+    def _clean_all(self, failed: set[int]) -> Job[None]:
+        """Until no log is due, or a commit fails."""
         while due := (yield from self._due(failed)):
             for found in due:
                 if not (yield from self._clean(found)):
                     failed.add(found.partition.partition_id)
-        self.metrics.uncleanable = sum(
-            topic.partition_ids[index] in failed for topic, index in self._compacted()
-        )
+                    if found.partition.broken is not None:
+                        # Produce requests in that commit failed, too, though the disk may have
+                        # room for them.
+                        yield SLICE  # the runner backs off
+                        return
 
     def _due(self, failed: set[int]) -> Job[list[LogToClean]]:
         """The dirtiest first; without those that failed in this run."""
@@ -154,14 +173,19 @@ class CompactionService:
         start = max(
             self._log.at_timestamp(partition.partition_id, oldest), found.first_dirty_offset
         )
-        batch = yield from first_batch(
-            self._log,
-            partition.partition_id,
-            start,
-            end,
-            lambda batch: batch.max_timestamp >= oldest,
-        )
-        return end if batch is None else batch.base_offset
+        #: A batch without a timestamp is as old as the next one that has a timestamp.
+        first_young: int | None = None
+
+        def is_young(batch: RecordBatch) -> bool:
+            nonlocal first_young
+            if 0 <= batch.max_timestamp < oldest:
+                first_young = None
+            elif first_young is None:
+                first_young = batch.base_offset
+            return batch.max_timestamp >= oldest
+
+        yield from first_batch(self._log, partition.partition_id, start, end, is_young)
+        return end if first_young is None else first_young
 
     # ---- one pass
 

@@ -7,6 +7,7 @@ small log without compression is compacted here, in slices, and any log if no wo
 from __future__ import annotations
 
 from functools import partial
+from itertools import chain
 
 from application.background.job import COMMIT, SLICE, Job
 from application.background.runner import Runner
@@ -33,7 +34,6 @@ from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError
 from domain.messages.batch import Checksum, last_offset_of
 from domain.partitions.partition import Partition
-from domain.partitions.producers import ProducerState
 
 #: A smaller log is compacted on the loop: a process would take longer to start.
 SMALL_LOG_BYTES = 1 << 20
@@ -111,13 +111,15 @@ class LogCleaner:
         config, partition = self._config, found.partition
         map_bytes = config.log_cleaner_dedupe_buffer_size * config.log_cleaner_io_buffer_load_factor
         producers: dict[int, int] = {}
-        for state in self._partitions.producers(partition.partition_id):
-            producers[state.producer_id] = _last_offset_of(state)
+        snapshots = self._partitions.producers(partition.partition_id)
+        # Those in memory are newer. A list: others may append between two steps.
+        for state in chain(snapshots, list(partition.producers)):
+            last_offset = state.batches[-1].last_offset if state.batches else -1
+            if 0 <= last_offset < found.first_uncleanable_offset:
+                producers[state.producer_id] = last_offset
+            else:
+                producers.pop(state.producer_id, None)
             yield SLICE
-        for state in partition.producers:  # newer than the snapshots
-            producers[state.producer_id] = _last_offset_of(state)
-        end = found.first_uncleanable_offset
-        producers = {one: offset for one, offset in producers.items() if 0 <= offset < end}
         plan = CleaningPlan(
             partition.log_start_offset,
             found.first_dirty_offset,
@@ -209,7 +211,3 @@ class LogCleaner:
         partition.compacted(grown)
         self._commits.touch(partition)
         return (yield COMMIT) is None
-
-
-def _last_offset_of(state: ProducerState) -> int:
-    return state.batches[-1].last_offset if state.batches else -1

@@ -32,6 +32,8 @@ from domain.topics.topic import Topic
 
 #: Log starts that move in one commit.
 PARTITIONS_PER_COMMIT = 100
+#: Looks at a partition that compaction changes meanwhile, in one run.
+MOST_LOOKS = 10
 
 
 class Outlook(NamedTuple):
@@ -52,12 +54,12 @@ class _Found(NamedTuple):
 
 
 class _Removed:
-    """From a topic, in one run."""
+    """From a topic, in one run. Offsets are not counted as records: compaction leaves gaps."""
 
-    __slots__ = ("partitions", "records")
+    __slots__ = ("offsets", "partitions")
 
     def __init__(self) -> None:
-        self.partitions = self.records = 0
+        self.partitions = self.offsets = 0
 
 
 class RetentionService:
@@ -82,7 +84,7 @@ class RetentionService:
         self._events = events
         #: By partition id.
         self._oldest: dict[int, Oldest] = {}
-        #: Offsets that log starts have passed, since the start.
+        #: As offsets that log starts have passed, since the start.
         self.expired_records = Counter[Reason]()
 
     def start(self) -> None:
@@ -131,7 +133,9 @@ class RetentionService:
                 continue
             if one is not None:
                 found.append(one)
-            if len(found) == PARTITIONS_PER_COMMIT:
+            # A pass of compaction could make the log smaller than `retention.bytes` meanwhile.
+            at_once = one is not None and one.config.compacted
+            if at_once or len(found) == PARTITIONS_PER_COMMIT:
                 yield from self._remove(found, removed)
                 found = []
             yield SLICE
@@ -142,7 +146,7 @@ class RetentionService:
                 topic=name,
                 partitions=sums.partitions,
                 reason=reason.value,
-                records=sums.records,
+                offsets=sums.offsets,
             )
 
     def _limited(self) -> Iterator[tuple[Topic, int]]:
@@ -181,10 +185,19 @@ class RetentionService:
         return None
 
     def _expired(self, topic: Topic, index: int, now_ms: int) -> Job[_Found | None]:
-        partition = yield from self._loaded(topic, index)
-        if partition is None:
-            return None
-        config, end, front = partition.config, partition.end, front_of(partition)
+        for _ in range(MOST_LOOKS):
+            partition = yield from self._loaded(topic, index)
+            if partition is None:
+                return None
+            end, front = partition.end, front_of(partition)
+            found = yield from self._expired_in(partition, now_ms)
+            if end is partition.end and front == front_of(partition):
+                return found
+            # Batches were removed meanwhile, and their sizes may count twice.
+        return None
+
+    def _expired_in(self, partition: Partition, now_ms: int) -> Job[_Found | None]:
+        config, front = partition.config, front_of(partition)
         expired_to = 0
         if config.retention_bytes < 0:
             expired_to = self._log.at_timestamp(
@@ -194,8 +207,6 @@ class RetentionService:
         retention = Retention(partition, now_ms, expired_to)
         stays = yield from self._read(partition, retention, expired_to)
         expired = retention.expired
-        if end is not partition.end or front != front_of(partition):
-            return None  # batches were removed meanwhile, and their sizes may count twice
         if stays is not None:
             self._oldest[partition.partition_id] = _oldest(
                 front._replace(start_offset=expired.offset) if expired else front, stays
@@ -232,15 +243,15 @@ class RetentionService:
     def _remove(
         self, found: list[_Found], removed: dict[tuple[str, Reason], _Removed]
     ) -> Job[None]:
-        moved = [(one, records) for one in found if (records := self._move(one))]
+        moved = [(one, offsets) for one in found if (offsets := self._move(one))]
         if not moved or (yield COMMIT) is not None:
             return
         self._trimming.begin(one.partition for one, _ in moved)
-        for (partition, _, expired), records in moved:
+        for (partition, _, expired), offsets in moved:
             sums = removed.setdefault((partition.topic, expired.reason), _Removed())
             sums.partitions += 1
-            sums.records += records
-            self.expired_records[expired.reason] += records
+            sums.offsets += offsets
+            self.expired_records[expired.reason] += offsets
 
     def _move(self, one: _Found) -> int:
         """By how many offsets; 0 if others have changed the partition: the next run looks again."""

@@ -174,12 +174,13 @@ TOPICS_AND_CONFIGS = {
     "log_compaction_failed": Event(
         WARNING,
         "topic partition error",
-        "A pass of compaction failed; the next one begins anew after `log.cleaner.backoff.ms`.",
+        "A pass of compaction failed; the next one starts again after `log.cleaner.backoff.ms`.",
     ),
     "records_expired": Event(
         INFO,
-        "topic partitions reason records",
-        "Retention removed `records` records from `partitions` partitions.",
+        "topic partitions reason offsets",
+        "Retention moved the log starts of `partitions` partitions, by `offsets` offsets in total: "
+        "fewer records, if compaction has left gaps.",
         {
             "time": "Their largest timestamp is older than `retention.ms`.",
             "size": "More than `retention.bytes` remain.",

@@ -23,6 +23,7 @@ from application.records.plan import ScanPlan
 from domain.errors import StorageFailed
 from infrastructure.scanning import frames
 from infrastructure.scanning.frames import frame
+from infrastructure.storage.engine import Storage
 
 #: Further scans wait, or go on in slices on the loop. One worker is reserved for scans with a time
 #: limit: the others last as long as their clients read.
@@ -51,14 +52,15 @@ class WorkerProcesses:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        folder: Path | None,
+        storage: Storage,
         events: EventLog,
         most: int = MAX_PROCESSES,
     ) -> None:
         self._loop = loop
         self._events = events
         #: Of an LMDB store, which workers read themselves.
-        self._folder = folder
+        self._folder = storage.info.path
+        self._storage = storage
         self._most = most
         self._processes: list[WorkerProcess] = []
         #: Killed, and not reaped yet.
@@ -87,7 +89,7 @@ class WorkerProcesses:
             return None
         self._ended = [each for each in self._ended if not each.is_gone]
         try:
-            process = WorkerProcess(self._loop, self._folder, self._end_of)
+            process = WorkerProcess(self._loop, self._folder, self._end_of, self._reaped)
         except OSError as failure:
             self._not_before = self._loop.time() + RETRY_SECONDS
             self._events.warning("scan_worker_failed", error=str(failure))
@@ -110,6 +112,11 @@ class WorkerProcesses:
         self._processes.remove(process)
         self._ended.append(process)
 
+    def _reaped(self) -> None:
+        # The slot of a killed reader would keep freed pages from being reused.
+        if self._storage.remove_killed_readers is not None:
+            self._storage.remove_killed_readers()
+
 
 class WorkerProcess(asyncio.Protocol):
     def __init__(
@@ -117,8 +124,10 @@ class WorkerProcess(asyncio.Protocol):
         loop: asyncio.AbstractEventLoop,
         folder: Path | None,
         gone: Callable[[WorkerProcess], None],
+        reaped: Callable[[], None],
     ) -> None:
         self._loop = loop
+        self._reaped = reaped
         self._gone: Callable[[WorkerProcess], None] | None = gone
         self._received = bytearray()
         self._transport: asyncio.Transport | None = None
@@ -180,10 +189,14 @@ class WorkerProcess(asyncio.Protocol):
         self.reap()
 
     def reap(self, wait: bool = False) -> None:
+        if self.is_gone:
+            return
         if wait:
             self._process.wait()
         elif self._process.poll() is None:
             self._loop.call_later(REAP_SECONDS, self.reap)
+            return
+        self._reaped()
 
     # ---- the socket
 

@@ -43,6 +43,8 @@ class StoreRoom:
 
     map_bytes: int
     used_bytes: int
+    #: The part of `used_bytes` in pages that are free.
+    free_bytes: int
     page_bytes: int
 
 
@@ -77,6 +79,8 @@ class Storage:
     reserve: Reserve | None = None
     #: To be called now and then: commits fail when the file of the store was removed.
     check_file: Callable[[], None] | None = None
+    #: To be called after a process that reads the store was killed. None in memory.
+    remove_killed_readers: Callable[[], object] | None = None
 
 
 class StoreBeside(Protocol):

@@ -60,9 +60,7 @@ def job(max_bytes_per_second: float = 1e18) -> CleaningJob:
 
 def play(storage: Storage, story: Callable[[WorkerProcesses], Coroutine[Any, Any, None]]) -> None:
     async def main() -> None:
-        pool = WorkerProcesses(
-            asyncio.get_running_loop(), storage.info.path, FakeEventLog(), most=1
-        )
+        pool = WorkerProcesses(asyncio.get_running_loop(), storage, FakeEventLog(), most=1)
         try:
             await asyncio.wait_for(story(pool), 30)
         finally:
@@ -133,5 +131,30 @@ def test_a_worker_that_is_killed_fails_its_pass(storage: Storage) -> None:
         _, end = await part_of(work)
         assert isinstance(end, StorageFailed)
         assert pool.start(job(), storage.log) is not None
+
+    play(storage, story)
+
+
+def test_a_worker_that_is_killed_leaves_no_reader(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove, removed = storage.remove_killed_readers, asyncio.Event()
+    assert remove is not None
+    counts: list[object] = []
+
+    def count() -> None:
+        counts.append(remove())
+        removed.set()
+
+    monkeypatch.setattr(storage, "remove_killed_readers", count)
+
+    async def story(pool: WorkerProcesses) -> None:
+        work = pool.start(job(), storage.log)
+        assert work is not None
+        while (await part_of(work)).end is None:
+            pass
+        os.kill(pool.pids[0], signal.SIGKILL)
+        await removed.wait()
+        assert counts == [1]
 
     play(storage, story)

@@ -49,7 +49,7 @@ class World:
         #: True if workers read through this process.
         self.reads_here = storage.info.path is None
         self.events = FakeEventLog()
-        self.pool = WorkerProcesses(loop, storage.info.path, self.events, most)
+        self.pool = WorkerProcesses(loop, storage, self.events, most)
         commits = FakeBroker().broker.commits
         self.background = Runner(AsyncioScheduler(loop), SystemClock(), commits)
 

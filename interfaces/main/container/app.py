@@ -73,11 +73,12 @@ class App:
         self.storage = adapters.storage()
         if self.storage.info.power_cut is not None:
             events.warning("power_cut_detected", detail=self.storage.info.power_cut)
-        folder = self.storage.info.path
-        self._scan_workers = WorkerProcesses(loop, folder, events)
+        self._scan_workers = WorkerProcesses(loop, self.storage, events)
         #: In memory a worker would have to request all data from this process.
         self._cleaning_workers = (
-            None if folder is None else WorkerProcesses(loop, folder, events, 1)
+            None
+            if self.storage.info.path is None
+            else WorkerProcesses(loop, self.storage, events, 1)
         )
         try:
             self._make(settings, adapters)

@@ -4,7 +4,11 @@ import pytest
 
 from application.background.runner import RETRY_MS
 from application.partitions.delete_records import RecordsToDelete
-from application.partitions.retention import HEADERS_PER_STEP, PARTITIONS_PER_COMMIT
+from application.partitions.retention import (
+    HEADERS_PER_STEP,
+    MOST_LOOKS,
+    PARTITIONS_PER_COMMIT,
+)
 from application.ports.pending import Pending
 from domain.cluster.nodes import Leader
 from domain.errors import StorageFailed
@@ -233,3 +237,36 @@ def test_a_clock_that_jumps_a_day_back_removes_nothing() -> None:
     fake.clock.jump(86_400_000)
     fake.scheduler.advance(CHECK_MS)
     assert starts(fake) == [3]
+
+
+def test_a_compacted_log_is_trimmed_before_compaction_can_shrink_it() -> None:
+    fake = retaining(cleanup_policy="compact,delete", retention_bytes=str(2 * SIZE))
+    fake.topic("u", retention_ms="1000")
+    for name in ("t", "t", "t", "t", "u"):
+        fake.append(record_batch([("k", "v", [], fake.clock.now_ms())]), name)
+    fake.run()
+    fake.log.loading, fake.log.loading_of = Pending(), fake.existing("u").partition_ids[0]
+    fake.scheduler.advance(CHECK_MS)
+    assert starts(fake) == [2]
+
+
+@pytest.mark.parametrize(("changes", "start"), [(3, 2), (1000, 0)])
+def test_a_log_that_a_pass_of_compaction_changes_is_looked_at_again(
+    monkeypatch: pytest.MonkeyPatch, changes: int, start: int
+) -> None:
+    fake = retaining(cleanup_policy="compact,delete", retention_bytes="1")
+    for _ in range(3):
+        fake.append(record_batch([("k", "v", [], fake.clock.now_ms())]))
+    fake.run()
+    read, looks = FlakyLogStore.headers, []
+
+    def changed(log: FlakyLogStore, partition_id: int, offset: int, limit: int) -> list[bytes]:
+        if limit == 1:
+            looks.append(offset)
+            fake.partition().end.size_bytes -= len(looks) <= changes
+        return read(log, partition_id, offset, limit)
+
+    monkeypatch.setattr(FlakyLogStore, "headers", changed)
+    fake.scheduler.advance(CHECK_MS)
+    assert starts(fake) == [start]
+    assert len(looks) <= MOST_LOOKS + 1
