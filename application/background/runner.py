@@ -116,13 +116,14 @@ class Runner:
         else:
             self.soon(begin)
 
-    def every(self, interval_ms: int, make: Callable[[], Job[None]]) -> None:
-        """The interval starts when the job is done."""
+    def every(self, interval_ms: int | Callable[[], int], make: Callable[[], Job[None]]) -> None:
+        """The interval starts when the job is done; a function returns one that may change."""
 
         def again() -> None:
             self.every(interval_ms, make)
 
-        self.after_ms(interval_ms, lambda: self._begin(JobResult(make(), True), again, again))
+        delay_ms = interval_ms if isinstance(interval_ms, int) else interval_ms()
+        self.after_ms(delay_ms, lambda: self._begin(JobResult(make(), True), again, again))
 
     def _begin(
         self, result: JobResult[None], done: Callable[[], None], failed: Callable[[], None]

@@ -42,6 +42,7 @@ class BrokerReadings:
         expired = broker.retention.expired_records
         yield own.EXPIRED_RECORDS, [((reason.value,), expired[reason]) for reason in Reason]
         compaction = broker.compaction.metrics
+        yield own.COMPACTED_RECORDS, [((), compaction.records_removed)]
         yield jmx.RECOPY_PERCENT, [((), int(100 * compaction.recopy_ratio))]
         yield jmx.MAX_CLEAN_TIME, [((), compaction.clean_time_ms // 1000)]
         yield jmx.MAX_BUFFER_UTILIZATION, [((), int(100 * compaction.buffer_utilization))]

@@ -7,19 +7,19 @@ first (log_cleaner.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from application.background.job import SLICE, Job
-from application.background.runner import Runner
+from application.background.runner import JobResult, Runner
 from application.partitions.compaction_metrics import CompactionMetrics, LastPass
 from application.partitions.headers import first_batch, read_headers
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.log_store import LogStore, NotInMemory
 from application.state.catalog import Catalog
-from domain.compaction.log_to_clean import LogToClean, log_to_clean
+from domain.compaction.log_to_clean import LogToClean, Uncleanable, log_to_clean
 from domain.configs.broker import BrokerConfig
 from domain.configs.settings.definition import LONG_MAX
 from domain.errors import BrokerError, NotLeaderOrFollower, StorageFailed
@@ -31,11 +31,10 @@ if TYPE_CHECKING:
     from application.partitions.log_cleaner import LogCleaner
 
 
-@dataclass(slots=True)
-class PartitionState:
-    index: int
-    first_dirty_offset: int
-    dirty_ratio: float
+class PartitionState(NamedTuple):
+    log: LogToClean
+    #: Of the records from the first uncleanable offset on; of all if the cleaner is off.
+    uncleanable: Uncleanable | None
     #: None: none since the start.
     last_pass: LastPass | None
 
@@ -64,19 +63,31 @@ class CompactionService:
 
     def start(self) -> None:
         if self._config.log_cleaner_enable:
-            interval_ms = max(self._config.log_cleaner_backoff_ms, 1)
-            self._background.every(interval_ms, self._compact)
+            self._background.every(self._backoff_ms, self._compact)
 
-    def state(self, topic: Topic) -> list[PartitionState]:
-        """Of partitions in use; with `cleanup.policy=compact` all are, after the first look."""
+    def _backoff_ms(self) -> int:
+        return max(self._config.log_cleaner_backoff_ms, 1)
+
+    def state(self, topic: Topic) -> JobResult[list[PartitionState]]:
+        """Of the partitions that can be read; none without `cleanup.policy=compact`."""
+        return self._background.run(self._state(topic), ends_when_abandoned=True)
+
+    def _state(self, topic: Topic) -> Job[list[PartitionState]]:
         found: list[PartitionState] = []
-        for index in range(len(topic.partition_ids)):
-            partition = self._catalog.loaded_partition(topic, index)
-            if partition is not None and partition.broken is None:
-                log = log_to_clean(partition)
-                last = self.metrics.last_passes.get(partition.partition_id)
-                found.append(PartitionState(index, log.first_dirty_offset, log.dirty_ratio, last))
+        if self._catalog.config(topic).compacted:
+            for index, partition_id in enumerate(topic.partition_ids):
+                with suppress(NotLeaderOrFollower, StorageFailed):
+                    log = yield from self._look(topic, index)
+                    if log is not None:
+                        last = self.metrics.last_passes.get(partition_id)
+                        found.append(PartitionState(log, self._uncleanable(log), last))
+                yield SLICE
         return found
+
+    def _uncleanable(self, log: LogToClean) -> Uncleanable | None:
+        if self._config.log_cleaner_enable:
+            return log.uncleanable
+        return Uncleanable.CLEANER_IS_OFF
 
     # ---- which logs
 

@@ -33,6 +33,8 @@ class CompactionMetrics:
         self.recopy_ratio = 0.0
         self.clean_time_ms = 0
         self.buffer_utilization = 0.0
+        #: Since the start, of deleted topics too.
+        self.records_removed = 0
         #: By partition id.
         self.last_passes: dict[int, LastPass] = {}
 
@@ -53,6 +55,7 @@ class CompactionMetrics:
         self.buffer_utilization = stats.buffer_utilization
         before = self.last_passes.get(partition_id)
         removed = stats.messages_read - stats.messages_written
+        self.records_removed += removed
         if before is not None:
             removed += before.records_removed
         self.last_passes[partition_id] = LastPass(self._clock.now_ms(), removed)

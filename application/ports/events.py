@@ -174,7 +174,7 @@ TOPICS_AND_CONFIGS = {
     "log_compaction_failed": Event(
         WARNING,
         "topic partition error",
-        "A pass of compaction failed; the next one begins anew after `log.cleaner.backoff.ms`.",
+        "A pass of compaction failed; the next one starts again after `log.cleaner.backoff.ms`.",
     ),
     "records_expired": Event(
         INFO,

@@ -8,9 +8,18 @@ younger than `min.compaction.lag.ms`.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import NamedTuple
 
 from domain.partitions.partition import Partition
+
+
+class Uncleanable(Enum):
+    """Why records are not compacted yet."""
+
+    ACTIVE_SEGMENT = "active_segment"
+    TOO_YOUNG = "min.compaction.lag.ms"
+    CLEANER_IS_OFF = "log.cleaner.enable"
 
 
 class LogToClean(NamedTuple):
@@ -29,6 +38,18 @@ class LogToClean(NamedTuple):
     @property
     def dirty_ratio(self) -> float:
         return self.cleanable_bytes / self.size_bytes if self.size_bytes else 0.0
+
+    @property
+    def uncleanable_offsets(self) -> int:
+        return max(self.partition.durable.next_offset - self.first_uncleanable_offset, 0)
+
+    @property
+    def uncleanable(self) -> Uncleanable | None:
+        if not self.uncleanable_offsets:
+            return None
+        if self.first_uncleanable_offset < self.partition.segment.base_offset:
+            return Uncleanable.TOO_YOUNG
+        return Uncleanable.ACTIVE_SEGMENT
 
     @property
     def is_due(self) -> bool:

@@ -13,6 +13,7 @@ from domain.configs.broker import BrokerConfig
 from domain.configs.listeners import check_advertised, parse_addresses
 from domain.configs.settings.absent import why_absent
 from domain.configs.settings.definition import Definition, Kind, Value
+from domain.configs.topic_table import not_a_setting
 from domain.errors import BrokerError, InvalidConfig, InvalidRequest
 
 
@@ -113,7 +114,8 @@ def altered_broker_configs(
             # Kafka accepts it, as it may belong to a plugin. There are none here.
             if (reason := why_absent(alteration.name)) is not None:
                 raise InvalidConfig(f"{alteration.name} has no effect in this broker: {reason}")
-            raise InvalidConfig(f"Unknown broker config name: {alteration.name}")
+            unknown = f"Unknown broker config name: {alteration.name}"
+            raise InvalidConfig(not_a_setting(alteration.name) or unknown)
     configs = altered(current, alterations, BrokerConfig.definitions, not_list)
     validate_broker_configs(configs, broker, for_all=for_all)
     return configs

@@ -11,7 +11,7 @@ from domain.configs.resource import ResourceKind
 from domain.configs.settings.definition import Definition
 from domain.configs.topic_table import TOPIC_CONFIGS
 
-_TABLES: dict[ResourceKind, dict[str, Definition]] = {
+TABLES: dict[ResourceKind, dict[str, Definition]] = {
     ResourceKind.TOPIC: TOPIC_CONFIGS,
     ResourceKind.BROKER: BrokerConfig.definitions,
     ResourceKind.GROUP: GROUP_CONFIGS,
@@ -20,7 +20,7 @@ _TABLES: dict[ResourceKind, dict[str, Definition]] = {
 
 def without_effect(kind: ResourceKind, configs: Mapping[str, str | None]) -> list[Definition]:
     """None: not set."""
-    table = _TABLES.get(kind, {})
+    table = TABLES.get(kind, {})
     return [
         table[name]
         for name, text in configs.items()

@@ -40,7 +40,7 @@ _ROWS = (
     _row("cleanup.policy", LIST, ("delete",), BUILT,
          "What happens to old records: removed by age and size (delete), or all but the newest of "
          "each key (compact); empty: nothing. A compacted topic refuses records without a key.",
-         "log.cleanup.policy", choices=("compact", "delete")),
+         "log.cleanup.policy", choices=("compact", "delete"), also=()),
     _row("compression.gzip.level", INT, -1, BUILT,
          "The level when compression.type is gzip and the broker compresses.",
          "compression.gzip.level", minimum=1, maximum=9, also=-1),
@@ -82,7 +82,8 @@ _ROWS = (
          "How long records stay local with tiered storage; -2: retention.ms.",
          "log.local.retention.ms", minimum=-2, unit="ms"),
     _row("max.compaction.lag.ms", LONG, LONG_MAX, BUILT,
-         "The longest time a record is not compacted, however clean the log is.",
+         "The longest time a record is not compacted, however clean the log is, counted once a "
+         "later record has begun a new segment.",
          "log.cleaner.max.compaction.lag.ms", minimum=1, unit="ms"),
     _row("max.message.bytes", INT, 1048588, BUILT,
          "The largest record batch that is accepted, as it arrives (compressed).",
@@ -141,6 +142,14 @@ _ROWS = (
 )  # fmt: skip
 
 TOPIC_CONFIGS: dict[str, Definition] = {row.name: row for row in _ROWS}
+
+
+def not_a_setting(name: str) -> str | None:
+    """Why a topic config cannot be set for a broker; None for other names."""
+    if (config := TOPIC_CONFIGS.get(name)) is None:
+        return None
+    setting = f"; the setting for its default is {config.synonyms[0]}" if config.synonyms else ""
+    return f"{name} is a topic config{setting}"
 
 
 def broker_settings() -> Iterator[Definition]:

@@ -56,12 +56,12 @@ class Oldest(NamedTuple):
         )
 
     def expires_ms(self, config: TopicConfig, now_ms: int, log_bytes: int) -> int | None:
-        """When it is due to be removed; None: not before more records are appended."""
+        """After this time it is removed; None: not before more records are appended."""
         if 0 <= config.retention_bytes <= log_bytes - self.size_bytes:
             return now_ms
         if config.retention_ms < 0 or self.max_timestamp < 0:
             return None
-        return self.max_timestamp + config.retention_ms + 1
+        return self.max_timestamp + config.retention_ms
 
 
 class Retention:

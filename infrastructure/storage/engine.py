@@ -43,6 +43,8 @@ class StoreRoom:
 
     map_bytes: int
     used_bytes: int
+    #: The part of `used_bytes` in pages that are free.
+    free_bytes: int
     page_bytes: int
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from domain.configs.resource import ResourceKind
 from interfaces.cli import effects
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.output import show_rows
+from interfaces.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
@@ -144,4 +146,16 @@ def _alter(
         [future] = admin.incremental_alter_configs(
             [resource], validate_only=parsed.dry_run, request_timeout=clients.timeout_s
         ).values()
-    clients.result(what, future, admin)
+    try:
+        clients.result(what, future, admin)
+    except CommandFailed as refusal:
+        raise CommandFailed(with_hint(refusal, changes, parsed.kind)) from None
+
+
+def with_hint(refusal: CommandFailed, configs: Iterable[str], kind: str = TOPIC) -> str:
+    """With the names that the user probably meant, by the tables of this version."""
+    from domain.configs.effects import TABLES
+
+    table = TABLES[ResourceKind(kind)]
+    unknown = [one for one in configs if one not in table and one in str(refusal)]
+    return str(refusal) + "".join(did_you_mean(one, table, 0.8) for one in unknown)

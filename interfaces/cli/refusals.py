@@ -40,7 +40,7 @@ def why_refused(clients: Clients, error: KafkaError, topic: str) -> str:
         return f"not acknowledged by {clients.servers} within {clients.timeout_s:g} s: {why}"
     facts = [
         config
-        for config in _configs(clients, topic, _CONFIGS.get(error.name(), ()))
+        for config in configs_in_words(clients, topic, _CONFIGS.get(error.name(), ()))
         if config != "cleanup.policy=delete"  # which refuses no record
     ]
     return f"refused: {in_words(error)}{f'; {topic} has ' if facts else ''}{', '.join(facts)}"
@@ -55,7 +55,8 @@ def _is_missing(clients: Clients, topic: str) -> bool:
         return False
 
 
-def _configs(clients: Clients, topic: str, names: tuple[str, ...]) -> list[str]:
+def configs_in_words(clients: Clients, topic: str, names: tuple[str, ...]) -> list[str]:
+    """None if the broker does not describe them."""
     if not names:
         return []
     try:

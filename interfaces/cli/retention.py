@@ -5,6 +5,7 @@ Over the Kafka protocol, so for any broker. Apache Kafka removes whole segments,
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -25,16 +26,19 @@ def retention_of(
 ) -> dict[str, Any]:
     """Of the partitions of one topic. None: no limit, no record with a timestamp, or not known."""
     values = {one["name"]: one["value"] for one in configs}
-    deletes = "delete" in values["cleanup.policy"]
+    policy = values["cleanup.policy"]
+    deletes = "delete" in policy
     limit_ms, limit_bytes = (
         int(values[f"retention.{unit}"]) if deletes else -1 for unit in ("ms", "bytes")
     )
     oldest_ms = oldest_timestamp(clients, admin, places)
     expires_ms = None if oldest_ms is None or limit_ms < 0 else oldest_ms + limit_ms
     return {
+        "cleanup_policy": policy,
         "ms": limit_ms if limit_ms >= 0 else None,
         "bytes": limit_bytes if limit_bytes >= 0 else None,
         "oldest_timestamp": None if oldest_ms is None else in_words(oldest_ms),
+        "oldest_in_future": oldest_ms is not None and oldest_ms > time.time() * 1000,
         "expires_at": None if expires_ms is None else in_words(expires_ms),
         "largest_partition": _largest(clients, admin, places) if limit_bytes >= 0 else None,
     }
@@ -55,7 +59,17 @@ def lines(retention: Mapping[str, Any]) -> Iterable[str]:
         limits.append(f"{retention['bytes']} bytes")
         if retention["largest_partition"] is not None:
             limits.append(f"the largest partition has {retention['largest_partition']}")
-    yield f"RETENTION   {', '.join(limits) or 'no limit'}"
+    policy = retention["cleanup_policy"]
+    if "delete" in policy:
+        limits = limits or ["no limit"]
+        if "compact" in policy:
+            limits.append("and compacted")
+    else:
+        limits = [f"no limit (cleanup.policy{f'={policy}' if policy else ' is empty'})"]
+    yield f"RETENTION   {', '.join(limits)}"
     if retention["oldest_timestamp"]:
         expires = f", expires {retention['expires_at']}" if retention["expires_at"] else ""
-        yield f"OLDEST      {retention['oldest_timestamp']}{expires}"
+        future = ""
+        if retention["oldest_in_future"]:
+            future = f" (in the future{': retains the records behind it' if expires else ''})"
+        yield f"OLDEST      {retention['oldest_timestamp']}{expires}{future}"

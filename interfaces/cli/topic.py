@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from interfaces.cli import effects
 from interfaces.cli.client import Clients, each_result, no_topic, print_each
-from interfaces.cli.configs import configs_of
+from interfaces.cli.configs import configs_of, with_hint
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.log_dirs import replicas
 from interfaces.cli.output import confirmed, show, show_rows, table
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _EXISTS, _UNKNOWN = "TOPIC_ALREADY_EXISTS", "UNKNOWN_TOPIC_OR_PART"
 #: The broker uses its default.
 _DEFAULT = -1
-_DETAILS = ("records", "size")
+_DETAILS = ("offsets", "size")
 
 
 def create(parsed: argparse.Namespace) -> int:
@@ -51,7 +51,7 @@ def create(parsed: argparse.Namespace) -> int:
         elif parsed.if_not_exists and _EXISTS in str(outcome):
             print(f"{name}: already exists")
         else:
-            complain(str(outcome))
+            complain(with_hint(outcome, configs))
             failed = 1
     if created:
         effects.warn(clients, admin, configs)
@@ -117,11 +117,13 @@ def list_topics(parsed: argparse.Namespace) -> int:
 def _details(
     clients: Clients, admin: AdminClient, topics: Mapping[str, TopicMetadata]
 ) -> dict[str, dict[str, int | None]]:
-    """Records as offsets between start and end, and bytes of all replicas."""
+    """Offsets between start and end, of which compaction may have removed some, and bytes of all
+    replicas.
+    """
     places = [(name, number) for name, topic in topics.items() for number in _usable(topic)]
-    records, sizes = Counter[str](), Counter[str]()
+    offsets, sizes = Counter[str](), Counter[str]()
     for (name, _), bounds in bounds_of(clients, admin, places)[0].items():
-        records[name] += bounds.end - bounds.start
+        offsets[name] += bounds.end - bounds.start
     try:
         found, failed = replicas(clients, admin)
     except CommandFailed as failure:
@@ -130,7 +132,7 @@ def _details(
         sizes[one.topic] += one.size
     for line in failed:
         complain(line)
-    return {name: {"records": records[name], "size": sizes.get(name)} for name in topics}
+    return {name: {"offsets": offsets[name], "size": sizes.get(name)} for name in topics}
 
 
 def describe(parsed: argparse.Namespace) -> int:

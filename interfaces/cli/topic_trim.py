@@ -18,6 +18,7 @@ from interfaces.cli.positions import (
     position,
     resolved,
 )
+from interfaces.cli.refusals import configs_in_words
 
 
 def trim(parsed: argparse.Namespace) -> int:
@@ -27,6 +28,7 @@ def trim(parsed: argparse.Namespace) -> int:
     clients = Clients(parsed)
     admin = clients.admin()
     places = chosen(clients, admin, parsed.name, parsed.partitions)
+    _check_policy(clients, parsed.name)
     [bounds] = bounds_of(clients, admin, places, target)
     for place in places:
         _check(f"partition {place[1]} of {parsed.name}", target, bounds[place])
@@ -50,6 +52,13 @@ def trim(parsed: argparse.Namespace) -> int:
         return _line(number, bounds[parsed.name, number].start, deleted.low_watermark)
 
     return print_each(clients, futures, lambda p: f"{p.topic}-{p.partition}", line)
+
+
+def _check_policy(clients: Clients, topic: str) -> None:
+    """The response of the broker has a code only."""
+    for config in configs_in_words(clients, topic, ("cleanup.policy",)):
+        if "delete" not in config:
+            raise CommandFailed(f"{topic} has {config}; deleting records needs delete")
 
 
 def _check(name: str, target: Position, bounds: Bounds) -> None:

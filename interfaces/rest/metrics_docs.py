@@ -34,8 +34,8 @@ print a scrape configuration, alerts and a dashboard ([grafana/ottla.json](grafa
   use `histogram_quantile` over `ottla_request_duration_seconds_bucket`.
 - Metrics that make sense in a cluster only have constant values: one broker, one replica, no
   under-replicated partition.
-- `ottla_store_used_bytes` never shrinks: freed space is reused, and returned to the disk by
-  `ottla storage compact` only.
+- `ottla_store_free_bytes` of `ottla_store_used_bytes` are free: new records reuse them, and
+  `ottla storage compact` returns them to the disk.
 
 ## Recent requests
 

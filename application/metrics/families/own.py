@@ -54,7 +54,13 @@ COMMIT_WAITERS = histogram(
 )
 STORE_MAP = gauge("ottla_store_map_bytes", "Size limit of the store.")
 STORE_USED = gauge(
-    "ottla_store_used_bytes", "Size of the store's file that is or was in use; it never shrinks."
+    "ottla_store_used_bytes",
+    "The store's file up to the last page that was ever used, free pages included; only `ottla "
+    "storage compact` shrinks it.",
+)
+STORE_FREE = gauge(
+    "ottla_store_free_bytes",
+    "The free pages of ottla_store_used_bytes: reused, or returned by `ottla storage compact`.",
 )
 STORE_PAGES = gauge("ottla_store_used_pages", "ottla_store_used_bytes in pages.")
 DISK_FREE = gauge("ottla_store_disk_free_bytes", "Free space on the disk of the data folder.")
@@ -62,5 +68,8 @@ EXPIRED_RECORDS = counter(
     "ottla_expired_records_total",
     "Offsets of records that retention removed, with the gaps of compaction; by time or size.",
     "reason",
+)
+COMPACTED_RECORDS = counter(
+    "ottla_compacted_records_total", "Records that compaction removed since the start."
 )
 LOOP_LAG = histogram("ottla_loop_lag_seconds", "Delay of the event loop, measured twice a second.")

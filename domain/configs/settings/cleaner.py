@@ -21,6 +21,7 @@ class CleanerSettings:
         "How often the broker looks for logs to compact when there was none.",
         minimum=0,
         unit="ms",
+        dynamic=True,
     )
     log_cleaner_dedupe_buffer_size: int = setting(
         "log.cleaner.dedupe.buffer.size",
@@ -63,5 +64,6 @@ class CleanerSettings:
         1,
         "How many threads of Kafka compact logs.",
         minimum=0,
+        dynamic=True,
         effect=Effect.ONE_PROCESS,
     )

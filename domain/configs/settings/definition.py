@@ -96,7 +96,7 @@ class Definition:
         *,
         minimum: float | None = None,
         maximum: int | None = None,
-        also: int | None = None,
+        also: int | tuple[()] | None = None,
         choices: tuple[str, ...] = (),
         unit: str = "",
         synonyms: tuple[str, ...] = (),
@@ -111,7 +111,8 @@ class Definition:
         self.doc = doc
         self.minimum = minimum
         self.maximum = maximum
-        #: One legal value outside minimum and maximum.
+        #: One legal value outside minimum and maximum; for a list with choices, whether it may be
+        #: empty.
         self.also = also
         self.choices = choices
         self.unit = unit
@@ -169,7 +170,8 @@ class Definition:
         """The allowed values, for messages and docs."""
         if self.choices:
             joined = ", ".join(self.choices)
-            return f"any of {joined}" if self.kind is Kind.LIST else f"one of {joined}"
+            words = f"any of {joined}" if self.kind is Kind.LIST else f"one of {joined}"
+            return f"{words}, or empty" if self.also == () else words
         if self.kind is Kind.BOOLEAN:
             return "true or false"
         if self.kind in (Kind.STRING, Kind.LIST):
@@ -223,6 +225,11 @@ class Definition:
 
     def _check(self, value: Value) -> None:
         if self.choices:
+            if value == () != self.also:
+                raise InvalidConfig(
+                    f"Configuration '{self.name}' must not be empty. Valid values include: "
+                    f"[{', '.join(self.choices)}]"
+                )
             for word in value if isinstance(value, tuple) else (value,):
                 if word not in self.choices:
                     raise self.refused(word, f"String must be one of: {', '.join(self.choices)}")

@@ -37,7 +37,7 @@ class GroupSettings:
         INT,
         104857600,
         "The config segment.bytes of __consumer_offsets, when it is created.",
-        minimum=1,
+        minimum=1048576,
         unit="bytes",
     )
     offsets_topic_replication_factor: int = setting(

@@ -58,7 +58,10 @@ def _open(
         ),
         commit.start_flush if flush == "interval" else None,
         lambda: StoreRoom(
-            environment.map_size_bytes, environment.used_bytes, environment.page_bytes
+            environment.map_size_bytes,
+            environment.used_bytes,
+            environment.free_bytes,
+            environment.page_bytes,
         ),
         take_snapshot,
         environment.reserve,

@@ -294,6 +294,10 @@ class LmdbEnvironment:
         pages = sum(s["branch_pages"] + s["leaf_pages"] + s["overflow_pages"] for s in stats)
         return pages * int(self.env.stat()["psize"])
 
+    @property
+    def free_bytes(self) -> int:
+        return max(0, self.used_bytes - self.live_bytes)
+
     def grow(self, at_least_bytes: int = 0) -> None:
         """Needs a moment without a write transaction; no read transaction outlives its call, but
         for the recovery point's, which is renewed.

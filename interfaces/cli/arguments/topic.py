@@ -49,7 +49,8 @@ def add(commands: Commands) -> None:
     listed.add_argument(
         *("-d", "--detailed"),
         action="store_true",
-        help="with the number of records (offsets) and the size of all replicas in bytes",
+        help="with the number of offsets (records, and gaps of compaction) and the size of all "
+        "replicas in bytes",
     )
     listed.add_argument("--internal", action="store_true", help="internal topics, too")
     add_output(listed)

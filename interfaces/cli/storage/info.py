@@ -31,7 +31,7 @@ def info(parsed: argparse.Namespace) -> int:
         facts: dict[str, Any] = {
             "storage": f"{engine.kind}://{engine.path}",
             "store_id": engine.store_id,
-            "used_bytes": engine.size_bytes,
+            "file_bytes": engine.size_bytes,
             "free_bytes": max(0, engine.size_bytes - engine.live_bytes),
             "committed_offsets": len(offsets_of(found)),
             "committed_offsets_in": found.offsets_place or "the store",
@@ -52,7 +52,7 @@ def info(parsed: argparse.Namespace) -> int:
 
 
 _HEADS = (
-    "storage", "store_id", "used_bytes", "free_bytes", "committed_offsets",
+    "storage", "store_id", "file_bytes", "free_bytes", "committed_offsets",
     "committed_offsets_in", "deleted_partitions",
 )  # fmt: skip
 

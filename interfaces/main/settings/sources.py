@@ -15,6 +15,7 @@ from domain.configs.group import validate_group_configs
 from domain.configs.listeners import ListenerAddress, check_advertised, parse_addresses
 from domain.configs.settings.absent import why_absent
 from domain.configs.settings.definition import Effect
+from domain.configs.topic_table import not_a_setting
 from domain.errors import InvalidConfig
 from interfaces.main.settings.environment import settings_from_environment
 from interfaces.main.settings.files import read_settings_file
@@ -68,7 +69,9 @@ class Settings:
             if (reason := why_absent(name)) is not None:
                 self._has_no_effect(name, reason)
             elif given[name].origin.startswith(COMMAND_LINE):
-                raise SettingsError(f"unknown setting {_with_hint(name)}")
+                raise SettingsError(not_a_setting(name) or f"unknown setting {_with_hint(name)}")
+            elif (why := not_a_setting(name)) is not None:
+                self.warnings.append(why)
             else:
                 unknown.append(_with_hint(name))
         self.broker = self._broker()

@@ -7,6 +7,7 @@ paths.
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from application.metrics.families.request_counts import totals_of
+from application.partitions.compaction import PartitionState
 from application.summaries import Summaries
 from interfaces.rest.admin import Admin
 from interfaces.rest.pending import value_of
@@ -61,8 +63,7 @@ class ConsoleDataRoutes(ShortRoutes):
         groups = await all_of(self._admin, self._summaries.groups_of(topic_name))
         summary = self._summaries.topic(topic)
         outlook = await value_of(self._broker.retention.outlook(topic))
-        compacted = self._broker.catalog.config(topic).compacted
-        compaction = self._broker.compaction.state(topic) if compacted else []
+        compaction = await value_of(self._broker.compaction.state(topic))
         return JsonResponse(
             {
                 "partitions": len(topic.partition_ids),
@@ -71,11 +72,7 @@ class ConsoleDataRoutes(ShortRoutes):
                 "at_ms": self._admin.clock.now_ms(),
                 "oldest_timestamp": _least(one.oldest_timestamp for one in outlook),
                 "expires_at": _least(one.expires_ms for one in outlook),
-                # null: the topic is not compacted.
-                "dirty_ratio": max((one.dirty_ratio for one in compaction), default=None),
-                "records_compacted": sum(
-                    one.last_pass.records_removed for one in compaction if one.last_pass
-                ),
+                "compaction": _compaction(compaction),
                 # null: no traffic in the last hour.
                 "messages_in_per_sec": samples[-1][1] if samples else None,
                 "groups": sorted(group.group_id for group in groups),
@@ -207,6 +204,25 @@ class ConsoleDataRoutes(ShortRoutes):
 
 def _least(times: Iterator[int | None]) -> int | None:
     return min((time for time in times if time is not None), default=None)
+
+
+def _compaction(partitions: list[PartitionState]) -> Row | None:
+    """None: the topic is not compacted."""
+    if not partitions:
+        return None
+    uncleanable = Counter[str]()
+    for one in partitions:
+        if one.uncleanable is not None:
+            uncleanable[one.uncleanable.value] += one.log.uncleanable_offsets
+    return {
+        "dirty_ratio": max(one.log.dirty_ratio for one in partitions),
+        "min_dirty_ratio": partitions[0].log.partition.config.min_cleanable_ratio,
+        # By why they are not compacted yet.
+        "uncleanable": uncleanable,
+        "records_removed": sum(
+            one.last_pass.records_removed for one in partitions if one.last_pass
+        ),
+    }
 
 
 def _facts(admin: Admin) -> dict[str, Any]:

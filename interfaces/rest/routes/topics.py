@@ -79,13 +79,14 @@ class TopicRoutes(Routes):
     async def get_compaction(self, request: Request, topic_name: str) -> Response:
         """How dirty the log of each partition is, and what compaction removed since the start."""
         topic = self._topic(topic_name)
-        config = self._broker.catalog.config(topic)
-        state = self._broker.compaction.state(topic) if config.compacted else []
+        state = await value_of(self._broker.compaction.state(topic))
         rows = (
             PartitionCompaction(
-                partition_id=one.index,
-                first_dirty_offset=one.first_dirty_offset,
-                dirty_ratio=one.dirty_ratio,
+                partition_id=one.log.partition.index,
+                first_dirty_offset=one.log.first_dirty_offset,
+                first_uncleanable_offset=one.log.first_uncleanable_offset,
+                uncleanable_reason=one.uncleanable and one.uncleanable.value,
+                dirty_ratio=one.log.dirty_ratio,
                 compacted_at=one.last_pass.at_ms if one.last_pass else None,
                 records_removed=one.last_pass.records_removed if one.last_pass else 0,
             )

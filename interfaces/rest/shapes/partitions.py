@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Annotated
+from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
@@ -44,16 +44,23 @@ class PartitionRetention(TypedDict):
     size_bytes: int
     #: Milliseconds since 1970, the largest of the oldest batch; null without one.
     oldest_timestamp: int | None
-    #: null: nothing is removed before more records are appended.
+    #: Milliseconds since 1970; null: nothing is removed before more records are appended.
     expires_at: int | None
+
+
+UncleanableReason = Literal["active_segment", "min.compaction.lag.ms", "log.cleaner.enable"]
 
 
 class PartitionCompaction(TypedDict):
     partition_id: int
     first_dirty_offset: int
+    #: Records from here on are not compacted yet.
+    first_uncleanable_offset: int
+    #: Why: in the active segment, too young, or the cleaner is off; null: there are none.
+    uncleanable_reason: UncleanableReason | None
     #: The share of what can be compacted that is new since the last pass.
     dirty_ratio: float
     #: Milliseconds since 1970; null: not since the start.
     compacted_at: int | None
-    #: Since the start.
+    #: By compaction, since the start of the broker.
     records_removed: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Annotated, Any, NotRequired
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
 from domain.topics.topic import Topic, text_of_id
 from interfaces.rest.faults import expected
@@ -28,9 +28,20 @@ class ConfigValue(RequestModel):
     value: str | None = None
 
 
+def _check_values(configs: object) -> object:
+    """Names the config of an object; the message of the whole union would not."""
+    for name, value in configs.items() if isinstance(configs, dict) else ():
+        if isinstance(value, dict | list):
+            raise ValueError(
+                f'the value of {name} must be a string (a list is "a,b"), a number or a boolean'
+            )
+    return configs
+
+
 Configs = Annotated[
     list[ConfigValue] | dict[str, Setting],
     expected('an object of names and values, or an array of {"name", "value"}'),
+    BeforeValidator(_check_values),
 ]
 
 

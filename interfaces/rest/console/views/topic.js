@@ -71,18 +71,36 @@ async function update([figures, groups], name, signal) {
   if (!topic) return
   figures.textContent = [
     plural(topic.partitions, 'partition'),
-    topic.records !== null && plural(topic.records, 'record'),
+    topic.records !== null && plural(topic.records, topic.compaction ? 'offset' : 'record'),
     topic.size_bytes !== null && bytes(topic.size_bytes),
-    topic.oldest_timestamp !== null && `oldest ${duration(topic.at_ms - topic.oldest_timestamp)}`,
+    topic.oldest_timestamp !== null && oldest(topic),
     topic.expires_at !== null && (topic.expires_at > topic.at_ms ? `next deletion in ${duration(topic.expires_at - topic.at_ms)}` : 'deletion is due'),
-    topic.dirty_ratio !== null && `${Math.round(100 * topic.dirty_ratio)} % not compacted`,
-    topic.records_compacted > 0 && `${plural(topic.records_compacted, 'record')} compacted`,
+    ...(topic.compaction ? compactionOf(topic.compaction) : []),
     topic.messages_in_per_sec !== null && `${short(topic.messages_in_per_sec)} records/s in`,
   ].filter(Boolean).join(' · ')
   const more = topic.groups.length - LINKED_GROUPS
   const links = h('span', {}, topic.groups.length > 0 && ' · read by ', topic.groups.slice(0, LINKED_GROUPS).map((id, n) => [n > 0 && ', ', groupLink(id)]), more > 0 && [' and ', h('a', { href: to('topics', name, 'consumers') }, plural(more, 'more group'))])
   // A link stays while its group does: the user may be about to press it.
   if (!groups.isEqualNode(links)) replace(groups, ...links.childNodes)
+}
+
+function oldest({ at_ms, oldest_timestamp, expires_at }) {
+  if (oldest_timestamp <= at_ms) return `oldest ${duration(at_ms - oldest_timestamp)}`
+  return `oldest ${duration(oldest_timestamp - at_ms)} in the future${expires_at === null ? '' : ': retains the records behind it'}`
+}
+
+function compactionOf({ dirty_ratio, min_dirty_ratio, uncleanable, records_removed }) {
+  const [active, young] = [uncleanable.active_segment, uncleanable['min.compaction.lag.ms']]
+  return [
+    'log.cleaner.enable' in uncleanable ? 'the cleaner is off' : `dirty: ${percent(dirty_ratio)}, compacted above ${percent(min_dirty_ratio)}`,
+    active && `${plural(active, 'record')} in the active segment, not compacted yet`,
+    young && `${plural(young, 'record')} younger than min.compaction.lag.ms or in the active segment, not compacted yet`,
+    records_removed > 0 && `${plural(records_removed, 'record')} removed by compaction`,
+  ]
+}
+
+function percent(ratio) {
+  return `${Math.round(100 * ratio)} %`
 }
 
 function actions(name, partitionsCount) {

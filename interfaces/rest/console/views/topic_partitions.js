@@ -16,7 +16,7 @@ export function open(root, { name, signal }) {
       { name: 'partition', title: 'Partition', width: 'clamp(88px, 12vw, 112px)', compare: (one) => one.partition, cell: (one) => h('a', { href: to('topics', name, 'messages', { partition: one.partition }) }, String(one.partition)) },
       { name: 'start', title: 'Log start offset', end: true, compare: (one) => one.start_offset, cell: (one) => count(one.start_offset) },
       { name: 'end', title: 'Log end offset', end: true, compare: (one) => one.end_offset, cell: (one) => count(one.end_offset) },
-      { name: 'records', title: 'Records', end: true, wide: true, compare: (one) => records(one), cell: (one) => count(records(one)) },
+      { name: 'records', title: 'Offsets', end: true, wide: true, compare: (one) => records(one), cell: (one) => count(records(one)) },
       { name: 'size', title: 'Size', end: true, wide: true, compare: (one) => one.size_bytes, cell: (one) => bytes(one.size_bytes) },
     ],
   })

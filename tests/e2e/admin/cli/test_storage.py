@@ -50,6 +50,7 @@ def test_a_store_is_verified_dumped_copied_and_compacted(
         ("orders", 1, 4),
     ]
     assert info["committed_offsets"] == 1
+    assert info["file_bytes"] > info["free_bytes"] >= 0
 
     found = verified(cli, store, 0)
     assert {one["level"] for one in found} == {"ok", "note"}

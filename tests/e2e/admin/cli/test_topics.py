@@ -54,6 +54,13 @@ def test_a_described_topic_has_its_retention_and_its_oldest_record(ottla: Ottla,
         datetime.fromisoformat(retention[key]) for key in ("oldest_timestamp", "expires_at")
     )
     assert expires - oldest == timedelta(hours=2, minutes=30)
+    ottla.run("topic", "trim", name, "-o", "end")
+    ottla.run("topic", "config", "set", name, "message.timestamp.after.max.ms=9223372036854775807")
+    ottla.run("produce", name, "-T", "@2100-01-01", stdin=b"a")
+    assert "OLDEST      2100-01-01T00:00:00.000Z" in (
+        out := ottla.run("topic", "describe", name).out
+    )
+    assert "Z (in the future: retains the records behind it)" in out
 
 
 def test_a_config_without_effect_is_named_in_a_warning(ottla: Ottla, name: str) -> None:
@@ -82,6 +89,9 @@ def test_configs_are_set_and_unset(ottla: Ottla, name: str) -> None:
     ottla.run("topic", "config", "unset", name, "retention.ms")
     [row] = json.loads(ottla.run("topic", "config", "get", name, "retention.ms", "-o", "json").out)
     assert (row["value"], row["source"], row["effect"]) == ("604800000", "default", "yes")
+    misspelt = ("retention.mss=1", "(did you mean retention.ms?)")
+    for words in (("create", "x", "-c"), ("config", "set", name)):
+        assert misspelt[1] in ottla.run("topic", *words, misspelt[0], code=1).errors
     for command, config in (("set", "nosuch=1"), ("get", "nosuch")):
         assert "nosuch" in ottla.run("topic", "config", command, name, config, code=1).errors
 
@@ -115,6 +125,13 @@ def test_an_offset_beyond_the_end_deletes_nothing(ottla: Ottla, filled: str) -> 
     assert offsets(ottla, filled) == [["0", "10"], ["0", "1"]]
 
 
+def test_records_of_a_compacted_topic_are_not_deleted(ottla: Ottla, name: str) -> None:
+    ottla.run("topic", "create", name, "-c", "cleanup.policy=compact")
+    for options in ((), ("--dry-run",)):
+        refused = ottla.run("topic", "trim", name, "-o", "end", *options, code=1).errors
+        assert f"{name} has cleanup.policy=compact; " in refused
+
+
 def test_partitions_are_added(ottla: Ottla, name: str) -> None:
     ottla.run("topic", "create", name)
     for options, count in ((("--dry-run",), 1), ((), 4)):
@@ -123,7 +140,7 @@ def test_partitions_are_added(ottla: Ottla, name: str) -> None:
     assert name in ottla.run("topic", "add-partitions", f"{name}-2", "-n", "1", code=1).errors
 
 
-def test_topics_are_listed_with_records_and_sizes(ottla: Ottla, filled: str) -> None:
+def test_topics_are_listed_with_offsets_and_sizes(ottla: Ottla, filled: str) -> None:
     ottla.run("topic", "trim-prefix", filled, "-o", "4", "-p", "0")
     [row] = json.loads(ottla.run("topic", "list", f"^{filled}$", "-d", "-o", "json").out)
     disk = json.loads(ottla.run("cluster", "logdirs", filled, "-o", "json").out)
@@ -131,7 +148,7 @@ def test_topics_are_listed_with_records_and_sizes(ottla: Ottla, filled: str) -> 
         (1, filled, 0),
         (1, filled, 1),
     ]
-    assert (row["records"], row["size"]) == (7, sum(one["size"] for one in disk))
+    assert (row["offsets"], row["size"]) == (7, sum(one["size"] for one in disk))
     assert row["size"] > 0
 
 

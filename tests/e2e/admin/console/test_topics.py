@@ -40,9 +40,9 @@ def press(page: Page, name: str) -> Locator:
 def test_topics_are_searched_and_sorted_and_the_address_has_both(console: Console) -> None:
     page = console.open("#/topics", "Topics")
     expect(page.locator("tr[data-row]", has_text="orders")).to_contain_text("600")
-    page.get_by_role("button", name="Records").click()
+    page.get_by_role("button", name="Offsets").click()
     expect(page.locator("tr[data-row]").first).to_contain_text("600")
-    expect(page.get_by_role("columnheader", name="Records")).to_have_attribute(
+    expect(page.get_by_role("columnheader", name="Offsets")).to_have_attribute(
         "aria-sort", "descending"
     )
     page.get_by_label("Search topics").fill("MENT")
@@ -103,6 +103,15 @@ def test_configs_of_a_topic_are_changed_and_reset(console: Console) -> None:
     expect(own).to_have_count(1)
     page.get_by_label("Search configs").fill("max.message")
     expect(page.locator(".config:visible")).to_have_count(1)
+
+
+def test_a_compacted_topic_shows_what_is_not_compacted_yet(console: Console) -> None:
+    page = console.open("#/topics/customers/partitions", "customers")
+    expect(page.locator(".head")).to_contain_text(
+        re.compile(
+            r"\d offsets .* dirty: 0 %, compacted above 50 % · \d+ records in the active segment"
+        )
+    )
 
 
 def test_a_topic_has_consumers_and_partitions_and_more_are_added(console: Console) -> None:

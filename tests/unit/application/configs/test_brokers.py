@@ -23,7 +23,14 @@ from tests.fakes.broker import FakeBroker
 from tests.fakes.client import FakeKafka
 from tests.fakes.config_requests import BROKER, SET, change
 from tests.fakes.requests import metadata
-from tests.unit.application.partitions.test_compaction import FakeWorker, compact, with_worker
+from tests.unit.application.partitions.test_compaction import (
+    FakeWorker,
+    append,
+    compact,
+    compacting,
+    passes,
+    with_worker,
+)
 
 INVALID_REQUEST = 42
 
@@ -44,6 +51,7 @@ TESTED = {
     "producer.id.expiration.ms",
     "max.connections",
     "max.connections.per.ip",
+    "log.cleaner.backoff.ms",
     "log.cleaner.delete.retention.ms",
     "log.cleaner.max.compaction.lag.ms",
     "log.cleaner.min.cleanable.ratio",
@@ -161,6 +169,20 @@ def test_limits_of_compaction_apply_to_the_next_pass(
     compact(fake)
     [one] = worker.jobs
     assert (one.plan.map_bytes, one.read_bytes, one.max_bytes_per_second) == job
+
+
+def test_the_backoff_of_compaction_applies_after_the_next_look() -> None:
+    fake = compacting()
+    set_for_all(fake, "log.cleaner.backoff.ms", "100")
+    compact(fake)
+    append(fake, *"aab")
+    fake.scheduler.advance(200)
+    assert passes(fake) == [(0, 1)]
+
+
+def test_the_threads_of_the_log_cleaner_can_be_altered_as_in_kafka() -> None:
+    client = FakeKafka().client()
+    assert change(client, BROKER, "", ("log.cleaner.threads", SET, "2")) == (0, "")
 
 
 def test_a_timestamp_type_applies_to_the_next_batch(fake: FakeBroker) -> None:

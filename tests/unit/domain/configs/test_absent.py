@@ -37,6 +37,7 @@ def test_only_settings_of_kafka_have_a_reason() -> None:
     [
         ("num.io.threads", "num.io.threads has no effect in this broker: one loop serves all"),
         ("ssl.keystore.type", "ssl.keystore.type has no effect in this broker: TLS, SASL"),
+        ("retention.ms", "retention.ms is a topic config; the setting for its default is log.ret"),
         ("no.such.config", "Unknown broker config name: no.such.config"),
         ("sslx", "Unknown broker config name: sslx"),
     ],

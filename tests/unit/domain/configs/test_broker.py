@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from domain.configs.broker import BrokerConfig, attribute_of
+from domain.configs.topic_table import TOPIC_CONFIGS
 from domain.errors import InvalidConfig
 
 
@@ -46,7 +47,8 @@ def test_an_unknown_setting_is_refused() -> None:
     "name, words",
     [
         ("flush", "one of commit, interval, os"),
-        ("log.cleanup.policy", "any of compact, delete"),
+        ("log.cleanup.policy", "any of compact, delete, or empty"),
+        ("group.consumer.assignors", "any of uniform, range"),
         ("delete.topic.enable", "true or false"),
         ("num.partitions", "a whole number between 1 and 2147483647"),
         ("compression.gzip.level", "a whole number between 1 and 9, or -1"),
@@ -60,6 +62,16 @@ def test_an_unknown_setting_is_refused() -> None:
 )
 def test_a_setting_describes_its_values(name: str, words: str) -> None:
     assert BrokerConfig.definitions[name].allowed() == words
+
+
+def test_a_broker_without_assignors_is_refused() -> None:
+    with pytest.raises(InvalidConfig, match=r"must not be empty.* include: \[uniform, range]$"):
+        BrokerConfig({"group.consumer.assignors": ""})
+
+
+def test_segments_of_the_offsets_topic_have_the_minimum_of_segment_bytes() -> None:
+    minimum = TOPIC_CONFIGS["segment.bytes"].minimum
+    assert BrokerConfig.definitions["offsets.topic.segment.bytes"].minimum == minimum
 
 
 def test_dynamic_configs_override_static_settings() -> None:

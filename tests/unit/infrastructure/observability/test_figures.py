@@ -67,6 +67,7 @@ def test_store_metrics_have_used_pages(tmp_path: Path) -> None:
     [(_, used)], [(_, pages)] = figures["ottla_store_used_bytes"], figures["ottla_store_used_pages"]
     assert figures["ottla_store_map_bytes"] == [((), 1 << 26)]
     assert isinstance(used, int) and isinstance(pages, int) and used == pages * 4096 > 0
+    assert [0 <= free < used for _, free in figures["ottla_store_free_bytes"]] == [True]
     [(_, free)] = figures["ottla_store_disk_free_bytes"]
     assert isinstance(free, int) and free > 0
     storage.commit.close()

@@ -113,7 +113,10 @@ def test_each_invalid_request_has_its_error_code(
 @pytest.mark.parametrize(
     "method, path, body, message",
     [
-        ("POST", "/topics", {"name": "u", "configs": {"x": {}}}, CONFIGS),
+        ("POST", "/topics", {"name": "u", "configs": 1}, CONFIGS),
+        ("PATCH", "/topics/t", {"configs": {"cleanup.policy": ["compact", "delete"]}},
+         'configs: the value of cleanup.policy must be a string (a list is "a,b"), a number or a '
+         "boolean"),
         ("POST", "/topics", {"name": "u", "configs": [{"value": 1}]}, CONFIGS),
         ("POST", "/topics", {"name": 1, "partitions": "many"}, "name: must be a valid string; "
          "partitions: must be a valid integer, unable to parse string as an integer"),

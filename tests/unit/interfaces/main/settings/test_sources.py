@@ -70,6 +70,13 @@ def test_a_misspelt_setting_gets_a_suggestion(name: str, tmp_path: Path) -> None
     ]
 
 
+def test_a_topic_config_is_not_a_setting_and_the_setting_of_its_default_is_named() -> None:
+    why = "retention.ms is a topic config; the setting for its default is log.retention.ms"
+    assert load(env={"OTTLA_RETENTION_MS": "1"}).warnings == [why]
+    with pytest.raises(SettingsError, match=f"^{why}$"):
+        load({"retention.ms": "1"})
+
+
 def test_a_setting_of_kafka_on_the_command_line_has_a_warning() -> None:
     assert load({"num.io.threads": "8"}).warnings == [
         "settings with no effect here: num.io.threads (one loop serves all requests)"

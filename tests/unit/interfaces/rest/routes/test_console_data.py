@@ -47,9 +47,8 @@ def test_a_topic_has_its_records_size_rate_and_groups(kafka: FakeKafka, admin: F
         "size_bytes": size(kafka, 0) + size(kafka, 1),
         "at_ms": kafka.clock.now_ms(),
         "oldest_timestamp": TIMESTAMP,
-        "expires_at": TIMESTAMP + kafka.partition("t").config.retention_ms + 1,
-        "dirty_ratio": None,
-        "records_compacted": 0,
+        "expires_at": TIMESTAMP + kafka.partition("t").config.retention_ms,
+        "compaction": None,
         "messages_in_per_sec": None,
         "groups": ["g"],
     }

@@ -130,7 +130,7 @@ def test_retention_has_the_oldest_records_and_when_they_expire(admin: FakeAdmin)
     listed = admin.get("/topics/t/retention").json
     assert listed["kind"] == "TopicRetention"
     assert [tuple(one[key] for key in keys) for one in listed["data"]] == [
-        (size, TIMESTAMP - 100, TIMESTAMP + 901),
+        (size, TIMESTAMP - 100, TIMESTAMP + 900),
         (2 * size, TIMESTAMP, fake.clock.now_ms()),
         (0, None, None),
     ]
@@ -160,5 +160,32 @@ def test_compaction_has_what_is_dirty_and_what_was_removed(admin: FakeAdmin) -> 
         None,
         0,
     )
-    console = admin.get("/console/data/topics/t").json
-    assert (console["dirty_ratio"], console["records_compacted"]) == (0.75, 2)
+    assert (first["first_uncleanable_offset"], first["uncleanable_reason"]) == (6, "active_segment")
+    assert admin.get("/console/data/topics/t").json["compaction"] == {
+        "dirty_ratio": 0.75,
+        "min_dirty_ratio": 0.5,
+        "uncleanable": {"active_segment": 1},
+        "records_removed": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    "settings, configs, found",
+    [
+        ({}, {}, (0, "active_segment")),
+        ({}, {"segment_ms": "1", "min_compaction_lag_ms": "25"}, (2, "min.compaction.lag.ms")),
+        ({"log_cleaner_enable": "false"}, {"segment_ms": "1"}, (3, "log.cleaner.enable")),
+    ],
+)
+def test_compaction_has_why_records_are_not_compacted_yet(
+    settings: dict[str, str], configs: dict[str, str], found: tuple[int, str]
+) -> None:
+    admin = FakeAdmin(**settings)
+    fake = admin.fake
+    fake.topic("t", cleanup_policy="compact", **configs)
+    for _ in range(4):
+        fake.scheduler.advance(10)
+        fake.appended(record_batch([("k", "v", (), fake.clock.now_ms())]))
+    fake.scheduler.advance(10)
+    [row] = admin.get("/topics/t/compaction").json["data"]
+    assert (row["first_uncleanable_offset"], row["uncleanable_reason"]) == found
