@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from application.partitions.opened_batch import (
     check_count,
@@ -42,8 +43,8 @@ from domain.partitions.partition import Appended, Partition
 
 #: Default of `message.timestamp.before.max.ms`: no record is too old.
 ANY_AGE = LONG_MAX
-#: Bytes of decompressed records for one commit, which has them all in memory.
-MAX_OPENED_BYTES_OF_A_COMMIT = 256 * 1024 * 1024
+#: Time to open and compress batches for one commit, which all clients wait for.
+MAX_OPENING_NS_OF_A_COMMIT = 200_000_000
 
 
 class ProduceService:
@@ -62,8 +63,8 @@ class ProduceService:
         self._clock = clock
         self._checksum = checksum
         self._compression = compression
-        #: Since the last commit.
-        self._opened_bytes = 0
+        #: Time since the last commit in which batches were opened and compressed.
+        self._opening_ns = 0
         storage_health.when_full = self._ask_first
         if storage_health.is_full:
             self._ask_first()
@@ -128,39 +129,45 @@ class ProduceService:
             check_count(batch)
         elif codec is None:
             return
-        opened = self._decompressed(batch)
-        if config.compacted:
-            _check_keys(batch, opened, partition)
-        else:
-            # A producer's error must not disappear in another compression.
-            check_lengths(opened, batch.count)
-        if config.timestamp_before_max_ms != ANY_AGE and not config.log_append_time:
-            _check_times(batch, opened, config, now_ms)
-        if codec is not None:
-            records = self._compression.compress(codec, opened, config.level)
-            batch.recompressed(codec, records, self._checksum)
+        if self._opening_ns >= MAX_OPENING_NS_OF_A_COMMIT:
+            raise RequestTimedOut("Too many batches to open at once, try again")
+        with self._opening():
+            opened = decompressed(batch, self._compression)
+            if config.compacted:
+                _check_keys(batch, opened, partition)
+            else:
+                # A producer's error must not disappear in another compression.
+                check_lengths(opened, batch.count)
+            if config.timestamp_before_max_ms != ANY_AGE and not config.log_append_time:
+                _check_times(batch, opened, config, now_ms)
+            if codec is not None:
+                records = self._compression.compress(codec, opened, config.level)
+                batch.recompressed(codec, records, self._checksum)
 
-    def _decompressed(self, batch: RecordBatch) -> bytes:
+    @contextmanager
+    def _opening(self) -> Iterator[None]:
         """A request may have thousands of batches, each a thousand times larger inside."""
-        if self._opened_bytes > MAX_OPENED_BYTES_OF_A_COMMIT:
-            raise RequestTimedOut("Too many bytes to decompress at once, try again")
-        if not self._opened_bytes:
+        if not self._opening_ns:
             self._commits.wait(self._committed)
-        opened = decompressed(batch, self._compression)
-        self._opened_bytes += len(opened)
-        return opened
+        begun_ns = self._clock.monotonic_ns()
+        try:
+            yield
+        finally:
+            self._opening_ns += self._clock.monotonic_ns() - begun_ns
 
     def _committed(self, failure: StorageFailed | None) -> None:
-        self._opened_bytes = 0
+        self._opening_ns = 0
 
     def _with_faults(
         self, refused: InvalidTimestamp, batch: RecordBatch, config: TopicConfig, now_ms: int
     ) -> BrokerError:
         """Adds the records that are out of range: the header has only the largest timestamp."""
-        if refused.faults or too_many_to_open(batch):
+        too_late = self._opening_ns >= MAX_OPENING_NS_OF_A_COMMIT
+        if too_late or refused.faults or too_many_to_open(batch):
             return refused
         try:
-            faults = _timestamp_faults(open_times(batch, self._compression), config, now_ms)
+            with self._opening():
+                faults = _timestamp_faults(open_times(batch, self._compression), config, now_ms)
         except BrokerError as unreadable:
             return unreadable.as_value()
         return InvalidTimestamp(refused.message, faults)

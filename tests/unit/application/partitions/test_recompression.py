@@ -5,9 +5,15 @@ from __future__ import annotations
 import pytest
 from crc32c import crc32c
 
-from application.partitions import produce
 from application.partitions.opened_batch import MAX_OPENED_RECORDS
-from domain.errors import CorruptMessage, InvalidRecord, MessageTooLarge, RequestTimedOut
+from application.partitions.produce import MAX_OPENING_NS_OF_A_COMMIT
+from domain.errors import (
+    CorruptMessage,
+    InvalidRecord,
+    InvalidTimestamp,
+    MessageTooLarge,
+    RequestTimedOut,
+)
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
 from domain.partitions.partition import Appended
 from infrastructure.codecs.compression import BatchCompression
@@ -95,16 +101,41 @@ def test_a_batch_may_have_more_records_than_the_broker_decodes() -> None:
     assert fake.appended(batch).last_offset == count - 1
 
 
-def test_the_decompressed_bytes_of_a_commit_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clients of further batches retry."""
-    monkeypatch.setattr(produce, "MAX_OPENED_BYTES_OF_A_COMMIT", 20_000)
+@pytest.mark.parametrize(
+    "batch, first_result",
+    [
+        (record_batch(["a"], codec=ZSTD), Appended),
+        (record_batch(["a"], payload=b"\7" * 9, codec=ZSTD), InvalidRecord),
+        (record_batch(["a"], codec=GZIP, timestamp=2 * TIMESTAMP), InvalidTimestamp),
+    ],
+    ids=["compressed", "garbage", "a timestamp in the future"],
+)
+def test_the_time_to_open_batches_in_a_commit_is_limited(
+    batch: bytes, first_result: type[object]
+) -> None:
+    """One batch passes, however long it takes; the clients of further batches retry."""
     fake = with_topic(compression_type="gzip")
-    batch = record_batch(["x" * 8_000], codec=ZSTD)
-    first, second, third, refused = [fake.append(batch) for _ in range(4)]
-    assert all(isinstance(one, Appended) for one in (first, second, third))
-    assert isinstance(refused, RequestTimedOut)
-    fake.run()
-    fake.appended(batch)
+    fake.clock.look_ns = MAX_OPENING_NS_OF_A_COMMIT
+    for _ in range(2):
+        assert type(fake.append(batch)) is first_result
+        assert isinstance(fake.append(record_batch(["b"])), RequestTimedOut)
+        fake.run()
+
+
+def test_several_batches_share_the_time_of_a_commit() -> None:
+    fake = with_topic(compression_type="gzip")
+    fake.clock.look_ns = MAX_OPENING_NS_OF_A_COMMIT // 3 + 1
+    results = [type(fake.append(record_batch(["a"]))) for _ in range(4)]
+    assert results == [Appended, Appended, Appended, RequestTimedOut]
+
+
+def test_without_time_left_an_invalid_timestamp_is_not_searched_for() -> None:
+    fake = with_topic(compression_type="gzip")
+    fake.clock.look_ns = MAX_OPENING_NS_OF_A_COMMIT
+    future = record_batch(["a"], codec=GZIP, timestamp=2 * TIMESTAMP)
+    first, second = fake.append(future), fake.append(future)
+    assert isinstance(first, InvalidTimestamp) and len(first.faults) == 1
+    assert isinstance(second, InvalidTimestamp) and not second.faults
 
 
 @pytest.mark.parametrize(
