@@ -64,20 +64,22 @@ class Starts:
             raise self._violation(f"{partition_id} starts at {start}, which is not committed")
         requested = self._requested.get(self._name_of(partition_id), set())
         if start not in requested and UP_TO_HIGH_WATERMARK not in requested:
-            self._expires(partition_id, before, start)
+            # A client may have moved it in the same commit, before retention did.
+            firsts = [before, *(offset for offset in requested if before < offset < start)]
+            if not any(self._may_expire(partition_id, first, start) for first in firsts):
+                raise self._violation(
+                    f"{partition_id} starts at {start}; no client and no limit requires that"
+                )
+            self.times_expired += 1
         self._moves.setdefault(partition_id, []).append((commit, start))
 
-    def _expires(self, partition_id: int, before: int, start: int) -> None:
-        log = self._log(partition_id, before)
+    def _may_expire(self, partition_id: int, first: int, start: int) -> bool:
+        log = self._log(partition_id, first)
         removed = [entry for entry in log if entry.last < start]
         left = log[len(removed) :]
-        if (left and left[0].base < start) or not self._limits.allow(
-            removed, left, self._latest_ms()
-        ):
-            raise self._violation(
-                f"{partition_id} starts at {start}; no client and no limit requires that"
-            )
-        self.times_expired += 1
+        if left and left[0].base < start:
+            return False
+        return self._limits.allow(removed, left, self._latest_ms())
 
     def _log(self, partition_id: int, start: int) -> list[Entry]:
         return [entry for entry in self._model.history.get(partition_id, ()) if entry.last >= start]

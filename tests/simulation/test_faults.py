@@ -29,7 +29,7 @@ FIRST = {
     "producer_ids_are_not_reserved": 69,
     "revocation_is_not_requested": 8,
     "partition_is_assigned_before_it_is_free": 2,
-    "unreadable_partition_is_reset": 47,
+    "unreadable_partition_is_reset": 810,
     "waiting_fetch_is_not_woken": 41,
 }
 
