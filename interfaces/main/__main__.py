@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    top = parser()
-    parsed = top.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    top = parser(only_serve=words[:1] == ["serve"])
+    parsed = top.parse_args(words)
     try:
         if parsed.command == "serve":
             return _serve(parsed)

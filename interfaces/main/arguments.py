@@ -8,10 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from interfaces.cli.arguments import add_commands
 from interfaces.embed import __version__
 from interfaces.main.settings.origin import COMMAND_LINE, Given
-from interfaces.spark.arguments import add_commands as add_spark
 from interfaces.suggestions import did_you_mean
 from interfaces.terminal.values import key_value
 from interfaces.terminal.words import Commands
@@ -30,7 +28,8 @@ _OPTIONS = {
 }
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(only_serve: bool = False) -> argparse.ArgumentParser:
+    """`only_serve`: without the arguments of the other commands, which take time at each start."""
     top = _parser("ottla", "A Kafka-compatible broker.")
     top.add_argument("--version", action="version", version=f"ottla {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_subparser)
@@ -42,6 +41,11 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="stop when stdin, a pipe of the program that started the broker, ends",
     )
+    if only_serve:
+        return top
+    from interfaces.cli.arguments import add_commands
+    from interfaces.spark.arguments import add_commands as add_spark
+
     config = commands.add_parser("config", help="print the settings")
     config_commands = config.add_subparsers(
         dest="config_command", metavar="COMMAND", required=True, parser_class=_subparser
