@@ -11,6 +11,7 @@ from functools import partial
 from itertools import groupby
 from operator import itemgetter
 
+from application.partitions.adopting import adopt
 from application.ports.checksum import Checksum
 from application.ports.clock import Clock
 from application.ports.cluster_repository import ClusterRepository, WrittenTopic
@@ -81,14 +82,7 @@ class OffsetsTopic:
         for some in _in_batches(records):
             messages = [Message(0, now_ms, key, value) for key, value in some]
             batch = RecordBatch(memoryview(build_batch(messages, self._checksum)))
-            appended = partition.adopt(batch)
-            self._log.append(
-                partition.partition_id,
-                appended.last_offset,
-                batch.buffer,
-                appended.indexed_timestamp,
-            )
-        self._commits.touch(partition)
+            adopt(self._log, self._commits, partition, batch)
 
     def _check_room(self, records: list[Record]) -> None:
         """On a full disk the reserve is for deletions."""

@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from application.background.job import SLICE, Job
 from application.background.runner import JobResult, Runner
 from application.partitions.compaction_metrics import CompactionMetrics, LastPass
-from application.partitions.headers import first_batch, read_headers
+from application.partitions.reading import first_batch, load_partition, read_headers
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
-from application.ports.log_store import LogStore, NotInMemory
+from application.ports.log_store import LogStore
 from application.state.catalog import Catalog
 from domain.compaction.log_to_clean import LogToClean, Uncleanable, log_to_clean
 from domain.configs.broker import BrokerConfig
 from domain.configs.settings.definition import LONG_MAX
 from domain.errors import BrokerError, NotLeaderOrFollower, StorageFailed
 from domain.messages.batch import RecordBatch
-from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 
 if TYPE_CHECKING:
@@ -134,23 +133,12 @@ class CompactionService:
         return sorted(due, key=attrgetter("dirty_ratio"), reverse=True)
 
     def _compacted(self) -> Iterator[tuple[Topic, int]]:
-        """Partitions of compacted topics, as they are now: others run between two of them."""
-        for listed in list(self._catalog):
-            for index in range(len(listed.partition_ids)):
-                topic = self._catalog.topic_by_id(listed.topic_id)
-                if topic is None or not self._catalog.config(topic).compacted:
-                    break
-                yield topic, index
+        return self._catalog.places(attrgetter("compacted"))
 
     def _look(self, topic: Topic, index: int) -> Job[LogToClean | None]:
-        partition: Partition | None = None
-        while partition is None:
-            if self._catalog.topic_by_id(topic.topic_id) is None:
-                return None
-            try:
-                partition = self._catalog.partition(topic, index, waits=False)
-            except NotInMemory as later:
-                yield later.loading
+        partition = yield from load_partition(self._catalog, topic, index)
+        if partition is None:
+            return None
         found, config = log_to_clean(partition), partition.config
         if not found.cleanable_bytes:
             return found

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from application.background.job import SLICE, Job, Step
+from application.background.loaded import loaded
 from application.background.runner import JobResult, Runner
 from application.partitions.opened_batch import open_times, too_many_to_open
+from application.partitions.reading import read_headers
 from application.ports.compression import Compression
-from application.ports.log_store import LogStore, NotInMemory
+from application.ports.log_store import LogStore
 from application.ports.pending import Pending
 from application.state.catalog import Catalog
 from application.state.storage_health import StorageHealth
@@ -199,19 +201,10 @@ class ListOffsetsService:
         return _largest_in(batch, partition.log_start_offset, self._compression) or NOTHING_FOUND
 
     def _headers(self, partition: Partition, position: int) -> Job[list[bytes]]:
-        return _loaded(lambda: self._log.headers(partition.partition_id, position, HEADERS_AT_ONCE))
+        return read_headers(self._log, partition.partition_id, position, HEADERS_AT_ONCE)
 
     def _batch(self, partition: Partition, last_offset: int) -> Job[RecordBatch | None]:
-        return _loaded(lambda: batch_at(self._log, partition.partition_id, last_offset))
-
-
-def _loaded(read: Callable[[], T]) -> Job[T]:
-    """Repeats a read until what it needs is in memory."""
-    while True:
-        try:
-            return read()
-        except NotInMemory as later:
-            yield later.loading
+        return loaded(lambda: batch_at(self._log, partition.partition_id, last_offset))
 
 
 def _has(batch: RecordBatch, timestamp: int) -> bool:

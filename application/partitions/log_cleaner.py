@@ -20,7 +20,7 @@ from application.partitions.cleaning import (
     decode_replacements,
     make_codecs,
 )
-from application.partitions.headers import first_batch
+from application.partitions.reading import first_batch
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory

@@ -9,17 +9,17 @@ starts move as with DeleteRecords, those of many partitions in one commit.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
+from operator import attrgetter
 from typing import NamedTuple
 
 from application.background.job import COMMIT, SLICE, Job
 from application.background.runner import JobResult, Runner
-from application.partitions.headers import HEADERS_PER_STEP, read_headers
+from application.partitions.reading import HEADERS_PER_STEP, load_partition, read_headers
 from application.partitions.trimming import Trimming
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
-from application.ports.log_store import LogStore, NotInMemory
+from application.ports.log_store import LogStore
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from domain.configs.broker import BrokerConfig
@@ -98,7 +98,7 @@ class RetentionService:
         found: list[Outlook] = []
         for index in range(len(topic.partition_ids)):
             with suppress(NotLeaderOrFollower, StorageFailed):
-                partition = yield from self._loaded(topic, index)
+                partition = yield from load_partition(self._catalog, topic, index)
                 if partition is not None:
                     found.append((yield from self._outlook_of(partition)))
             yield SLICE
@@ -123,7 +123,7 @@ class RetentionService:
         known, self._oldest = self._oldest, {}  # forgets deleted partitions
         removed: dict[tuple[str, Reason], _Removed] = {}
         found: list[_Found] = []
-        for topic, index in self._limited():
+        for topic, index in self._catalog.places(attrgetter("limits_retention")):
             try:
                 one = yield from self._look(topic, index, known.get(topic.partition_ids[index]))
             except NotLeaderOrFollower:
@@ -148,15 +148,6 @@ class RetentionService:
                 reason=reason.value,
                 offsets=sums.offsets,
             )
-
-    def _limited(self) -> Iterator[tuple[Topic, int]]:
-        """Partitions with a limit, of topics as they are now: others run between two of them."""
-        for listed in list(self._catalog):
-            for index in range(len(listed.partition_ids)):
-                topic = self._catalog.topic_by_id(listed.topic_id)
-                if topic is None or not self._catalog.config(topic).limits_retention:
-                    break
-                yield topic, index
 
     def _look(self, topic: Topic, index: int, known: Oldest | None) -> Job[_Found | None]:
         partition_id = topic.partition_ids[index]
@@ -186,7 +177,7 @@ class RetentionService:
 
     def _expired(self, topic: Topic, index: int, now_ms: int) -> Job[_Found | None]:
         for _ in range(MOST_LOOKS):
-            partition = yield from self._loaded(topic, index)
+            partition = yield from load_partition(self._catalog, topic, index)
             if partition is None:
                 return None
             end, front = partition.end, front_of(partition)
@@ -230,14 +221,6 @@ class RetentionService:
                 offset = batch.last_offset + 1
             limit = HEADERS_PER_STEP
             yield SLICE
-        return None
-
-    def _loaded(self, topic: Topic, index: int) -> Job[Partition | None]:
-        while self._catalog.topic_by_id(topic.topic_id) is not None:
-            try:
-                return self._catalog.partition(topic, index, waits=False)
-            except NotInMemory as later:
-                yield later.loading
         return None
 
     def _remove(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from application.background.job import END_OF_COMMIT, Job, Outcome
 from application.background.runner import Runner
+from application.partitions.adopting import adopt
 from application.partitions.opened_batch import open_messages
 from application.ports.checksum import Checksum
 from application.ports.compression import Compression
@@ -161,10 +162,6 @@ class Copying:
         return RecordBatch(memoryview(rebuilt))
 
     def _append(self, batch: RecordBatch, target: Partition) -> None:
-        adopted = target.adopt(batch)
-        self._service.log.append(
-            target.partition_id, adopted.last_offset, batch.buffer, adopted.indexed_timestamp
-        )
-        self._service.commits.touch(target)
+        adopt(self._service.log, self._service.commits, target, batch)
         self._records += batch.count
         self._bytes += batch.size_bytes

@@ -62,6 +62,17 @@ class Catalog:
     def __len__(self) -> int:
         return len(self._by_name)
 
+    def places(self, matches: Callable[[TopicConfig], bool]) -> Iterator[tuple[Topic, int]]:
+        """Partitions of topics whose config matches, as they are now: a job that takes one after
+        another runs beside others, which change topics.
+        """
+        for listed in list(self):
+            for index in range(len(listed.partition_ids)):
+                topic = self.topic_by_id(listed.topic_id)
+                if topic is None or not matches(self.config(topic)):
+                    break
+                yield topic, index
+
     def holds(self, partition: Partition) -> bool:
         """False if the topic of a partition was deleted, or the partition moved to another node."""
         return self._loaded.get(partition.partition_id) is partition

@@ -1,22 +1,33 @@
-"""Headers of a log as a job reads them: it waits until they are in memory."""
+"""What jobs read of partitions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from application.background.job import SLICE, Job
-from application.ports.log_store import LogStore, NotInMemory
+from application.background.loaded import loaded
+from application.ports.log_store import LogStore
+from application.state.catalog import Catalog
 from domain.messages.batch import RecordBatch
+from domain.partitions.partition import Partition
+from domain.topics.topic import Topic
 
 HEADERS_PER_STEP = 128
 
 
+def load_partition(catalog: Catalog, topic: Topic, index: int) -> Job[Partition | None]:
+    """None if the topic was deleted. Raises what `Catalog.partition` raises."""
+
+    def load() -> Partition | None:
+        if catalog.topic_by_id(topic.topic_id) is None:
+            return None
+        return catalog.partition(topic, index, waits=False)
+
+    return loaded(load)
+
+
 def read_headers(log: LogStore, partition_id: int, offset: int, limit: int) -> Job[list[bytes]]:
-    while True:
-        try:
-            return log.headers(partition_id, offset, limit)
-        except NotInMemory as later:
-            yield later.loading
+    return loaded(lambda: log.headers(partition_id, offset, limit))
 
 
 def first_batch(
