@@ -22,7 +22,12 @@
         RequestTimedOut              too much at once, a retry succeeds
         InvalidRequiredAcks  UnsupportedCompressionType
         OutOfOrderSequence  InvalidProducerEpoch
-        TransactionalIdNotAuthorized
+        NotEnoughReplicas            a transaction of the producer ends, a retry succeeds
+      transactions
+        InvalidTxnState  ConcurrentTransactions  TransactionAbortable
+        InvalidProducerIdMapping  ProducerFenced
+        InvalidTransactionTimeout  TransactionalIdNotFound  TransactionalIdNotAuthorized
+        OperationNotAttempted        because of another partition of the request
       LeaderNotAvailable             the leader of a partition is not alive
       NotLeaderOrFollower            the client's metadata is stale
         FencedLeaderEpoch
@@ -219,6 +224,42 @@ class OutOfOrderSequence(BrokerError):
 
 
 class InvalidProducerEpoch(BrokerError):
+    pass
+
+
+class InvalidTxnState(BrokerError):
+    pass
+
+
+class NotEnoughReplicas(BrokerError):
+    pass
+
+
+class ConcurrentTransactions(BrokerError):
+    """A transaction of this transactional id ends: a retry succeeds."""
+
+
+class TransactionAbortable(BrokerError):
+    """The client must abort the transaction, and may then continue (KIP-890)."""
+
+
+class InvalidProducerIdMapping(BrokerError):
+    pass
+
+
+class ProducerFenced(BrokerError):
+    pass
+
+
+class InvalidTransactionTimeout(BrokerError):
+    pass
+
+
+class TransactionalIdNotFound(BrokerError):
+    pass
+
+
+class OperationNotAttempted(BrokerError):
     pass
 
 
