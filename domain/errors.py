@@ -27,6 +27,7 @@
         InvalidTxnState  ConcurrentTransactions  TransactionAbortable
         InvalidProducerIdMapping  ProducerFenced
         InvalidTransactionTimeout  TransactionalIdNotFound  TransactionalIdNotAuthorized
+        TransactionCoordinatorFenced
         OperationNotAttempted        because of another partition of the request
       LeaderNotAvailable             the leader of a partition is not alive
       NotLeaderOrFollower            the client's metadata is stale
@@ -256,6 +257,10 @@ class InvalidTransactionTimeout(BrokerError):
 
 
 class TransactionalIdNotFound(BrokerError):
+    pass
+
+
+class TransactionCoordinatorFenced(BrokerError):
     pass
 
 

@@ -34,8 +34,13 @@ def build_batch(
     checksum: Checksum,
     codec: int = 0,
     compress: Compress | None = None,
+    attributes: int = 0,
+    producer: tuple[int, int] = (NO_PRODUCER_ID, NO_EPOCH),
 ) -> bytearray:
-    """A batch like that of a producer without an id: offsets start at 0, without gaps."""
+    """A batch without sequence numbers: offsets start at 0, without gaps.
+
+    `producer`: its id and epoch.
+    """
     numbered = [
         Message(index, each.timestamp, each.key, each.value, each.headers)
         for index, each in enumerate(messages)
@@ -53,12 +58,11 @@ def build_batch(
         NO_EPOCH,
         MAGIC,
         0,
-        codec,
+        attributes | codec,
         len(numbered) - 1,
         base_timestamp,
         max(each.timestamp for each in numbered),
-        NO_PRODUCER_ID,
-        NO_EPOCH,
+        *producer,
         NO_SEQUENCE,
         len(numbered),
     )

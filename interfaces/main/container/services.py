@@ -18,6 +18,7 @@ from application.partitions.fetch_sessions import FetchSessions
 from application.partitions.init_producer_id import InitProducerIdService
 from application.partitions.list_offsets import ListOffsetsService
 from application.partitions.log_dirs import LogDirsService
+from application.partitions.markers import TransactionMarkers
 from application.partitions.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.partitions.produce import ProduceService
 from application.partitions.producer_expiry import ProducerExpiry
@@ -103,8 +104,10 @@ def make_broker(
         )
 
     cluster_id = known_cluster_id(core)
-    dropping = Dropping(log, topics, partitions, background)
-    trimming = Trimming(log, catalog, partitions, commits, background, core.placement)
+    dropping = Dropping(log, topics, partitions, core.transaction_index, background)
+    trimming = Trimming(
+        log, catalog, partitions, core.transaction_index, commits, background, core.placement
+    )
     topic_state = TopicState(topics, catalog, commits, dropping)
     create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
     produce = ProduceService(log, commits, clock, crc32c, compression, storage_health)
@@ -141,6 +144,7 @@ def make_broker(
             offset_for_leader_epoch=OffsetForLeaderEpochService(catalog),
             delete_records=DeleteRecordsService(catalog, commits, trimming, background, events),
             init_producer_id=InitProducerIdService(core.cluster, commits, events),
+            transaction_markers=TransactionMarkers(log, core.transaction_index, commits, crc32c),
             browse=browse,
             send=SendService(catalog, produce, background, clock, crc32c),
             tail=TailService(catalog, browse, purgatory, background),

@@ -15,8 +15,9 @@ from application.state.commits import Commits
 from application.state.fetch_purgatory import FetchPurgatory
 from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch
-from domain.partitions.partition import Partition, PartitionSnapshot
+from domain.partitions.partition import Partition
 from domain.partitions.producers import AppendedBatch, Producers
+from domain.partitions.snapshot import PartitionSnapshot
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 from interfaces.kafka.connections.connection import Connection
 from interfaces.kafka.connections.session import Session

@@ -5,10 +5,10 @@ import pytest
 from application.partitions.fetch import DelayedFetch, FetchedPartition, FetchItem, FetchQuery
 from application.state.runtime import ignore
 from domain.errors import BrokerError, OffsetOutOfRange, OutOfOrderSequence, StorageFailed
+from domain.partitions.appended import Appended
 from domain.partitions.partition import (
     HEADER_READ_BYTES,
     SNAPSHOT_INTERVAL_BYTES,
-    Appended,
     Partition,
 )
 from tests.fakes.batches import record_batch
