@@ -45,6 +45,7 @@ from application.records.tail import TailService
 from application.reset import ResetService
 from application.state.catalog import Catalog
 from application.state.commits import Commits
+from application.state.features import Features
 from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
@@ -52,6 +53,11 @@ from application.topics.metadata import MetadataService
 from application.topics.offsets_topic import OffsetsTopicSetup
 from application.topics.partitions import CreatePartitionsService
 from application.topics.replicas import ReplicasService
+from application.transactions.coordinator import TransactionCoordinator
+from application.transactions.ends import TransactionEnds
+from application.transactions.expiry import TransactionExpiry
+from application.transactions.listing import ListTransactionsService
+from application.transactions.registry import TransactionRegistry
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
 
@@ -105,6 +111,17 @@ class GroupServices:
 
 
 @dataclass(frozen=True)
+class TransactionServices:
+    """Transactional producers."""
+
+    registry: TransactionRegistry
+    coordinator: TransactionCoordinator
+    ends: TransactionEnds
+    list_transactions: ListTransactionsService
+    expiry: TransactionExpiry
+
+
+@dataclass(frozen=True)
 class ConfigServices:
     """Configs of all resources."""
 
@@ -120,12 +137,14 @@ class Broker:
     quotas: Quotas
     placement: Placement
     cluster: ClusterService
+    features: Features
     catalog: Catalog
     commits: Commits
     partitions: PartitionRepository
     messages: MessageServices
     topics: TopicServices
     groups: GroupServices
+    transactions: TransactionServices
     configs: ConfigServices
     reset: ResetService
     dropping: Dropping
@@ -145,6 +164,8 @@ class Broker:
         self.producer_expiry.start()
         self.groups.offset_cleanup.start()
         self.groups.offset_expiry.start()
+        self.transactions.ends.start()
+        self.transactions.expiry.start()
         self.offsets_topic.start()
         self.groups.offsets.on_loaded(self._begin_sessions)
 

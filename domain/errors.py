@@ -269,12 +269,7 @@ class OperationNotAttempted(BrokerError):
 
 
 class TransactionalIdNotAuthorized(BrokerError):
-    """With this code clients fail at once instead of retrying."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Transactions are not supported: remove transactional.id from the producer's settings."
-        )
+    pass
 
 
 class OffsetOutOfRange(BrokerError):

@@ -127,7 +127,7 @@ def verify(before: Transaction, producer: ProducerIdAndEpoch, added: Added) -> N
     """For clients that add explicitly: raises if they did not."""
     check_producer(before, producer)
     if not has(before, added):
-        raise TransactionAbortable("The partition was not added to the transaction")
+        raise TransactionAbortable("Partition was not added to the transaction")
 
 
 # ---- EndTxn
@@ -219,16 +219,15 @@ def fence(before: Transaction, version: int, now_ms: int) -> Transaction:
 
 def complete(before: Transaction, now_ms: int) -> Transaction:
     """All markers are written."""
-    changes = {}
-    if before.next_producer_id != NO_PRODUCER_ID:
-        changes = {"producer_id": before.next_producer_id, "epoch": 0}
+    producer_id, epoch = before.next_producer
     return before.to(
         State.COMPLETE_COMMIT if before.is_committed else State.COMPLETE_ABORT,
         now_ms,
+        producer_id=producer_id,
+        epoch=epoch,
+        next_producer_id=NO_PRODUCER_ID,
         partitions=NO_PARTITIONS,
         groups=NO_GROUPS,
-        next_producer_id=NO_PRODUCER_ID,
-        **changes,
     )
 
 

@@ -1,6 +1,6 @@
 """The states of a transaction, and the table of their transitions.
 
-`Transaction.to` uses this table only, and docs/transactions.md shows it.
+`domain/transactions/transaction.py:Transaction.to` uses this table only.
 """
 
 from __future__ import annotations

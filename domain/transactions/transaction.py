@@ -53,6 +53,13 @@ class Transaction(NamedTuple):
         return ProducerIdAndEpoch(self.producer_id, self.epoch)
 
     @property
+    def next_producer(self) -> ProducerIdAndEpoch:
+        """After the end of this transaction."""
+        if self.next_producer_id == NO_PRODUCER_ID:
+            return self.producer
+        return ProducerIdAndEpoch(self.next_producer_id, 0)
+
+    @property
     def is_open(self) -> bool:
         return self.state is State.ONGOING
 

@@ -21,6 +21,7 @@ from infrastructure.storage.repositories.group_repository import StoredGroupRepo
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
+from infrastructure.storage.repositories.transaction_repository import StoredTransactionRepository
 
 
 class Core:
@@ -46,6 +47,7 @@ class Core:
         self.topics = StoredTopicRepository(log, state)
         self.partitions = StoredPartitionRepository(log, state)
         self.transaction_index = StoredTransactionIndex(state)
+        self.transactions = StoredTransactionRepository(state)
         self.groups = StoredGroupRepository(state)
         self.configs = StoredConfigRepository(state)
         self.purgatory = FetchPurgatory()

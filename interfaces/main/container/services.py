@@ -32,6 +32,7 @@ from application.records.scan_worker import ScanWorkers
 from application.records.send import SendService
 from application.records.tail import TailService
 from application.reset import ResetService
+from application.state.features import Features
 from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
@@ -48,6 +49,7 @@ from infrastructure.storage.volume import StorageVolume
 from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
 from interfaces.main.container.identities import new_session_id, new_short_uuid, new_topic_id
+from interfaces.main.container.transactions import make_transactions
 
 if TYPE_CHECKING:
     from application.partitions.cleaning import CleaningWorkers
@@ -110,6 +112,9 @@ def make_broker(
     )
     topic_state = TopicState(topics, catalog, commits, dropping)
     create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
+    init_producer_id = InitProducerIdService(core.cluster, commits)
+    features = Features(core.cluster, commits)
+    transaction_markers = TransactionMarkers(log, core.transaction_index, commits, crc32c)
     produce = ProduceService(log, commits, clock, crc32c, compression, storage_health)
     list_offsets = ListOffsetsService(catalog, log, compression, background, storage_health)
     offsets_topic = None
@@ -128,6 +133,7 @@ def make_broker(
         quotas=NoQuotas(),
         placement=core.placement,
         cluster=ClusterService(core.placement, clock),
+        features=features,
         catalog=catalog,
         commits=commits,
         partitions=partitions,
@@ -143,8 +149,8 @@ def make_broker(
             list_offsets=list_offsets,
             offset_for_leader_epoch=OffsetForLeaderEpochService(catalog),
             delete_records=DeleteRecordsService(catalog, commits, trimming, background, events),
-            init_producer_id=InitProducerIdService(core.cluster, commits, events),
-            transaction_markers=TransactionMarkers(log, core.transaction_index, commits, crc32c),
+            init_producer_id=init_producer_id,
+            transaction_markers=transaction_markers,
             browse=browse,
             send=SendService(catalog, produce, background, clock, crc32c),
             tail=TailService(catalog, browse, purgatory, background),
@@ -161,6 +167,7 @@ def make_broker(
             log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), background),
         ),
         groups=groups,
+        transactions=make_transactions(core, transaction_markers, init_producer_id, features),
         configs=ConfigServices(
             describe_configs=DescribeConfigsService(
                 catalog, config, broker_configs, groups.configs
