@@ -17,6 +17,12 @@ from tests.e2e.raw_client import array, string
 OFFSET_COMMIT, COMMIT_VERSION = 8, 2
 
 
+CONSOLE_1 = {
+    *("test_accessibility.py", "test_failures.py", "test_groups.py", "test_markup.py"),
+    "test_messages.py",
+}
+
+
 class ConsoleInTwo(LoadScopeScheduling):
     """A file runs in one process, and the console in two: each starts a browser and a broker."""
 
@@ -24,7 +30,7 @@ class ConsoleInTwo(LoadScopeScheduling):
         folder, _, file = nodeid.partition("::")[0].rpartition("/")
         if not folder.endswith("console"):
             return f"{folder}/{file}"
-        return "console-1" if file < "test_o" else "console-2"
+        return "console-1" if file in CONSOLE_1 else "console-2"
 
 
 @pytest.hookimpl(optionalhook=True)
