@@ -54,8 +54,8 @@ def committed(broker: BrokerProcess, group_id: str, topic: str, count: int) -> l
 
 @pytest.mark.parametrize(
     "kind",
-    # tests/e2e/groups has a story with SQLite, too.
-    [pytest.param("sqlite", marks=pytest.mark.long), "postgres", "memory"],
+    # tests/e2e/groups has stories with both databases, too.
+    [*(pytest.param(kind, marks=pytest.mark.long) for kind in ("sqlite", "postgres")), "memory"],
 )
 def test_offsets_are_in_the_configured_store(start_broker: StartBroker, kind: str) -> None:
     place = "sqlite://" if kind == "sqlite" else "memory://"
