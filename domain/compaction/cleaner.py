@@ -2,8 +2,9 @@
 
 First it reads the dirty section, from the first dirty offset to the first uncleanable one, into the
 offset map; if the map is full, the pass ends there. Then it reads everything from the log start up
-to the same end, and filters each batch. A record stays if it is the newest of its key and has a
-value. A tombstone stays until the delete horizon of its batch. A record without a key goes.
+to the same end, and filters each batch; a dirty one it opens again only if the map has an offset of
+it. A record stays if it is the newest of its key and has a value. A tombstone stays until the
+delete horizon of its batch. A record without a key goes.
 
 A batch that loses nothing stays byte for byte. A batch that loses everything goes, unless it has
 the last sequence of a producer, or is the last one that may be cleaned: it stays without records.
@@ -120,10 +121,12 @@ class Cleaner:
         is_full = False
         for batch in batches_in(data):
             opened = self._open(batch)
-            if opened is not None:
-                is_full = not self._map.has_room(batch.count)
-                if is_full:
-                    break
+            is_full = not self._map.has_room(1 if opened is None else batch.count)
+            if is_full:
+                break
+            if opened is None:
+                self._map.add_unreadable(batch.last_offset)
+            else:
                 self._map.add(opened[1])
             stats.map_bytes_read += batch.size_bytes
             self.position = batch.last_offset + 1
@@ -131,6 +134,7 @@ class Cleaner:
             if is_full:
                 self.end_offset = self.position
             stats.buffer_utilization = self._map.utilization
+            self._map.complete()
             self._map_is_complete = True
             self.position = self._plan.log_start_offset
 
@@ -167,6 +171,10 @@ class Cleaner:
         stats, plan = self.stats, self._plan
         stats.messages_read += batch.count
         stats.bytes_read += batch.size_bytes
+        if batch.base_offset >= plan.first_dirty_offset and not self._map.has_newest(
+            batch.base_offset, batch.last_offset
+        ):
+            return self._without_records(batch)
         opened = self._open(batch)
         if opened is None:
             stats.unreadable_batches += 1
