@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from domain.compaction.offset_map import OffsetMap
-from domain.compaction.records import Records, read_records
+from domain.compaction.records import Records, read_records, select_records
 from domain.compaction.rewriting import emptied, rewritten
 from domain.configs.settings.definition import LONG_MAX
 from domain.errors import CorruptMessage, InvalidRecord
@@ -171,11 +171,15 @@ class Cleaner:
         stats, plan = self.stats, self._plan
         stats.messages_read += batch.count
         stats.bytes_read += batch.size_bytes
-        if batch.base_offset >= plan.first_dirty_offset and not self._map.has_newest(
-            batch.base_offset, batch.last_offset
-        ):
+        is_dirty = batch.base_offset >= plan.first_dirty_offset
+        newest = self._map.newest_between(batch.base_offset, batch.last_offset)
+        if is_dirty and not newest:
             return self._without_records(batch)
-        opened = self._open(batch)
+        opened = None
+        if not is_dirty:
+            opened = self._open(batch)
+        elif not self._map.is_unreadable(batch.last_offset):
+            opened = self._open(batch, newest)
         if opened is None:
             stats.unreadable_batches += 1
             return batch.buffer
@@ -189,7 +193,7 @@ class Cleaner:
             return self._without_records(batch)
         if horizon is None and any(stays[one] for one in records.tombstones):
             horizon = min(plan.now_ms + plan.delete_retention_ms, LONG_MAX)
-        elif all(stays):
+        elif len(stays) == batch.count and all(stays):
             return batch.buffer
         _, compress, checksum = self._codecs
         try:
@@ -221,12 +225,18 @@ class Cleaner:
         self._bytes_since_index = 0
         return [(self._max_timestamp, batch.last_offset)]
 
-    def _open(self, batch: RecordBatch) -> tuple[bytes, Records] | None:
-        """None if the batch cannot be opened."""
+    def _open(
+        self, batch: RecordBatch, newest: list[int] | None = None
+    ) -> tuple[bytes, Records] | None:
+        """All records, or those with the newest offsets; None if the batch cannot be opened."""
+        count = batch.count
         try:
             batch.check_crc(self._codecs.checksum)
             payload = self._codecs.open_batch(batch)
-            records = read_records(payload, batch.base_offset, batch.last_offset_delta, batch.count)
+            if newest is not None and len(newest) < count == batch.last_offset_delta + 1:
+                positions = [offset - batch.base_offset for offset in newest]
+                payload, count = select_records(payload, positions, count), len(newest)
+            records = read_records(payload, batch.base_offset, batch.last_offset_delta, count)
         except (CorruptMessage, InvalidRecord):
             return None
         return payload, records

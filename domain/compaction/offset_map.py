@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from itertools import repeat
 from operator import ge
 
@@ -40,16 +40,21 @@ class OffsetMap:
         self._offsets[None] = _NO_KEY
 
     def add_unreadable(self, last_offset: int) -> None:
-        """A batch that cannot be opened: its records may be the newest of their keys."""
+        """A batch that cannot be opened."""
         self._offsets[last_offset] = last_offset
+
+    def is_unreadable(self, last_offset: int) -> bool:
+        return last_offset in self._offsets
 
     def complete(self) -> None:
         self._ascending = sorted(self._offsets.values())
 
-    def has_newest(self, first_offset: int, last_offset: int) -> bool:
-        """Whether one of the offsets is the newest of a key; of the section that was added."""
+    def newest_between(self, first_offset: int, last_offset: int) -> list[int]:
+        """The offsets of the section that was added that are the newest of their keys."""
         ascending = self._ascending
-        return ascending[bisect_left(ascending, first_offset)] <= last_offset
+        return ascending[
+            bisect_left(ascending, first_offset) : bisect_right(ascending, last_offset)
+        ]
 
     def newest(self, records: Records) -> list[bool]:
         """Whether each record is the newest of its key; False for records without a key."""

@@ -51,6 +51,23 @@ def read_records(payload: bytes, base_offset: int, last_offset_delta: int, count
     return found
 
 
+def select_records(payload: bytes, positions: list[int], count: int) -> bytes:
+    """Some of `count` records that `read_records` has read before."""
+    bounds = [0]
+    end = 0
+    for _ in range(count):
+        length = payload[end]
+        if length <= 0x7F:
+            end += 1 + (length >> 1)
+        elif payload[end + 1] <= 0x7F:
+            end += 2 + ((length + (payload[end + 1] << 7) - 0x80) >> 1)
+        else:
+            length, end = read_varint(payload, end)
+            end += length
+        bounds.append(end)
+    return b"".join([payload[bounds[one] : bounds[one + 1]] for one in positions])
+
+
 def find_keyless(payload: bytes, last_offset_delta: int, count: int) -> list[int]:
     """Positions of the records without a key, after the checks of `read_records`.
 

@@ -30,10 +30,10 @@ def test_a_map_finds_the_offsets_that_have_the_newest_record_of_a_key() -> None:
     offset_map.add(records([b"a", b"b", None, b"a"], 5))
     offset_map.add_unreadable(12)
     offset_map.complete()
-    newest = [offset for offset in range(5, 20) if offset_map.has_newest(offset, offset)]
-    assert newest == [6, 8, 12]
-    assert offset_map.has_newest(7, 8)
-    assert not offset_map.has_newest(9, 11)
+    assert offset_map.newest_between(0, 20) == [6, 8, 12]
+    assert offset_map.newest_between(6, 7) == [6]
+    assert offset_map.newest_between(9, 11) == []
+    assert [offset for offset in range(20) if offset_map.is_unreadable(offset)] == [12]
 
 
 def test_a_map_has_room_for_its_entries_or_for_one_batch() -> None:
