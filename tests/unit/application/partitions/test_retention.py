@@ -284,4 +284,6 @@ def test_the_oldest_records_are_those_that_compaction_has_left() -> None:
     compact(fake, 2, producers={0: 0, 1: 1})
     found: list[Outlook] = []
     fake.broker.retention.outlook(fake.existing()).then(found.extend)
-    assert [(one.oldest_timestamp, one.expires_ms) for one in found] == [(now_ms + 1, now_ms + 1001)]
+    assert [(one.oldest_timestamp, one.expires_ms) for one in found] == [
+        (now_ms + 1, now_ms + 1001)
+    ]
