@@ -25,9 +25,10 @@ ENGINES = ("external",) if EXTERNAL else ON_EACH_ENGINE
 
 #: Files that start first, because one process would still run them when the others have ended.
 SLOWEST = (
-    "admin/console/test_accessibility.py",  # the halves of the console: see admin/conftest.py
+    "admin/console/test_accessibility.py",  # and what runs in its process: see admin/conftest.py
     "admin/console/test_docs.py",
     "admin/cli/test_records.py",
+    "admin/test_records.py",
     "admin/test_openapi.py",
     "admin/cli/test_cluster.py",
     "spark/test_archive.py",
