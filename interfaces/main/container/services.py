@@ -133,7 +133,16 @@ def make_broker(
         partitions=partitions,
         messages=MessageServices(
             produce=produce,
-            fetch=FetchService(catalog, log, purgatory, scheduler, config, storage_health, clock),
+            fetch=FetchService(
+                catalog,
+                log,
+                core.transaction_index,
+                purgatory,
+                scheduler,
+                config,
+                storage_health,
+                clock,
+            ),
             fetch_sessions=FetchSessions(
                 clock,
                 new_session_id,
@@ -149,7 +158,14 @@ def make_broker(
             send=SendService(catalog, produce, background, clock, crc32c),
             tail=TailService(catalog, browse, purgatory, background),
             clone=CloneService(
-                catalog, create_topics, log, commits, compression, crc32c, background
+                catalog,
+                create_topics,
+                log,
+                core.transaction_index,
+                commits,
+                compression,
+                crc32c,
+                background,
             ),
         ),
         topics=TopicServices(
