@@ -13,6 +13,7 @@ from application.configs.state import ConfigState
 from application.groups.offsets_topic import OffsetsTopic
 from application.partitions.compaction import CompactionService
 from application.partitions.delete_records import DeleteRecordsService
+from application.partitions.describe_producers import DescribeProducersService
 from application.partitions.fetch import FetchService
 from application.partitions.fetch_sessions import FetchSessions
 from application.partitions.init_producer_id import InitProducerIdService
@@ -153,7 +154,10 @@ def make_broker(
             offset_for_leader_epoch=OffsetForLeaderEpochService(catalog),
             delete_records=DeleteRecordsService(catalog, commits, trimming, background, events),
             init_producer_id=InitProducerIdService(core.cluster, commits, events),
-            transaction_markers=TransactionMarkers(log, core.transaction_index, commits, crc32c),
+            transaction_markers=TransactionMarkers(
+                log, core.transaction_index, commits, clock, crc32c
+            ),
+            describe_producers=DescribeProducersService(catalog, partitions, background),
             browse=browse,
             send=SendService(catalog, produce, background, clock, crc32c),
             tail=TailService(catalog, browse, purgatory, background),
