@@ -23,6 +23,7 @@ from application.groups.registry import Groups
 from application.groups.reset import ResetOffsetsService
 from application.partitions.compaction import CompactionService
 from application.partitions.delete_records import DeleteRecordsService
+from application.partitions.describe_producers import DescribeProducersService
 from application.partitions.fetch import FetchService
 from application.partitions.fetch_sessions import FetchSessions
 from application.partitions.init_producer_id import InitProducerIdService
@@ -74,6 +75,7 @@ class MessageServices:
     delete_records: DeleteRecordsService
     init_producer_id: InitProducerIdService
     transaction_markers: TransactionMarkers
+    describe_producers: DescribeProducersService
     browse: BrowseService
     send: SendService
     tail: TailService

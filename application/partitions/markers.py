@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from application.ports.checksum import Checksum
+from application.ports.clock import Clock
 from application.ports.log_store import LogStore
 from application.ports.transaction_index import TransactionIndex
 from application.state.commits import Commits
@@ -13,11 +14,17 @@ from domain.partitions.transactions import AbortedTransaction
 
 class TransactionMarkers:
     def __init__(
-        self, log: LogStore, index: TransactionIndex, commits: Commits, checksum: Checksum
+        self,
+        log: LogStore,
+        index: TransactionIndex,
+        commits: Commits,
+        clock: Clock,
+        checksum: Checksum,
     ) -> None:
         self._log = log
         self._index = index
         self._commits = commits
+        self._clock = clock
         self._checksum = checksum
 
     def write(
@@ -37,12 +44,15 @@ class TransactionMarkers:
             or partition.transactions.first_offset(producer_id) is not None
         ):
             marker = EndMarker(producer_id, producer_epoch, coordinator_epoch, committed)
-            self.append(partition, marker, now_ms)
+            self._append(partition, marker, now_ms)
 
-    def append(
+    def append(self, partition: Partition, marker: EndMarker, transaction_version: int) -> None:
+        """Stages a marker in any case. Raises if it is stale."""
+        self._append(partition, marker, self._clock.now_ms(), transaction_version)
+
+    def _append(
         self, partition: Partition, marker: EndMarker, now_ms: int, transaction_version: int = 0
     ) -> None:
-        """Stages a marker in any case. Raises if it is stale."""
         first_offset = partition.transactions.first_offset(marker.producer_id)
         batch, appended = partition.append_marker(
             marker, now_ms, self._checksum, transaction_version

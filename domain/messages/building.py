@@ -17,6 +17,7 @@ from domain.messages.batch import (
     NO_PRODUCER_ID,
     PRODUCER,
     PRODUCER_START,
+    TRANSACTIONAL,
     Checksum,
     RecordBatch,
 )
@@ -72,9 +73,13 @@ def build_batch(
 
 
 def without_producer(batch: RecordBatch, checksum: Checksum) -> None:
-    """Removes the producer id, in place: sequence numbers are valid in one log only."""
+    """Removes the producer id, in place: sequence numbers are valid in one log only.
+
+    And the bit of a transaction, which must be committed.
+    """
     if batch.producer_id == NO_PRODUCER_ID:
         return
+    batch.set_attributes(batch.attributes & ~TRANSACTIONAL)
     batch.producer_id, batch.producer_epoch, batch.base_sequence = (
         NO_PRODUCER_ID,
         NO_EPOCH,

@@ -120,10 +120,14 @@ class Producers:
     def recall(self, producer_id: int, expires: bool = True) -> ProducerState | None:
         """Loads a producer from the snapshots."""
         state = self._look_up(producer_id)
-        if state is None or (expires and state.last_timestamp < self._expired_before):
+        if state is None or (expires and self.is_expired(state)):
             return None
         self._add(state)
         return state
+
+    def is_expired(self, state: ProducerState) -> bool:
+        """A snapshot may still have it."""
+        return state.last_timestamp < self._expired_before
 
     def _doubtful(self) -> dict[int, ProducerState]:
         """Producers that may have batches in the failed commit."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from domain.messages.batch import RecordBatch
+
 NONE_ABORTED = -1
 
 
@@ -28,6 +30,13 @@ class AbortedTransaction(NamedTuple):
     last_offset: int
     #: After the marker: later entries begin there or above.
     last_stable_offset: int
+
+    def has(self, batch: RecordBatch) -> bool:
+        """Whether a transactional batch is one of this transaction."""
+        return (
+            batch.producer_id == self.producer_id
+            and self.first_offset <= batch.base_offset < self.last_offset
+        )
 
 
 class Transactions:

@@ -32,6 +32,7 @@ IDENTITIES = (
     "member_id",
     "key",
     "user",
+    "producer_id",
 )
 
 #: Lists that Kafka fills from a hash table, or in an order without meaning.
@@ -70,11 +71,15 @@ UNORDERED = {
     ("OffsetFetchResponseGroup", "topics"),
     ("OffsetFetchResponseTopic", "partitions"),
     ("OffsetFetchResponseTopics", "partitions"),
+    ("PartitionResponse", "active_producers"),
     ("ProduceResponse", "responses"),
     ("TopicData", "partitions"),
     ("TopicPartitions", "partitions"),
     ("TransactionState", "topics"),
     ("TopicProduceResponse", "partition_responses"),
+    ("WritableTxnMarkerResult", "topics"),
+    ("WritableTxnMarkerTopicResult", "partitions"),
+    ("WriteTxnMarkersResponse", "markers"),
 }
 #: Long unordered lists of names and texts: recorded as an object, which is shorter.
 SHORT: dict[str, Callable[[Any], tuple[str, str]]] = {
@@ -96,6 +101,7 @@ OF_THE_MACHINE = ("port", "total_bytes", "usable_bytes")
 TIMES = (
     "transaction_start_time_ms",
     "timestamp",
+    "last_timestamp",
     "log_append_time_ms",
     "last_fetch_timestamp",
     "last_caught_up_timestamp",
@@ -298,7 +304,8 @@ def _records(data: memoryview, placeholders: Placeholders) -> list[dict[str, Any
             return [*batches, {"cut_off": True}]
         if batch["attributes"] & _LOG_APPEND_TIME or placeholders.is_producer(batch["producer_id"]):
             batch["crc"] = "<crc of this run>"
-        batch["max_timestamp"] = moment(batch["max_timestamp"])
+        for name in ("base_timestamp", "max_timestamp"):
+            batch[name] = moment(batch[name])
         batch["producer_id"] = placeholders.producer(batch["producer_id"])
         batch = {key: value for key, value in batch.items() if value not in (0, -1)}
         records = data[position + _BATCH.size : position + size]

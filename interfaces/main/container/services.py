@@ -13,6 +13,7 @@ from application.configs.state import ConfigState
 from application.groups.offsets_topic import OffsetsTopic
 from application.partitions.compaction import CompactionService
 from application.partitions.delete_records import DeleteRecordsService
+from application.partitions.describe_producers import DescribeProducersService
 from application.partitions.fetch import FetchService
 from application.partitions.fetch_sessions import FetchSessions
 from application.partitions.init_producer_id import InitProducerIdService
@@ -114,7 +115,7 @@ def make_broker(
     create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
     init_producer_id = InitProducerIdService(core.cluster, commits)
     features = Features(core.cluster, commits)
-    transaction_markers = TransactionMarkers(log, core.transaction_index, commits, crc32c)
+    transaction_markers = TransactionMarkers(log, core.transaction_index, commits, clock, crc32c)
     produce = ProduceService(log, commits, clock, crc32c, compression, storage_health)
     list_offsets = ListOffsetsService(catalog, log, compression, background, storage_health)
     offsets_topic = None
@@ -139,7 +140,16 @@ def make_broker(
         partitions=partitions,
         messages=MessageServices(
             produce=produce,
-            fetch=FetchService(catalog, log, purgatory, scheduler, config, storage_health, clock),
+            fetch=FetchService(
+                catalog,
+                log,
+                core.transaction_index,
+                purgatory,
+                scheduler,
+                config,
+                storage_health,
+                clock,
+            ),
             fetch_sessions=FetchSessions(
                 clock,
                 new_session_id,
@@ -151,11 +161,19 @@ def make_broker(
             delete_records=DeleteRecordsService(catalog, commits, trimming, background, events),
             init_producer_id=init_producer_id,
             transaction_markers=transaction_markers,
+            describe_producers=DescribeProducersService(catalog, partitions, background),
             browse=browse,
             send=SendService(catalog, produce, background, clock, crc32c),
             tail=TailService(catalog, browse, purgatory, background),
             clone=CloneService(
-                catalog, create_topics, log, commits, compression, crc32c, background
+                catalog,
+                create_topics,
+                log,
+                core.transaction_index,
+                commits,
+                compression,
+                crc32c,
+                background,
             ),
         ),
         topics=TopicServices(

@@ -9,7 +9,8 @@ import pytest
 
 from application.background.runner import Runner
 from application.partitions import list_offsets
-from application.partitions.fetch import FetchedPartition, FetchService
+from application.partitions.fetch import FetchService
+from application.partitions.fetch_query import FetchedPartition
 from application.partitions.list_offsets import ListOffsetsService
 from application.state.catalog import Catalog
 from application.state.commits import Commits

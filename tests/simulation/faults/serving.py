@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from application.partitions.fetch import DelayedFetch, FetchedPartition, FetchService
+from application.partitions.fetch import DelayedFetch, FetchService
+from application.partitions.fetch_query import FetchedPartition
 from application.partitions.fetch_sessions import FetchSession, _state
 from application.ports.pending import Pending
 from application.state.commits import Commits
