@@ -5,6 +5,7 @@ import pytest
 from application.groups.offset_commit import OffsetCommit
 from application.groups.transactional_offsets import TransactionalOffsets
 from application.ports.offset_repository import OffsetWrite
+from application.state.runtime import ignore
 from domain.errors import StorageFailed
 from domain.groups.group import NO_EPOCH
 from interfaces.kafka.wire.messages.offset_commit import OffsetCommitRequestPartition
@@ -47,15 +48,14 @@ def abort(fake: FakeBroker, producer_id: int = PRODUCER) -> None:
     complete(fake, False, producer_id)
 
 
-def plain_commit(fake: FakeBroker, offset: int) -> None:
+def plain_commit(fake: FakeBroker, offset: int, group_id: str = "g", index: int = 0) -> None:
     """Through the service, as an OffsetCommit request without a member."""
     service = fake.broker.groups.offset_commit
-    request = OffsetCommit("g", "", None, NO_EPOCH)
+    request = OffsetCommit(group_id, "", None, NO_EPOCH)
     service.begin(request)
     service.check(request)
-    service.add(request, fake.existing(), [OffsetCommitRequestPartition(0, offset)])
-    service.persist(request, lambda failure: None)
-    fake.run()
+    service.add(request, fake.existing(), [OffsetCommitRequestPartition(index, offset)])
+    service.persist(request, ignore)
 
 
 def shown(fake: FakeBroker, group_id: str = "g") -> dict[int, int]:
@@ -83,6 +83,7 @@ def test_an_offset_is_durable_before_the_response_and_visible_after_the_commit(
 
 def test_an_aborted_offset_leaves_the_committed_one(fake: FakeBroker) -> None:
     plain_commit(fake, 3)
+    fake.run()
     add(fake, 5)
     abort(fake)
     for broker in (fake, fake.restarted()):
@@ -125,6 +126,7 @@ def test_a_later_plain_commit_wins_over_the_transaction(
     add(fake, 9)
     fake.clock.jump(-step_back_ms)
     plain_commit(fake, 4)
+    fake.run()
     assert (shown(fake), is_pending(fake)) == ({0: 4}, True)
     again = fake.restarted()
     for broker in (again, fake):
@@ -182,7 +184,7 @@ def test_deleted_offsets_and_groups_are_deleted_in_open_transactions_too(fake: F
     add(fake, 5)
     add(fake, 6, OTHER, index=1)
     fake.run()
-    groups.offset_delete.delete(groups.offset_delete.group("g"), [("t", 0)], lambda failure: None)
+    groups.offset_delete.delete(groups.offset_delete.group("g"), [("t", 0)], ignore)
     fake.run()
     assert (is_pending(fake), is_pending(fake, 1)) == (False, True)
     groups.delete_groups.delete(["g"])
