@@ -152,6 +152,15 @@ class Offsets(Aggregates[str, OffsetWrite]):
             for write in writes
         )
 
+    def may_fail(self, group_id: str, topic: str, partition: int) -> bool:
+        """Whether a plain commit is in flight that may fail although the log's commit succeeds."""
+        return self._repository.leaves_doubt and any(
+            (topic, partition) == write[1:3]
+            for writes in self.runtime.in_flight(group_id)
+            if not isinstance(writes, _WithLog)
+            for write in writes
+        )
+
     def newest(self, group_id: str, topic: str, partition: int) -> CommittedOffset | None:
         """The offset once all writes in flight are durable."""
         for writes in reversed(self.runtime.in_flight(group_id)):

@@ -12,7 +12,7 @@ while an offset is pending (`OffsetCommitService.begin`). The largest one counts
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from application.groups.offset_commit import OffsetCommit
@@ -74,10 +74,11 @@ class TransactionalOffsets:
             added.append((group_id, topic, partition, committed))
         self._pending.persist(producer_id, added, then)
 
-    def complete(self, producer_id: int, group_ids: Sequence[str], committed: bool) -> None:
+    def complete(self, producer_id: int, group_ids: Collection[str], committed: bool) -> None:
         """Stages the outcome of the producer's transaction in these groups.
 
-        Raises CoordinatorLoadInProgress while committed offsets are loaded.
+        Raises, without any effect, while committed offsets are loaded, or while it is uncertain
+        whether a later plain commit counts.
         """
         found = self._pending.of(producer_id).items()
         pending = {place: offset for place, offset in found if place[0] in group_ids}
@@ -89,6 +90,8 @@ class TransactionalOffsets:
             newest = self._offsets.newest(*place)
             if newest is None or newest.commit_timestamp_ms < offset.commit_timestamp_ms:
                 by_group[place[0]].append((*place, offset))
+            elif committed and self._offsets.may_fail(*place):
+                raise CoordinatorNotAvailable("A plain commit of the same partition is in flight.")
         ended = self._until_ended(list(pending))
         self._pending.persist(producer_id, [(*place, None) for place in pending], ended)
         if committed:

@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from application.groups.offset_commit import OffsetCommit
+from application.groups.offsets import Offsets
 from application.groups.transactional_offsets import TransactionalOffsets
 from application.ports.offset_repository import OffsetWrite
 from application.state.runtime import ignore
-from domain.errors import StorageFailed
+from domain.errors import CoordinatorNotAvailable, StorageFailed
 from domain.groups.group import NO_EPOCH
 from interfaces.kafka.wire.messages.offset_commit import OffsetCommitRequestPartition
 from tests.fakes.broker import FakeBroker, with_topic
 from tests.fakes.groups import committed, persist_offsets
+from tests.fakes.offsets import HeldOffsetRepository
 
 PRODUCER, OTHER = 7, 8
 
@@ -226,3 +230,30 @@ def test_an_offset_does_not_expire_while_a_transaction_has_one(fake: FakeBroker)
     abort(fake)
     fake.scheduler.advance(700_000)
     assert shown(fake) == {}
+
+
+def test_an_offset_is_not_skipped_for_a_plain_commit_that_may_fail(fake: FakeBroker) -> None:
+    """In a database, which may fail while the log does not."""
+    repository = HeldOffsetRepository(leaves_doubt=True)
+    groups, broker = fake.broker.groups, fake.broker
+    pending = groups.offsets.pending
+    offsets = Offsets(repository, groups.registry, broker.catalog, broker.placement, pending)
+    repository.finish_loading()
+    add(fake, 5)
+    fake.run()
+    later = committed(4, topic_id=fake.existing().topic_id, at_ms=fake.clock.now_ms() + 1)
+    in_database = TransactionalOffsets(offsets, groups.registry)
+    for failure, expected in ((StorageFailed(), 5), (None, 4)):
+        add(fake, 5)
+        fake.run()
+        offsets.persist("g", [("g", "t", 0, later)], ignore)
+        with pytest.raises(CoordinatorNotAvailable):
+            in_database.complete(PRODUCER, ["g"], True)
+        assert in_database.is_pending("g", "t", 0)
+        repository.complete(failure)
+        in_database.complete(PRODUCER, ["g"], True)
+        fake.run()
+        while repository.waiting:
+            repository.complete()
+        assert offsets.of("g")["t"][0].offset == expected
+        later = replace(later, commit_timestamp_ms=later.commit_timestamp_ms + 1)
