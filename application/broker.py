@@ -21,6 +21,7 @@ from application.groups.offset_fetch import OffsetFetchService
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.groups.reset import ResetOffsetsService
+from application.groups.transactional_offsets import TransactionalOffsets
 from application.partitions.compaction import CompactionService
 from application.partitions.delete_records import DeleteRecordsService
 from application.partitions.describe_producers import DescribeProducersService
@@ -103,6 +104,7 @@ class GroupServices:
     configs: GroupConfigs
     offsets: Offsets
     offset_commit: OffsetCommitService
+    transactional_offsets: TransactionalOffsets
     offset_fetch: OffsetFetchService
     offset_delete: OffsetDeleteService
     reset_offsets: ResetOffsetsService

@@ -45,7 +45,7 @@
         IllegalGeneration  FencedMemberEpoch  StaleMemberEpoch
         InconsistentGroupProtocol  InvalidSessionTimeout  RebalanceInProgress
         UnsupportedAssignor  InvalidRegularExpression
-        OffsetMetadataTooLarge  InvalidCommitOffsetSize
+        OffsetMetadataTooLarge  InvalidCommitOffsetSize  UnstableOffsetCommit
         GroupSubscribedToTopic
 
 An error of a partition is a value in a result; an error of a whole request is raised. Error codes
@@ -393,6 +393,10 @@ class OffsetMetadataTooLarge(BrokerError):
 
 
 class InvalidCommitOffsetSize(BrokerError):
+    pass
+
+
+class UnstableOffsetCommit(BrokerError):
     pass
 
 

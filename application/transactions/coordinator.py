@@ -236,9 +236,8 @@ class TransactionCoordinator:
             except BrokerError as refused:
                 result.resolve(refused.as_value())
 
-        new: int | StorageFailed | Pending[int | StorageFailed]
-        new = self._producer_ids.new_producer_id()
-        later(new).then(given, result.fail)
+        new: Pending[int | StorageFailed] = later(self._producer_ids.new_producer_id())
+        new.then(given, result.fail)
         return result
 
     def _when_durable(self, transactional_id: str, value: R) -> Later[R]:

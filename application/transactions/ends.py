@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from application.background.job import COMMIT, Job
 from application.background.runner import Runner
+from application.groups.transactional_offsets import TransactionalOffsets
 from application.partitions.markers import TransactionMarkers
 from application.ports.clock import Clock
 from application.ports.log_store import NotInMemory
@@ -34,12 +35,14 @@ class TransactionEnds:
         registry: TransactionRegistry,
         catalog: Catalog,
         markers: TransactionMarkers,
+        offsets: TransactionalOffsets,
         clock: Clock,
         background: Runner,
     ) -> None:
         self._registry = registry
         self._catalog = catalog
         self._markers = markers
+        self._offsets = offsets
         self._clock = clock
         self._background = background
 
@@ -88,6 +91,7 @@ class TransactionEnds:
         """Raises, without any effect, if a partition or group cannot be used now."""
         now_ms = self._clock.now_ms()
         partitions = self._partitions(prepared)
+        self._offsets.complete(prepared.producer_id, prepared.groups, prepared.is_committed)
         for partition in partitions:
             try:
                 self._markers.write(

@@ -98,6 +98,10 @@ _FIELDS: dict[str, Fields | Callable[[int], Fields]] = {
     "add_offsets_to_txn": {"transactional_id": "tx", "group_id": "g"},
     "end_txn": {"transactional_id": "tx"},
     "describe_transactions": {"transactional_ids": ["tx"]},
+    "describe_producers": {"topics": [{"name": "t", "partition_indexes": [0]}]},
+    "write_txn_markers": {
+        "markers": [{"producer_id": 1, "topics": [{"name": "t", "partition_indexes": [0]}]}]
+    },
     "describe_configs": {
         "resources": [{**_RESOURCE, "configuration_keys": None}],
         "include_synonyms": True,

@@ -220,7 +220,7 @@ def identity(element: object) -> str:
     if isinstance(element, int):
         return f"{element:06}"
     if isinstance(element, dict):
-        for key in (*IDENTITIES, "transactional_id"):
+        for key in ("transactional_id", *IDENTITIES):
             found = element.get(key)
             if isinstance(found, int):
                 return f"{found:06}"

@@ -185,7 +185,9 @@ def make_broker(
             log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), background),
         ),
         groups=groups,
-        transactions=make_transactions(core, transaction_markers, init_producer_id, features),
+        transactions=make_transactions(
+            core, transaction_markers, groups.transactional_offsets, init_producer_id, features
+        ),
         configs=ConfigServices(
             describe_configs=DescribeConfigsService(
                 catalog, config, broker_configs, groups.configs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from application.broker import TransactionServices
+from application.groups.transactional_offsets import TransactionalOffsets
 from application.partitions.init_producer_id import InitProducerIdService
 from application.partitions.markers import TransactionMarkers
 from application.state.features import Features
@@ -18,12 +19,13 @@ from interfaces.main.container.core import Core
 def make_transactions(
     core: Core,
     markers: TransactionMarkers,
+    offsets: TransactionalOffsets,
     producer_ids: InitProducerIdService,
     features: Features,
 ) -> TransactionServices:
     clock, config, background = core.clock, core.config, core.background
     registry = TransactionRegistry(core.transactions, core.commits)
-    ends = TransactionEnds(registry, core.catalog, markers, clock, background)
+    ends = TransactionEnds(registry, core.catalog, markers, offsets, clock, background)
     coordinator = TransactionCoordinator(registry, ends, producer_ids, features, clock, config)
     return TransactionServices(
         registry=registry,
