@@ -91,6 +91,22 @@ def test_repeated_produce_requests_of_a_transaction_are_admitted_each(
     assert kafka.partition().last_stable_offset == 4
 
 
+def test_a_request_adds_all_its_partitions_at_once(kafka: FakeKafka, client: FakeClient) -> None:
+    kafka.topic("wide", 3)
+    producer = Producer(kafka, client)
+    batch = record_batch(
+        ["x"], transactional=True, producer_id=producer.producer_id, epoch=0, sequence=0
+    )
+    data = [PartitionProduceData(index=index, records=memoryview(batch)) for index in range(5)]
+    topic = TopicProduceData(name="wide", partition_data=data)
+    request = ProduceRequest(acks=-1, transactional_id="tx", topic_data=[topic])
+    [response] = client.request(request, 12).responses
+    assert [one.error_code for one in response.partition_responses] == [0, 0, 0, 3, 3]
+    found = kafka.broker.transactions.registry.find("tx")
+    assert found is not None
+    assert found.partitions == {("wide", index) for index in range(3)}
+
+
 def test_the_epoch_of_version_2_rises_and_batches_add_their_partition(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
