@@ -48,6 +48,7 @@ RECOVERY_MS = 30_000
 OFFSETS_RETENTION_MINUTES = 2
 #: In worlds where producers expire: longer than any retry.
 EXPIRATION_MS = 40_000
+EXPIRATION_CHECK_MS = 2000
 
 
 #: Share of the worlds with groups.
@@ -84,7 +85,7 @@ class World:
             **self.limits.settings(),
             "auto.create.topics.enable": "true" if self.creates else "false",
             "producer.id.expiration.ms": str(EXPIRATION_MS if self.expires else 86_400_000),
-            "producer.id.expiration.check.interval.ms": "2000",
+            "producer.id.expiration.check.interval.ms": str(EXPIRATION_CHECK_MS),
             "connection.unsent.max.bytes": str(random.choice((300, 2000, 1 << 20))),
             "connections.max.idle.ms": str(random.choice((600_000, 600_000, 100))),
             "max.incremental.fetch.session.cache.slots": str(random.choice((1, 1000))),
@@ -342,16 +343,15 @@ class World:
             self.count(Situation.RECORDS_EXPIRED)
 
     def _outlast_producers(self) -> None:
-        """After a long pause no producer is left, in memory or on the disk."""
+        """When the clock is set far forward, no producer is left, in memory or on the disk."""
         assert self.process is not None
         broker = self.process.broker
         known = sum(len(one.producers) for one in broker.catalog.loaded())
         rows = self.disk.tables.get("producers", {})
         if known and rows:
             self.count(Situation.PRODUCERS_EXPIRED)
-        self.timeline.run(
-            self.timeline.now + EXPIRATION_MS + LATEST_CLAIM_MS + 10_000, lambda: False
-        )
+        self.timeline.set_clock(EXPIRATION_MS + LATEST_CLAIM_MS)
+        self.timeline.run(self.timeline.now + 3 * EXPIRATION_CHECK_MS, lambda: False)
         known = sum(len(one.producers) for one in broker.catalog.loaded())
         if known or rows:
             raise Violation(f"{known} producers and {len(rows)} of their rows have not expired")
