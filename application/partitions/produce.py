@@ -17,7 +17,7 @@ from application.ports.compression import Compression
 from application.ports.log_store import LogStore
 from application.state.commits import Commits
 from application.state.storage_health import NO_ROOM, StorageHealth
-from domain.compaction.records import read_records
+from domain.compaction.records import find_keyless
 from domain.configs.settings.definition import LONG_MAX
 from domain.configs.topic import TopicConfig
 from domain.errors import (
@@ -174,13 +174,13 @@ class ProduceService:
 
 
 def _check_keys(batch: RecordBatch, opened: bytes, partition: Partition) -> None:
-    keys = read_records(opened, 0, batch.last_offset_delta, batch.count).keys
-    if None in keys:
+    positions = find_keyless(opened, batch.last_offset_delta, batch.count)
+    if positions:
         words = (
             "Compacted topic cannot accept message without key in topic partition "
             f"{partition.topic}-{partition.index}"
         )
-        keyless = [RecordFault(index, words) for index, key in enumerate(keys) if key is None]
+        keyless = [RecordFault(index, words) for index in positions]
         raise InvalidRecord(_rejected(keyless), tuple(keyless))
 
 

@@ -60,7 +60,7 @@ def add(commands: Commands) -> None:
         topics,
         "describe",
         "topic:describe",
-        "partitions, offsets, retention and configs",
+        "partitions, offsets, retention, compaction and configs",
         "WARNING lines (`warnings` in JSON) name configs without effect in an Ottla broker.",
     )
     _names(describe)

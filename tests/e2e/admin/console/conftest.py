@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import (
     Browser,
+    BrowserContext,
     ConsoleMessage,
     Locator,
     Page,
@@ -122,27 +123,35 @@ SCREEN = {"width": 1280, "height": 720}
 STANDARD = {"timezone_id": "UTC", "locale": "en-US", "reduced_motion": "reduce"}
 
 
+@pytest.fixture(scope="session")
+def shared_context(browser: Browser) -> Iterator[BrowserContext]:
+    """A page in a new context takes twice as long."""
+    context = browser.new_context(**STANDARD)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def make_console(browser: Browser) -> Iterator[MakeConsole]:
-    """Pages with browser contexts of their own: options, clock, network."""
+def make_console(browser: Browser, shared_context: BrowserContext) -> Iterator[MakeConsole]:
+    """Pages with browser contexts of their own (options, clock, network), or in the shared one."""
     consoles: list[Console] = []
 
-    def make(broker: BrokerProcess, **options: Any) -> Console:
-        context = browser.new_context(**(STANDARD | options))
+    def make(broker: BrokerProcess, shared: bool = False, **options: Any) -> Console:
+        context = shared_context if shared else browser.new_context(**(STANDARD | options))
         consoles.append(Console(context.new_page(), broker))
         return consoles[-1]
 
     yield make
     for console in consoles:
-        console.page.context.close()
+        console.page.close()
+        if console.page.context is not shared_context:
+            console.page.context.close()
     assert [fault for console in consoles for fault in console.faults] == []
 
 
 @pytest.fixture(scope="session")
-def shared_console(browser: Browser, shop: BrokerProcess) -> Iterator[Console]:
-    context = browser.new_context(**STANDARD)
-    yield Console(context.new_page(), shop)
-    context.close()
+def shared_console(shared_context: BrowserContext, shop: BrokerProcess) -> Console:
+    return Console(shared_context.new_page(), shop)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.e2e.admin.console.conftest import Console
 from tests.e2e.conftest import unused_topic_name
@@ -112,6 +112,18 @@ def test_a_compacted_topic_shows_what_is_not_compacted_yet(console: Console) -> 
             r"\d offsets .* dirty: 0 %, compacted above 50 % · \d+ records in the active segment"
         )
     )
+
+
+def test_a_compacted_topic_shows_its_last_pass(console: Console) -> None:
+    def compacted(route: Route) -> None:
+        topic = route.fetch().json()
+        topic["compaction"] |= {"compacted_at": topic["at_ms"] - 90_000, "records_removed": 7}
+        route.fulfill(json=topic)
+
+    console.page.route("**/console/data/topics/customers", compacted)
+    page = console.open("#/topics/customers/partitions", "customers")
+    last = "compacted 1 min 30 s ago, 7 records removed since the start"
+    expect(page.locator(".head")).to_contain_text(last)
 
 
 def test_a_topic_has_consumers_and_partitions_and_more_are_added(console: Console) -> None:
