@@ -223,4 +223,4 @@ class Transactions(RuleBasedStateMachine):
 @pytest.mark.parametrize("policy", ["delete", "compact,delete"])
 def test_a_partition_with_transactions_is_that_of_the_model(policy: str) -> None:
     machine = type("Machine", (Transactions,), {"policy": policy})
-    run_state_machine_as_test(machine, settings=settings(max_examples=40, stateful_step_count=12))
+    run_state_machine_as_test(machine, settings=settings(max_examples=20, stateful_step_count=12))
