@@ -53,7 +53,7 @@ def test_offsets_may_be_missing_only_below_the_active_segment(fake: FakeBroker) 
 def test_a_log_with_transactions_has_no_problem() -> None:
     fake = with_topic()
     for epoch in range(2):
-        append_in_transaction(fake, 1, epoch=epoch, count=3)
+        append_in_transaction(fake, 1, epoch=epoch, keys=[None] * 3)
         append_in_transaction(fake, 2, sequence=epoch)
         end_transaction(fake, 1, committed=False, epoch=epoch + 1)
         end_transaction(fake, 2, committed=True)
