@@ -139,11 +139,11 @@ class TransactionCoordinator:
         self,
         transactional_id: str,
         producer: ProducerIdAndEpoch,
-        partition: TopicPartition,
+        partitions: Iterable[TopicPartition],
         operation: SupportedOperation,
     ) -> None:
-        """Adds the partition of a transactional batch, or raises if it is not added."""
-        added = frozenset({partition}), NO_GROUPS
+        """Adds the partitions of transactional batches, or raises if they are not added."""
+        added = frozenset(partitions), NO_GROUPS
         self._admit(transactional_id, producer, added, operation, NotEnoughReplicas)
 
     def admit_offsets(

@@ -11,6 +11,8 @@ Advertised from 0 because librdkafka requires it; 0-2 close the connection, as i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from application.partitions.produce import Admit
 from application.transactions.coordinator import SupportedOperation
 from application.transactions.produce_admission import ProduceAdmission
@@ -94,7 +96,6 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
     refused = None
     if request.acks not in LEGAL_ACKS:
         refused = InvalidRequiredAcks("acks must be -1, 0 or 1")
-    admit = None if request.transactional_id is None else _admission(request, call)
     catalog = call.broker.catalog
     by_id = call.version >= FIRST_WITH_TOPIC_IDS
     topics: list[Topic | None] = []
@@ -108,7 +109,11 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
             for data in topic_data.partition_data:
                 places.append((topic, data.index))
     # Before the first append: this may raise NotInMemory, and the request runs again then.
-    partitions = iter(catalog.partitions(places))
+    found = catalog.partitions(places)
+    partitions = iter(found)
+    admit = None
+    if request.transactional_id is not None:
+        admit = _admission(request, call, [one for one in found if isinstance(one, Partition)])
     for topic, topic_data in zip(topics, request.topic_data, strict=True):
         result = TopicProduceResponse(name=topic_data.name, topic_id=topic_data.topic_id)
         response.responses.append(result)
@@ -160,7 +165,7 @@ def _append(
     return result
 
 
-def _admission(request: ProduceRequest, call: Call) -> Admit:
+def _admission(request: ProduceRequest, call: Call, partitions: Sequence[Partition]) -> Admit:
     operation = SupportedOperation.DEFAULT_ERROR
     if call.version >= FIRST_THAT_ADDS_PARTITIONS:
         operation = SupportedOperation.ADD_PARTITION
@@ -168,7 +173,7 @@ def _admission(request: ProduceRequest, call: Call) -> Admit:
         operation = SupportedOperation.GENERIC_ERROR_SUPPORTED
     assert request.transactional_id is not None
     coordinator = call.broker.transactions.coordinator
-    return ProduceAdmission(coordinator, request.transactional_id, operation)
+    return ProduceAdmission(coordinator, request.transactional_id, operation, partitions)
 
 
 def _unwritable(topic: Topic | None, name: str, by_id: bool) -> BrokerError:
@@ -215,5 +220,5 @@ def _refuse(
 def cache_request(frame: memoryview, request: ProduceRequest, call: Call) -> None:
     """Caches this request for repeats of it."""
     if request.acks != NO_ACKS:
-        admit = None if request.transactional_id is None else _admission(request, call)
+        admit = None if request.transactional_id is None else _admission(request, call, ())
         repeated_produce.cache_request(frame, request, call, _refuse, admit)
