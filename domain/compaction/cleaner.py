@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from domain.compaction.offset_map import OffsetMap
-from domain.compaction.records import Records, read_records, select_records
+from domain.compaction.records import Records, read_records, record_bounds
 from domain.compaction.rewriting import emptied, rewritten
 from domain.configs.settings.definition import LONG_MAX
 from domain.errors import CorruptMessage, InvalidRecord
@@ -197,7 +197,7 @@ class Cleaner:
             return batch.buffer
         _, compress, checksum = self._codecs
         try:
-            return rewritten(batch, payload, records, stays, horizon, compress, checksum)
+            return rewritten(batch, payload, stays, horizon, compress, checksum)
         except InvalidRecord:
             stats.unreadable_batches += 1
             return batch.buffer
@@ -234,8 +234,9 @@ class Cleaner:
             batch.check_crc(self._codecs.checksum)
             payload = self._codecs.open_batch(batch)
             if newest is not None and len(newest) < count == batch.last_offset_delta + 1:
-                positions = [offset - batch.base_offset for offset in newest]
-                payload, count = select_records(payload, positions, count), len(newest)
+                bounds, first = record_bounds(payload, count), batch.base_offset
+                pieces = [payload[bounds[o - first] : bounds[o - first + 1]] for o in newest]
+                payload, count = b"".join(pieces), len(newest)
             records = read_records(payload, batch.base_offset, batch.last_offset_delta, count)
         except (CorruptMessage, InvalidRecord):
             return None

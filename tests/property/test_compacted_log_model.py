@@ -26,7 +26,7 @@ from tests.fakes.broker import FakeBroker
 from tests.fakes.compaction import messages_of
 from tests.unit.application.partitions.test_compaction import FakeWorker, cleaner_of
 
-BACKOFF_MS, SEGMENT_MS = 50, 25
+BACKOFF_MS, SEGMENT_MS = 400, 25
 KEYS = st.integers(0, 5)
 VALUES = st.sampled_from([None, b"", b"value", b"v" * 500])
 
@@ -74,7 +74,7 @@ class CompactedLog(RuleBasedStateMachine):
             if self.fake.partition().high_watermark > appended.last_offset:
                 self.records |= dict(enumerate(keyed, appended.base_offset))
 
-    @rule(ms=st.sampled_from([1, PAUSE_MS, 10, 30, 100, BACKOFF_MS + LONGEST_RETRY_MS]))
+    @rule(ms=st.sampled_from([1, PAUSE_MS, 10, 30, BACKOFF_MS, BACKOFF_MS + LONGEST_RETRY_MS]))
     def wait(self, ms: int) -> None:
         self.fake.scheduler.advance(ms)
 
