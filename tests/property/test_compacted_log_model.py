@@ -23,8 +23,8 @@ from domain.messages.batch import batches_in
 from domain.messages.message import Message
 from tests.fakes.batches import GZIP, NONE, Record, record_batch
 from tests.fakes.broker import FakeBroker
-from tests.fakes.compaction import messages_of
-from tests.unit.application.partitions.test_compaction import FakeWorker, cleaner_of
+from tests.fakes.compaction import FakeWorker, messages_of
+from tests.unit.application.partitions.test_compaction import cleaner_of
 
 BACKOFF_MS, SEGMENT_MS = 50, 25
 KEYS = st.integers(0, 5)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from tests.simulation.compaction import has_compaction
+from tests.simulation.faults.compaction import COMPACTION
 from tests.simulation.faults.groups import GROUPS
 from tests.simulation.faults.log import LOG
 from tests.simulation.faults.serving import SERVING
@@ -21,6 +23,7 @@ Patch = pytest.MonkeyPatch
 FAULTS = SERVING + TOPICS + LOG + STARTS
 #: Faults of groups need worlds with groups, and some are rare.
 SEEDS_WITH_GROUPS = [seed for seed in range(300) if has_groups(seed)]
+SEEDS_WITH_COMPACTION = [seed for seed in range(300) if has_compaction(seed)]
 #: Seeds that found rare faults, tried first; when the simulation changes, others find them.
 FIRST = {
     "epoch_is_not_persisted": 116,
@@ -45,6 +48,12 @@ def test_a_fault_is_found(fault: Callable[[Patch], None], monkeypatch: Patch) ->
 @pytest.mark.parametrize("fault", GROUPS, ids=lambda fault: str(fault.__name__))
 def test_a_fault_of_groups_is_found(fault: Callable[[Patch], None], monkeypatch: Patch) -> None:
     check_found(fault, SEEDS_WITH_GROUPS, monkeypatch)
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("fault", COMPACTION, ids=lambda fault: str(fault.__name__))
+def test_a_fault_of_compaction_is_found(fault: Callable[[Patch], None], monkeypatch: Patch) -> None:
+    check_found(fault, SEEDS_WITH_COMPACTION, monkeypatch)
 
 
 def check_found(fault: Callable[[Patch], None], seeds: Sequence[int], monkeypatch: Patch) -> None:
