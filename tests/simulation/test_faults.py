@@ -34,6 +34,11 @@ FIRST = {
     "partition_is_assigned_before_it_is_free": 2,
     "unreadable_partition_is_reset": 810,
     "waiting_fetch_is_not_woken": 41,
+    "memory_of_a_lost_connection_is_not_released": 113,
+    "unreadable_partition_is_returned_as_empty": 76,
+    "batch_overtakes_a_lost_first_batch": 93,
+    "retention_does_not_see_deleted_records": 39,
+    "generation_has_two_leaders": 51,
 }
 
 
