@@ -54,24 +54,27 @@ TOTAL_BUDGET_S = 480
 #: Files in the closing report.
 SLOWEST = 10
 
+#: Each file in one process, in the order of tests/e2e/conftest.py.
+IN_ORDER = ("--dist", "loadfile", "--no-loadscope-reorder")
+
 KINDS = (
     Kind("unit", ("tests/unit",), 85),
     # The oracle's scenarios run against one broker.
     Kind("contract", ("tests/contract", "tests/golden", "tests/property", "tests/oracle"), 85),
-    Kind("simulation", ("tests/simulation",), 35, ("-n", "2")),
-    Kind("crash", ("tests/crash", "tests/power"), 50, ("-n", "2")),
+    Kind("simulation", ("tests/simulation",), 25, ("-n", "2")),
+    Kind("crash", ("tests/crash", "tests/power"), 60, ("-n", "2")),
     Kind("hostile", ("tests/fuzz", "tests/hostile"), 40, ("-n", "2")),
     # Those with more than two processes wait for clients, members and browsers.
     Kind(
         "e2e",
         ("tests/e2e",),
         45,
-        ("-n", "3", "--dist", "loadfile"),
+        ("-n", "3", *IN_ORDER),
         ("tests/e2e/groups", "tests/e2e/admin", "tests/e2e/spark"),
     ),
-    Kind("groups", ("tests/e2e/groups",), 50, ("-n", "4", "--dist", "loadfile")),
-    Kind("admin", ("tests/e2e/admin",), 75, ("-n", "4", "--dist", "loadfile")),
-    Kind("spark", ("tests/e2e/spark",), 100, ("-n", "2", "--dist", "loadfile")),
+    Kind("groups", ("tests/e2e/groups",), 50, ("-n", "4", *IN_ORDER)),
+    Kind("admin", ("tests/e2e/admin",), 75, ("-n", "4", *IN_ORDER)),
+    Kind("spark", ("tests/e2e/spark",), 100, ("-n", "2", *IN_ORDER)),
 )
 
 

@@ -19,6 +19,7 @@ from application.partitions.cleaning import (
     Throttle,
     decode_replacements,
     make_codecs,
+    read_checked,
 )
 from application.partitions.reading import first_batch
 from application.ports.clock import Clock
@@ -168,9 +169,8 @@ class LogCleaner:
             if pause_ms:
                 yield self._after(pause_ms)
                 continue
-            question = job.partition_id, cleaner.position, cleaner.end_offset, READ_BYTES_HERE, True
             try:
-                data = self._log.read(*question)
+                data = read_checked(self._log, job, cleaner, READ_BYTES_HERE)
             except NotInMemory as later:
                 yield later.loading
                 continue

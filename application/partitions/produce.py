@@ -14,10 +14,11 @@ from application.partitions.opened_batch import (
 from application.ports.checksum import Checksum
 from application.ports.clock import Clock
 from application.ports.compression import Compression
-from application.ports.log_store import LogStore
+from application.ports.log_store import LogStore, NotInMemory
+from application.ports.pending import Pending
 from application.state.commits import Commits
 from application.state.storage_health import NO_ROOM, StorageHealth
-from domain.compaction.records import read_records
+from domain.compaction.records import find_keyless
 from domain.configs.settings.definition import LONG_MAX
 from domain.configs.topic import TopicConfig
 from domain.errors import (
@@ -43,7 +44,10 @@ from domain.partitions.partition import Appended, Partition
 
 #: Default of `message.timestamp.before.max.ms`: no record is too old.
 ANY_AGE = LONG_MAX
-#: Time to open and compress batches for one commit, which all clients wait for.
+#: Time to open and compress batches for one commit, which all clients wait for. Further requests
+#: wait for the next one,
+OPENING_NS_OF_A_COMMIT = 4_000_000
+#: but for the batches of a request that has begun, which has this time.
 MAX_OPENING_NS_OF_A_COMMIT = 200_000_000
 
 
@@ -70,9 +74,17 @@ class ProduceService:
             self._ask_first()
 
     def append(
-        self, partition: Partition, records: memoryview | None, zstd_allowed: bool
+        self,
+        partition: Partition,
+        records: memoryview | None,
+        zstd_allowed: bool,
+        waits: bool = True,
     ) -> Appended | BrokerError:
-        """Appends the batch of one partition; durable after the next commit."""
+        """Appends the batch of one partition; durable after the next commit.
+
+        With `waits` it raises NotInMemory, without any effect, if batches were opened for this
+        commit for too long.
+        """
         partition.traffic.appends += 1
         try:
             batch = parse_single_batch(records)
@@ -80,7 +92,7 @@ class ProduceService:
                 _check_attributes(batch, zstd_allowed)
             now_ms = self._clock.now_ms()
             if partition.config.opens_batches:
-                self._open(batch, partition, now_ms)
+                self._open(batch, partition, now_ms, waits)
             appended = partition.append(batch, now_ms, self._checksum)
         except InvalidTimestamp as refused:
             partition.traffic.failed_appends += 1
@@ -104,7 +116,11 @@ class ProduceService:
         self.append = self._append_if_there_is_room  # type: ignore[method-assign]
 
     def _append_if_there_is_room(
-        self, partition: Partition, records: memoryview | None, zstd_allowed: bool
+        self,
+        partition: Partition,
+        records: memoryview | None,
+        zstd_allowed: bool,
+        waits: bool = True,
     ) -> Appended | BrokerError:
         """In place of `append` while the disk is full: before, it costs nothing."""
         if not self._storage_health.admits(len(records or b"")):
@@ -113,9 +129,9 @@ class ProduceService:
             return StorageFailed(NO_ROOM)
         if not self._storage_health.is_full:
             del self.append
-        return ProduceService.append(self, partition, records, zstd_allowed)
+        return ProduceService.append(self, partition, records, zstd_allowed, waits)
 
-    def _open(self, batch: RecordBatch, partition: Partition, now_ms: int) -> None:
+    def _open(self, batch: RecordBatch, partition: Partition, now_ms: int, waits: bool) -> None:
         """What few topics require: checks of all records, and another compression."""
         config = partition.config
         if batch.size_bytes > config.max_message_bytes:
@@ -129,6 +145,9 @@ class ProduceService:
             check_count(batch)
         elif codec is None:
             return
+        if waits and self._opening_ns >= OPENING_NS_OF_A_COMMIT:
+            partition.traffic.forget_append(refused=False)
+            raise NotInMemory(self._next_commit())
         if self._opening_ns >= MAX_OPENING_NS_OF_A_COMMIT:
             raise RequestTimedOut("Too many batches to open at once, try again")
         with self._opening():
@@ -155,6 +174,11 @@ class ProduceService:
         finally:
             self._opening_ns += self._clock.monotonic_ns() - begun_ns
 
+    def _next_commit(self) -> Pending[None]:
+        pending: Pending[None] = Pending()
+        self._commits.wait(lambda _: pending.resolve(None))
+        return pending
+
     def _committed(self, failure: StorageFailed | None) -> None:
         self._opening_ns = 0
 
@@ -174,13 +198,13 @@ class ProduceService:
 
 
 def _check_keys(batch: RecordBatch, opened: bytes, partition: Partition) -> None:
-    keys = read_records(opened, 0, batch.last_offset_delta, batch.count).keys
-    if None in keys:
+    positions = find_keyless(opened, batch.last_offset_delta, batch.count)
+    if positions:
         words = (
             "Compacted topic cannot accept message without key in topic partition "
             f"{partition.topic}-{partition.index}"
         )
-        keyless = [RecordFault(index, words) for index, key in enumerate(keys) if key is None]
+        keyless = [RecordFault(index, words) for index in positions]
         raise InvalidRecord(_rejected(keyless), tuple(keyless))
 
 

@@ -15,7 +15,12 @@ from typing import NamedTuple
 
 from application.background.job import COMMIT, SLICE, Job
 from application.background.runner import JobResult, Runner
-from application.partitions.reading import HEADERS_PER_STEP, load_partition, read_headers
+from application.partitions.reading import (
+    HEADERS_PER_STEP,
+    first_batch,
+    load_partition,
+    read_headers,
+)
 from application.partitions.trimming import Trimming
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
@@ -41,7 +46,7 @@ class Outlook(NamedTuple):
 
     partition_index: int
     size_bytes: int
-    #: The largest of its oldest batch; None without a batch, or without a timestamp.
+    #: The largest of its oldest batch with records; None without one, or without a timestamp.
     oldest_timestamp: int | None
     #: The first check after this time removes that batch; None: no check, as things are.
     expires_ms: int | None
@@ -105,13 +110,17 @@ class RetentionService:
         return found
 
     def _outlook_of(self, partition: Partition) -> Job[Outlook]:
-        headers = yield from read_headers(
-            self._log, partition.partition_id, partition.log_start_offset, 1
+        found = yield from first_batch(
+            self._log,
+            partition.partition_id,
+            partition.log_start_offset,
+            partition.high_watermark,
+            lambda batch: batch.count > 0,  # compaction may have left it without records
         )
         size_bytes = partition.durable.size_bytes
-        if not headers:
+        if found is None:
             return Outlook(partition.index, size_bytes, None, None)
-        oldest = _oldest(None, RecordBatch(memoryview(headers[0])))
+        oldest = _oldest(None, found)
         return Outlook(
             partition.index,
             size_bytes,

@@ -2,8 +2,9 @@
 
 First it reads the dirty section, from the first dirty offset to the first uncleanable one, into the
 offset map; if the map is full, the pass ends there. Then it reads everything from the log start up
-to the same end, and filters each batch. A record stays if it is the newest of its key and has a
-value. A tombstone stays until the delete horizon of its batch. A record without a key goes.
+to the same end, and filters each batch; a dirty one it opens again only if the map has an offset of
+it. A record stays if it is the newest of its key and has a value. A tombstone stays until the
+delete horizon of its batch. A record without a key goes.
 
 A batch that loses nothing stays byte for byte. A batch that loses everything goes, unless it has
 the last sequence of a producer, or is the last one that may be cleaned: it stays without records.
@@ -28,7 +29,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from domain.compaction.offset_map import OffsetMap
-from domain.compaction.records import Records, read_records
+from domain.compaction.records import Records, read_records, record_bounds
 from domain.compaction.rewriting import emptied, rewritten
 from domain.configs.settings.definition import LONG_MAX
 from domain.errors import CorruptMessage, InvalidRecord
@@ -120,10 +121,12 @@ class Cleaner:
         is_full = False
         for batch in batches_in(data):
             opened = self._open(batch)
-            if opened is not None:
-                is_full = not self._map.has_room(batch.count)
-                if is_full:
-                    break
+            is_full = not self._map.has_room(1 if opened is None else batch.count)
+            if is_full:
+                break
+            if opened is None:
+                self._map.add_unreadable(batch.last_offset)
+            else:
                 self._map.add(opened[1])
             stats.map_bytes_read += batch.size_bytes
             self.position = batch.last_offset + 1
@@ -131,6 +134,7 @@ class Cleaner:
             if is_full:
                 self.end_offset = self.position
             stats.buffer_utilization = self._map.utilization
+            self._map.complete()
             self._map_is_complete = True
             self.position = self._plan.log_start_offset
 
@@ -167,7 +171,15 @@ class Cleaner:
         stats, plan = self.stats, self._plan
         stats.messages_read += batch.count
         stats.bytes_read += batch.size_bytes
-        opened = self._open(batch)
+        is_dirty = batch.base_offset >= plan.first_dirty_offset
+        newest = self._map.newest_between(batch.base_offset, batch.last_offset)
+        if is_dirty and not newest:
+            return self._without_records(batch)
+        opened = None
+        if not is_dirty:
+            opened = self._open(batch)
+        elif not self._map.is_unreadable(batch.last_offset):
+            opened = self._open(batch, newest)
         if opened is None:
             stats.unreadable_batches += 1
             return batch.buffer
@@ -181,11 +193,11 @@ class Cleaner:
             return self._without_records(batch)
         if horizon is None and any(stays[one] for one in records.tombstones):
             horizon = min(plan.now_ms + plan.delete_retention_ms, LONG_MAX)
-        elif all(stays):
+        elif len(stays) == batch.count and all(stays):
             return batch.buffer
         _, compress, checksum = self._codecs
         try:
-            return rewritten(batch, payload, records, stays, horizon, compress, checksum)
+            return rewritten(batch, payload, stays, horizon, compress, checksum)
         except InvalidRecord:
             stats.unreadable_batches += 1
             return batch.buffer
@@ -213,12 +225,19 @@ class Cleaner:
         self._bytes_since_index = 0
         return [(self._max_timestamp, batch.last_offset)]
 
-    def _open(self, batch: RecordBatch) -> tuple[bytes, Records] | None:
-        """None if the batch cannot be opened."""
+    def _open(
+        self, batch: RecordBatch, newest: list[int] | None = None
+    ) -> tuple[bytes, Records] | None:
+        """All records, or those with the newest offsets; None if the batch cannot be opened."""
+        count = batch.count
         try:
             batch.check_crc(self._codecs.checksum)
             payload = self._codecs.open_batch(batch)
-            records = read_records(payload, batch.base_offset, batch.last_offset_delta, batch.count)
+            if newest is not None and len(newest) < count == batch.last_offset_delta + 1:
+                bounds, first = record_bounds(payload, count), batch.base_offset
+                pieces = [payload[bounds[o - first] : bounds[o - first + 1]] for o in newest]
+                payload, count = b"".join(pieces), len(newest)
+            records = read_records(payload, batch.base_offset, batch.last_offset_delta, count)
         except (CorruptMessage, InvalidRecord):
             return None
         return payload, records

@@ -1,4 +1,4 @@
-"""What retention does next with a topic: by its configs, its oldest records and its sizes.
+"""What retention and compaction do next with a topic: by its configs, oldest records and sizes.
 
 Over the Kafka protocol, so for any broker. Apache Kafka removes whole segments, and so later.
 """
@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from domain.configs.settings.definition import LONG_MAX
 from interfaces.cli.client import Clients
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.log_dirs import replicas
@@ -19,6 +20,11 @@ from interfaces.terminal.endings import complain
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
+
+_OF_COMPACTION = {
+    *("min.cleanable.dirty.ratio", "segment.bytes", "segment.ms"),
+    *("min.compaction.lag.ms", "max.compaction.lag.ms"),
+}
 
 
 def retention_of(
@@ -41,6 +47,21 @@ def retention_of(
         "oldest_in_future": oldest_ms is not None and oldest_ms > time.time() * 1000,
         "expires_at": None if expires_ms is None else in_words(expires_ms),
         "largest_partition": _largest(clients, admin, places) if limit_bytes >= 0 else None,
+    }
+
+
+def compaction_of(configs: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """None: the topic is not compacted, or its broker lacks one of the configs."""
+    values = {one["name"]: one["value"] for one in configs}
+    if "compact" not in values["cleanup.policy"] or not values.keys() >= _OF_COMPACTION:
+        return None
+    longest_ms = int(values["max.compaction.lag.ms"])
+    return {
+        "min_dirty_ratio": float(values["min.cleanable.dirty.ratio"]),
+        "segment_bytes": int(values["segment.bytes"]),
+        "segment_ms": min(int(values["segment.ms"]), longest_ms),
+        "min_lag_ms": int(values["min.compaction.lag.ms"]),
+        "max_lag_ms": longest_ms if longest_ms < LONG_MAX else None,
     }
 
 
@@ -73,3 +94,16 @@ def lines(retention: Mapping[str, Any]) -> Iterable[str]:
         if retention["oldest_in_future"]:
             future = f" (in the future{': retains the records behind it' if expires else ''})"
         yield f"OLDEST      {retention['oldest_timestamp']}{expires}{future}"
+
+
+def compaction_line(compaction: Mapping[str, Any]) -> str:
+    due = f"when more than {compaction['min_dirty_ratio']:.0%} is dirty"
+    if compaction["max_lag_ms"] is not None:
+        due += f" or {durations.in_words(compaction['max_lag_ms'])} old"
+    segment = (
+        f"{compaction['segment_bytes']} bytes or {durations.in_words(compaction['segment_ms'])}"
+    )
+    young = ""
+    if compaction["min_lag_ms"]:
+        young = f", nor records younger than {durations.in_words(compaction['min_lag_ms'])}"
+    return f"COMPACTION  {due}; not the active segment (up to {segment}){young}"

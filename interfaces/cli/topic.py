@@ -15,7 +15,7 @@ from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.log_dirs import replicas
 from interfaces.cli.output import confirmed, show, show_rows, table
 from interfaces.cli.positions import bounds_of
-from interfaces.cli.retention import lines, retention_of
+from interfaces.cli.retention import compaction_line, compaction_of, lines, retention_of
 from interfaces.terminal.endings import complain
 
 if TYPE_CHECKING:
@@ -173,6 +173,7 @@ def _described(
         "partitions": rows,
         "replication_factor": _replicas(topic),
         "retention": retention_of(clients, admin, places, all_configs),
+        "compaction": compaction_of(all_configs),
         "configs": configs,
         "warnings": effects.warnings(clients, admin, configs),
     }
@@ -185,6 +186,7 @@ def _text(one: dict[str, Any]) -> str:
         f"PARTITIONS  {len(rows)}",
         f"REPLICAS    {one['replication_factor']}",
         *lines(one["retention"]),
+        *([compaction_line(one["compaction"])] if one["compaction"] else ()),
         *(f"CONFIG      {name}={value}" for name, value in one["configs"].items()),
         *(f"WARNING     {warning}" for warning in one["warnings"]),
     ]

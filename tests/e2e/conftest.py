@@ -23,6 +23,26 @@ ON_EACH_ENGINE = ("lmdb", pytest.param("memory", marks=pytest.mark.long))
 ENGINES = ("external",) if EXTERNAL else ON_EACH_ENGINE
 
 
+#: Files that start first, because one process would still run them when the others have ended.
+SLOWEST = (
+    "admin/console/test_accessibility.py",  # and what runs in its process: see admin/conftest.py
+    "admin/console/test_docs.py",
+    "admin/cli/test_records.py",
+    "admin/test_records.py",
+    "admin/test_openapi.py",
+    "admin/cli/test_cluster.py",
+    "spark/test_archive.py",
+    "spark/test_analyze.py",
+    "spark/test_apache_kafka.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    ranks = {(here / name).resolve(strict=True): rank for rank, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
+
+
 class Broker(Protocol):
     """What a story needs of a broker, its own process or not."""
 

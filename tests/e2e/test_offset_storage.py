@@ -52,7 +52,11 @@ def committed(broker: BrokerProcess, group_id: str, topic: str, count: int) -> l
         return [one.offset for one in found]
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres", "memory"])
+@pytest.mark.parametrize(
+    "kind",
+    # tests/e2e/groups has stories with both databases, too.
+    [*(pytest.param(kind, marks=pytest.mark.long) for kind in ("sqlite", "postgres")), "memory"],
+)
 def test_offsets_are_in_the_configured_store(start_broker: StartBroker, kind: str) -> None:
     place = "sqlite://" if kind == "sqlite" else "memory://"
     if kind == "postgres":
@@ -74,6 +78,7 @@ def test_offsets_are_in_the_configured_store(start_broker: StartBroker, kind: st
     assert "Traceback" not in broker.log()
 
 
+@pytest.mark.long
 def test_a_file_of_another_store_ends_the_broker_with_one_line(start_broker: StartBroker) -> None:
     broker = start_broker("--set", "offsets=sqlite://")
     topic = new_topic(broker)

@@ -141,7 +141,9 @@ def test_a_broker_starts_before_its_first_test_and_only_for_those_that_run(tmp_p
     assert "1 passed, 1 error" in output, output
 
 
-@pytest.mark.parametrize("options, named", [("partition=3", "partition"), ("3", "3")])
+@pytest.mark.parametrize(
+    "options, named", [("partition=3", "partition"), pytest.param("3", "3", marks=pytest.mark.long)]
+)
 def test_an_unknown_option_of_the_marker_is_an_error(
     options: str, named: str, tmp_path: Path
 ) -> None:

@@ -1,7 +1,11 @@
-"""What a restart must not change, and what SIGTERM under load must not lose."""
+"""What a restart must not change, and what SIGTERM under load must not lose.
+
+tests/crash kills brokers and compares the same: the long ones show it with a real client.
+"""
 
 from __future__ import annotations
 
+import pytest
 from confluent_kafka import OFFSET_END, TopicCollection, TopicPartition
 from confluent_kafka.admin import OffsetSpec
 
@@ -48,6 +52,7 @@ def test_topics_records_and_identity_survive(start_broker: StartBroker) -> None:
     assert deliver(producer(broker.bootstrap), topic, bytes(3_000)).errors, "configs survive too"
 
 
+@pytest.mark.long
 def test_deleted_records_stay_deleted(start_broker: StartBroker) -> None:
     broker = start_broker()
     topic = new_topic(broker, 2)
@@ -72,6 +77,7 @@ def test_deleted_records_stay_deleted(start_broker: StartBroker) -> None:
     assert left.value() == b"c"
 
 
+@pytest.mark.long
 def test_a_deleted_topic_stays_deleted(start_broker: StartBroker) -> None:
     broker = start_broker()
     remaining, deleted = new_topic(broker), new_topic(broker)
@@ -85,6 +91,7 @@ def test_a_deleted_topic_stays_deleted(start_broker: StartBroker) -> None:
     assert deleted not in listed
 
 
+@pytest.mark.long
 def test_added_partitions_and_times_survive(start_broker: StartBroker) -> None:
     broker = start_broker()
     topic = new_topic(broker)
@@ -97,6 +104,7 @@ def test_added_partitions_and_times_survive(start_broker: StartBroker) -> None:
         assert client.end_offset(topic) == 200
 
 
+@pytest.mark.long
 def test_an_idempotent_producer_is_still_known(start_broker: StartBroker) -> None:
     broker = start_broker()
     topic = new_topic(broker)
@@ -118,6 +126,7 @@ def test_an_idempotent_producer_is_still_known(start_broker: StartBroker) -> Non
         assert client.end_offset(topic) == 4
 
 
+@pytest.mark.long
 def test_a_producer_id_is_never_assigned_twice(start_broker: StartBroker) -> None:
     broker = start_broker()
     given: list[tuple[int, int]] = []

@@ -240,8 +240,8 @@ def test_a_request_for_as_many_topics_as_may_be(attacked: Attacked) -> None:
     ]
     request = encoded(CreateTopicsRequest(topics=topics, validate_only=True), 7, 1)
     with (
-        connections(attacked.broker, 3) as clients,
-        attacked.endured(connections=4, active=3),
+        connections(attacked.broker, 2) as clients,
+        attacked.endured(connections=3, active=2),
     ):
         for client in clients:
             client.socket.sendall(request)
@@ -270,8 +270,8 @@ def test_fetches_that_repeat_one_partition(attacked: Attacked) -> None:
     count = attacked.config.request_elements_max - 10
     deep = named_often(offset % len(small) for offset in range(count))
     with (
-        connections(attacked.broker, 10) as clients,
-        attacked.endured(connections=11, active=10),
+        connections(attacked.broker, 5) as clients,
+        attacked.endured(connections=6, active=5),
     ):
         clients[0].socket.sendall(b"".join(small))  # so many at once share a commit, and an entry
         for _ in small:

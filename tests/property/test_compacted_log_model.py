@@ -35,7 +35,7 @@ from tests.fakes.broker import FakeBroker
 from tests.fakes.compaction import FakeWorker, messages_of
 from tests.unit.application.partitions.test_compaction import cleaner_of
 
-BACKOFF_MS, SEGMENT_MS, INDEX_BYTES = 50, 25, 1
+BACKOFF_MS, SEGMENT_MS, INDEX_BYTES = 400, 25, 1
 CONFIGS = {
     "cleanup_policy": "compact,delete",
     "segment_ms": str(SEGMENT_MS),
@@ -97,7 +97,7 @@ class CompactedLog(RuleBasedStateMachine):
                     message.offset += appended.base_offset
                     self.records[message.offset] = message
 
-    @rule(ms=st.sampled_from([1, PAUSE_MS, 10, 30, 100, BACKOFF_MS + LONGEST_RETRY_MS]))
+    @rule(ms=st.sampled_from([1, PAUSE_MS, 10, 30, BACKOFF_MS, BACKOFF_MS + LONGEST_RETRY_MS]))
     def wait(self, ms: int) -> None:
         self.fake.scheduler.advance(ms)
 

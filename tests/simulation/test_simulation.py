@@ -12,6 +12,8 @@ CHUNK = 25
 
 #: Each situation occurs about every thirty seeds.
 SEEDS_FOR_ALL_SITUATIONS = 200
+#: All of them occurred in these, tried first; when the simulation changes, others help.
+FIRST = (32, 111, 107, 125, 166, 108, 186, 131, 165, 141)
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
@@ -21,7 +23,7 @@ def test_every_promise_holds_after_any_failure(first: int) -> None:
 
 def test_every_situation_occurs() -> None:
     found: Counter[Situation] = Counter()
-    for seed in range(SEEDS_FOR_ALL_SITUATIONS):
+    for seed in (*FIRST, *range(SEEDS_FOR_ALL_SITUATIONS)):
         found.update(run_seed(seed).situations)
         if len(found) == len(Situation):
             return

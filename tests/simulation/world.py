@@ -50,6 +50,7 @@ RECOVERY_MS = 30_000
 OFFSETS_RETENTION_MINUTES = 2
 #: In worlds where producers expire: longer than any retry.
 EXPIRATION_MS = 40_000
+EXPIRATION_CHECK_MS = 2000
 
 
 #: Share of the worlds with groups.
@@ -89,7 +90,7 @@ class World:
             "auto.create.topics.enable": "true" if self.creates else "false",
             "producer.id.expiration.ms": str(EXPIRATION_MS if self.expires else 10 * DAY_MS),
             "log.message.timestamp.after.max.ms": str(10 * DAY_MS),
-            "producer.id.expiration.check.interval.ms": "2000",
+            "producer.id.expiration.check.interval.ms": str(EXPIRATION_CHECK_MS),
             "connection.unsent.max.bytes": str(random.choice((300, 2000, 1 << 20))),
             "connections.max.idle.ms": str(random.choice((600_000, 600_000, 100))),
             "max.incremental.fetch.session.cache.slots": str(random.choice((1, 1000))),
@@ -211,12 +212,7 @@ class World:
             self.count(Situation.TRIMMED_OVER_RESTART)
         config = self.group_random.choice(self._configs)
         self.process = Process(
-            self.timeline,
-            self.disk,
-            self.mishaps,
-            self.log,
-            config,
-            self.compaction,
+            self.timeline, self.disk, self.mishaps, self.log, config, self.compaction
         )
         self.timeline.loop = self.process.loop
         self.log("*", "the broker has started")
@@ -371,7 +367,7 @@ class World:
             self.count(Situation.TOMBSTONE_REMOVED)
 
     def _outlast_producers(self) -> None:
-        """After a long pause no producer is left, in memory or on the disk."""
+        """When the clock is set far forward, no producer is left, in memory or on the disk."""
         assert self.process is not None
         catalog = self.process.broker.catalog
         rows = self.disk.tables.get("producers", {})
@@ -382,7 +378,8 @@ class World:
         if known() and rows:
             self.count(Situation.PRODUCERS_EXPIRED)
         self.timeline.set_clock(EXPIRATION_MS + LATEST_CLAIM_MS)
-        if not self.timeline.run(self.timeline.now + 10_000, lambda: not known() and not rows):
+        late_ms = self.timeline.now + 3 * EXPIRATION_CHECK_MS
+        if not self.timeline.run(late_ms, lambda: not known() and not rows):
             raise Violation(f"{known()} producers and {len(rows)} of their rows have not expired")
 
     def _read_again(self) -> None:

@@ -32,7 +32,7 @@ def add_config(families: Commands, kind: str, more: str) -> None:
     add_client(get)
     put = command(configs, "set", "configs:put", f"set configs of a {kind}", more)
     _resource(put, kind)
-    put.add_argument("values", nargs="+", type=key_value, metavar="KEY=VALUE")
+    put.add_argument("values", nargs="+", type=config, metavar="KEY=VALUE")
     add_dry_run(put)
     add_client(put)
     short = f"reset configs of a {kind} to their defaults"
@@ -49,3 +49,10 @@ def _resource(parser: Parser, kind: str) -> None:
         parser.add_argument("name", metavar="TOPIC")
     else:
         parser.add_argument("--broker", dest="name", metavar="ID", help="id of a broker")
+
+
+def config(text: str) -> tuple[str, str]:
+    """kafka-configs.sh takes lists in brackets: cleanup.policy=[compact,delete]."""
+    name, value = key_value(text)
+    is_list = value.startswith("[") and value.endswith("]")
+    return name, value[1:-1] if is_list else value

@@ -9,13 +9,13 @@ from interfaces.cli.arguments.common import (
     add_yes,
     partition_numbers,
 )
-from interfaces.cli.arguments.configs import add_config
+from interfaces.cli.arguments.configs import add_config, config
 from interfaces.cli.arguments.records import (
     add_compression,
     add_consume_options,
     add_selection,
 )
-from interfaces.terminal.values import at_least_one, key_value
+from interfaces.terminal.values import at_least_one
 from interfaces.terminal.words import Commands, Parser, command, family
 
 _WARNS = "Prints a warning for a config without effect in an Ottla broker."
@@ -60,7 +60,7 @@ def add(commands: Commands) -> None:
         topics,
         "describe",
         "topic:describe",
-        "partitions, offsets, retention and configs",
+        "partitions, offsets, retention, compaction and configs",
         "WARNING lines (`warnings` in JSON) name configs without effect in an Ottla broker.",
     )
     _names(describe)
@@ -157,7 +157,7 @@ def _configs(parser: Parser) -> None:
     parser.add_argument(
         *("-c", "--config"),
         action="append",
-        type=key_value,
+        type=config,
         metavar="KEY=VALUE",
         help="a topic config, like max.message.bytes=2097152; repeatable",
     )

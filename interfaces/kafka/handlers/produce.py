@@ -10,6 +10,7 @@ There are no transactions: a transactional id is refused.
 
 from __future__ import annotations
 
+from application.ports.log_store import NotInMemory
 from domain.errors import (
     BrokerError,
     InvalidRecord,
@@ -140,9 +141,13 @@ def _append(
             result.current_leader = LeaderIdAndEpoch(*leader)
             add_endpoint(durable.response.node_endpoints, NodeEndpoint, leader.node_id, call)
         return _refuse(result, partition, call)
-    appended = call.broker.messages.produce.append(
-        partition, data.records, call.version >= FIRST_WITH_ZSTD
-    )
+    produce, zstd_allowed = call.broker.messages.produce, call.version >= FIRST_WITH_ZSTD
+    try:
+        appended = produce.append(partition, data.records, zstd_allowed)
+    except NotInMemory:
+        if not durable.staged:
+            raise
+        appended = produce.append(partition, data.records, zstd_allowed, waits=False)
     if isinstance(appended, BrokerError):
         return _refuse(result, appended, call)
     result.base_offset = appended.base_offset

@@ -211,6 +211,7 @@ def _compaction(partitions: list[PartitionState]) -> Row | None:
     if not partitions:
         return None
     uncleanable = Counter[str]()
+    passes = [one.last_pass for one in partitions if one.last_pass]
     for one in partitions:
         if one.uncleanable is not None:
             uncleanable[one.uncleanable.value] += one.log.uncleanable_offsets
@@ -219,9 +220,9 @@ def _compaction(partitions: list[PartitionState]) -> Row | None:
         "min_dirty_ratio": partitions[0].log.partition.config.min_cleanable_ratio,
         # By why they are not compacted yet.
         "uncleanable": uncleanable,
-        "records_removed": sum(
-            one.last_pass.records_removed for one in partitions if one.last_pass
-        ),
+        # null: not since the start.
+        "compacted_at": max((one.at_ms for one in passes), default=None),
+        "records_removed": sum(one.records_removed for one in passes),
     }
 
 

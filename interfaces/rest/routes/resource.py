@@ -25,6 +25,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 
+#: Options of a route that only its OpenAPI description needs: all responses are made by the routes.
+SHAPES = {"response_model", "responses"}
+
+
 class Decorator(Protocol):
     def __call__(self, function: F) -> F: ...
 
@@ -36,8 +40,9 @@ class Routes:
     prefix: ClassVar[str] = ""
     in_schema: ClassVar[bool] = True
 
-    def __init__(self, admin: Admin) -> None:
+    def __init__(self, admin: Admin, described: bool = False) -> None:
         self._admin = admin
+        self._described = described
 
     @property
     def _broker(self) -> Broker:
@@ -57,6 +62,8 @@ class Routes:
         for name in dict.fromkeys(name for each in type(self).__mro__ for name in vars(each)):
             for path, options in getattr(getattr(type(self), name), "paths", ()):
                 method = getattr(self, name)
+                if not self._described:
+                    options = {key: options[key] for key in options.keys() - SHAPES}
                 router.add_api_route(path, method, name=self._name(name), **options)
         return router
 

@@ -13,7 +13,7 @@ def openapi() -> dict[str, Any]:
     """The description that a broker with `testing` serves under /openapi.json; only requests use
     the broker.
     """
-    return create_app(cast(Admin, None), testing=True).openapi()
+    return create_app(cast(Admin, None), testing=True, described=True).openapi()
 
 
 if __name__ == "__main__":

@@ -16,20 +16,26 @@ from tests.e2e.raw_client import array, string
 
 OFFSET_COMMIT, COMMIT_VERSION = 8, 2
 
+CONSOLE_1 = ("accessibility", "failures", "groups", "markup", "messages")
+CONSOLE_2 = ("docs", "pages", "readme_walk", "screens", "topics")
+ADMIN_BROKER = ("cli/test_requests", "test_group_names", "test_records", "test_rest_page")
+#: Files that run in one process, because they share a browser or a broker with REST.
+TOGETHER = {
+    **{f"console/test_{name}.py": "console-1" for name in CONSOLE_1},
+    **{f"console/test_{name}.py": "console-2" for name in CONSOLE_2},
+    **{f"{name}.py": "admin-broker" for name in (*ADMIN_BROKER, "test_server")},
+}
 
-class ConsoleInTwo(LoadScopeScheduling):
-    """A file runs in one process, and the console in two: each starts a browser and a broker."""
 
+class FilesTogether(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
-        folder, _, file = nodeid.partition("::")[0].rpartition("/")
-        if not folder.endswith("console"):
-            return f"{folder}/{file}"
-        return "console-1" if file < "test_o" else "console-2"
+        file = nodeid.partition("::")[0]
+        return TOGETHER.get(file.partition("admin/")[2], file)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
-    return ConsoleInTwo(config, log)
+    return FilesTogether(config, log)
 
 
 class Response:

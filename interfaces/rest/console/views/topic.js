@@ -75,7 +75,7 @@ async function update([figures, groups], name, signal) {
     topic.size_bytes !== null && bytes(topic.size_bytes),
     topic.oldest_timestamp !== null && oldest(topic),
     topic.expires_at !== null && (topic.expires_at > topic.at_ms ? `next deletion in ${duration(topic.expires_at - topic.at_ms)}` : 'deletion is due'),
-    ...(topic.compaction ? compactionOf(topic.compaction) : []),
+    ...(topic.compaction ? compactionOf(topic.compaction, topic.at_ms) : []),
     topic.messages_in_per_sec !== null && `${short(topic.messages_in_per_sec)} records/s in`,
   ].filter(Boolean).join(' · ')
   const more = topic.groups.length - LINKED_GROUPS
@@ -89,13 +89,13 @@ function oldest({ at_ms, oldest_timestamp, expires_at }) {
   return `oldest ${duration(oldest_timestamp - at_ms)} in the future${expires_at === null ? '' : ': retains the records behind it'}`
 }
 
-function compactionOf({ dirty_ratio, min_dirty_ratio, uncleanable, records_removed }) {
+function compactionOf({ dirty_ratio, min_dirty_ratio, uncleanable, compacted_at, records_removed }, at_ms) {
   const [active, young] = [uncleanable.active_segment, uncleanable['min.compaction.lag.ms']]
   return [
     'log.cleaner.enable' in uncleanable ? 'the cleaner is off' : `dirty: ${percent(dirty_ratio)}, compacted above ${percent(min_dirty_ratio)}`,
     active && `${plural(active, 'record')} in the active segment, not compacted yet`,
     young && `${plural(young, 'record')} younger than min.compaction.lag.ms or in the active segment, not compacted yet`,
-    records_removed > 0 && `${plural(records_removed, 'record')} removed by compaction`,
+    compacted_at !== null && `compacted ${duration(at_ms - compacted_at)} ago, ${plural(records_removed, 'record')} removed since the start`,
   ]
 }
 

@@ -20,7 +20,8 @@ def test_requests_are_found_and_followed(admin_broker: BrokerProcess, name: str)
     where = ("--admin", admin_broker.admin.bootstrap)
     shown = json.loads(ottla.run("requests", *where, *failed).out)
     assert (shown["client_id"], shown["errors"]) == (f"{name}-2", ["TOPIC_ALREADY_EXISTS"])
-    number = ("--correlation-id", created[3], "--client-id", f"{name}-1")
+    # Other connections of the client have requests with the same number.
+    number = ("--correlation-id", created[3], "--client-id", f"{name}-1", *api)
     assert ottla.run("requests", *where, *number).rows == [created]
 
     third = ("--client-id", f"{name}-3")

@@ -15,7 +15,7 @@ import yaml
 from infrastructure.storage.lmdb.keys import KEY
 from tests.e2e.admin.cli.conftest import Ottla, create_filled
 from tests.e2e.admin.conftest import commit_offset
-from tests.e2e.broker_process import BrokerProcess, environment
+from tests.e2e.broker_process import BrokerProcess, environment, wait_until
 from tests.e2e.raw_client import batch
 
 
@@ -263,10 +263,14 @@ def test_a_store_with_deleted_records_is_valid(cli: Ottla, tmp_path: Path) -> No
         commit_offset(broker, "readers", "emptied", 3)
         ottla.run("topic", "trim", "emptied", "-o", "3")
         create_filled(broker, "shortened", [])
+        records = batch([b"0", b"x", b"y"])
         with broker.connect() as client:
             for _ in range(3):
-                client.produce("shortened", batch([b"0", b"x", b"y"]))
-        ottla.run("topic", "trim", "shortened", "-o", "4")
+                client.produce("shortened", records)
+            ottla.run("topic", "trim", "shortened", "-o", "4")
+            # A job removes whole batches; a stop would interrupt it.
+            wait_until(lambda: client.log_bytes("emptied") == 0)
+            wait_until(lambda: client.log_bytes("shortened") == 2 * len(records))
         assert broker.terminate() == 0
     data, copy = broker.folder / "data", tmp_path / "copy"
     found = str(verified(cli, data, 0))

@@ -43,9 +43,12 @@ def test_topics_are_created_described_and_deleted(ottla: Ottla, name: str) -> No
 
 
 def test_a_described_topic_has_its_retention_and_its_oldest_record(ottla: Ottla, name: str) -> None:
-    ottla.run("topic", "create", name, "-c", "retention.ms=9000000", "-c", "retention.bytes=5000")
-    assert "RETENTION   2h 30m, 5000 bytes, the" in ottla.run("topic", "describe", name).out
-    ottla.run("produce", name, stdin=b"a")
+    configs = ("retention.ms=9000000", "retention.bytes=5000", "cleanup.policy=compact,delete")
+    ottla.run("topic", "create", name, *(word for one in configs for word in ("-c", one)))
+    out = ottla.run("topic", "describe", name).out
+    assert "RETENTION   2h 30m, 5000 bytes, the" in out
+    assert "COMPACTION  when more than 50% is dirty" in out
+    ottla.run("produce", name, "-k", "k", stdin=b"a")
     [described] = json.loads(ottla.run("topic", "describe", name, "-o", "json").out)
     retention = described["retention"]
     assert (retention["ms"], retention["bytes"]) == (9_000_000, 5000)
@@ -56,7 +59,7 @@ def test_a_described_topic_has_its_retention_and_its_oldest_record(ottla: Ottla,
     assert expires - oldest == timedelta(hours=2, minutes=30)
     ottla.run("topic", "trim", name, "-o", "end")
     ottla.run("topic", "config", "set", name, "message.timestamp.after.max.ms=9223372036854775807")
-    ottla.run("produce", name, "-T", "@2100-01-01", stdin=b"a")
+    ottla.run("produce", name, "-k", "k", "-T", "@2100-01-01", stdin=b"a")
     assert "OLDEST      2100-01-01T00:00:00.000Z" in (
         out := ottla.run("topic", "describe", name).out
     )

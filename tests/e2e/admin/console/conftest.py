@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 from playwright.sync_api import (
     Browser,
+    BrowserContext,
     ConsoleMessage,
     Locator,
     Page,
@@ -104,10 +105,10 @@ class Console:
         refusal = {"error_code": 50302, "message": "not now", "correlation_id": "refused-1"}
         self.page.route(path, lambda route: route.fulfill(status=status, json=body or refusal))
 
-    def has_history(self, path: str, **values: float) -> None:
-        """The broker's history at this path has two samples with these values."""
+    def has_history(self, path: str, ago_s: Sequence[int] = (20, 10), **values: float) -> None:
+        """The broker's history at this path has samples with these values."""
         now_ms = int(time.time() * 1000)
-        samples = [{"at_ms": now_ms - ago_ms, **values} for ago_ms in (20_000, 10_000)]
+        samples = [{"at_ms": now_ms - 1000 * ago, **values} for ago in ago_s]
         self.page.route(path, lambda route: route.fulfill(json={"data": samples}))
 
     def chart(self, title: str) -> Locator:
@@ -122,27 +123,35 @@ SCREEN = {"width": 1280, "height": 720}
 STANDARD = {"timezone_id": "UTC", "locale": "en-US", "reduced_motion": "reduce"}
 
 
+@pytest.fixture(scope="session")
+def shared_context(browser: Browser) -> Iterator[BrowserContext]:
+    """A page in a new context takes twice as long."""
+    context = browser.new_context(**STANDARD)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def make_console(browser: Browser) -> Iterator[MakeConsole]:
-    """Pages with browser contexts of their own: options, clock, network."""
+def make_console(browser: Browser, shared_context: BrowserContext) -> Iterator[MakeConsole]:
+    """Pages with browser contexts of their own (options, clock, network), or in the shared one."""
     consoles: list[Console] = []
 
-    def make(broker: BrokerProcess, **options: Any) -> Console:
-        context = browser.new_context(**(STANDARD | options))
+    def make(broker: BrokerProcess, shared: bool = False, **options: Any) -> Console:
+        context = shared_context if shared else browser.new_context(**(STANDARD | options))
         consoles.append(Console(context.new_page(), broker))
         return consoles[-1]
 
     yield make
     for console in consoles:
-        console.page.context.close()
+        console.page.close()
+        if console.page.context is not shared_context:
+            console.page.context.close()
     assert [fault for console in consoles for fault in console.faults] == []
 
 
 @pytest.fixture(scope="session")
-def shared_console(browser: Browser, shop: BrokerProcess) -> Iterator[Console]:
-    context = browser.new_context(**STANDARD)
-    yield Console(context.new_page(), shop)
-    context.close()
+def shared_console(shared_context: BrowserContext, shop: BrokerProcess) -> Console:
+    return Console(shared_context.new_page(), shop)
 
 
 @pytest.fixture

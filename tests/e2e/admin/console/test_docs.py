@@ -13,7 +13,7 @@ from tests.e2e.broker_process import BrokerProcess
 def test_requests_are_described_filled_in_and_sent(
     make_console: MakeConsole, shop: BrokerProcess
 ) -> None:
-    console = make_console(shop)
+    console = make_console(shop, shared=True)
     page = console.page
     page.goto(console.home)
     page.get_by_role("link", name="REST API").click()

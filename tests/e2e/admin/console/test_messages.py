@@ -15,9 +15,9 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from playwright.sync_api import Page, expect
 
-from tests.e2e.admin.console.conftest import Console, MakeConsole
+from tests.e2e.admin.console.conftest import Console
 from tests.e2e.admin.console.test_topics import new_topic
-from tests.e2e.broker_process import ROOT, BrokerProcess
+from tests.e2e.broker_process import ROOT
 
 #: Valid UTF-8 with characters that no text has.
 BINARY = (
@@ -123,16 +123,18 @@ def test_a_long_value_is_shown_in_part_until_the_user_asks_for_all(console: Cons
         expect(value).to_contain_text('"end": true')
 
 
-def test_chosen_columns_are_those_of_all_topics_also_after_a_reload(
-    make_console: MakeConsole, shop: BrokerProcess
-) -> None:
-    console = make_console(shop)
+def test_chosen_columns_are_those_of_all_topics_also_after_a_reload(console: Console) -> None:
     page = console.open("#/topics/orders?from=oldest", "orders")
     heads = page.get_by_role("columnheader")
-    expect(heads).to_have_text(["Open", "Partition", "Offset", "Timestamp (UTC)", "Key", "Value"])
-    page.get_by_role("button", name="Columns").click()
-    for name in ("Partition", "Timestamp (UTC)", "Size", "Headers"):
-        page.get_by_role("checkbox", name=name).click()
+    default = ["Open", "Partition", "Offset", "Timestamp (UTC)", "Key", "Value"]
+    expect(heads).to_have_text(default)
+
+    def switch_four() -> None:
+        page.get_by_role("button", name="Columns").click()
+        for name in ("Partition", "Timestamp (UTC)", "Size", "Headers"):
+            page.get_by_role("checkbox", name=name).click()
+
+    switch_four()
     chosen = ["Open", "Offset", "Size", "Key", "Headers", "Value"]
     expect(heads).to_have_text(chosen)
     assert rows(page)[0][1:5] == ["0", "196 B", "c-000", rows(page)[0][4]]
@@ -141,6 +143,8 @@ def test_chosen_columns_are_those_of_all_topics_also_after_a_reload(
     expect(heads).to_have_text(chosen)
     console.open("#/topics/payments", "payments")
     expect(heads).to_have_text(chosen)
+    switch_four()
+    expect(heads).to_have_text(default)
 
 
 def test_control_characters_are_shown_in_hex_except_tabs_and_line_ends(console: Console) -> None:
@@ -180,9 +184,6 @@ def test_records_are_read_from_any_position_filtered_and_by_page(console: Consol
     page.get_by_label("Time", exact=True).fill("2026-05-28T20:30:00")
     page.get_by_role("button", name="Show", exact=True).click()
     expect(cells.nth(3)).to_contain_text("2026-05-28 20:30")
-    page.reload()
-    console.settled()
-    expect(cells.nth(3)).to_contain_text("2026-05-28 20:30")
 
     page = console.open("#/topics/orders?from=oldest", "orders")
     expect(page.locator("tr.pressable")).to_have_count(50)
@@ -203,7 +204,6 @@ def test_records_are_read_from_any_position_filtered_and_by_page(console: Consol
     page.get_by_label("Search in").select_option("json")
     for field, operator, value, condition, found in (
         ("total", ">", "49", "$.total > 49", 50),
-        ("customer.city", "==", "Oulu", "$.customer.city == Oulu", 50),
         ("items[0].sku", "contains", "u-10", "$.items[0].sku contains u-10", 50),
         ("['order']", "==", "1234", "$['order'] == 1234", 1),
     ):

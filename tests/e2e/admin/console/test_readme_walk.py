@@ -102,7 +102,7 @@ def test_each_step_has_the_output_in_the_readme(walk: Walk) -> None:
 
 def test_the_console_shows_the_failed_request(walk: Walk, make_console: MakeConsole) -> None:
     [place] = re.findall(rf"`http://{ADMIN}/(#/requests\S+)`", SECTION)
-    console = make_console(walk.broker)
+    console = make_console(walk.broker, shared=True)
     page = console.open(place.replace(CORRELATION_ID, walk.correlation_id), "Requests")
     number = walk.correlation_id.partition("=")[2]
     shown = page.get_by_role("heading", name=f"correlation id {number}", level=2)

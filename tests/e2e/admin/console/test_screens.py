@@ -101,15 +101,19 @@ def test_the_focus_skips_the_navigation_and_stays_in_a_dialog(console: Console) 
     expect(delete).to_be_focused()
 
 
-def test_no_view_is_wider_than_a_phone(make_console: MakeConsole, shop: BrokerProcess) -> None:
-    console = make_console(shop, **PHONE)
+def test_no_view_is_wider_than_a_phone(console: Console) -> None:
+    console.page.set_viewport_size({"width": 360, "height": 740})
     for place in VIEWS:
         page = console.open(place)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, place
         expect(page.get_by_role("navigation", name="Console")).to_be_in_viewport()
     page = console.open("#/topics/orders/produce")
     expect(page.get_by_role("link", name="Produce", exact=True)).to_be_in_viewport(ratio=0.9)
-    page = console.open("#/topics", "Topics")
+
+
+@pytest.mark.long
+def test_a_record_is_opened_on_a_phone(make_console: MakeConsole, shop: BrokerProcess) -> None:
+    page = make_console(shop, **PHONE).open("#/topics", "Topics")
     page.get_by_role("link", name="orders", exact=True).tap()
     page.locator("tr.pressable").first.tap()
     expect(page.locator(".record")).to_be_visible()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.e2e.admin.console.conftest import Console
 from tests.e2e.conftest import unused_topic_name
@@ -114,6 +114,18 @@ def test_a_compacted_topic_shows_what_is_not_compacted_yet(console: Console) -> 
     )
 
 
+def test_a_compacted_topic_shows_its_last_pass(console: Console) -> None:
+    def compacted(route: Route) -> None:
+        topic = route.fetch().json()
+        topic["compaction"] |= {"compacted_at": topic["at_ms"] - 90_000, "records_removed": 7}
+        route.fulfill(json=topic)
+
+    console.page.route("**/console/data/topics/customers", compacted)
+    page = console.open("#/topics/customers/partitions", "customers")
+    last = "compacted 1 min 30 s ago, 7 records removed since the start"
+    expect(page.locator(".head")).to_contain_text(last)
+
+
 def test_a_topic_has_consumers_and_partitions_and_more_are_added(console: Console) -> None:
     page = console.open("#/topics/orders/partitions", "orders")
     head = page.locator(".head")
@@ -124,10 +136,13 @@ def test_a_topic_has_consumers_and_partitions_and_more_are_added(console: Consol
     rows = page.locator("tr[data-row]")
     expect(rows).to_have_count(6)
     expect(rows.first.locator("td").nth(4)).to_have_text(re.compile("KiB"))
-    console.has_history("**/orders/history", messages_in_per_sec=3, bytes_out_per_sec=2048)
+    # A little more than a minute.
+    ago_s = (73, 47, 21, 10)
+    console.has_history("**/orders/history", ago_s, messages_in_per_sec=3, bytes_out_per_sec=2048)
     page.get_by_role("link", name="Metrics").click()
     expect(console.chart("Records")).to_contain_text("in 3/s")
-    expect(console.chart("Bytes").locator("path.line").last).to_have_attribute("d", re.compile("L"))
+    line = console.chart("Bytes").locator("path.line").last
+    expect(line).to_have_attribute("d", re.compile("^M66.0 .*L"))  # from where the grid begins
     expect(console.chart("Bytes")).to_contain_text("out 2.0 KiB/s")
     page.get_by_role("link", name="Consumers").click()
     expect(page.locator("tr[data-row]", has_text="shipping")).to_contain_text("6")

@@ -8,6 +8,7 @@ from application.partitions.retention import (
     HEADERS_PER_STEP,
     MOST_LOOKS,
     PARTITIONS_PER_COMMIT,
+    Outlook,
 )
 from application.ports.pending import Pending
 from domain.cluster.nodes import Leader
@@ -15,6 +16,7 @@ from domain.errors import StorageFailed
 from domain.partitions.retention import Reason
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker, FlakyLogStore
+from tests.fakes.compaction import compact
 
 CHECK_MS = 300
 SIZE = len(record_batch(["a"]))
@@ -270,3 +272,18 @@ def test_a_log_that_a_pass_of_compaction_changes_is_looked_at_again(
     fake.scheduler.advance(CHECK_MS)
     assert starts(fake) == [start]
     assert len(looks) <= MOST_LOOKS + 1
+
+
+def test_the_oldest_records_are_those_that_compaction_has_left() -> None:
+    """The batch with the last sequence of a producer stays without records."""
+    fake = retaining(cleanup_policy="compact,delete", retention_ms="1000")
+    now_ms = fake.clock.now_ms()
+    for number in range(2):
+        row = ("k", "v", (), now_ms + number)
+        fake.appended(record_batch([row], producer_id=number, epoch=0, sequence=0))
+    compact(fake, 2, producers={0: 0, 1: 1})
+    found: list[Outlook] = []
+    fake.broker.retention.outlook(fake.existing()).then(found.extend)
+    assert [(one.oldest_timestamp, one.expires_ms) for one in found] == [
+        (now_ms + 1, now_ms + 1001)
+    ]

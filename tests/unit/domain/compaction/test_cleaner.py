@@ -91,6 +91,16 @@ def test_the_timestamp_of_an_empty_batch_is_not_indexed() -> None:
     assert step.indexed == [(400, 2)]
 
 
+def test_a_dirty_batch_without_the_newest_record_of_a_key_is_opened_once() -> None:
+    log = log_of([record("a")], [record("b"), record("a")], [record("a")], [record("b")])
+    cleaner = log.cleaner()
+    cleaner.advance(log.read(0, log.next_offset, 1 << 20))
+    log.unreadable = {0, 1}
+    [step] = run(log, cleaner)
+    assert (step.first_offset, step.last_offset, step.batches) == (0, 2, [])
+    assert cleaner.stats.unreadable_batches == 0
+
+
 # ---- a map that is full
 
 

@@ -8,7 +8,7 @@ from domain.compaction.records import LONGEST_KEY, Records
 
 def records(keys: list[bytes | None], first_offset: int) -> Records:
     offsets = [first_offset + place for place in range(len(keys))]
-    return Records(keys, offsets, [0] * (len(keys) + 1), [])
+    return Records(keys, offsets, [])
 
 
 def test_the_last_record_of_a_key_is_the_newest() -> None:
@@ -23,6 +23,17 @@ def test_records_without_a_key_are_never_the_newest() -> None:
     offset_map.add(records([None, b"a", None], 5))
     assert offset_map.newest(records([None, b"a", None], 5)) == [False, True, False]
     assert offset_map.utilization == 0.1
+
+
+def test_a_map_finds_the_offsets_that_have_the_newest_record_of_a_key() -> None:
+    offset_map = OffsetMap(10 * ENTRY_BYTES)
+    offset_map.add(records([b"a", b"b", None, b"a"], 5))
+    offset_map.add_unreadable(12)
+    offset_map.complete()
+    assert offset_map.newest_between(0, 20) == [6, 8, 12]
+    assert offset_map.newest_between(6, 7) == [6]
+    assert offset_map.newest_between(9, 11) == []
+    assert [offset for offset in range(20) if offset_map.is_unreadable(offset)] == [12]
 
 
 def test_a_map_has_room_for_its_entries_or_for_one_batch() -> None:

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.compaction.records import DIGEST_BYTES, LONGEST_KEY, Records, read_records
+from domain.compaction.records import (
+    DIGEST_BYTES,
+    LONGEST_KEY,
+    Records,
+    find_keyless,
+    read_records,
+    record_bounds,
+)
 from domain.errors import InvalidRecord
 from domain.messages.message import decode_messages
 from tests.fakes.batches import records_section, varint
@@ -48,9 +55,11 @@ def test_keys_offsets_and_bounds_are_those_of_the_messages(rows: list[Any]) -> N
     payload = records_section(rows, TIMESTAMP)
     messages = list(decode_messages(payload, BASE, TIMESTAMP, len(rows)))
     found = read(payload, len(rows), len(rows) - 1)
-    assert found.offsets == [message.offset for message in messages]
+    assert list(found.offsets) == [message.offset for message in messages]
     assert found.tombstones == [i for i, one in enumerate(messages) if one.value is None]
-    bounds = pairwise(found.bounds)
+    without_key = [i for i, one in enumerate(messages) if one.key is None]
+    assert find_keyless(payload, len(rows) - 1, len(rows)) == without_key
+    bounds = pairwise(record_bounds(payload, len(rows)))
     for message, key, (start, end) in zip(messages, found.keys, bounds, strict=True):
         if message.key is None or len(message.key) <= LONGEST_KEY:
             assert key == message.key
@@ -71,6 +80,7 @@ def test_offsets_of_a_compacted_batch_have_gaps() -> None:
         section(b"\0", ZERO, varint(delta), ONE, b"k", ONE, b"v", ZERO) for delta in (3, 9000)
     )
     assert read(first + far, 2, 9000).offsets == [BASE + 3, BASE + 9000]
+    assert find_keyless(first + far, 9000, 2) == []
 
 
 @pytest.mark.parametrize(
@@ -98,3 +108,5 @@ def test_malformed_records_are_refused(payload: bytes, count: int, last_offset_d
     assert read(RECORD).keys == [b"k"]
     with pytest.raises(InvalidRecord):
         read(payload, count, last_offset_delta)
+    with pytest.raises(InvalidRecord):
+        find_keyless(payload, last_offset_delta, count)

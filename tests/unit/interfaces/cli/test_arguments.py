@@ -33,6 +33,17 @@ def test_every_command_has_a_function_that_runs_it() -> None:
             assert callable(getattr(import_module(f"interfaces.{home}.{module}"), function))
 
 
+@pytest.mark.parametrize(
+    ("value", "sent"),
+    [("[compact,delete]", "compact,delete"), ("compact,delete", "compact,delete"), ("[a", "[a")],
+)
+def test_lists_may_have_the_brackets_of_kafkas_tools(value: str, sent: str) -> None:
+    given = f"cleanup.policy={value}"
+    put = parser().parse_args(["topic", "config", "set", "orders", given])
+    create = parser().parse_args(["topic", "create", "orders", "-c", given])
+    assert put.values == create.config == [("cleanup.policy", sent)]
+
+
 def test_bash_completes_commands_options_and_their_values() -> None:
     completions = {
         "ottla to": "topic",

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from interfaces.cli.retention import lines
+from domain.configs.topic_table import TOPIC_CONFIGS
+from interfaces.cli.retention import compaction_line, compaction_of, lines
 
 
 def shown(policy: str, **facts: object) -> list[str]:
@@ -38,3 +41,31 @@ def test_a_first_record_from_the_future_retains_the_records_behind_it(
 ) -> None:
     found = shown("delete", oldest_timestamp="2099", oldest_in_future=True, expires_at=expires)
     assert found[1:] == [line]
+
+
+@pytest.mark.parametrize(
+    "configs, line",
+    [
+        (
+            {},
+            "when more than 50% is dirty; not the active segment (up to 1073741824 bytes or 7d)",
+        ),
+        (
+            {"max.compaction.lag.ms": "3600000", "min.compaction.lag.ms": "60000"},
+            "when more than 50% is dirty or 1h old; "
+            "not the active segment (up to 1073741824 bytes or 1h), nor records younger than 1m",
+        ),
+    ],
+)
+def test_a_compacted_topic_says_what_is_compacted_when(configs: dict[str, str], line: str) -> None:
+    def compaction(policy: str) -> dict[str, Any] | None:
+        set_configs = {"cleanup.policy": policy, **configs}
+        return compaction_of(
+            {"name": name, "value": set_configs.get(name, row.format(row.default))}
+            for name, row in TOPIC_CONFIGS.items()
+        )
+
+    found = compaction("compact,delete")
+    assert found is not None
+    assert compaction_line(found) == f"COMPACTION  {line}"
+    assert compaction("delete") is None

@@ -165,6 +165,7 @@ def test_compaction_has_what_is_dirty_and_what_was_removed(admin: FakeAdmin) -> 
         "dirty_ratio": 0.75,
         "min_dirty_ratio": 0.5,
         "uncleanable": {"active_segment": 1},
+        "compacted_at": first["compacted_at"],
         "records_removed": 2,
     }
 
