@@ -247,5 +247,5 @@ def test_a_compacted_log_has_the_last_record_of_each_key(with_worker: bool) -> N
         ):
             context.enter_context(patch.object(module, name, value))
         run_state_machine_as_test(
-            machine, settings=settings(max_examples=20, stateful_step_count=25)
+            machine, settings=settings(max_examples=30, stateful_step_count=25)
         )
