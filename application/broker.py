@@ -23,11 +23,13 @@ from application.groups.registry import Groups
 from application.groups.reset import ResetOffsetsService
 from application.partitions.compaction import CompactionService
 from application.partitions.delete_records import DeleteRecordsService
+from application.partitions.describe_producers import DescribeProducersService
 from application.partitions.fetch import FetchService
 from application.partitions.fetch_sessions import FetchSessions
 from application.partitions.init_producer_id import InitProducerIdService
 from application.partitions.list_offsets import ListOffsetsService
 from application.partitions.log_dirs import LogDirsService
+from application.partitions.markers import TransactionMarkers
 from application.partitions.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.partitions.produce import ProduceService
 from application.partitions.producer_expiry import ProducerExpiry
@@ -66,6 +68,8 @@ class MessageServices:
     offset_for_leader_epoch: OffsetForLeaderEpochService
     delete_records: DeleteRecordsService
     init_producer_id: InitProducerIdService
+    transaction_markers: TransactionMarkers
+    describe_producers: DescribeProducersService
     browse: BrowseService
     send: SendService
     tail: TailService

@@ -23,6 +23,8 @@
         InvalidRequiredAcks  UnsupportedCompressionType
         OutOfOrderSequence  InvalidProducerEpoch
         TransactionalIdNotAuthorized
+      transactions
+        InvalidTxnState  TransactionCoordinatorFenced
       LeaderNotAvailable             the leader of a partition is not alive
       NotLeaderOrFollower            the client's metadata is stale
         FencedLeaderEpoch
@@ -219,6 +221,14 @@ class OutOfOrderSequence(BrokerError):
 
 
 class InvalidProducerEpoch(BrokerError):
+    pass
+
+
+class InvalidTxnState(BrokerError):
+    pass
+
+
+class TransactionCoordinatorFenced(BrokerError):
     pass
 
 

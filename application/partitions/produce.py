@@ -40,7 +40,8 @@ from domain.messages.batch import (
     parse_single_batch,
 )
 from domain.messages.message import check_lengths, decode_times
-from domain.partitions.partition import Appended, Partition
+from domain.partitions.appended import Appended
+from domain.partitions.partition import Partition
 
 #: Default of `message.timestamp.before.max.ms`: no record is too old.
 ANY_AGE = LONG_MAX

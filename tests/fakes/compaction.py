@@ -80,12 +80,14 @@ class BatchLog:
         delete_retention_ms: int = 1000,
         producers: Mapping[int, int] | None = None,
         map_bytes: int = LARGE_MAP_BYTES,
+        **transactions: Any,
     ) -> Cleaner:
         end = self.next_offset if end is None else end
+        plan = CleaningPlan(
+            start, dirty, end, now_ms, delete_retention_ms, producers or {}, map_bytes
+        )
         return Cleaner(
-            CleaningPlan(
-                start, dirty, end, now_ms, delete_retention_ms, producers or {}, map_bytes
-            ),
+            plan._replace(**transactions),
             CODECS._replace(open_batch=self._open),
         )
 

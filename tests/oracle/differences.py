@@ -12,6 +12,7 @@ from tests.oracle.difference import Difference, Words
 from tests.oracle.group_differences import GROUPS
 from tests.oracle.scenario_run import SILENT
 from tests.oracle.topic_differences import TOPICS
+from tests.oracle.transaction_differences import TRANSACTIONS
 
 _PRODUCED = "responses[].partition_responses[]"
 _FETCHED = "responses[].partitions[]"
@@ -341,6 +342,7 @@ DIFFERENCES = (
     *CONFIGS,
     *GROUPS,
     *TOPICS,
+    *TRANSACTIONS,
     *(*API_VERSIONS, *DELETE_RECORDS, *DESCRIBE_LOG_DIRS),
     *(*FETCH, *FIND_COORDINATOR, *INIT_PRODUCER_ID, *LIST_OFFSETS, *PRODUCE),
 )

@@ -32,6 +32,7 @@ IDENTITIES = (
     "member_id",
     "key",
     "user",
+    "producer_id",
 )
 
 #: Lists that Kafka fills from a hash table, or in an order without meaning.
@@ -64,9 +65,13 @@ UNORDERED = {
     ("OffsetFetchResponseGroup", "topics"),
     ("OffsetFetchResponseTopic", "partitions"),
     ("OffsetFetchResponseTopics", "partitions"),
+    ("PartitionResponse", "active_producers"),
     ("ProduceResponse", "responses"),
     ("TopicPartitions", "partitions"),
     ("TopicProduceResponse", "partition_responses"),
+    ("WritableTxnMarkerResult", "topics"),
+    ("WritableTxnMarkerTopicResult", "partitions"),
+    ("WriteTxnMarkersResponse", "markers"),
 }
 #: Long unordered lists of names and texts: recorded as an object, which is shorter.
 SHORT: dict[str, Callable[[Any], tuple[str, str]]] = {
@@ -85,7 +90,13 @@ SHORT: dict[str, Callable[[Any], tuple[str, str]]] = {
 }
 #: Numbers that depend on the broker's machine; their names replace them.
 OF_THE_MACHINE = ("port", "total_bytes", "usable_bytes")
-TIMES = ("timestamp", "log_append_time_ms", "last_fetch_timestamp", "last_caught_up_timestamp")
+TIMES = (
+    "timestamp",
+    "last_timestamp",
+    "log_append_time_ms",
+    "last_fetch_timestamp",
+    "last_caught_up_timestamp",
+)
 #: Fields of the metadata log, which grows with each scenario.
 OF_METADATA = {
     ("QuorumPartition", "high_watermark"),
@@ -281,7 +292,8 @@ def _records(data: memoryview, placeholders: Placeholders) -> list[dict[str, Any
             return [*batches, {"cut_off": True}]
         if batch["attributes"] & _LOG_APPEND_TIME or placeholders.is_producer(batch["producer_id"]):
             batch["crc"] = "<crc of this run>"
-        batch["max_timestamp"] = moment(batch["max_timestamp"])
+        for name in ("base_timestamp", "max_timestamp"):
+            batch[name] = moment(batch[name])
         batch["producer_id"] = placeholders.producer(batch["producer_id"])
         batch = {key: value for key, value in batch.items() if value not in (0, -1)}
         records = data[position + _BATCH.size : position + size]

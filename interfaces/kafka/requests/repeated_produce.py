@@ -13,7 +13,8 @@ from struct import Struct
 
 from domain.errors import BrokerError, StorageFailed
 from domain.messages.batch import HEADER_BYTES
-from domain.partitions.partition import Appended, Partition
+from domain.partitions.appended import Appended
+from domain.partitions.partition import Partition
 from domain.topics.topic import NO_TOPIC_ID
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.requests.log_subject import log_subject_of

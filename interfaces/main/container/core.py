@@ -20,6 +20,7 @@ from infrastructure.storage.repositories.config_repository import StoredConfigRe
 from infrastructure.storage.repositories.group_repository import StoredGroupRepository
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
+from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
 
 
 class Core:
@@ -44,6 +45,7 @@ class Core:
         self.cluster = StoredClusterRepository(state)
         self.topics = StoredTopicRepository(log, state)
         self.partitions = StoredPartitionRepository(log, state)
+        self.transaction_index = StoredTransactionIndex(state)
         self.groups = StoredGroupRepository(state)
         self.configs = StoredConfigRepository(state)
         self.purgatory = FetchPurgatory()

@@ -13,11 +13,13 @@ from application.configs.state import ConfigState
 from application.groups.offsets_topic import OffsetsTopic
 from application.partitions.compaction import CompactionService
 from application.partitions.delete_records import DeleteRecordsService
+from application.partitions.describe_producers import DescribeProducersService
 from application.partitions.fetch import FetchService
 from application.partitions.fetch_sessions import FetchSessions
 from application.partitions.init_producer_id import InitProducerIdService
 from application.partitions.list_offsets import ListOffsetsService
 from application.partitions.log_dirs import LogDirsService
+from application.partitions.markers import TransactionMarkers
 from application.partitions.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.partitions.produce import ProduceService
 from application.partitions.producer_expiry import ProducerExpiry
@@ -93,6 +95,7 @@ def make_broker(
             log,
             catalog,
             partitions,
+            core.transaction_index,
             commits,
             clock,
             background,
@@ -103,8 +106,10 @@ def make_broker(
         )
 
     cluster_id = known_cluster_id(core)
-    dropping = Dropping(log, topics, partitions, background)
-    trimming = Trimming(log, catalog, partitions, commits, background, core.placement)
+    dropping = Dropping(log, topics, partitions, core.transaction_index, background)
+    trimming = Trimming(
+        log, catalog, partitions, core.transaction_index, commits, background, core.placement
+    )
     topic_state = TopicState(topics, catalog, commits, dropping)
     create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
     produce = ProduceService(log, commits, clock, crc32c, compression, storage_health)
@@ -130,7 +135,16 @@ def make_broker(
         partitions=partitions,
         messages=MessageServices(
             produce=produce,
-            fetch=FetchService(catalog, log, purgatory, scheduler, config, storage_health, clock),
+            fetch=FetchService(
+                catalog,
+                log,
+                core.transaction_index,
+                purgatory,
+                scheduler,
+                config,
+                storage_health,
+                clock,
+            ),
             fetch_sessions=FetchSessions(
                 clock,
                 new_session_id,
@@ -141,11 +155,22 @@ def make_broker(
             offset_for_leader_epoch=OffsetForLeaderEpochService(catalog),
             delete_records=DeleteRecordsService(catalog, commits, trimming, background, events),
             init_producer_id=InitProducerIdService(core.cluster, commits, events),
+            transaction_markers=TransactionMarkers(
+                log, core.transaction_index, commits, clock, crc32c
+            ),
+            describe_producers=DescribeProducersService(catalog, partitions, background),
             browse=browse,
             send=SendService(catalog, produce, background, clock, crc32c),
             tail=TailService(catalog, browse, purgatory, background),
             clone=CloneService(
-                catalog, create_topics, log, commits, compression, crc32c, background
+                catalog,
+                create_topics,
+                log,
+                core.transaction_index,
+                commits,
+                compression,
+                crc32c,
+                background,
             ),
         ),
         topics=TopicServices(
