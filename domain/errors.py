@@ -15,16 +15,17 @@
         InvalidConfig  TopicDeletionDisabled  PolicyViolation
         ElectionNotNeeded  NoReassignmentInProgress  LogDirNotFound
       cluster
-        InvalidUpdateVersion           of a feature
-        BrokerIdNotRegistered
+        InvalidUpdateVersion  BrokerIdNotRegistered
       produce
         CorruptMessage  MessageTooLarge  InvalidRecord  InvalidTimestamp
         RequestTimedOut              too much at once, a retry succeeds
         InvalidRequiredAcks  UnsupportedCompressionType
-        OutOfOrderSequence  InvalidProducerEpoch
-        TransactionalIdNotAuthorized
+        OutOfOrderSequence  InvalidProducerEpoch  NotEnoughReplicas
       transactions
-        InvalidTxnState  TransactionCoordinatorFenced
+        InvalidTxnState  ConcurrentTransactions  TransactionAbortable
+        InvalidProducerIdMapping  ProducerFenced  TransactionCoordinatorFenced
+        InvalidTransactionTimeout  TransactionalIdNotFound  TransactionalIdNotAuthorized
+        OperationNotAttempted        because of another partition of the request
       LeaderNotAvailable             the leader of a partition is not alive
       NotLeaderOrFollower            the client's metadata is stale
         FencedLeaderEpoch
@@ -35,14 +36,13 @@
         CoordinatorLoadInProgress      committed offsets are not loaded yet
         CoordinatorNotAvailable        a retry may succeed
         NotCoordinator                 another node coordinates the group
-        InvalidGroupId  GroupIdNotFound  NonEmptyGroup  GroupMaxSizeReached
-        GroupMetadataTooLarge
+        InvalidGroupId  GroupIdNotFound  NonEmptyGroup
+        GroupMaxSizeReached  GroupMetadataTooLarge  GroupSubscribedToTopic
         UnknownMemberId  MemberIdRequired  FencedInstanceId  UnreleasedInstanceId
         IllegalGeneration  FencedMemberEpoch  StaleMemberEpoch
         InconsistentGroupProtocol  InvalidSessionTimeout  RebalanceInProgress
         UnsupportedAssignor  InvalidRegularExpression
-        OffsetMetadataTooLarge  InvalidCommitOffsetSize
-        GroupSubscribedToTopic
+        OffsetMetadataTooLarge  InvalidCommitOffsetSize  UnstableOffsetCommit
 
 An error of a partition is a value in a result; an error of a whole request is raised. Error codes
 are in `interfaces/kafka/requests/error_codes.py` only.
@@ -228,17 +228,44 @@ class InvalidTxnState(BrokerError):
     pass
 
 
+class NotEnoughReplicas(BrokerError):
+    """A transaction of the producer ends: a retry succeeds."""
+
+
+class ConcurrentTransactions(BrokerError):
+    """A transaction of this transactional id ends: a retry succeeds."""
+
+
+class TransactionAbortable(BrokerError):
+    """The client must abort the transaction, and may then continue (KIP-890)."""
+
+
+class InvalidProducerIdMapping(BrokerError):
+    pass
+
+
+class ProducerFenced(BrokerError):
+    pass
+
+
+class InvalidTransactionTimeout(BrokerError):
+    pass
+
+
+class TransactionalIdNotFound(BrokerError):
+    pass
+
+
 class TransactionCoordinatorFenced(BrokerError):
     pass
 
 
-class TransactionalIdNotAuthorized(BrokerError):
-    """With this code clients fail at once instead of retrying."""
+class OperationNotAttempted(BrokerError):
+    pass
 
-    def __init__(self) -> None:
-        super().__init__(
-            "Transactions are not supported: remove transactional.id from the producer's settings."
-        )
+
+class TransactionalIdNotAuthorized(BrokerError):
+    pass
 
 
 class OffsetOutOfRange(BrokerError):
@@ -362,6 +389,10 @@ class OffsetMetadataTooLarge(BrokerError):
 
 
 class InvalidCommitOffsetSize(BrokerError):
+    pass
+
+
+class UnstableOffsetCommit(BrokerError):
     pass
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from application.partitions.opened_batch import (
@@ -51,6 +51,9 @@ OPENING_NS_OF_A_COMMIT = 4_000_000
 #: but for the batches of a request that has begun, which has this time.
 MAX_OPENING_NS_OF_A_COMMIT = 200_000_000
 
+#: Raises unless the transactional batch may be appended to the partition.
+Admit = Callable[[Partition, RecordBatch], None]
+
 
 class ProduceService:
     def __init__(
@@ -79,18 +82,24 @@ class ProduceService:
         partition: Partition,
         records: memoryview | None,
         zstd_allowed: bool,
+        admit: Admit | None = None,
         waits: bool = True,
     ) -> Appended | BrokerError:
         """Appends the batch of one partition; durable after the next commit.
 
-        With `waits` it raises NotInMemory, without any effect, if batches were opened for this
-        commit for too long.
+        Without `admit` transactional batches are refused. With `waits` it raises NotInMemory,
+        without any effect but on the transaction, if batches were opened for this commit for too
+        long.
         """
         partition.traffic.appends += 1
         try:
             batch = parse_single_batch(records)
             if batch.attributes & (TRANSACTIONAL | CODEC_ZSTD):
                 _check_attributes(batch, zstd_allowed)
+                if batch.attributes & TRANSACTIONAL:
+                    if admit is None:
+                        raise TransactionalIdNotAuthorized("The request has no transactional id")
+                    admit(partition, batch)
             now_ms = self._clock.now_ms()
             if partition.config.opens_batches:
                 self._open(batch, partition, now_ms, waits)
@@ -121,6 +130,7 @@ class ProduceService:
         partition: Partition,
         records: memoryview | None,
         zstd_allowed: bool,
+        admit: Admit | None = None,
         waits: bool = True,
     ) -> Appended | BrokerError:
         """In place of `append` while the disk is full: before, it costs nothing."""
@@ -130,7 +140,7 @@ class ProduceService:
             return StorageFailed(NO_ROOM)
         if not self._storage_health.is_full:
             del self.append
-        return ProduceService.append(self, partition, records, zstd_allowed, waits)
+        return ProduceService.append(self, partition, records, zstd_allowed, admit, waits)
 
     def _open(self, batch: RecordBatch, partition: Partition, now_ms: int, waits: bool) -> None:
         """What few topics require: checks of all records, and another compression."""
@@ -231,8 +241,6 @@ def _check_attributes(batch: RecordBatch, zstd_allowed: bool) -> None:
         raise UnsupportedCompressionType(
             "Produce requests with version below 7 are not allowed to use ZStandard compression"
         )
-    if batch.attributes & TRANSACTIONAL:
-        raise TransactionalIdNotAuthorized()
 
 
 def _timestamp_faults(

@@ -37,6 +37,10 @@ IDENTITIES = (
 
 #: Lists that Kafka fills from a hash table, or in an order without meaning.
 UNORDERED = {
+    ("AddPartitionsToTxnResponse", "results_by_topic_v3_and_below"),
+    ("AddPartitionsToTxnResponse", "results_by_transaction"),
+    ("AddPartitionsToTxnResult", "topic_results"),
+    ("AddPartitionsToTxnTopicResult", "results_by_partition"),
     ("AlterReplicaLogDirTopicResult", "partitions"),
     ("AlterReplicaLogDirsResponse", "results"),
     ("CreatePartitionsResponse", "results"),
@@ -52,6 +56,8 @@ UNORDERED = {
     ("DescribedGroup", "members"),
     ("JoinGroupResponse", "members"),
     ("ListGroupsResponse", "groups"),
+    ("ListTransactionsResponse", "transaction_states"),
+    ("ListTransactionsResponse", "unknown_state_filters"),
     ("ListOffsetsResponse", "topics"),
     ("ListOffsetsTopicResponse", "partitions"),
     ("FindCoordinatorResponse", "coordinators"),
@@ -67,7 +73,9 @@ UNORDERED = {
     ("OffsetFetchResponseTopics", "partitions"),
     ("PartitionResponse", "active_producers"),
     ("ProduceResponse", "responses"),
+    ("TopicData", "partitions"),
     ("TopicPartitions", "partitions"),
+    ("TransactionState", "topics"),
     ("TopicProduceResponse", "partition_responses"),
     ("WritableTxnMarkerResult", "topics"),
     ("WritableTxnMarkerTopicResult", "partitions"),
@@ -91,6 +99,7 @@ SHORT: dict[str, Callable[[Any], tuple[str, str]]] = {
 #: Numbers that depend on the broker's machine; their names replace them.
 OF_THE_MACHINE = ("port", "total_bytes", "usable_bytes")
 TIMES = (
+    "transaction_start_time_ms",
     "timestamp",
     "last_timestamp",
     "log_append_time_ms",
@@ -190,9 +199,12 @@ def _struct(
             continue
         if type(value).__name__ == "ListGroupsResponse" and name == "groups":
             found = [one for one in found if placeholders.is_own(one.group_id)]
+        if type(value).__name__ == "ListTransactionsResponse" and name == "transaction_states":
+            found = [one for one in found if placeholders.is_own(one.transactional_id)]
         if type(value).__name__ == "DescribeLogDirsResult" and name == "topics":
             found = [one for one in found if placeholders.is_own(one.name)]
-        if not found and found == field.default and name not in IDENTITIES:
+        is_default = not found and found == field.default
+        if is_default and name not in IDENTITIES and not name.endswith("producer_id"):
             continue
         if (type(value).__name__, name) in OF_METADATA:
             plain[name] = f"<{name}>"
@@ -208,7 +220,7 @@ def identity(element: object) -> str:
     if isinstance(element, int):
         return f"{element:06}"
     if isinstance(element, dict):
-        for key in IDENTITIES:
+        for key in ("transactional_id", *IDENTITIES):
             found = element.get(key)
             if isinstance(found, int):
                 return f"{found:06}"
@@ -258,7 +270,7 @@ def _value(
         return f"<{name}>"
     if name in TIMES:
         return moment(found)
-    if name == "producer_id":
+    if name.endswith("producer_id") or name == "producer_id_filters":
         return placeholders.producer(found)
     return placeholders.session(found, is_response) if name == "session_id" else found
 

@@ -69,10 +69,10 @@ class Committed:
         moment = commit, self._place
         if row.value is None:
             fake = offset_repository._VALUE.pack(0, 0, 0, 0, bytes(16))
-            group_id, topic, index, _ = offset_repository._row(row.key, fake)
+            group_id, topic, index, _ = offset_repository.offset_row(row.key, fake)
             self._gone((group_id, topic, index), moment)
             return
-        group_id, topic, index, value = offset_repository._row(row.key, row.value)
+        group_id, topic, index, value = offset_repository.offset_row(row.key, row.value)
         key = group_id, topic, index
         if self._attempts.get(key, {}).get(value.offset) != value.metadata:
             raise self._violation(f"{key}: {value!r} was stored, and no client committed it")
@@ -106,8 +106,11 @@ class Committed:
     def keys(self, group_id: str) -> list[Key]:
         return [key for key in self._history if key[0] == group_id]
 
-    def has_any(self, group_id: str, commit: int) -> bool:
-        return self._has_any(group_id, (commit, LAST))
+    def always_has_any(self, group_id: str, first: int, last: int) -> bool:
+        moments = {(first, LAST)}
+        for key in self.keys(group_id):
+            moments.update(self._moments(key, first, last))
+        return all(self._has_any(group_id, moment) for moment in moments)
 
     def _has_any(self, group_id: str, moment: Moment) -> bool:
         return any(self._is_there(key, moment) for key in self.keys(group_id))
@@ -180,10 +183,7 @@ class Committed:
 
     def deleted(self, group_id: str, first: int, last: int) -> None:
         """Checks a successful DeleteGroups: at some commit in between it had no offsets."""
-        moments = {(first, LAST)}
-        for key in self.keys(group_id):
-            moments.update(self._moments(key, first, last))
-        if all(self._has_any(group_id, moment) for moment in moments):
+        if self.always_has_any(group_id, first, last):
             raise self._violation(f"{group_id} is deleted in the response, and has offsets")
 
     def removed(self, key: Key, first: int, last: int) -> None:

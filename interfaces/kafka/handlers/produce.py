@@ -4,13 +4,19 @@
  7  zstd (KIP-110)                   10  the current leader and its address (KIP-951)
  8  record errors (KIP-467)          13  topics by id (KIP-516)
 
+11  TRANSACTION_ABORTABLE             12  adds partitions to the transaction (KIP-890)
+
 Advertised from 0 because librdkafka requires it; 0-2 close the connection, as in Kafka 4.
-There are no transactions: a transactional id is refused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from application.partitions.produce import Admit
 from application.ports.log_store import NotInMemory
+from application.transactions.coordinator import SupportedOperation
+from application.transactions.produce_admission import ProduceAdmission
 from domain.errors import (
     BrokerError,
     InvalidRecord,
@@ -18,7 +24,6 @@ from domain.errors import (
     InvalidTimestamp,
     NotLeaderOrFollower,
     StorageFailed,
-    TransactionalIdNotAuthorized,
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
@@ -42,6 +47,8 @@ from interfaces.kafka.wire.messages.produce import (
 from interfaces.kafka.wire.schema import Response
 
 FIRST_WITH_ENDPOINTS = 10
+FIRST_WITH_ABORTABLE = 11
+FIRST_THAT_ADDS_PARTITIONS = 12
 FIRST_WITH_TOPIC_IDS = 13
 
 NO_ACKS = 0
@@ -88,8 +95,8 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
     durable = StagedProduce(call)
     response = durable.response
     refused = None
-    if request.acks not in LEGAL_ACKS or request.transactional_id is not None:
-        refused = _refusal(request)
+    if request.acks not in LEGAL_ACKS:
+        refused = InvalidRequiredAcks("acks must be -1, 0 or 1")
     catalog = call.broker.catalog
     by_id = call.version >= FIRST_WITH_TOPIC_IDS
     topics: list[Topic | None] = []
@@ -103,7 +110,11 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
             for data in topic_data.partition_data:
                 places.append((topic, data.index))
     # Before the first append: this may raise NotInMemory, and the request runs again then.
-    partitions = iter(catalog.partitions(places))
+    found = catalog.partitions(places)
+    partitions = iter(found)
+    admit = None
+    if request.transactional_id is not None:
+        admit = _admission(request, call, [one for one in found if isinstance(one, Partition)])
     for topic, topic_data in zip(topics, request.topic_data, strict=True):
         result = TopicProduceResponse(name=topic_data.name, topic_id=topic_data.topic_id)
         response.responses.append(result)
@@ -115,7 +126,7 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
             ]
             continue
         for data in topic_data.partition_data:
-            result.partition_responses.append(_append(next(partitions), data, call, durable))
+            result.partition_responses.append(_append(next(partitions), data, call, durable, admit))
     call.topics = len(request.topic_data)
     if request.acks == NO_ACKS:
         _respond_nothing(durable, call)
@@ -131,6 +142,7 @@ def _append(
     data: PartitionProduceData,
     call: Call,
     durable: StagedProduce,
+    admit: Admit | None,
 ) -> PartitionProduceResponse:
     result = PartitionProduceResponse(index=data.index)
     if partition is None:
@@ -143,11 +155,11 @@ def _append(
         return _refuse(result, partition, call)
     produce, zstd_allowed = call.broker.messages.produce, call.version >= FIRST_WITH_ZSTD
     try:
-        appended = produce.append(partition, data.records, zstd_allowed)
+        appended = produce.append(partition, data.records, zstd_allowed, admit)
     except NotInMemory:
         if not durable.staged:
             raise
-        appended = produce.append(partition, data.records, zstd_allowed, waits=False)
+        appended = produce.append(partition, data.records, zstd_allowed, admit, waits=False)
     if isinstance(appended, BrokerError):
         return _refuse(result, appended, call)
     result.base_offset = appended.base_offset
@@ -158,11 +170,15 @@ def _append(
     return result
 
 
-def _refusal(request: ProduceRequest) -> BrokerError:
-    """The error of all partitions."""
-    if request.acks not in LEGAL_ACKS:
-        return InvalidRequiredAcks("acks must be -1, 0 or 1")
-    return TransactionalIdNotAuthorized()
+def _admission(request: ProduceRequest, call: Call, partitions: Sequence[Partition]) -> Admit:
+    operation = SupportedOperation.DEFAULT_ERROR
+    if call.version >= FIRST_THAT_ADDS_PARTITIONS:
+        operation = SupportedOperation.ADD_PARTITION
+    elif call.version >= FIRST_WITH_ABORTABLE:
+        operation = SupportedOperation.GENERIC_ERROR_SUPPORTED
+    assert request.transactional_id is not None
+    coordinator = call.broker.transactions.coordinator
+    return ProduceAdmission(coordinator, request.transactional_id, operation, partitions)
 
 
 def _unwritable(topic: Topic | None, name: str, by_id: bool) -> BrokerError:
@@ -209,4 +225,5 @@ def _refuse(
 def cache_request(frame: memoryview, request: ProduceRequest, call: Call) -> None:
     """Caches this request for repeats of it."""
     if request.acks != NO_ACKS:
-        repeated_produce.cache_request(frame, request, call, _refuse)
+        admit = None if request.transactional_id is None else _admission(request, call, ())
+        repeated_produce.cache_request(frame, request, call, _refuse, admit)

@@ -33,6 +33,7 @@ from application.records.scan_worker import ScanWorkers
 from application.records.send import SendService
 from application.records.tail import TailService
 from application.reset import ResetService
+from application.state.features import Features
 from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
@@ -49,6 +50,7 @@ from infrastructure.storage.volume import StorageVolume
 from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
 from interfaces.main.container.identities import new_session_id, new_short_uuid, new_topic_id
+from interfaces.main.container.transactions import make_transactions
 
 if TYPE_CHECKING:
     from application.partitions.cleaning import CleaningWorkers
@@ -112,6 +114,9 @@ def make_broker(
     )
     topic_state = TopicState(topics, catalog, commits, dropping)
     create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
+    init_producer_id = InitProducerIdService(core.cluster, commits)
+    features = Features(core.cluster, commits)
+    transaction_markers = TransactionMarkers(log, core.transaction_index, commits, clock, crc32c)
     produce = ProduceService(log, commits, clock, crc32c, compression, storage_health)
     list_offsets = ListOffsetsService(catalog, log, compression, background, storage_health)
     offsets_topic = None
@@ -119,6 +124,9 @@ def make_broker(
     if config.offsets_topic == "on" or core.cluster.offsets_topic() is not None:
         offsets_topic = OffsetsTopic(catalog, log, commits, core.cluster, clock, crc32c)
     groups = make_groups(core, offset_repository, list_offsets, offsets_topic)
+    transactions = make_transactions(
+        core, transaction_markers, groups.transactional_offsets, init_producer_id, features
+    )
     browse = BrowseService(catalog, log, compression, clock, background, scan_workers)
     broker_configs = BrokerConfigs(core.configs, config, catalog, events)
     config_state = ConfigState(core.configs, broker_configs, groups.configs, commits)
@@ -130,6 +138,7 @@ def make_broker(
         quotas=NoQuotas(),
         placement=core.placement,
         cluster=ClusterService(core.placement, clock),
+        features=features,
         catalog=catalog,
         commits=commits,
         partitions=partitions,
@@ -154,10 +163,8 @@ def make_broker(
             list_offsets=list_offsets,
             offset_for_leader_epoch=OffsetForLeaderEpochService(catalog),
             delete_records=DeleteRecordsService(catalog, commits, trimming, background, events),
-            init_producer_id=InitProducerIdService(core.cluster, commits, events),
-            transaction_markers=TransactionMarkers(
-                log, core.transaction_index, commits, clock, crc32c
-            ),
+            init_producer_id=init_producer_id,
+            transaction_markers=transaction_markers,
             describe_producers=DescribeProducersService(catalog, partitions, background),
             browse=browse,
             send=SendService(catalog, produce, background, clock, crc32c),
@@ -182,6 +189,7 @@ def make_broker(
             log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), background),
         ),
         groups=groups,
+        transactions=transactions,
         configs=ConfigServices(
             describe_configs=DescribeConfigsService(
                 catalog, config, broker_configs, groups.configs
@@ -195,6 +203,7 @@ def make_broker(
             groups.offsets,
             groups.coordinator,
             groups.delete_groups,
+            transactions.registry,
             config_state,
         ),
         dropping=dropping,
