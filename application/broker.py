@@ -21,13 +21,16 @@ from application.groups.offset_fetch import OffsetFetchService
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.groups.reset import ResetOffsetsService
+from application.groups.transactional_offsets import TransactionalOffsets
 from application.partitions.compaction import CompactionService
 from application.partitions.delete_records import DeleteRecordsService
+from application.partitions.describe_producers import DescribeProducersService
 from application.partitions.fetch import FetchService
 from application.partitions.fetch_sessions import FetchSessions
 from application.partitions.init_producer_id import InitProducerIdService
 from application.partitions.list_offsets import ListOffsetsService
 from application.partitions.log_dirs import LogDirsService
+from application.partitions.markers import TransactionMarkers
 from application.partitions.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.partitions.produce import ProduceService
 from application.partitions.producer_expiry import ProducerExpiry
@@ -44,6 +47,7 @@ from application.records.tail import TailService
 from application.reset import ResetService
 from application.state.catalog import Catalog
 from application.state.commits import Commits
+from application.state.features import Features
 from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
@@ -51,6 +55,11 @@ from application.topics.metadata import MetadataService
 from application.topics.offsets_topic import OffsetsTopicSetup
 from application.topics.partitions import CreatePartitionsService
 from application.topics.replicas import ReplicasService
+from application.transactions.coordinator import TransactionCoordinator
+from application.transactions.ends import TransactionEnds
+from application.transactions.expiry import TransactionExpiry
+from application.transactions.listing import ListTransactionsService
+from application.transactions.registry import TransactionRegistry
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
 
@@ -66,6 +75,8 @@ class MessageServices:
     offset_for_leader_epoch: OffsetForLeaderEpochService
     delete_records: DeleteRecordsService
     init_producer_id: InitProducerIdService
+    transaction_markers: TransactionMarkers
+    describe_producers: DescribeProducersService
     browse: BrowseService
     send: SendService
     tail: TailService
@@ -93,6 +104,7 @@ class GroupServices:
     configs: GroupConfigs
     offsets: Offsets
     offset_commit: OffsetCommitService
+    transactional_offsets: TransactionalOffsets
     offset_fetch: OffsetFetchService
     offset_delete: OffsetDeleteService
     reset_offsets: ResetOffsetsService
@@ -100,6 +112,17 @@ class GroupServices:
     delete_groups: DeleteGroupsService
     offset_cleanup: OffsetCleanup
     offset_expiry: OffsetExpiry
+
+
+@dataclass(frozen=True)
+class TransactionServices:
+    """Transactional producers."""
+
+    registry: TransactionRegistry
+    coordinator: TransactionCoordinator
+    ends: TransactionEnds
+    list_transactions: ListTransactionsService
+    expiry: TransactionExpiry
 
 
 @dataclass(frozen=True)
@@ -118,12 +141,14 @@ class Broker:
     quotas: Quotas
     placement: Placement
     cluster: ClusterService
+    features: Features
     catalog: Catalog
     commits: Commits
     partitions: PartitionRepository
     messages: MessageServices
     topics: TopicServices
     groups: GroupServices
+    transactions: TransactionServices
     configs: ConfigServices
     reset: ResetService
     dropping: Dropping
@@ -143,6 +168,8 @@ class Broker:
         self.producer_expiry.start()
         self.groups.offset_cleanup.start()
         self.groups.offset_expiry.start()
+        self.transactions.ends.start()
+        self.transactions.expiry.start()
         self.offsets_topic.start()
         self.groups.offsets.on_loaded(self._begin_sessions)
 

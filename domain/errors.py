@@ -22,7 +22,13 @@
         RequestTimedOut              too much at once, a retry succeeds
         InvalidRequiredAcks  UnsupportedCompressionType
         OutOfOrderSequence  InvalidProducerEpoch
-        TransactionalIdNotAuthorized
+        NotEnoughReplicas            a transaction of the producer ends, a retry succeeds
+      transactions
+        InvalidTxnState  ConcurrentTransactions  TransactionAbortable
+        InvalidProducerIdMapping  ProducerFenced
+        InvalidTransactionTimeout  TransactionalIdNotFound  TransactionalIdNotAuthorized
+        TransactionCoordinatorFenced
+        OperationNotAttempted        because of another partition of the request
       LeaderNotAvailable             the leader of a partition is not alive
       NotLeaderOrFollower            the client's metadata is stale
         FencedLeaderEpoch
@@ -39,7 +45,7 @@
         IllegalGeneration  FencedMemberEpoch  StaleMemberEpoch
         InconsistentGroupProtocol  InvalidSessionTimeout  RebalanceInProgress
         UnsupportedAssignor  InvalidRegularExpression
-        OffsetMetadataTooLarge  InvalidCommitOffsetSize
+        OffsetMetadataTooLarge  InvalidCommitOffsetSize  UnstableOffsetCommit
         GroupSubscribedToTopic
 
 An error of a partition is a value in a result; an error of a whole request is raised. Error codes
@@ -222,13 +228,48 @@ class InvalidProducerEpoch(BrokerError):
     pass
 
 
-class TransactionalIdNotAuthorized(BrokerError):
-    """With this code clients fail at once instead of retrying."""
+class InvalidTxnState(BrokerError):
+    pass
 
-    def __init__(self) -> None:
-        super().__init__(
-            "Transactions are not supported: remove transactional.id from the producer's settings."
-        )
+
+class NotEnoughReplicas(BrokerError):
+    pass
+
+
+class ConcurrentTransactions(BrokerError):
+    """A transaction of this transactional id ends: a retry succeeds."""
+
+
+class TransactionAbortable(BrokerError):
+    """The client must abort the transaction, and may then continue (KIP-890)."""
+
+
+class InvalidProducerIdMapping(BrokerError):
+    pass
+
+
+class ProducerFenced(BrokerError):
+    pass
+
+
+class InvalidTransactionTimeout(BrokerError):
+    pass
+
+
+class TransactionalIdNotFound(BrokerError):
+    pass
+
+
+class TransactionCoordinatorFenced(BrokerError):
+    pass
+
+
+class OperationNotAttempted(BrokerError):
+    pass
+
+
+class TransactionalIdNotAuthorized(BrokerError):
+    pass
 
 
 class OffsetOutOfRange(BrokerError):
@@ -352,6 +393,10 @@ class OffsetMetadataTooLarge(BrokerError):
 
 
 class InvalidCommitOffsetSize(BrokerError):
+    pass
+
+
+class UnstableOffsetCommit(BrokerError):
     pass
 
 

@@ -1,17 +1,32 @@
-"""Features of the cluster (KIP-584). Their levels are fixed: none can be upgraded or disabled."""
+"""Features of the cluster (KIP-584), and the rules for changes of their levels."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 from domain.errors import InvalidUpdateVersion
 
-#: The only supported level of each, which is finalized. `group.version` 1: the broker has consumer
-#: groups of KIP-848.
-FEATURES = {"group.version": 1}
-UPGRADE_TYPES = (1, 2, 3)
+TRANSACTION_VERSION = "transaction.version"
+#: The supported levels of each, lowest and highest. `group.version` 1: the broker has consumer
+#: groups of KIP-848. `transaction.version` 2: clients end transactions as in KIP-890.
+FEATURES = {"group.version": (1, 1), TRANSACTION_VERSION: (0, 2)}
+DEFAULT_LEVELS: Mapping[str, int] = {name: highest for name, (_, highest) in FEATURES.items()}
+
+UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
+UPGRADE_TYPES = (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE)
 
 
-def check_feature_update(feature: str, level: int, upgrade_type: int, node_id: int) -> None:
-    """Accepts the current level only; the type of the upgrade makes no difference then."""
+class FinalizedFeatures(NamedTuple):
+    #: Rises with each change.
+    epoch: int
+    levels: Mapping[str, int]
+
+
+def check_feature_update(
+    levels: Mapping[str, int], feature: str, level: int, upgrade_type: int, node_id: int
+) -> None:
+    """Raises unless the feature may change from its level in `levels` to this one."""
     supported = FEATURES.get(feature)
     if upgrade_type not in UPGRADE_TYPES:
         reason = "The controller does not support the given upgrade type."
@@ -19,8 +34,17 @@ def check_feature_update(feature: str, level: int, upgrade_type: int, node_id: i
         reason = "A feature version cannot be less than 0."
     elif supported is None:
         reason = f"Local controller {node_id} does not support this feature."
-    elif level != supported:
-        reason = f"Local controller {node_id} only supports version {supported}"
+    elif not supported[0] <= level <= supported[1]:
+        lowest, highest = supported
+        versions = f"version {lowest}" if lowest == highest else f"versions {lowest}-{highest}"
+        reason = f"Local controller {node_id} only supports {versions}"
+    elif level < levels[feature] and upgrade_type == UPGRADE:
+        reason = (
+            "Can't downgrade the version of this feature without setting the upgrade type to "
+            "either safe or unsafe downgrade."
+        )
+    elif level > levels[feature] and upgrade_type != UPGRADE:
+        reason = "Can't downgrade to a newer version."
     else:
         return
     raise InvalidUpdateVersion(

@@ -66,8 +66,10 @@ class OffsetExpiry:
             if topic != current_topic:
                 current_topic, retained_from = topic, self._counts_from(group, topic)
             committed = self._offsets.of(group_id).get(topic, {}).get(partition)
-            if committed is not None and is_expired(
-                committed, retained_from, now_ms, self._retention_ms
+            if (
+                committed is not None
+                and is_expired(committed, retained_from, now_ms, self._retention_ms)
+                and not self._offsets.pending.has(group_id, topic, partition)
             ):
                 expired.append((group_id, topic, partition, None))
             if checked % OFFSETS_PER_STEP == 0 or len(expired) == ROWS_PER_STEP:

@@ -67,6 +67,9 @@ class OffsetCommitService:
     def begin(self, commit: OffsetCommit, retention_time_ms: int = NO_RETENTION_TIME) -> None:
         self._offsets.check_coordinated(commit.group_id)
         commit.now_ms = self._clock.now_ms()
+        if commit.group_id in self._offsets.pending:
+            newest_ms = self._offsets.pending.newest_of_group_ms(commit.group_id)
+            commit.now_ms = max(commit.now_ms, newest_ms + 1)
         if retention_time_ms != NO_RETENTION_TIME:
             commit.expire_timestamp_ms = expire_timestamp_ms(retention_time_ms, commit.now_ms)
 

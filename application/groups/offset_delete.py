@@ -29,8 +29,10 @@ class OffsetDeleteService:
     def delete(self, group: Group, partitions: Sequence[tuple[str, int]], then: Done) -> None:
         """Partitions without a committed offset are ignored, as in Kafka."""
         group_id = group.group_id
-        present = set(self._offsets.partitions(group_id)).intersection(partitions)
+        present = set(self._offsets.partitions(group_id))
+        present.update(self._offsets.pending.partitions(group_id))
+        present.intersection_update(partitions)
         if not present:
             self._offsets.runtime.when_durable(group_id, then)
             return
-        self._offsets.persist(group_id, [(group_id, *one, None) for one in present], then)
+        self._offsets.delete(group_id, present, then)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from application.groups.pending_offsets import PendingOffsets
 from application.groups.registry import Groups
 from application.ports.offset_repository import OffsetRepository, OffsetRow, OffsetWrite
 from application.ports.placement import Placement
@@ -26,6 +27,10 @@ GroupOffsets = Mapping[str, Mapping[int, CommittedOffset]]
 NOTHING: GroupOffsets = {}
 
 
+class _WithLog(list[OffsetWrite]):
+    """Offsets that a transaction commits."""
+
+
 class Offsets(Aggregates[str, OffsetWrite]):
     def __init__(
         self,
@@ -33,8 +38,11 @@ class Offsets(Aggregates[str, OffsetWrite]):
         groups: Groups,
         catalog: Catalog,
         placement: Placement,
+        pending: PendingOffsets,
     ) -> None:
         self._repository = repository
+        #: Of open transactions.
+        self.pending = pending
         self._placement = placement
         self._groups = groups
         self._catalog = catalog
@@ -49,6 +57,8 @@ class Offsets(Aggregates[str, OffsetWrite]):
         self.loaded = False
         self._on_loaded: list[Callable[[], None]] = []
         groups.on_removed(self._ensure_group)
+        for group_id in pending.group_ids():
+            self._ensure_group(group_id)
         repository.load(self._take, self._all_taken)
 
     # ---- start
@@ -95,8 +105,10 @@ class Offsets(Aggregates[str, OffsetWrite]):
             self._groups.put(ClassicGroup(group_id))
 
     def has_any(self, group_id: str) -> bool:
-        """Whether the group has an offset once all writes in flight are durable."""
-        return any(True for _ in self.partitions(group_id))
+        """Whether the group has an offset, or one of a transaction, once all writes in flight are
+        durable.
+        """
+        return group_id in self.pending or any(True for _ in self.partitions(group_id))
 
     # ---- reading
 
@@ -140,6 +152,15 @@ class Offsets(Aggregates[str, OffsetWrite]):
             for write in writes
         )
 
+    def may_fail(self, group_id: str, topic: str, partition: int) -> bool:
+        """Whether a plain commit is in flight that may fail although the log's commit succeeds."""
+        return self._repository.leaves_doubt and any(
+            (topic, partition) == write[1:3]
+            for writes in self.runtime.in_flight(group_id)
+            if not isinstance(writes, _WithLog)
+            for write in writes
+        )
+
     def newest(self, group_id: str, topic: str, partition: int) -> CommittedOffset | None:
         """The offset once all writes in flight are durable."""
         for writes in reversed(self.runtime.in_flight(group_id)):
@@ -162,10 +183,23 @@ class Offsets(Aggregates[str, OffsetWrite]):
         """Writes of one group; `then` is called when they are durable, or lost."""
         self.runtime.persist(group_id, writes, then)
 
+    def persist_with_log(self, group_id: str, writes: Sequence[OffsetWrite], then: Done) -> None:
+        """Like `persist`, but the log's next commit decides; `then` may be called after it."""
+        self.runtime.persist(group_id, _WithLog(writes), then)
+
+    def delete(self, group_id: str, partitions: Iterable[tuple[str, int]], then: Done) -> None:
+        """Also the offsets of open transactions, as in Kafka."""
+        partitions = list(partitions)
+        self.persist(group_id, [(group_id, *one, None) for one in partitions], then)
+        self.pending.delete(group_id, partitions)
+
     # Aggregates
 
     def stage(self, group_id: str, writes: Sequence[OffsetWrite], done: Done) -> None:
-        self._repository.apply(writes, done)
+        if isinstance(writes, _WithLog):
+            self._repository.apply_with_log(writes, done)
+        else:
+            self._repository.apply(writes, done)
 
     def committed(self, group_id: str, writes: Sequence[OffsetWrite]) -> None:
         self._apply(writes)
@@ -193,6 +227,7 @@ class Offsets(Aggregates[str, OffsetWrite]):
     def forget(self, topics: Iterable[Topic]) -> list[OffsetWrite]:
         """Removes the offsets of deleted topics from memory; returns their rows in the store."""
         deleted = {topic.name for topic in topics}
+        self.pending.delete_topics(deleted)
         rows: list[OffsetWrite] = [
             (group_id, topic, partition, None)
             for group_id, of_topics in self._by_group.items()

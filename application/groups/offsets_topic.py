@@ -131,6 +131,10 @@ class OffsetsInTopic:
         self._topic.append_offsets(writes)
         self._repository.apply(writes, done)
 
+    def apply_with_log(self, writes: Sequence[OffsetWrite], done: Done) -> None:
+        self._topic.append_offsets(writes)
+        self._repository.apply_with_log(writes, done)
+
     def close(self) -> None:
         self._repository.close()
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
+from application.partitions.fetch_query import FetchedPartition, FetchItem, FetchQuery
 from application.ports.clock import Clock
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending, all_of
 from application.ports.scheduler import Scheduler
+from application.ports.transaction_index import TransactionIndex
 from application.state.catalog import Catalog
 from application.state.fetch_purgatory import FetchPurgatory
 from application.state.storage_health import StorageHealth
@@ -21,50 +22,10 @@ from domain.errors import (
 )
 from domain.messages.batch import next_offset
 from domain.partitions.partition import Partition
+from domain.partitions.transactions import AbortedTransaction
 from domain.topics.topic import Topic
 
 NOT_THERE = (UnknownTopicOrPartition, UnknownTopicId)
-
-
-@dataclass(slots=True, eq=False)
-class FetchItem:
-    """One partition of a request. A fetch session stores its items between requests."""
-
-    #: None if the client names topics by id.
-    topic_name: str | None
-    topic_id: bytes
-    index: int
-    offset: int
-    max_bytes: int
-    leader_epoch: int
-    #: Cached while the catalogue has this revision.
-    partition: Partition | None = None
-    revision: int = -1
-
-    @property
-    def key(self) -> tuple[object, int]:
-        return (self.topic_id if self.topic_name is None else self.topic_name, self.index)
-
-
-@dataclass(slots=True, eq=False)
-class FetchedPartition:
-    """One partition of a response: records or an error."""
-
-    item: FetchItem
-    error: BrokerError | None = None
-    high_watermark: int = -1
-    last_stable_offset: int = -1
-    log_start_offset: int = -1
-    records: bytes = b""
-
-
-@dataclass(slots=True, eq=False)
-class FetchQuery:
-    items: list[FetchItem]
-    max_wait_ms: int
-    min_bytes: int
-    max_bytes: int
-    read_committed: bool
 
 
 class FetchService:
@@ -72,6 +33,7 @@ class FetchService:
         self,
         catalog: Catalog,
         log: LogStore,
+        transaction_index: TransactionIndex,
         purgatory: FetchPurgatory,
         scheduler: Scheduler,
         config: BrokerConfig,
@@ -82,6 +44,7 @@ class FetchService:
         self._catalog = catalog
         self._storage_health = storage_health
         self._log = log
+        self._transaction_index = transaction_index
         self._purgatory = purgatory
         self._scheduler = scheduler
         self._max_bytes = config.fetch_max_bytes
@@ -168,6 +131,7 @@ class FetchService:
             stable = partition.last_stable_offset
             end = stable if read_committed else partition.high_watermark
             records = b""
+            aborted: Sequence[AbortedTransaction] = ()
             if item.offset < end and (bytes_left > 0 or whole_first):
                 records = self._log.read(
                     partition.partition_id,
@@ -176,12 +140,21 @@ class FetchService:
                     min(item.max_bytes, bytes_left),
                     whole_first,
                 )
+                if (
+                    records
+                    and read_committed
+                    and item.offset <= partition.transactions.last_aborted_offset
+                ):
+                    aborted = self._transaction_index.overlapping(
+                        partition.partition_id, item.offset, next_offset(records)
+                    )
         except BrokerError as refused:
             if isinstance(refused, StorageFailed) and item.partition is not None:
                 self._storage_health.unreadable(item.partition, refused)
             return FetchedPartition(item, refused.as_value())
+        start = partition.durable.start_offset
         return FetchedPartition(
-            item, None, partition.high_watermark, stable, partition.durable.start_offset, records
+            item, None, partition.high_watermark, stable, start, records, aborted
         )
 
     def _without_records(self, item: FetchItem, read_committed: bool) -> FetchedPartition | None:
@@ -340,7 +313,7 @@ class DelayedFetch(PendingFetch):
         "_available_bytes",
         "_partitions",
         "_purgatory",
-        "_seen_bytes",
+        "_seen",
         "_timer",
     )
 
@@ -356,15 +329,17 @@ class DelayedFetch(PendingFetch):
         self._available_bytes = available_bytes
         self._purgatory = purgatory
         self._partitions = [item.partition for item in query.items if item.partition is not None]
-        self._seen_bytes = {p: p.durable.appended_bytes for p in self._partitions}
+        self._seen = {p: p.durable for p in self._partitions}
         purgatory.watch(self._partitions, self)
         self._timer = scheduler.after_ms(query.max_wait_ms, self.finish)
 
     def advanced(self, partition: Partition) -> None:
-        now_bytes = partition.durable.appended_bytes
-        grown_bytes = now_bytes - self._seen_bytes[partition]
-        self._seen_bytes[partition] = now_bytes
-        self._available_bytes += grown_bytes
+        before, now = self._seen[partition], partition.durable
+        self._seen[partition] = now
+        grown_bytes = now.appended_bytes - before.appended_bytes
+        self._available_bytes += (
+            now.stable_bytes - before.stable_bytes if self._query.read_committed else grown_bytes
+        )
         if self._available_bytes >= self._query.min_bytes or grown_bytes <= 0:
             self.finish()
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
-from application.partitions.fetch import FetchedPartition, FetchItem
+from application.partitions.fetch_query import FetchedPartition, FetchItem
 from application.ports.clock import Clock
 from domain.errors import FetchSessionNotFound, FetchSessionTopicIdError, InvalidFetchSessionEpoch
 

@@ -9,21 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from application.ports.cluster_repository import ClusterRepository
-from application.ports.event_log import EventLog
 from application.ports.pending import Pending
-from application.ports.request_log import ClientInfo
 from application.state.commits import Commits
 from application.state.runtime import Aggregates, Done, Runtime
-from domain.errors import StorageFailed, TransactionalIdNotAuthorized
+from domain.errors import StorageFailed
 
 BLOCK_SIZE = 1000
 
 
 class InitProducerIdService(Aggregates[None, int]):
-    def __init__(self, cluster: ClusterRepository, commits: Commits, events: EventLog) -> None:
+    def __init__(self, cluster: ClusterRepository, commits: Commits) -> None:
         self._cluster = cluster
         self._commits = commits
-        self._events = events
         self._next = self._block_end = cluster.next_producer_id()
         #: One aggregate; a change is the end of the reserved block.
         self._runtime: Runtime[None, int] = Runtime(self)
@@ -42,22 +39,6 @@ class InitProducerIdService(Aggregates[None, int]):
         self._waiting.append(pending)
         self._reserve()
         return pending
-
-    def refuse_transactional_id(
-        self, transactional_id: str, client: ClientInfo
-    ) -> TransactionalIdNotAuthorized:
-        """Logged, because the response has no field for a message, and Java's client shows its own
-        text for this error code.
-        """
-        refusal = TransactionalIdNotAuthorized()
-        self._events.warning(
-            "transactional_id_refused",
-            detail=refusal.message,
-            transactional_id=transactional_id,
-            client_id=client.client_id,
-            peer=client.peer,
-        )
-        return refusal
 
     def _reserve(self) -> None:
         if None not in self._runtime:

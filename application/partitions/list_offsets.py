@@ -158,7 +158,7 @@ class ListOffsetsService:
     def _largest(self, partition: Partition, end: int) -> Job[FoundOffset]:
         """The record with the largest timestamp."""
         offset, timestamp = partition.durable.max_timestamp_offset, partition.durable.max_timestamp
-        if timestamp == NO_TIMESTAMP:
+        if timestamp == NO_TIMESTAMP or offset >= end:  # as Kafka: not the largest below the end
             return NOTHING_FOUND
         if offset >= partition.log_start_offset:
             batch = yield from self._batch(partition, offset)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from application.partitions.opened_batch import (
@@ -39,12 +39,16 @@ from domain.messages.batch import (
     parse_single_batch,
 )
 from domain.messages.message import check_lengths, decode_times
-from domain.partitions.partition import Appended, Partition
+from domain.partitions.appended import Appended
+from domain.partitions.partition import Partition
 
 #: Default of `message.timestamp.before.max.ms`: no record is too old.
 ANY_AGE = LONG_MAX
 #: Time to open and compress batches for one commit, which all clients wait for.
 MAX_OPENING_NS_OF_A_COMMIT = 200_000_000
+
+#: Raises unless the transactional batch may be appended to the partition.
+Admit = Callable[[Partition, RecordBatch], None]
 
 
 class ProduceService:
@@ -70,14 +74,25 @@ class ProduceService:
             self._ask_first()
 
     def append(
-        self, partition: Partition, records: memoryview | None, zstd_allowed: bool
+        self,
+        partition: Partition,
+        records: memoryview | None,
+        zstd_allowed: bool,
+        admit: Admit | None = None,
     ) -> Appended | BrokerError:
-        """Appends the batch of one partition; durable after the next commit."""
+        """Appends the batch of one partition; durable after the next commit.
+
+        Without `admit` transactional batches are refused.
+        """
         partition.traffic.appends += 1
         try:
             batch = parse_single_batch(records)
             if batch.attributes & (TRANSACTIONAL | CODEC_ZSTD):
                 _check_attributes(batch, zstd_allowed)
+                if batch.attributes & TRANSACTIONAL:
+                    if admit is None:
+                        raise TransactionalIdNotAuthorized("The request has no transactional id")
+                    admit(partition, batch)
             now_ms = self._clock.now_ms()
             if partition.config.opens_batches:
                 self._open(batch, partition, now_ms)
@@ -104,7 +119,11 @@ class ProduceService:
         self.append = self._append_if_there_is_room  # type: ignore[method-assign]
 
     def _append_if_there_is_room(
-        self, partition: Partition, records: memoryview | None, zstd_allowed: bool
+        self,
+        partition: Partition,
+        records: memoryview | None,
+        zstd_allowed: bool,
+        admit: Admit | None = None,
     ) -> Appended | BrokerError:
         """In place of `append` while the disk is full: before, it costs nothing."""
         if not self._storage_health.admits(len(records or b"")):
@@ -113,7 +132,7 @@ class ProduceService:
             return StorageFailed(NO_ROOM)
         if not self._storage_health.is_full:
             del self.append
-        return ProduceService.append(self, partition, records, zstd_allowed)
+        return ProduceService.append(self, partition, records, zstd_allowed, admit)
 
     def _open(self, batch: RecordBatch, partition: Partition, now_ms: int) -> None:
         """What few topics require: checks of all records, and another compression."""
@@ -206,8 +225,6 @@ def _check_attributes(batch: RecordBatch, zstd_allowed: bool) -> None:
         raise UnsupportedCompressionType(
             "Produce requests with version below 7 are not allowed to use ZStandard compression"
         )
-    if batch.attributes & TRANSACTIONAL:
-        raise TransactionalIdNotAuthorized()
 
 
 def _timestamp_faults(

@@ -39,7 +39,7 @@ class ProducerExpiry:
     def _expire(self) -> Job[None]:
         before = self._clock.now_ms() - self._config.producer_id_expiration_ms
         for partition in self._catalog.loaded():
-            partition.producers.expire(before)
+            partition.producers.expire(before, spared=partition.transactions)
             yield SLICE
         position: bytes | None = b""
         while position is not None:

@@ -13,10 +13,12 @@ from application.background.runner import Runner
 from application.ports.log_store import LogStore
 from application.ports.partition_repository import PartitionRepository
 from application.ports.placement import Placement
+from application.ports.transaction_index import TransactionIndex
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
+from domain.partitions.transactions import NONE_ABORTED
 
 #: Per commit: each removal dirties pages of the store.
 BATCHES_PER_COMMIT = 256
@@ -31,6 +33,7 @@ class Trimming:
         log: LogStore,
         catalog: Catalog,
         partitions: PartitionRepository,
+        transaction_index: TransactionIndex,
         commits: Commits,
         background: Runner,
         placement: Placement,
@@ -38,6 +41,7 @@ class Trimming:
         self._log = log
         self._catalog = catalog
         self._partitions = partitions
+        self._transaction_index = transaction_index
         self._commits = commits
         self._background = background
         #: In order.
@@ -103,6 +107,10 @@ class Trimming:
         trimmed = self._log.trim(partition.partition_id, offset, BATCHES_PER_COMMIT)
         # A log start that is not durable yet is trimmed up to later.
         finished = trimmed.done and partition.end.start_offset == offset
+        if partition.transactions.last_aborted_offset != NONE_ABORTED:
+            finished &= self._transaction_index.remove_below(
+                partition.partition_id, offset, BATCHES_PER_COMMIT
+            )
         if finished:
             self._partitions.save_trimming(partition.partition_id, unfinished=False)
         partition.trimmed(trimmed.size_bytes)

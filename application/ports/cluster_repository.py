@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+from domain.features import FinalizedFeatures
+
 
 class WrittenTopic(NamedTuple):
     """The topic __consumer_offsets; complete: it has all offsets and groups of the store."""
@@ -22,6 +24,12 @@ class ClusterRepository(Protocol):
         ...
 
     def reserve_producer_ids(self, next_producer_id: int) -> None: ...
+
+    def features(self) -> FinalizedFeatures | None:
+        """None: they never changed."""
+        ...
+
+    def save_features(self, finalized: FinalizedFeatures) -> None: ...
 
     def offsets_topic(self) -> WrittenTopic | None: ...
 

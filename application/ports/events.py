@@ -138,10 +138,11 @@ REQUESTS = {
         "listener path bytes_in bytes_out total_us status error_codes refused",
         "A bug in Ottla: the client got UNKNOWN_SERVER_ERROR (or HTTP 500). Report the traceback.",
     ),
-    "transactional_id_refused": Event(
-        WARNING,
-        "detail transactional_id client_id peer",
-        "Ottla has no transactions: remove `transactional.id` from the producer.",
+    "transaction_timed_out": Event(
+        INFO,
+        "transactional_id producer_id timeout_ms",
+        "The broker aborted a transaction that was open for longer than its "
+        "`transaction.timeout.ms`.",
     ),
 }
 

@@ -1,8 +1,12 @@
-"""OffsetRepository: the store of committed offsets. They are read once, at start."""
+"""The stores of offsets. They are read once, at start.
+
+OffsetRepository          committed offsets
+PendingOffsetRepository   offsets of open transactions, always in the log's commits
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from domain.errors import StorageFailed
@@ -40,6 +44,26 @@ class OffsetRepository(Protocol):
         """
         ...
 
+    def apply_with_log(
+        self, writes: Sequence[OffsetWrite], done: Callable[[StorageFailed | None], None]
+    ) -> None:
+        """Like `apply`, for offsets that a transaction commits: the log's next commit decides.
+
+        `done` is called with a failure only if that commit fails. After it the writes are persisted
+        as soon as the store succeeds, in the order of all calls, also after a restart.
+        """
+        ...
+
     def close(self) -> None:
         """Persists all applied writes, and releases the store."""
+        ...
+
+
+class PendingOffsetRepository(Protocol):
+    def load(self, producer_id: int | None = None) -> Iterable[tuple[int, OffsetRow]]:
+        """All committed rows, or those of one producer, with their producer ids."""
+        ...
+
+    def save(self, producer_id: int, writes: Sequence[OffsetWrite]) -> None:
+        """Stages rows."""
         ...

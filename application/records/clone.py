@@ -1,7 +1,8 @@
 """Clone: copies a topic, with or without its records.
 
 Batches are copied in order as they are stored: compressed, with keys, headers and timestamps. They
-get new offsets, and no producer id: sequence numbers are valid in one log only.
+get new offsets, and no producer id: sequence numbers are valid in one log only. Of transactions the
+committed records are copied; a copy ends at the last stable offset.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending
 from application.ports.request_log import NO_CLIENT, Requester
+from application.ports.transaction_index import TransactionIndex
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from application.state.storage_health import NO_ROOM
 from application.topics.create import Created, CreateTopicsService, NewTopic
 from domain.errors import BrokerError, InvalidRequest, StorageFailed, UnknownTopicOrPartition
-from domain.messages.batch import RecordBatch, batches_in
+from domain.messages.batch import CONTROL, RecordBatch, batches_in, next_offset
 from domain.messages.building import build_batch, without_producer
 from domain.partitions.partition import Partition
+from domain.partitions.transactions import AbortedTransaction
 from domain.topics.topic import Topic
 
 #: Per commit: read, copied and staged in about a millisecond.
@@ -46,6 +49,7 @@ class CloneService:
         catalog: Catalog,
         create: CreateTopicsService,
         log: LogStore,
+        transaction_index: TransactionIndex,
         commits: Commits,
         compression: Compression,
         checksum: Checksum,
@@ -54,6 +58,7 @@ class CloneService:
         self.catalog = catalog
         self._create = create
         self.log = log
+        self.transaction_index = transaction_index
         self.commits = commits
         self.compression = compression
         self.checksum = checksum
@@ -95,9 +100,9 @@ class Copying:
     def __init__(self, service: CloneService, pairs: list[tuple[Partition, Partition]]) -> None:
         self._service = service
         self._left = [
-            (source, target, source.high_watermark)
+            (source, target, source.last_stable_offset)
             for source, target in pairs
-            if source.high_watermark > source.log_start_offset
+            if source.last_stable_offset > source.log_start_offset
         ]
         self._position = -1
         self.total = sum(end - source.log_start_offset for source, _, end in self._left)
@@ -132,8 +137,15 @@ class Copying:
         data = self._service.log.read(source.partition_id, start, end, BYTES_PER_SLICE, True)
         if not self._service.commits.storage_health.admits(len(data)):
             raise StorageFailed(NO_ROOM)
+        aborted: list[AbortedTransaction] = []
+        if start <= source.transactions.last_aborted_offset:
+            aborted = self._service.transaction_index.overlapping(
+                source.partition_id, start, next_offset(data)
+            )
         for batch in batches_in(data):
             self._position = batch.last_offset + 1
+            if batch.attributes & CONTROL or any(one.has(batch) for one in aborted):
+                continue
             copied = self._copy_of(batch, start)
             if copied is not None:
                 self._append(copied, target)

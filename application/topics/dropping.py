@@ -13,11 +13,13 @@ from application.background.runner import Runner
 from application.ports.log_store import LogStore
 from application.ports.partition_repository import PartitionRepository
 from application.ports.topic_repository import TopicRepository
+from application.ports.transaction_index import TransactionIndex
+from domain.configs.settings.definition import LONG_MAX
 from domain.errors import StorageFailed
 
 #: Per commit: each removal dirties pages of the store.
 BATCHES_PER_COMMIT = 256
-PRODUCERS_PER_COMMIT = 1000
+ROWS_PER_COMMIT = 1000
 
 
 class Dropping:
@@ -26,11 +28,13 @@ class Dropping:
         log: LogStore,
         topics: TopicRepository,
         partitions: PartitionRepository,
+        transaction_index: TransactionIndex,
         background: Runner,
     ) -> None:
         self._log = log
         self._topics = topics
         self._partitions = partitions
+        self._transaction_index = transaction_index
         self._background = background
         self._doomed: deque[int] = deque()
 
@@ -62,7 +66,10 @@ class Dropping:
 
     def _stage(self, partition_id: int) -> bool:
         empty = self._log.drop(partition_id, BATCHES_PER_COMMIT)
-        empty = empty and self._partitions.forget(partition_id, PRODUCERS_PER_COMMIT)
+        empty = empty and self._partitions.forget(partition_id, ROWS_PER_COMMIT)
+        empty = empty and self._transaction_index.remove_below(
+            partition_id, LONG_MAX, ROWS_PER_COMMIT
+        )
         if empty:
             self._topics.dropped(partition_id)
         return empty

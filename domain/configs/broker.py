@@ -21,6 +21,7 @@ from domain.configs.settings.limits import LimitSettings
 from domain.configs.settings.log import LogSettings
 from domain.configs.settings.telemetry import TelemetrySettings
 from domain.configs.settings.topics import TopicSettings
+from domain.configs.settings.transactions import TransactionSettings
 from domain.configs.topic_table import broker_settings
 from domain.errors import InvalidConfig
 
@@ -33,6 +34,7 @@ class BrokerConfig(
     CleanerSettings,
     LimitSettings,
     GroupSettings,
+    TransactionSettings,
     LogSettings,
     TelemetrySettings,
 ):

@@ -138,6 +138,15 @@ class Group(ABC):
         """
 
     @abstractmethod
+    def check_transactional_commit(
+        self, member_id: str, instance_id: str | None, epoch: int
+    ) -> None:
+        """Raises unless offsets may be committed in a transaction now.
+
+        Producers before KIP-447 name no member: the transactional id fences them.
+        """
+
+    @abstractmethod
     def check_fetch(self, member_id: str | None, epoch: int) -> None:
         """Raises unless this member may fetch offsets; most requests name no member."""
 

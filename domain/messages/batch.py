@@ -142,22 +142,25 @@ class RecordBatch:
         _BASE_OFFSET.pack_into(self.buffer, 0, base_offset)
         _EPOCH.pack_into(self.buffer, 12, leader_epoch)
 
+    def set_attributes(self, attributes: int) -> None:
+        """The checksum has to follow."""
+        self.attributes = attributes
+        _ATTRIBUTES.pack_into(self.buffer, 21, attributes)
+
     def stamp(self, log_append_time_ms: int, checksum: Checksum) -> None:
         """Sets the log append time, and the new checksum."""
-        self.attributes |= LOG_APPEND_TIME
+        self.set_attributes(self.attributes | LOG_APPEND_TIME)
         self.max_timestamp = log_append_time_ms
-        _ATTRIBUTES.pack_into(self.buffer, 21, self.attributes)
         _MAX_TIMESTAMP.pack_into(self.buffer, 35, log_append_time_ms)
         self.crc = checksum(self.buffer[CHECKSUM_START:])
         CRC.pack_into(self.buffer, CRC_START, self.crc)
 
     def recompressed(self, codec: int, records: bytes, checksum: Checksum) -> None:
         """Replaces the records by the same ones in another compression, in a new buffer."""
-        self.attributes = self.attributes & ~CODEC_MASK | codec
         self.length = HEADER_BYTES - LENGTH_OVERHEAD_BYTES + len(records)
         self.buffer = memoryview(bytearray(b"".join((self.buffer[:HEADER_BYTES], records))))
         _LENGTH.pack_into(self.buffer, 8, self.length)
-        _ATTRIBUTES.pack_into(self.buffer, 21, self.attributes)
+        self.set_attributes(self.attributes & ~CODEC_MASK | codec)
         self.crc = checksum(self.buffer[CHECKSUM_START:])
         CRC.pack_into(self.buffer, CRC_START, self.crc)
 

@@ -17,6 +17,7 @@ from domain.messages.batch import (
     NO_PRODUCER_ID,
     PRODUCER,
     PRODUCER_START,
+    TRANSACTIONAL,
     Checksum,
     RecordBatch,
 )
@@ -34,8 +35,13 @@ def build_batch(
     checksum: Checksum,
     codec: int = 0,
     compress: Compress | None = None,
+    attributes: int = 0,
+    producer: tuple[int, int] = (NO_PRODUCER_ID, NO_EPOCH),
 ) -> bytearray:
-    """A batch like that of a producer without an id: offsets start at 0, without gaps."""
+    """A batch without sequence numbers: offsets start at 0, without gaps.
+
+    `producer`: its id and epoch.
+    """
     numbered = [
         Message(index, each.timestamp, each.key, each.value, each.headers)
         for index, each in enumerate(messages)
@@ -53,12 +59,11 @@ def build_batch(
         NO_EPOCH,
         MAGIC,
         0,
-        codec,
+        attributes | codec,
         len(numbered) - 1,
         base_timestamp,
         max(each.timestamp for each in numbered),
-        NO_PRODUCER_ID,
-        NO_EPOCH,
+        *producer,
         NO_SEQUENCE,
         len(numbered),
     )
@@ -68,9 +73,13 @@ def build_batch(
 
 
 def without_producer(batch: RecordBatch, checksum: Checksum) -> None:
-    """Removes the producer id, in place: sequence numbers are valid in one log only."""
+    """Removes the producer id, in place: sequence numbers are valid in one log only.
+
+    And the bit of a transaction, which must be committed.
+    """
     if batch.producer_id == NO_PRODUCER_ID:
         return
+    batch.set_attributes(batch.attributes & ~TRANSACTIONAL)
     batch.producer_id, batch.producer_epoch, batch.base_sequence = (
         NO_PRODUCER_ID,
         NO_EPOCH,

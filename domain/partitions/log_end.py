@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from domain.messages.batch import NO_TIMESTAMP
+from domain.partitions.transactions import OpenTransaction
 
 
 class LogEnd:
     __slots__ = (
         "appended_bytes",
+        "first_unstable",
         "max_timestamp",
         "max_timestamp_offset",
         "next_offset",
@@ -23,6 +25,7 @@ class LogEnd:
         appended_bytes: int = 0,
         start_offset: int = 0,
         size_bytes: int = 0,
+        first_unstable: OpenTransaction | None = None,
     ) -> None:
         self.next_offset = next_offset
         self.max_timestamp = max_timestamp
@@ -33,6 +36,14 @@ class LogEnd:
         self.start_offset = start_offset
         #: Of the stored batches.
         self.size_bytes = size_bytes
+        #: The oldest open transaction.
+        self.first_unstable = first_unstable
+
+    @property
+    def stable_bytes(self) -> int:
+        """As `appended_bytes`, below all open transactions."""
+        oldest = self.first_unstable
+        return self.appended_bytes if oldest is None else oldest.appended_bytes
 
     def copy(self) -> LogEnd:
         return LogEnd(
@@ -42,4 +53,5 @@ class LogEnd:
             self.appended_bytes,
             self.start_offset,
             self.size_bytes,
+            self.first_unstable,
         )

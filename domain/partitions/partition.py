@@ -9,13 +9,12 @@ against it, and a consumer never reads a batch that a crash could undo.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from domain.cluster.nodes import NO_LEADER, Leader
 from domain.configs.topic import TopicConfig
 from domain.errors import (
     FencedLeaderEpoch,
     InvalidTimestamp,
+    InvalidTxnState,
     MessageTooLarge,
     OffsetOutOfRange,
     PolicyViolation,
@@ -30,22 +29,25 @@ from domain.messages.batch import (
     LENGTH_OVERHEAD_BYTES,
     LOG_APPEND_TIME,
     NO_TIMESTAMP,
+    TRANSACTIONAL,
     Checksum,
     RecordBatch,
     corrupt,
     validation_error,
 )
-from domain.partitions.active_segment import EMPTY_SEGMENT, ActiveSegment, SegmentState
+from domain.messages.control import EndMarker, end_marker
+from domain.partitions.active_segment import EMPTY_SEGMENT, ActiveSegment
+from domain.partitions.appended import Appended, repeated
 from domain.partitions.leader_epochs import UNKNOWN_END, EpochEnd, LeaderEpochs
 from domain.partitions.log_end import LogEnd
 from domain.partitions.producers import (
-    AppendedBatch,
     LookUp,
     Producers,
-    ProducerState,
     no_snapshot,
 )
+from domain.partitions.snapshot import NOT_CLEANED, Cleaned, PartitionSnapshot
 from domain.partitions.traffic import Traffic
+from domain.partitions.transactions import Transactions
 
 #: DeleteRecords with this offset deletes all records.
 UP_TO_HIGH_WATERMARK = -1
@@ -58,59 +60,6 @@ SNAPSHOT_INTERVAL_BYTES = 8 * 1024 * 1024
 HEADER_READ_BYTES = 8 * 1024
 #: As bytes since the last snapshot: the next commit takes one.
 SNAPSHOT_REQUESTED = 1 << 62
-
-
-class Appended:
-    """The offsets of an appended batch; for a retry, those of the first attempt."""
-
-    __slots__ = ("base_offset", "duplicate", "indexed_timestamp", "last_offset", "log_append_time")
-
-    def __init__(
-        self,
-        base_offset: int,
-        last_offset: int,
-        log_append_time: int,
-        indexed_timestamp: int,
-        duplicate: bool,
-    ) -> None:
-        self.base_offset = base_offset
-        self.last_offset = last_offset
-        self.log_append_time = log_append_time
-        self.indexed_timestamp = indexed_timestamp
-        self.duplicate = duplicate
-
-
-class Cleaned(NamedTuple):
-    """The part of a log that compaction has cleaned."""
-
-    #: The first dirty offset.
-    next_offset: int
-    size_bytes: int
-
-
-NOT_CLEANED = Cleaned(0, 0)
-
-
-class PartitionSnapshot:
-    """The state of a partition, which a restart would otherwise read from all headers."""
-
-    __slots__ = ("cleaned", "end", "leader_epochs", "producers", "segment")
-
-    def __init__(
-        self,
-        end: LogEnd,
-        leader_epochs: LeaderEpochs,
-        producers: list[ProducerState],
-        segment: SegmentState | None = None,
-        cleaned: Cleaned = NOT_CLEANED,
-    ) -> None:
-        self.end = end
-        self.leader_epochs = leader_epochs
-        #: Producers that changed since the last snapshot.
-        self.producers = producers
-        self.cleaned = cleaned
-        #: Not in snapshots of earlier versions: the whole log, so that nothing is compacted early.
-        self.segment = segment or SegmentState(end.start_offset, end.size_bytes, NO_TIMESTAMP)
 
 
 class Partition:
@@ -130,6 +79,7 @@ class Partition:
         "segment",
         "topic",
         "traffic",
+        "transactions",
         "trimmed_bytes",
     )  # fmt: skip
 
@@ -138,6 +88,7 @@ class Partition:
     durable: LogEnd
     segment: ActiveSegment
     cleaned: Cleaned
+    transactions: Transactions
     bytes_since_snapshot: int
     _bytes_since_index: int
 
@@ -183,7 +134,9 @@ class Partition:
         if batch.producer_id >= 0:
             duplicate = self.producers.find_duplicate(batch)
             if duplicate is not None:
-                return _appended_before(duplicate)
+                return repeated(duplicate)
+            if self.end.first_unstable is not None and not attributes & TRANSACTIONAL:
+                self._check_is_outside_transaction(batch)
         log_append_time = NO_TIMESTAMP
         if config.log_append_time:
             log_append_time = max(now_ms, self.end.max_timestamp)
@@ -197,6 +150,27 @@ class Partition:
             f"{batch.size_bytes} bytes which exceeds the maximum configured value of "
             f"{self.config.max_message_bytes}."
         )
+
+    def _check_is_outside_transaction(self, batch: RecordBatch) -> None:
+        if batch.producer_id in self.transactions:
+            raise InvalidTxnState(
+                f"Expected transactional write from producer {batch.producer_id} at offset "
+                f"{self.end.next_offset} in partition {self.topic}-{self.index}"
+            )
+
+    def append_marker(
+        self, marker: EndMarker, now_ms: int, checksum: Checksum, transaction_version: int
+    ) -> tuple[RecordBatch, Appended]:
+        """Ends the transaction that the producer has here, if any."""
+        self.producers.check_marker(
+            marker, marker.producer_id in self.transactions, transaction_version
+        )
+        batch = end_marker(marker, now_ms, checksum)
+        if self.config.log_append_time:
+            batch.stamp(max(now_ms, self.end.max_timestamp), checksum)
+        appended = self.adopt(batch)
+        self.producers.set_coordinator_epoch(marker)
+        return batch, appended
 
     def adopt(self, batch: RecordBatch) -> Appended:
         """Appends a batch of another log, which was checked before."""
@@ -229,8 +203,22 @@ class Partition:
             indexed_timestamp = end.max_timestamp
             self._bytes_since_index = 0
         if batch.producer_id >= 0:
-            self.producers.record(batch)
+            if batch.attributes & TRANSACTIONAL:
+                self._record_transactional(batch)
+            else:
+                self.producers.record(batch)
         return Appended(base_offset, last_offset, log_append_time, indexed_timestamp, False)
+
+    def _record_transactional(self, batch: RecordBatch) -> None:
+        if batch.attributes & CONTROL:
+            self.producers.end_transaction(batch)
+            self.transactions.end(batch.producer_id)
+        else:
+            self.producers.record(batch)
+            self.transactions.begin(
+                batch.producer_id, batch.base_offset, self.end.appended_bytes - batch.size_bytes
+            )
+        self.end.first_unstable = self.transactions.oldest
 
     # ---- visible state
 
@@ -240,8 +228,11 @@ class Partition:
 
     @property
     def last_stable_offset(self) -> int:
-        """The high watermark: there are no transactions."""
-        return self.durable.next_offset
+        """READ_COMMITTED consumers read up to here."""
+        durable = self.durable
+        if durable.first_unstable is None:
+            return durable.next_offset
+        return max(durable.first_unstable.first_offset, durable.start_offset)
 
     @property
     def log_start_offset(self) -> int:
@@ -350,6 +341,8 @@ class Partition:
         traffic = self.traffic
         traffic.next_offset = max(traffic.next_offset, self.durable.next_offset)
         self.durable = snapshot.end if snapshot else LogEnd()
+        self.transactions = snapshot.transactions if snapshot else Transactions()
+        self.durable.first_unstable = self.transactions.oldest
         self.end = self.durable.copy()
         self.cleaned = snapshot.cleaned if snapshot else NOT_CLEANED
         segment = snapshot.segment if snapshot else EMPTY_SEGMENT
@@ -363,6 +356,8 @@ class Partition:
         self.producers = Producers(self.producers, look_up)
         for state in snapshot.producers if snapshot else ():
             self.producers.restore(state)
+        for one in self.transactions:
+            self.producers.recall(one.producer_id, expires=False)
 
     def replay(self, header: bytes) -> None:
         """Applies a committed batch by its header."""
@@ -371,6 +366,8 @@ class Partition:
             self.producers.recall(batch.producer_id)
         self.leader_epochs.begin(batch.leader_epoch, batch.base_offset)
         self._advance(batch)
+        if batch.attributes & CONTROL:  # the header does not say whether it aborts
+            self.transactions.last_aborted_offset = batch.last_offset
         self._bytes_since_index = INDEX_INTERVAL_BYTES
         self.durable = self.end.copy()
 
@@ -389,10 +386,5 @@ class Partition:
             self.producers.changed(),
             self.segment.state(self.end.appended_bytes),
             self.cleaned,
+            self.transactions,
         )
-
-
-def _appended_before(duplicate: AppendedBatch) -> Appended:
-    return Appended(
-        duplicate.base_offset, duplicate.last_offset, duplicate.timestamp, NO_TIMESTAMP, True
-    )

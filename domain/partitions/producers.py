@@ -11,12 +11,16 @@ one, and a restart loads none: they are looked up at their first batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 
-from domain.errors import InvalidProducerEpoch, OutOfOrderSequence
+from domain.errors import InvalidProducerEpoch, OutOfOrderSequence, TransactionCoordinatorFenced
 from domain.messages.batch import MAX_SEQUENCE, NO_TIMESTAMP, RecordBatch, advance_sequence
+from domain.messages.control import EndMarker
 
 BATCHES_REMEMBERED = 5
+
+#: Of a producer without markers.
+NO_COORDINATOR_EPOCH = -1
 
 
 class AppendedBatch:
@@ -40,12 +44,14 @@ class AppendedBatch:
 
 
 class ProducerState:
-    __slots__ = ("batches", "epoch", "last_timestamp", "producer_id")
+    __slots__ = ("batches", "coordinator_epoch", "epoch", "last_timestamp", "producer_id")
 
     def __init__(self, producer_id: int, epoch: int, last_timestamp: int) -> None:
         self.producer_id = producer_id
         self.epoch = epoch
         self.last_timestamp = last_timestamp
+        #: Of its last marker. Headers do not have it, so after a crash it may be an older one.
+        self.coordinator_epoch = NO_COORDINATOR_EPOCH
         self.batches: list[AppendedBatch] = []
 
 
@@ -108,13 +114,20 @@ class Producers:
             )
         return None
 
-    def recall(self, producer_id: int) -> ProducerState | None:
+    def find(self, producer_id: int) -> ProducerState | None:
+        return self._by_id.get(producer_id) or self.recall(producer_id)
+
+    def recall(self, producer_id: int, expires: bool = True) -> ProducerState | None:
         """Loads a producer from the snapshots."""
         state = self._look_up(producer_id)
-        if state is None or state.last_timestamp < self._expired_before:
+        if state is None or (expires and self.is_expired(state)):
             return None
         self._add(state)
         return state
+
+    def is_expired(self, state: ProducerState) -> bool:
+        """A snapshot may still have it."""
+        return state.last_timestamp < self._expired_before
 
     def _doubtful(self) -> dict[int, ProducerState]:
         """Producers that may have batches in the failed commit."""
@@ -159,6 +172,45 @@ class Producers:
             )
         )
 
+    def check_marker(self, marker: EndMarker, is_open: bool, transaction_version: int) -> None:
+        """Raises if the marker is stale.
+
+        With version 2 the coordinator raises the epoch at each end of a transaction, so that a
+        marker with the epoch of an open transaction is one of an earlier transaction.
+        """
+        state = self.find(marker.producer_id)
+        if state is None:
+            return
+        epoch = marker.producer_epoch
+        ends_earlier = epoch == state.epoch and is_open and transaction_version >= 2
+        if epoch < state.epoch or ends_earlier:
+            raise InvalidProducerEpoch(
+                f"Epoch of producer {marker.producer_id} is {epoch}, which is "
+                f"{'not above' if ends_earlier else 'below'} the last seen epoch {state.epoch}"
+            )
+        if marker.coordinator_epoch < state.coordinator_epoch:
+            raise TransactionCoordinatorFenced(
+                f"Coordinator epoch for producer {marker.producer_id} is "
+                f"{marker.coordinator_epoch}, which is below the last seen epoch "
+                f"{state.coordinator_epoch}"
+            )
+
+    def end_transaction(self, marker: RecordBatch) -> None:
+        """The marker's epoch becomes the producer's; sequences of a new epoch start at 0."""
+        producer_id, epoch = marker.producer_id, marker.producer_epoch
+        state = self.find(producer_id)
+        if state is None:
+            state = ProducerState(producer_id, epoch, marker.max_timestamp)
+            self._add(state)
+        elif epoch != state.epoch:
+            state.epoch = epoch
+            state.batches.clear()
+        state.last_timestamp = marker.max_timestamp
+        self._changed.add(producer_id)
+
+    def set_coordinator_epoch(self, marker: EndMarker) -> None:
+        self._by_id[marker.producer_id].coordinator_epoch = marker.coordinator_epoch
+
     def restore(self, state: ProducerState) -> None:
         """Adds a producer that is in no snapshot row yet."""
         self._add(state)
@@ -174,11 +226,15 @@ class Producers:
         known = self._by_id
         return [known[i] for i in self._in_snapshot if i in known]
 
-    def expire(self, before_timestamp: int) -> int:
+    def expire(self, before_timestamp: int, spared: Container[int] = ()) -> int:
         """Removes producers without batches since then; returns their number."""
         # Not the maximum: a clock that was ahead for a while must not hide producers forever.
         self._expired_before = before_timestamp
-        gone = [s.producer_id for s in self if s.last_timestamp < before_timestamp]
+        gone = [
+            state.producer_id
+            for state in self
+            if state.last_timestamp < before_timestamp and state.producer_id not in spared
+        ]
         for producer_id in gone:
             del self._by_id[producer_id]
         for lost in list(self._awaited.values()):

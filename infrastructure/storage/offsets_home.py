@@ -24,6 +24,7 @@ from application.ports.state_store import StateStore
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import OffsetsUnusable, StorageUnusable
 from infrastructure.storage.flush import Flush
+from infrastructure.storage.repositories.numbered_offsets import OUTBOX, NumberedOffsets
 from infrastructure.storage.repositories.offset_repository import (
     StoredOffsetRepository,
     WhenCommitted,
@@ -47,7 +48,10 @@ def known_database(state: StateStore) -> KnownDatabase | None:
 class OffsetsHome:
     def __init__(self, state: StateStore, when_committed: WhenCommitted, events: EventLog) -> None:
         self._state = state
+        self.when_committed = when_committed
         self._stored = StoredOffsetRepository(state, when_committed)
+        #: Offsets of transactions that the database does not have yet, by rising numbers.
+        self.outbox = NumberedOffsets(state, OUTBOX)
         self._events = events
         #: None: they are in the store.
         self.known = known_database(state)
@@ -72,6 +76,8 @@ class OffsetsHome:
 
     def give_up(self) -> None:
         """Discards them for good, wherever they are."""
+        for number, row in list(self.outbox.load()):
+            self.outbox.save(number, [(*row[:3], None)])
         rows = self._drop(None, lambda failure: None)
         if rows or self.known is not None:
             previous = "the store" if self.known is None else self.known.place

@@ -106,7 +106,7 @@ class MemoryOffsets(OffsetEngine):
     lasting = False
 
     def open(self) -> OffsetRepository:
-        return MemoryOffsetRepository()
+        return MemoryOffsetRepository(lambda done: done(None))
 
     def settle(self, until: Callable[[], bool]) -> None:
         assert until()

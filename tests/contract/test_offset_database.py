@@ -102,10 +102,12 @@ def test_queued_commits_share_a_transaction_of_about_a_hundred_rows(
     write = OffsetDatabase.write
     go_on = threading.Event()
 
-    def counted(self: OffsetDatabase, changes: dict[tuple[str, str, int], object]) -> None:
+    def counted(
+        self: OffsetDatabase, changes: dict[tuple[str, str, int], object], through: int | None
+    ) -> None:
         assert go_on.wait(PATIENCE_S)
         sizes.append(len(changes))
-        write(self, changes)  # type: ignore[arg-type]
+        write(self, changes, through)  # type: ignore[arg-type]
 
     monkeypatch.setattr(OffsetDatabase, "write", counted)
     repository = sqlite.repository
@@ -171,10 +173,10 @@ class Hanging:
         self.entered, self.goes_on = threading.Event(), threading.Event()
         write = OffsetDatabase.write
 
-        def hang(database: OffsetDatabase, changes: object) -> None:
+        def hang(database: OffsetDatabase, changes: object, through: int | None) -> None:
             self.entered.set()
             assert self.goes_on.wait(PATIENCE_S)
-            write(database, changes)  # type: ignore[arg-type]
+            write(database, changes, through)  # type: ignore[arg-type]
 
         monkeypatch.setattr(OffsetDatabase, "write", hang)
 

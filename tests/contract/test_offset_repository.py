@@ -135,6 +135,20 @@ def test_long_and_unusual_names_stay_distinct(lasting: OffsetEngine) -> None:
     assert lasting.rows() == []
 
 
+def test_offsets_of_a_transaction_are_written_in_order_with_plain_commits(
+    lasting: OffsetEngine,
+) -> None:
+    lasting.load()
+    outcomes: list[object] = []
+    lasting.repository.apply([row(1), row(1, partition=1)], outcomes.append)
+    lasting.repository.apply_with_log([row(2), row(2, partition=2)], outcomes.append)
+    lasting.repository.apply([row(3, partition=2)], outcomes.append)
+    lasting.settle(lambda: len(outcomes) == 3)
+    assert outcomes == [None] * 3
+    lasting.reopen()
+    assert lasting.rows() == [row(2), row(1, partition=1), row(3, partition=2)]
+
+
 def test_group_and_topic_names_are_separated(lasting: OffsetEngine) -> None:
     lasting.load()
     rows = [row(1, "a", "bc"), row(2, "ab", "c"), row(3, "abc", ""), row(4, "", "abc")]

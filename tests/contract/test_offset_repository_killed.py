@@ -35,10 +35,10 @@ def commit(number: int) -> list[OffsetWrite]:
     return [("g", "t", partition, committed(number)) for partition in range(PARTITIONS)]
 
 
-def commit_until_killed(kind: str, folder: Path, commits: int) -> int:
+def commit_until_killed(script: str, kind: str, folder: Path, commits: int) -> int:
     """Returns the last acknowledged number."""
     with subprocess.Popen(
-        [sys.executable, "-c", _COMMITTER, kind, str(folder)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", script, kind, str(folder)], stdout=subprocess.PIPE, text=True
     ) as committer:
         assert committer.stdout is not None
         for _ in range(commits):
@@ -52,7 +52,7 @@ def commit_until_killed(kind: str, folder: Path, commits: int) -> int:
 def test_acknowledged_commits_survive_a_kill(kind: str, tmp_path: Path) -> None:
     chance = random.Random(kind)
     for _ in range(2):
-        acknowledged = commit_until_killed(kind, tmp_path, chance.randint(1, 150))
+        acknowledged = commit_until_killed(_COMMITTER, kind, tmp_path, chance.randint(1, 150))
         engine = OFFSET_ENGINES[kind](tmp_path)
         try:
             rows: list[OffsetRow] = engine.rows()

@@ -55,6 +55,8 @@ def facts(partition: Partition) -> dict[str, Any]:
         "max_timestamp": (partition.end.max_timestamp, partition.end.max_timestamp_offset),
         "segment": partition.segment.state(partition.end.appended_bytes),
         "cleaned": partition.cleaned,
+        "open": [one[:2] for one in partition.transactions],
+        "stable": partition.last_stable_offset,
         "producers": producers,
     }
 

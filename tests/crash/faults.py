@@ -8,8 +8,9 @@ from typing import Any
 from application.groups.offsets import Offsets
 from application.state.commits import Commits, Done
 from domain.messages.batch import RecordBatch
-from domain.partitions.partition import Partition, PartitionSnapshot
+from domain.partitions.partition import Partition
 from domain.partitions.producers import AppendedBatch, Producers
+from domain.partitions.snapshot import PartitionSnapshot
 from domain.topics.topic import Topic
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository

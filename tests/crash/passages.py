@@ -229,9 +229,9 @@ def name_the_database(passages: Passages) -> None:
     passages.around(OffsetDatabase, "disconnect", "", "stop: the database is closed")
     write = OffsetDatabase.write
 
-    def named(self: OffsetDatabase, changes: Any) -> None:
+    def named(self: OffsetDatabase, changes: Any, through: int | None) -> None:
         passages.soon("sqlite: within a commit")
-        write(self, changes)
+        write(self, changes, through)
 
     OffsetDatabase.write = named  # type: ignore[method-assign]
 

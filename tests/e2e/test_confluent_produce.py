@@ -7,7 +7,7 @@ import os
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from tests.e2e.conftest import EXTERNAL, CreateTopic, unused_topic_name
+from tests.e2e.conftest import CreateTopic, unused_topic_name
 from tests.e2e.librdkafka import deliver, producer, read, read_values
 
 CODECS = ("gzip", "snappy", "lz4", "zstd")
@@ -143,9 +143,18 @@ def test_a_compacted_topic_refuses_a_message_without_a_key(
     assert not deliver(sender, compacted, b"value", key=b"key").errors
 
 
-@pytest.mark.skipif(bool(EXTERNAL), reason="OTTLA_TEST_BOOTSTRAP names another broker")
-def test_a_transactional_producer_fails_with_a_message(bootstrap: str) -> None:
-    sender = producer(bootstrap, transactional_id="mine")
-    with pytest.raises(KafkaException, match="Transactions are not supported") as refused:
-        sender.init_transactions(30)
-    assert refused.value.args[0].code() == KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+def test_a_transaction_of_a_new_producer_fences_the_one_before(bootstrap: str, topic: str) -> None:
+    first, second = (producer(bootstrap, transactional_id=f"tx-{topic}") for _ in range(2))
+    for sender, last in ((first, "commit_transaction"), (first, "abort_transaction")):
+        if last == "commit_transaction":
+            sender.init_transactions(30)
+        sender.begin_transaction()
+        assert not deliver(sender, topic, b"value").errors
+        getattr(sender, last)(30)
+    second.init_transactions(30)
+    first.begin_transaction()
+    first.produce(topic, b"fenced")
+    with pytest.raises(KafkaException) as fenced:
+        first.commit_transaction(30)
+    assert fenced.value.args[0].fatal()
+    assert read_values(bootstrap, topic, 1) == [b"value"]

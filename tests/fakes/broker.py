@@ -15,7 +15,8 @@ from application.ports.pending import Pending
 from application.topics.create import NewTopic
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, StorageFailed
-from domain.partitions.partition import Appended, Partition
+from domain.partitions.appended import Appended
+from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 from infrastructure.clock import SystemClock
 from infrastructure.opening import open_storage

@@ -62,6 +62,11 @@ class FakeGroup(Group):
     ) -> None:
         self._refuse()
 
+    def check_transactional_commit(
+        self, member_id: str, instance_id: str | None, epoch: int
+    ) -> None:
+        self._refuse()
+
     def check_fetch(self, member_id: str | None, epoch: int) -> None:
         self._refuse()
 

@@ -50,6 +50,8 @@ class HeldOffsetRepository:
     def apply(self, writes: Sequence[OffsetWrite], done: Done) -> None:
         self.waiting.append((writes, done))
 
+    apply_with_log = apply
+
     def complete(self, failure: StorageFailed | None = None) -> Sequence[OffsetWrite]:
         """Completes or fails the oldest pending write."""
         writes, done = self.waiting.popleft()

@@ -57,6 +57,13 @@ def _delete_topics(version: int) -> Fields:
     return {"topics": [{"name": "t"}]} if version >= 6 else {"topic_names": ["t"]}
 
 
+def _add_partitions_to_txn(version: int) -> Fields:
+    topics = [{"name": "t", "partitions": [0]}]
+    if version >= 4:
+        return {"transactions": [{"transactional_id": "tx", "topics": topics}]}
+    return {"v3_and_below_transactional_id": "tx", "v3_and_below_topics": topics}
+
+
 _CONFIG = {"name": "retention.ms", "value": "1"}
 _RESOURCE = {"resource_type": TOPIC, "resource_name": "t"}
 
@@ -86,6 +93,14 @@ _FIELDS: dict[str, Fields | Callable[[int], Fields]] = {
     "init_producer_id": {"transactional_id": None},
     "offset_for_leader_epoch": {
         "topics": [{"topic": "t", "partitions": [{"partition": 0, "leader_epoch": 0}]}]
+    },
+    "add_partitions_to_txn": _add_partitions_to_txn,
+    "add_offsets_to_txn": {"transactional_id": "tx", "group_id": "g"},
+    "end_txn": {"transactional_id": "tx"},
+    "describe_transactions": {"transactional_ids": ["tx"]},
+    "describe_producers": {"topics": [{"name": "t", "partition_indexes": [0]}]},
+    "write_txn_markers": {
+        "markers": [{"producer_id": 1, "topics": [{"name": "t", "partition_indexes": [0]}]}]
     },
     "describe_configs": {
         "resources": [{**_RESOURCE, "configuration_keys": None}],

@@ -28,5 +28,5 @@ def error_codes(message: Any) -> set[int]:
     found = set()
     for name in type(message).fields_:
         value = getattr(message, name)
-        found |= {value} if name == "error_code" else error_codes(value)
+        found |= {value} if name.endswith("error_code") else error_codes(value)
     return found

@@ -12,6 +12,7 @@ from tests.oracle.difference import Difference, Words
 from tests.oracle.group_differences import GROUPS
 from tests.oracle.scenario_run import SILENT
 from tests.oracle.topic_differences import TOPICS
+from tests.oracle.transaction_differences import TRANSACTIONS
 
 _PRODUCED = "responses[].partition_responses[]"
 _FETCHED = "responses[].partitions[]"
@@ -88,38 +89,17 @@ FETCH = (
     ),
 )
 
-_TRANSACTIONAL_IDS = tuple(f"of other kinds: {one} transactional id" for one in ("a", "an empty"))
-_REFUSED = (Words("this node"), Words("TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53)"))
-FIND_COORDINATOR = (
-    Difference(
-        *("find_coordinator", "1-3", _TRANSACTIONAL_IDS),
-        *("*", *_REFUSED),
-        "Transactions are not built yet; librdkafka shows the message.",
-        (("error_code", 0, 53),),
-    ),
-    Difference(
-        *("find_coordinator", "4-6", _TRANSACTIONAL_IDS),
-        *("coordinators[].*", *_REFUSED),
-        "As above.",
-        (("coordinators[].error_code", 0, 53),),
-    ),
-)
-
 INIT_PRODUCER_ID = (
     Difference(
-        *("init_producer_id", "0-5", ("a transactional id: request",)),
-        *("error_code", 0, 53),
-        "Transactions are not built yet.",
-    ),
-    Difference(
-        *("init_producer_id", "0-5", ("a transactional id: request",)),
-        *("producer_*", Words("an id and its epoch"), Words("none, -1")),
-        "As above.",
-    ),
-    Difference(
-        *("init_producer_id", "0-5", ("a transactional id: a timeout of zero",)),
-        *("error_code", 50, 53),
-        "As above.",
+        *("init_producer_id", "0-5"),
+        tuple(f"an open transaction: by another producer, {version}" for version in (3, 5)),
+        *(
+            "*",
+            Words("CONCURRENT_TRANSACTIONS (51)"),
+            Words("the id, and the epoch after the abort"),
+        ),
+        "The transaction is aborted in the same commit; in Kafka the client retries.",
+        (("error_code", 51, 0),),
     ),
 )
 
@@ -276,12 +256,6 @@ PRODUCE = (
         "The acks are invalid for every topic.",
     ),
     Difference(
-        *("produce", "3-13", ("transactions: an id, and a plain batch",)),
-        *(f"{_PRODUCED}.*", Words("accepted"), Words("TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53)")),
-        "Transactions are not built yet; Kafka checks the batch only.",
-        ((f"{_PRODUCED}.error_code", 0, 53),),
-    ),
-    Difference(
         *("produce", "3-13", ("a partition twice: in one topic",)),
         *("responses[].partition_responses*", Words("only the last one"), Words("both")),
         "Kafka drops the first batch, and the producer believes it is stored.",
@@ -341,6 +315,7 @@ DIFFERENCES = (
     *CONFIGS,
     *GROUPS,
     *TOPICS,
+    *TRANSACTIONS,
     *(*API_VERSIONS, *DELETE_RECORDS, *DESCRIBE_LOG_DIRS),
-    *(*FETCH, *FIND_COORDINATOR, *INIT_PRODUCER_ID, *LIST_OFFSETS, *PRODUCE),
+    *(*FETCH, *INIT_PRODUCER_ID, *LIST_OFFSETS, *PRODUCE),
 )

@@ -32,10 +32,15 @@ IDENTITIES = (
     "member_id",
     "key",
     "user",
+    "producer_id",
 )
 
 #: Lists that Kafka fills from a hash table, or in an order without meaning.
 UNORDERED = {
+    ("AddPartitionsToTxnResponse", "results_by_topic_v3_and_below"),
+    ("AddPartitionsToTxnResponse", "results_by_transaction"),
+    ("AddPartitionsToTxnResult", "topic_results"),
+    ("AddPartitionsToTxnTopicResult", "results_by_partition"),
     ("AlterReplicaLogDirTopicResult", "partitions"),
     ("AlterReplicaLogDirsResponse", "results"),
     ("CreatePartitionsResponse", "results"),
@@ -51,6 +56,8 @@ UNORDERED = {
     ("DescribedGroup", "members"),
     ("JoinGroupResponse", "members"),
     ("ListGroupsResponse", "groups"),
+    ("ListTransactionsResponse", "transaction_states"),
+    ("ListTransactionsResponse", "unknown_state_filters"),
     ("ListOffsetsResponse", "topics"),
     ("ListOffsetsTopicResponse", "partitions"),
     ("FindCoordinatorResponse", "coordinators"),
@@ -64,9 +71,15 @@ UNORDERED = {
     ("OffsetFetchResponseGroup", "topics"),
     ("OffsetFetchResponseTopic", "partitions"),
     ("OffsetFetchResponseTopics", "partitions"),
+    ("PartitionResponse", "active_producers"),
     ("ProduceResponse", "responses"),
+    ("TopicData", "partitions"),
     ("TopicPartitions", "partitions"),
+    ("TransactionState", "topics"),
     ("TopicProduceResponse", "partition_responses"),
+    ("WritableTxnMarkerResult", "topics"),
+    ("WritableTxnMarkerTopicResult", "partitions"),
+    ("WriteTxnMarkersResponse", "markers"),
 }
 #: Long unordered lists of names and texts: recorded as an object, which is shorter.
 SHORT: dict[str, Callable[[Any], tuple[str, str]]] = {
@@ -85,7 +98,14 @@ SHORT: dict[str, Callable[[Any], tuple[str, str]]] = {
 }
 #: Numbers that depend on the broker's machine; their names replace them.
 OF_THE_MACHINE = ("port", "total_bytes", "usable_bytes")
-TIMES = ("timestamp", "log_append_time_ms", "last_fetch_timestamp", "last_caught_up_timestamp")
+TIMES = (
+    "transaction_start_time_ms",
+    "timestamp",
+    "last_timestamp",
+    "log_append_time_ms",
+    "last_fetch_timestamp",
+    "last_caught_up_timestamp",
+)
 #: Fields of the metadata log, which grows with each scenario.
 OF_METADATA = {
     ("QuorumPartition", "high_watermark"),
@@ -179,9 +199,12 @@ def _struct(
             continue
         if type(value).__name__ == "ListGroupsResponse" and name == "groups":
             found = [one for one in found if placeholders.is_own(one.group_id)]
+        if type(value).__name__ == "ListTransactionsResponse" and name == "transaction_states":
+            found = [one for one in found if placeholders.is_own(one.transactional_id)]
         if type(value).__name__ == "DescribeLogDirsResult" and name == "topics":
             found = [one for one in found if placeholders.is_own(one.name)]
-        if not found and found == field.default and name not in IDENTITIES:
+        is_default = not found and found == field.default
+        if is_default and name not in IDENTITIES and not name.endswith("producer_id"):
             continue
         if (type(value).__name__, name) in OF_METADATA:
             plain[name] = f"<{name}>"
@@ -197,7 +220,7 @@ def identity(element: object) -> str:
     if isinstance(element, int):
         return f"{element:06}"
     if isinstance(element, dict):
-        for key in IDENTITIES:
+        for key in ("transactional_id", *IDENTITIES):
             found = element.get(key)
             if isinstance(found, int):
                 return f"{found:06}"
@@ -247,7 +270,7 @@ def _value(
         return f"<{name}>"
     if name in TIMES:
         return moment(found)
-    if name == "producer_id":
+    if name.endswith("producer_id") or name == "producer_id_filters":
         return placeholders.producer(found)
     return placeholders.session(found, is_response) if name == "session_id" else found
 
@@ -281,7 +304,8 @@ def _records(data: memoryview, placeholders: Placeholders) -> list[dict[str, Any
             return [*batches, {"cut_off": True}]
         if batch["attributes"] & _LOG_APPEND_TIME or placeholders.is_producer(batch["producer_id"]):
             batch["crc"] = "<crc of this run>"
-        batch["max_timestamp"] = moment(batch["max_timestamp"])
+        for name in ("base_timestamp", "max_timestamp"):
+            batch[name] = moment(batch[name])
         batch["producer_id"] = placeholders.producer(batch["producer_id"])
         batch = {key: value for key, value in batch.items() if value not in (0, -1)}
         records = data[position + _BATCH.size : position + size]

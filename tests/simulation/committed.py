@@ -69,10 +69,10 @@ class Committed:
         moment = commit, self._place
         if row.value is None:
             fake = offset_repository._VALUE.pack(0, 0, 0, 0, bytes(16))
-            group_id, topic, index, _ = offset_repository._row(row.key, fake)
+            group_id, topic, index, _ = offset_repository.offset_row(row.key, fake)
             self._gone((group_id, topic, index), moment)
             return
-        group_id, topic, index, value = offset_repository._row(row.key, row.value)
+        group_id, topic, index, value = offset_repository.offset_row(row.key, row.value)
         key = group_id, topic, index
         if self._attempts.get(key, {}).get(value.offset) != value.metadata:
             raise self._violation(f"{key}: {value!r} was stored, and no client committed it")

@@ -63,7 +63,7 @@ class OffsetsTopicLog:
         return False
 
     def _offset(self, row: Row) -> None:
-        *place, committed = offset_repository._row(row.key, row.value or _ANY_VALUE)
+        *place, committed = offset_repository.offset_row(row.key, row.value or _ANY_VALUE)
         group_id, topic, partition = place
         [(key, value)] = offset_records(group_id, [(topic, partition, committed)])
         if row.value is None:

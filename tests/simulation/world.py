@@ -273,7 +273,7 @@ class World:
             patch.object(partition, "INDEX_INTERVAL_BYTES", random.choice((1, 500, 1 << 16))),
             patch.object(dropping, "BATCHES_PER_COMMIT", random.choice((1, 3, 256))),
             patch.object(trimming, "BATCHES_PER_COMMIT", self.trimmed_at_once),
-            patch.object(dropping, "PRODUCERS_PER_COMMIT", random.choice((1, 1000))),
+            patch.object(dropping, "ROWS_PER_COMMIT", random.choice((1, 1000))),
             patch.object(producer_expiry, "ROWS_PER_COMMIT", random.choice((1, 2, 1000))),
             patch.object(offset_cleanup, "ROWS_PER_WRITE", self.group_random.choice((1, 100))),
             patch.object(offsets_topic, "RECORDS_PER_COMMIT", self.group_random.choice((1, 100))),

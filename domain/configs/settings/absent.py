@@ -72,12 +72,13 @@ ABSENT: dict[str, tuple[str, ...]] = {
         "connection.failed.authentication.delay.ms",
         "delegation.token.",
     ),
-    "transactions are not built": (
-        "transaction.",
-        "transactional.id.expiration.ms",
+    "transactions are not read from a topic": ("transaction.state.log.",),
+    "partitions of a transaction are always verified": (
+        "transaction.partition.verification.enable",
         "add.partitions.to.txn.retry.backoff.ms",
         "add.partitions.to.txn.retry.backoff.max.ms",
     ),
+    "two-phase commit is not built": ("transaction.two.phase.commit.enable",),
     "quotas are not built": (
         "quota.",
         "client.quota.callback.class",

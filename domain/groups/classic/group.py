@@ -83,17 +83,22 @@ class ClassicGroup(ClassicGroupState):
     def check_commit(
         self, member_id: str, instance_id: str | None, epoch: int, knows_epochs: bool
     ) -> None:
-        if self.state is State.DEAD:
-            raise CoordinatorNotAvailable()
-        if self.state is State.EMPTY and epoch < 0:
+        self.check_transactional_commit(member_id, instance_id, epoch)
+        if self.state is State.EMPTY:
             return
         if epoch < 0 and not member_id and instance_id is None:
             raise UnknownMemberId()
-        self.check_member(member_id, instance_id)
-        if epoch != self.generation_id:
-            raise IllegalGeneration()
         if self.state is State.COMPLETING_REBALANCE:
             raise RebalanceInProgress()
+
+    def check_transactional_commit(
+        self, member_id: str, instance_id: str | None, epoch: int
+    ) -> None:
+        if self.state is State.DEAD:
+            raise CoordinatorNotAvailable()
+        if epoch < 0 and (self.state is State.EMPTY or (not member_id and instance_id is None)):
+            return
+        self.check_heartbeat(member_id, instance_id, epoch)
 
     def check_fetch(self, member_id: str | None, epoch: int) -> None:
         if self.state is State.DEAD:

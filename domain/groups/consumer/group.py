@@ -242,6 +242,17 @@ class ConsumerGroup(Group):
             )
         self._check_epoch(member, epoch)
 
+    def check_transactional_commit(
+        self, member_id: str, instance_id: str | None, epoch: int
+    ) -> None:
+        names_none = not self.members or (not member_id and instance_id is None)
+        if epoch < 0 and names_none:
+            return
+        try:
+            self._check_epoch(self.member(member_id), epoch)
+        except StaleMemberEpoch as stale:
+            raise IllegalGeneration(stale.message) from stale
+
     def check_fetch(self, member_id: str | None, epoch: int) -> None:
         if member_id is None and epoch < 0:
             return

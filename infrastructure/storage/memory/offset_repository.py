@@ -7,12 +7,16 @@ from collections.abc import Callable, Sequence
 from application.ports.offset_repository import OffsetRow, OffsetWrite
 from domain.errors import StorageFailed
 from infrastructure.storage.offsets_home import OffsetsContext
+from infrastructure.storage.repositories.offset_repository import WhenCommitted
 
 
 class MemoryOffsetRepository:
-    __slots__ = ()
+    __slots__ = ("_when_committed",)
 
     leaves_doubt = False
+
+    def __init__(self, when_committed: WhenCommitted) -> None:
+        self._when_committed = when_committed
 
     def load(self, take: Callable[[Sequence[OffsetRow]], None], done: Callable[[], None]) -> None:
         done()
@@ -22,10 +26,15 @@ class MemoryOffsetRepository:
     ) -> None:
         done(None)
 
+    def apply_with_log(
+        self, writes: Sequence[OffsetWrite], done: Callable[[StorageFailed | None], None]
+    ) -> None:
+        self._when_committed(done)
+
     def close(self) -> None:
         pass
 
 
 def in_memory(_: str, context: OffsetsContext) -> MemoryOffsetRepository:
     context.home.give_up()
-    return MemoryOffsetRepository()
+    return MemoryOffsetRepository(context.home.when_committed)

@@ -1,16 +1,21 @@
-"""Rows of the cluster: its id, the next producer id, and the topic __consumer_offsets.
+"""Rows of the cluster: its id, the next producer id, features, and the topic __consumer_offsets.
 
-cluster         offsets_topic -> topic id, and 1 if the topic is complete
+cluster         features -> JSON: [epoch, {feature: level}]
+                offsets_topic -> topic id, and 1 if the topic is complete
 """
 
 from __future__ import annotations
 
+import json
+
 from application.ports.cluster_repository import WrittenTopic
 from application.ports.state_store import StateStore
+from domain.features import DEFAULT_LEVELS, FinalizedFeatures
 
 _CLUSTER = "cluster"
 _ID = b"id"
 _NEXT_PRODUCER_ID = b"next_producer_id"
+_FEATURES = b"features"
 _OFFSETS_TOPIC = b"offsets_topic"
 _ID_BYTES = 16
 
@@ -33,6 +38,17 @@ class StoredClusterRepository:
 
     def reserve_producer_ids(self, next_producer_id: int) -> None:
         self._state.put(_CLUSTER, _NEXT_PRODUCER_ID, b"%d" % next_producer_id)
+
+    def features(self) -> FinalizedFeatures | None:
+        value = self._state.get(_CLUSTER, _FEATURES)
+        if value is None:
+            return None
+        epoch, levels = json.loads(value)
+        return FinalizedFeatures(epoch, {**DEFAULT_LEVELS, **levels})
+
+    def save_features(self, finalized: FinalizedFeatures) -> None:
+        value = json.dumps([finalized.epoch, dict(finalized.levels)]).encode()
+        self._state.put(_CLUSTER, _FEATURES, value)
 
     def offsets_topic(self) -> WrittenTopic | None:
         value = self._state.get(_CLUSTER, _OFFSETS_TOPIC)

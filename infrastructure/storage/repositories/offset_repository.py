@@ -36,7 +36,7 @@ class StoredOffsetRepository:
         self._when_committed = when_committed
 
     def load(self, take: Callable[[Sequence[OffsetRow]], None], done: Callable[[], None]) -> None:
-        take([_row(key, value) for key, value in self._state.scan(_OFFSETS)])
+        take([offset_row(key, value) for key, value in self._state.scan(_OFFSETS)])
         done()
 
     def apply(
@@ -50,10 +50,12 @@ class StoredOffsetRepository:
             if topic is not last_topic or group_id is not last_group:
                 last_group, last_topic = group_id, topic
                 prefix = _prefix(group_id, topic)
-            value = None if committed is None else _value(committed)
+            value = None if committed is None else offset_value(committed)
             rows.append((prefix + index(partition), value))
         self._state.put_all(_OFFSETS, rows)
         self._when_committed(done)
+
+    apply_with_log = apply
 
     def close(self) -> None:
         """The store itself is closed by its owner."""
@@ -64,7 +66,11 @@ def _prefix(group_id: str, topic: str) -> bytes:
     return b"".join((_LENGTH.pack(len(group)), group, _LENGTH.pack(len(name)), name))
 
 
-def _value(committed: CommittedOffset) -> bytes:
+def offset_key(group_id: str, topic: str, partition: int) -> bytes:
+    return _prefix(group_id, topic) + _PARTITION.pack(partition)
+
+
+def offset_value(committed: CommittedOffset) -> bytes:
     expires = committed.expire_timestamp_ms
     fixed = _VALUE.pack(
         committed.offset,
@@ -76,7 +82,7 @@ def _value(committed: CommittedOffset) -> bytes:
     return fixed + committed.metadata.encode() if committed.metadata else fixed
 
 
-def _row(key: bytes, value: bytes) -> OffsetRow:
+def offset_row(key: bytes, value: bytes) -> OffsetRow:
     try:
         group_end = _LENGTH.size + _LENGTH.unpack_from(key)[0]
         topic_start = group_end + _LENGTH.size

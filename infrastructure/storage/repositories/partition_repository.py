@@ -4,11 +4,15 @@ partitions      partition id -> {"end": [next offset, max timestamp, its offset]
                                  "start": log start offset, "size": bytes of batches,
                                  "epochs": [[leader epoch, its first offset], ...],
                                  "segment": [base offset, bytes, first timestamp],
-                                 "cleaned": [first dirty offset, bytes below it]}
+                                 "cleaned": [first dirty offset, bytes below it],
+                                 "open": [[producer id, first offset], ...],
+                                 "aborted": last offset in the transaction index}
 trimming        partition id -> nothing: batches below the log start are still to be removed
 producers       partition id, producer id -> epoch, last timestamp, batches
+                and, after a transaction, coordinator epoch, first offset of the open one or -1
 
-A producer's row is written with the first snapshot after its append.
+The last two of a partition are there only if it had transactions. A producer's row is written with
+the first snapshot after its append.
 """
 
 from __future__ import annotations
@@ -24,8 +28,15 @@ from domain.errors import StorageFailed
 from domain.partitions.active_segment import SegmentState
 from domain.partitions.leader_epochs import LeaderEpochs
 from domain.partitions.log_end import LogEnd
-from domain.partitions.partition import NOT_CLEANED, Cleaned, Partition, PartitionSnapshot
-from domain.partitions.producers import AppendedBatch, LookUp, ProducerState
+from domain.partitions.partition import Partition
+from domain.partitions.producers import (
+    NO_COORDINATOR_EPOCH,
+    AppendedBatch,
+    LookUp,
+    ProducerState,
+)
+from domain.partitions.snapshot import NOT_CLEANED, Cleaned, PartitionSnapshot
+from domain.partitions.transactions import NONE_ABORTED, OpenTransaction, Transactions
 
 _PARTITIONS = "partitions"
 _PARTITION_ID = Struct(">I")
@@ -36,6 +47,8 @@ _PRODUCERS = "producers"
 _PRODUCER_KEY = Struct(">IQ")
 _PRODUCER = Struct(">hq")
 _BATCH = Struct(">iiqqq")
+_TRANSACTION = Struct(">iq")
+_NOT_OPEN = -1
 
 #: Of a snapshot without epochs.
 FIRST_EPOCH = ((0, 0),)
@@ -69,7 +82,9 @@ class StoredPartitionRepository:
             epochs = LeaderEpochs(values.get("epochs", FIRST_EPOCH))
             segment = SegmentState(*values["segment"]) if "segment" in values else None
             cleaned = Cleaned(*values.get("cleaned", NOT_CLEANED))
-            snapshot = PartitionSnapshot(end, epochs, [], segment, cleaned)
+            opened = [OpenTransaction(*each) for each in values.get("open", ())]
+            transactions = Transactions(opened, values.get("aborted", NONE_ABORTED))
+            snapshot = PartitionSnapshot(end, epochs, [], segment, cleaned, transactions)
             partition.restore(snapshot, self._look_up(partition_id))
         while headers := self._log.headers(
             partition_id, partition.end.next_offset, _HEADERS_AT_ONCE, waits
@@ -122,9 +137,9 @@ class StoredPartitionRepository:
         partition_id = partition.partition_id
         for state in snapshot.producers:
             key = _PRODUCER_KEY.pack(partition_id, state.producer_id)
-            self._state.put(_PRODUCERS, key, _producer_row(state))
+            self._state.put(_PRODUCERS, key, _producer_row(state, snapshot.transactions))
         end = snapshot.end
-        row = {
+        row: dict[str, object] = {
             "end": [end.next_offset, end.max_timestamp, end.max_timestamp_offset],
             "start": end.start_offset,
             "size": end.size_bytes,
@@ -132,6 +147,10 @@ class StoredPartitionRepository:
             "segment": snapshot.segment,
             "cleaned": snapshot.cleaned,
         }
+        if snapshot.transactions:
+            row["open"] = [one[:2] for one in snapshot.transactions]
+        if snapshot.transactions.last_aborted_offset != NONE_ABORTED:
+            row["aborted"] = snapshot.transactions.last_aborted_offset
         self._state.put(
             _PARTITIONS,
             _PARTITION_ID.pack(partition_id),
@@ -161,7 +180,11 @@ class StoredPartitionRepository:
         rows = self._state.scan(_PRODUCERS, place, max_rows)
         for key, row in rows:
             # A damaged row stays: the next request of that producer fails with it.
-            if len(row) >= _PRODUCER.size and _PRODUCER.unpack_from(row)[1] < before_timestamp:
+            if (
+                len(row) >= _PRODUCER.size
+                and _PRODUCER.unpack_from(row)[1] < before_timestamp
+                and _transaction(row)[1] == _NOT_OPEN
+            ):
                 self._state.put(_PRODUCERS, key, None)
         return rows[-1][0] + b"\0" if len(rows) == max_rows else None
 
@@ -170,20 +193,37 @@ def _damaged(partition_id: int, damage: Exception) -> StorageFailed:
     return StorageFailed(f"The store could not read partition {partition_id}: {damage!r}")
 
 
-def _producer_row(state: ProducerState) -> bytes:
+def _producer_row(state: ProducerState, transactions: Transactions) -> bytes:
     batches = (
         _BATCH.pack(b.first_sequence, b.last_sequence, b.base_offset, b.last_offset, b.timestamp)
         for b in state.batches
     )
-    return _PRODUCER.pack(state.epoch, state.last_timestamp) + b"".join(batches)
+    row = _PRODUCER.pack(state.epoch, state.last_timestamp) + b"".join(batches)
+    first_offset = transactions.first_offset(state.producer_id)
+    if first_offset is None and state.coordinator_epoch == NO_COORDINATOR_EPOCH:
+        return row
+    open_from = _NOT_OPEN if first_offset is None else first_offset
+    return row + _TRANSACTION.pack(state.coordinator_epoch, open_from)
 
 
 def _producer(producer_id: int, row: bytes) -> ProducerState:
     epoch, last_timestamp = _PRODUCER.unpack_from(row)
     state = ProducerState(producer_id, epoch, last_timestamp)
-    state.batches = [AppendedBatch(*values) for values in _batches(row)]
+    state.coordinator_epoch, _ = _transaction(row)
+    batches = row[_PRODUCER.size : len(row) - _transaction_bytes(row)]
+    state.batches = [AppendedBatch(*values) for values in _BATCH.iter_unpack(batches)]
     return state
 
 
-def _batches(row: bytes) -> Iterator[tuple[int, int, int, int, int]]:
-    return _BATCH.iter_unpack(row[_PRODUCER.size :])
+def _transaction(row: bytes) -> tuple[int, int]:
+    """Coordinator epoch, and first offset of the open transaction."""
+    if not _transaction_bytes(row):
+        return NO_COORDINATOR_EPOCH, _NOT_OPEN
+    coordinator_epoch, first_offset = _TRANSACTION.unpack_from(row, len(row) - _TRANSACTION.size)
+    return coordinator_epoch, first_offset
+
+
+def _transaction_bytes(row: bytes) -> int:
+    """Rows of producers without transactions, and of earlier versions, end with a batch."""
+    is_there = (len(row) - _PRODUCER.size) % _BATCH.size == _TRANSACTION.size
+    return _TRANSACTION.size if is_there else 0

@@ -2,7 +2,8 @@
 
     ottla_offsets   a row for each partition of each group
     ottla_store     format, the id of the store whose offsets these are, the id of this database,
-                    and whether that store has handed them over
+                    whether that store has handed them over, and the number of the newest offsets
+                    from its outbox that are here
 
 Names are bytes, since they may hold what a text column of PostgreSQL does not take, and the key is
 a digest, since they may be longer than its index takes.
@@ -96,6 +97,7 @@ _STORE = Table(
 _SQLITE = "sqlite://"
 
 _FORMAT, _STORE_ID, _ID, _HANDED_OVER = "format", "store", "id", "handed_over"
+_APPLIED_THROUGH = "applied_through"
 
 #: Group id, topic, partition.
 Place = tuple[str, str, int]
@@ -127,7 +129,11 @@ class OffsetDatabase:
             index_elements=["place"], set_={name: stated.excluded[name] for name in others}
         )
         self._delete = _OFFSETS.delete().where(_OFFSETS.c.place == bindparam("gone"))
-        self._name = insert(_STORE).on_conflict_do_nothing()
+        named = insert(_STORE)
+        self._name = named.on_conflict_do_nothing()
+        self._rename = named.on_conflict_do_update(
+            index_elements=["name"], set_={"value": named.excluded.value}
+        )
 
     def open(self, known: KnownDatabase | None, what: str = "be read") -> None:
         """`known` is where the offsets are; None: here from now on, once they are taken over.
@@ -206,9 +212,17 @@ class OffsetDatabase:
             for part in found.mappings().partitions():
                 yield [_row(one) for one in part]
 
-    def write(self, changes: Mapping[Place, CommittedOffset | None]) -> None:
-        """In one transaction; raises StorageFailed, and StorageUnusable where this is not the
-        database any more. Reconnects once: all statements are idempotent.
+    def applied_through(self) -> int:
+        """Raises as `open` does."""
+        connection = self._connected("be read")
+        with self._judging("be read"), connection.begin():
+            return int(_facts(connection).get(_APPLIED_THROUGH, 0))
+
+    def write(
+        self, changes: Mapping[Place, CommittedOffset | None], through: int | None = None
+    ) -> None:
+        """In one transaction with the number `through`; raises StorageFailed, and StorageUnusable
+        where this is not the database any more. Reconnects once: all statements are idempotent.
         """
         rows_to_write = [_values(place, one) for place, one in changes.items() if one is not None]
         gone = [{"gone": _digest(*place)} for place, one in changes.items() if one is None]
@@ -219,6 +233,9 @@ class OffsetDatabase:
                 with connection.begin():
                     _execute(connection, self._upsert, rows_to_write)
                     _execute(connection, self._delete, gone)
+                    if through is not None:
+                        progress = {"name": _APPLIED_THROUGH, "value": str(through)}
+                        connection.execute(self._rename, progress)
                 return
             except SQLAlchemyError as error:
                 was_lost = isinstance(error, DBAPIError) and error.connection_invalidated

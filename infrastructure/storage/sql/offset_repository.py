@@ -2,6 +2,12 @@
 
     apply -> queue -> thread: all that waits, up to a hundred rows, in one transaction -> done
 
+    apply_with_log -> a row in the store's outbox, with a rising number -> the log's commit -> queue
+
+Offsets from the outbox are written with their number (`applied_through`), in one transaction, and
+again until that succeeds; then their rows go. After a crash those with larger numbers are written
+first. Whatever was applied later waits behind them, so the order is the same after a restart.
+
 SQLAlchemy is imported in that thread too, which keeps the start fast. A commit survives what the
 database's own commits survive: SQLite runs in WAL mode, with `synchronous=FULL` where
 `flush=commit` (NORMAL elsewhere: a power cut may take the newest); PostgreSQL with its own
@@ -12,14 +18,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from application.ports.offset_repository import OffsetRow, OffsetWrite
 from application.state.notifying import notify_each
+from application.state.runtime import ignore
 from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
 from infrastructure.storage.errors import StorageUnusable
@@ -42,7 +52,13 @@ SLOW_S = 5.0
 ROWS_WAITING_MAX = 100_000
 
 Done = Callable[[StorageFailed | None], None]
-Waiting = tuple[Sequence[OffsetWrite], Done]
+
+
+class Waiting(NamedTuple):
+    writes: Sequence[OffsetWrite]
+    done: Done
+    #: In the outbox.
+    number: int | None = None
 
 
 class SqlOffsetRepository:
@@ -57,7 +73,13 @@ class SqlOffsetRepository:
         self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
-        self._rows_waiting = 0
+        #: The number of the newest offsets in the outbox.
+        self._number = 0
+        #: Waits for the log's commit of the first one, or behind it.
+        self._undecided: deque[Waiting] = deque()
+        #: From the outbox, not written yet; used by the thread.
+        self._unapplied = _waiting(home.outbox.load())
+        self._rows_waiting = sum(len(one.writes) for one in self._unapplied)
         #: Start of the running transaction; written by the thread.
         self._since_s: float | None = None
         self._logged_since_s: float | None = None
@@ -83,7 +105,29 @@ class SqlOffsetRepository:
             self._to_loop(partial(done, failure))
             return
         self._rows_waiting += len(writes)
-        self._queue.put((writes, done))
+        waiting = Waiting(writes, done)
+        if self._undecided:
+            self._undecided.append(waiting)
+        else:
+            self._queue.put(waiting)
+
+    def apply_with_log(self, writes: Sequence[OffsetWrite], done: Done) -> None:
+        self._number += 1
+        self._home.outbox.save(self._number, writes)
+        self._rows_waiting += len(writes)
+        self._undecided.append(Waiting(writes, done, self._number))
+        self._home.when_committed(self._decided)
+
+    def _decided(self, failure: StorageFailed | None) -> None:
+        """By the log's commit, in order."""
+        decided = self._undecided.popleft()
+        if failure is None:
+            self._queue.put(decided)
+        while self._undecided and self._undecided[0].number is None:
+            self._queue.put(self._undecided.popleft())
+        if failure is not None:
+            self._rows_waiting -= len(decided.writes)
+            decided.done(failure)
 
     def _check_duration(self) -> None:
         """The thread is blocked itself, so the next commit checks for it."""
@@ -111,7 +155,7 @@ class SqlOffsetRepository:
             from infrastructure.storage.sql.offset_database import OffsetDatabase
 
             database = OffsetDatabase(self._url, self._store_id, self._flush)
-            if self._open(database) and self._read(database, take):
+            if self._open(database) and self._empty_outbox(database) and self._read(database, take):
                 self._on_loop(done)
                 self._write_all(database)
             database.disconnect()
@@ -150,6 +194,21 @@ class SqlOffsetRepository:
                 return True
         return False
 
+    def _empty_outbox(self, database: OffsetDatabase) -> bool:
+        found, self._unapplied = self._unapplied, []
+
+        def apply() -> None:
+            self._number = database.applied_through()
+            later = [one for one in found if (one.number or 0) > self._number]
+            if later:
+                self._number = later[-1].number or 0
+                database.write(_changes(later), self._number)
+
+        if not self._retried(apply):
+            return False
+        self._on_loop(partial(self._respond_to_all, found, None))
+        return True
+
     def _read(self, database: OffsetDatabase, take: Callable[[Sequence[OffsetRow]], None]) -> bool:
         """After a failure all rows are read again."""
 
@@ -186,45 +245,53 @@ class SqlOffsetRepository:
     def _write_all(self, database: OffsetDatabase) -> None:
         going_on = True
         while going_on:
-            first = self._queue.get()
-            if first is None:
+            waiting, going_on = self._gather()
+            waiting = self._unapplied + waiting
+            if not waiting:
                 return
-            waiting, going_on = self._gather(first)
             self._since_s = time.monotonic()
             failure = self._write(database, waiting)
             self._since_s = None
+            self._unapplied = []
+            if failure is not None:
+                self._unapplied = [one for one in waiting if one.number is not None]
+                waiting = [one for one in waiting if one.number is None]
             self._on_loop(partial(self._respond_to_all, waiting, failure))
 
     def _respond_to_all(self, waiting: list[Waiting], failure: StorageFailed | None) -> None:
-        self._rows_waiting -= sum(len(writes) for writes, _ in waiting)
-        faults = notify_each((done for _, done in waiting), lambda done: done(failure))
+        """Rows of the outbox go with the log's next commit."""
+        for one in waiting:
+            self._rows_waiting -= len(one.writes)
+            if one.number is not None:
+                self._home.outbox.save(one.number, [(*write[:3], None) for write in one.writes])
+        faults = notify_each((one.done for one in waiting), lambda done: done(failure))
         if faults:
             raise faults[0]
 
-    def _gather(self, first: Waiting) -> tuple[list[Waiting], bool]:
+    def _gather(self) -> tuple[list[Waiting], bool]:
         """Waiting commits for one transaction; and False if the broker stops after them."""
-        waiting = [first]
-        rows = len(first[0])
+        waiting: list[Waiting] = []
+        rows = 0
+        timeout_s = RETRY_S if self._unapplied else None
         while rows < ROWS_PER_TRANSACTION:
             try:
-                following = self._queue.get_nowait()
+                following = self._queue.get(timeout=timeout_s)
             except Empty:
                 break
             if following is None:
                 return waiting, False
             waiting.append(following)
-            rows += len(following[0])
+            rows += len(following.writes)
+            timeout_s = 0
         return waiting, True
 
     def _write(self, database: OffsetDatabase, waiting: list[Waiting]) -> StorageFailed | None:
-        changes: dict[tuple[str, str, int], CommittedOffset | None] = {}
-        for writes, _ in waiting:
-            for group_id, topic, partition, committed in writes:
-                changes[group_id, topic, partition] = committed
+        changes = _changes(waiting)
         if not changes:
             return None
+        numbers = [one.number for one in waiting if one.number is not None]
         try:
-            database.write(changes)
+            database.write(changes, numbers[-1] if numbers else None)
         except StorageFailed as failure:
             self._log_failure(failure)
             return failure.as_value()
@@ -254,3 +321,16 @@ class SqlOffsetRepository:
             self._to_loop(call)
         except RuntimeError:
             pass  # the loop is closed
+
+
+def _waiting(outbox: Iterable[tuple[int, OffsetRow]]) -> list[Waiting]:
+    """The offsets of each transaction, by their numbers."""
+    return [
+        Waiting([row for _, row in rows], ignore, number)
+        for number, rows in groupby(outbox, itemgetter(0))
+    ]
+
+
+def _changes(waiting: Iterable[Waiting]) -> dict[tuple[str, str, int], CommittedOffset | None]:
+    """The last of each partition."""
+    return {write[:3]: write[3] for one in waiting for write in one.writes}

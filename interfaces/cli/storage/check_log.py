@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from application.ports.log_store import LogStore
 from domain.errors import StorageFailed
-from domain.messages.batch import RecordBatch, corrupt
+from domain.messages.batch import CONTROL, RecordBatch, corrupt
 from domain.partitions.partition import Partition
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.opening import Contents
@@ -87,7 +87,7 @@ def _check_batch(
         indexed = log.at_timestamp(partition_id, batch.max_timestamp)
         if indexed > batch.last_offset:
             yield f"{at} is not found by its timestamp: the index points to offset {indexed}"
-    if batch.producer_id >= 0:
+    if batch.producer_id >= 0 and not batch.attributes & CONTROL:
         newest = (batch.producer_epoch, batch.last_sequence, batch.last_offset)
         checked.producers[batch.producer_id] = newest
     checked.batches += 1

@@ -16,6 +16,7 @@ from domain.messages.batch import (
     RecordBatch,
     advance_sequence,
 )
+from domain.messages.control import read_end_marker
 from domain.messages.message import Message, decode_messages
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
@@ -126,6 +127,11 @@ def _lines(batch: RecordBatch, with_records: bool) -> Iterator[str]:
         names = ",".join(_shown(name) for name, _ in one.headers)
         payload = "" if one.value is None else f" payload: {_shown(one.value)}"
         key = "" if one.key is None else f" key: {_shown(one.key)}"
+        marker = read_end_marker(batch) if batch.attributes & CONTROL else None
+        if marker is not None:
+            ends = "COMMIT" if marker.committed else "ABORT"
+            key = f" endTxnMarker: {ends} coordinatorEpoch: {marker.coordinator_epoch}"
+            payload = ""
         yield (
             f"| offset: {one.offset} {_time_of(batch)}: {one.timestamp} "
             f"keySize: {_size(one.key)} valueSize: {_size(one.value)} sequence: {sequence} "

@@ -1,7 +1,7 @@
 """ApiVersions (key 18), versions 0-4.
 
  3  flexible; client software name and version (KIP-511)
- 4  supported features may have a minimum of 0 (not used)
+ 4  supported features may have a minimum of 0; older responses omit these
 
 The response header is always version 0. The response to an unknown version is version 0 with error
 35 and the row of this API alone, so that the client can retry (KIP-511).
@@ -26,8 +26,7 @@ from interfaces.kafka.wire.messages.api_versions import (
 )
 
 FIRST_WITH_SOFTWARE = 3
-#: Finalized features never change, so their epoch is the first.
-FEATURES_EPOCH = 0
+FIRST_WITH_MINIMUM_0 = 4
 _LEGAL_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?", re.ASCII)
 
 
@@ -40,19 +39,22 @@ def handle(request: ApiVersionsRequest, call: Call) -> ApiVersionsResponse:
         client = call.peer.client
         client.software_name = name
         client.software_version = version
+    finalized = call.broker.features.finalized
     return ApiVersionsResponse(
         api_keys=[
             ApiVersion(api_key=api.key, min_version=api.min_version, max_version=api.max_version)
             for api in APIS
         ],
         supported_features=[
-            SupportedFeatureKey(name=name, min_version=level, max_version=level)
-            for name, level in FEATURES.items()
+            SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
+            for name, (lowest, highest) in FEATURES.items()
+            if lowest > 0 or call.version >= FIRST_WITH_MINIMUM_0
         ],
-        finalized_features_epoch=FEATURES_EPOCH,
+        finalized_features_epoch=finalized.epoch,
         finalized_features=[
             FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)
-            for name, level in FEATURES.items()
+            for name, level in finalized.levels.items()
+            if level > 0
         ],
     )
 

@@ -11,13 +11,14 @@
 
 from __future__ import annotations
 
-from application.partitions.fetch import FetchedPartition, FetchItem, FetchQuery
+from application.partitions.fetch_query import FetchedPartition, FetchItem, FetchQuery
 from application.partitions.fetch_sessions import FetchContext, ItemKey
 from application.ports.pending import Pending
 from domain.errors import BrokerError, NotLeaderOrFollower
 from interfaces.kafka.handlers.shared.nodes import add_endpoint
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.fetch import (
+    AbortedTransaction,
     FetchableTopicResponse,
     FetchRequest,
     FetchResponse,
@@ -111,9 +112,16 @@ def _partition(one: FetchedPartition, read_committed: bool, call: Call) -> Parti
         high_watermark=one.high_watermark,
         last_stable_offset=one.last_stable_offset,
         log_start_offset=one.log_start_offset,
-        aborted_transactions=[] if read_committed else None,
+        aborted_transactions=_aborted(one) if read_committed else None,
         records=one.records,
     )
+
+
+def _aborted(one: FetchedPartition) -> list[AbortedTransaction]:
+    return [
+        AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset)
+        for each in one.aborted
+    ]
 
 
 def _code(error: BrokerError, item: FetchItem, call: Call) -> int:

@@ -3,9 +3,8 @@
 1  key type, for transactions      3  flexible      4  several keys (KIP-699)
 5  TRANSACTION_ABORTABLE (KIP-890)      6  share groups (KIP-932)
 
-The response has the address that this client's listener advertises. Transactional ids are refused
-with 53 and a message, which librdkafka logs. Keys of share groups are checked and get their
-coordinator, though there are no share groups.
+The response has the address that this client's listener advertises. Keys of share groups are
+checked and get their coordinator, though there are no share groups.
 """
 
 from __future__ import annotations
@@ -35,17 +34,11 @@ MALFORMED = (
 )
 #: Kafka's message of error 0, in versions with one key.
 NO_ERROR = "NONE"
-#: Transactional ids of one request in the log.
-LOGGED_IDS = 10
 
 
 def handle(request: FindCoordinatorRequest, call: Call) -> FindCoordinatorResponse:
     if request.key_type not in (GROUP, TRANSACTION, SHARE):
         raise InvalidRequest(MALFORMED)
-    if request.key_type == TRANSACTION:
-        ids = ", ".join(request.coordinator_keys[:LOGGED_IDS] or [request.key])
-        refuse = call.broker.messages.init_producer_id.refuse_transactional_id
-        raise refuse(ids, call.peer.client)
     if call.version < FIRST_WITH_MANY_KEYS:
         if request.key_type == SHARE:
             raise InvalidRequest(MALFORMED)

@@ -2,15 +2,19 @@
 
  2  flexible        3  producer id and epoch of the client (KIP-360); without a transactional id
                        the client gets a new id, as in Kafka
+ 4  PRODUCER_FENCED (KIP-588)        5  TRANSACTION_ABORTABLE (KIP-890; not used)
 
-There are no transactions: a transactional id is refused with 53.
+An open transaction of an earlier producer is aborted first. If that takes more than one commit, the
+client gets CONCURRENT_TRANSACTIONS and retries; Kafka always responds so.
 """
 
 from __future__ import annotations
 
 from application.ports.pending import Pending
-from domain.errors import BrokerError, InvalidRequest
+from domain.errors import BrokerError, ConcurrentTransactions, InvalidRequest
 from domain.messages.batch import NO_PRODUCER_ID
+from domain.transactions.transaction import NO_EPOCH, ProducerIdAndEpoch
+from interfaces.kafka.handlers.shared.transactions import respond_when_decided
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.init_producer_id import (
     InitProducerIdRequest,
@@ -18,29 +22,43 @@ from interfaces.kafka.wire.messages.init_producer_id import (
 )
 from interfaces.kafka.wire.schema import Response
 
-NO_PRODUCER_EPOCH = -1
+FIRST_WITH_FENCED = 4
 
-FAILED = {"producer_epoch": NO_PRODUCER_EPOCH}
+FAILED = {"producer_epoch": NO_EPOCH}
+EXPECTED = (ConcurrentTransactions,)
 
 
 def handle(request: InitProducerIdRequest, call: Call) -> Response | None:
-    _check(request, call)
+    transactional_id = request.transactional_id
+    if transactional_id == "":
+        raise InvalidRequest("The transactional id is empty")
+    expected = ProducerIdAndEpoch(request.producer_id, request.producer_epoch)
+    if (expected.producer_id == NO_PRODUCER_ID) != (expected.epoch == NO_EPOCH):
+        raise InvalidRequest("A producer id goes with an epoch")
+    if transactional_id is None:
+        return _idempotent(request, call)
+    respond_when_decided(
+        request,
+        call,
+        FIRST_WITH_FENCED,
+        lambda: call.broker.transactions.coordinator.init_producer_id(
+            transactional_id,
+            request.transaction_timeout_ms,
+            None if expected.epoch == NO_EPOCH else expected,
+        ),
+        lambda producer: InitProducerIdResponse(
+            producer_id=producer.producer_id, producer_epoch=producer.epoch
+        ),
+    )
+    return None
+
+
+def _idempotent(request: InitProducerIdRequest, call: Call) -> Response | None:
     producer_id = call.broker.messages.init_producer_id.new_producer_id()
     if isinstance(producer_id, Pending):
         call.respond_later(producer_id, lambda result: _response(request, result, call))
         return None
     return _response(request, producer_id, call)
-
-
-def _check(request: InitProducerIdRequest, call: Call) -> None:
-    if request.transactional_id == "":
-        raise InvalidRequest("The transactional id is empty")
-    if (request.producer_id == NO_PRODUCER_ID) != (request.producer_epoch == NO_PRODUCER_EPOCH):
-        raise InvalidRequest("A producer id goes with an epoch")
-    if request.transactional_id is not None:
-        raise call.broker.messages.init_producer_id.refuse_transactional_id(
-            request.transactional_id, call.peer.client
-        )
 
 
 def _response(

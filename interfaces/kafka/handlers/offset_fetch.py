@@ -3,7 +3,7 @@
 2  null topics mean all; top-level error              8  several groups (KIP-709)
 5  leader epoch (KIP-320)                             9  member id and epoch (KIP-848)
 6  flexible                                          10  topics by id (KIP-848)
-7  require stable (KIP-447): all offsets are stable, there are no transactions
+7  require stable (KIP-447): 88 where a transaction has an offset, until it ends
 
 Without a committed offset the offset is -1, also for an unknown group, topic or partition. Only an
 unknown topic id is an error.
@@ -15,7 +15,7 @@ from collections.abc import Collection
 from typing import TypeVar
 
 from application.groups.offsets import GroupOffsets
-from domain.errors import BrokerError, InvalidRequest, UnknownTopicId
+from domain.errors import BrokerError, InvalidRequest, UnknownTopicId, UnstableOffsetCommit
 from domain.groups.group import NO_EPOCH
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.offset_fetch import (
@@ -47,7 +47,8 @@ Partition = TypeVar("Partition", OffsetFetchResponsePartition, OffsetFetchRespon
 def handle(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
     if call.version >= FIRST_WITH_GROUPS:
         return _groups(request, call)
-    fetched = _Fetched(request.group_id, None, NO_EPOCH, _SizeLimit(call), call)
+    stable = request.require_stable
+    fetched = _Fetched(request.group_id, None, NO_EPOCH, stable, _SizeLimit(call), call)
     offsets = fetched.offsets()
     requested = (
         [(name, partitions) for name, partitions in offsets.items()]
@@ -70,7 +71,14 @@ def _groups(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
     limit = _SizeLimit(call)
     groups = []
     for group in request.groups:
-        fetched = _Fetched(group.group_id, group.member_id, group.member_epoch, limit, call)
+        fetched = _Fetched(
+            group.group_id,
+            group.member_id,
+            group.member_epoch,
+            request.require_stable,
+            limit,
+            call,
+        )
         try:
             topics = _topics(group, fetched, call)
         except BrokerError as refused:
@@ -100,7 +108,7 @@ class _SizeLimit:
 class _Fetched:
     """The committed offsets of one group, as partitions of the response."""
 
-    __slots__ = ("_call", "_epoch", "_group_id", "_limit", "_member_id", "_offsets")
+    __slots__ = ("_call", "_epoch", "_group_id", "_limit", "_member_id", "_offsets", "_stable")
 
     _offsets: GroupOffsets
 
@@ -109,12 +117,14 @@ class _Fetched:
         group_id: str,
         member_id: str | None,
         epoch: int,
+        stable: bool,
         limit: _SizeLimit,
         call: Call,
     ) -> None:
         self._group_id = group_id
         self._member_id = member_id
         self._epoch = epoch
+        self._stable = stable
         self._limit = limit
         self._call = call
 
@@ -132,7 +142,11 @@ class _Fetched:
         responses = []
         for index in indexes:
             found = committed.get(index)
-            if found is None:
+            if self._stable and self._is_pending(topic, index):
+                responses.append(
+                    _not_committed(kind, index, self._call.code(UnstableOffsetCommit()))
+                )
+            elif found is None:
                 responses.append(_not_committed(kind, index, 0))
             else:
                 text = found.metadata
@@ -140,6 +154,10 @@ class _Fetched:
                     self._limit.take(len(text) if text.isascii() else 4 * len(text))
                 responses.append(kind(index, found.offset, found.leader_epoch, text))
         return responses
+
+    def _is_pending(self, topic: str, index: int) -> bool:
+        offsets = self._call.broker.groups.transactional_offsets
+        return offsets.is_pending(self._group_id, topic, index)
 
 
 def _topics(

@@ -4,12 +4,16 @@
  7  zstd (KIP-110)                   10  the current leader and its address (KIP-951)
  8  record errors (KIP-467)          13  topics by id (KIP-516)
 
+11  TRANSACTION_ABORTABLE             12  adds partitions to the transaction (KIP-890)
+
 Advertised from 0 because librdkafka requires it; 0-2 close the connection, as in Kafka 4.
-There are no transactions: a transactional id is refused.
 """
 
 from __future__ import annotations
 
+from application.partitions.produce import Admit
+from application.transactions.coordinator import SupportedOperation
+from application.transactions.produce_admission import ProduceAdmission
 from domain.errors import (
     BrokerError,
     InvalidRecord,
@@ -17,7 +21,6 @@ from domain.errors import (
     InvalidTimestamp,
     NotLeaderOrFollower,
     StorageFailed,
-    TransactionalIdNotAuthorized,
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
@@ -41,6 +44,8 @@ from interfaces.kafka.wire.messages.produce import (
 from interfaces.kafka.wire.schema import Response
 
 FIRST_WITH_ENDPOINTS = 10
+FIRST_WITH_ABORTABLE = 11
+FIRST_THAT_ADDS_PARTITIONS = 12
 FIRST_WITH_TOPIC_IDS = 13
 
 NO_ACKS = 0
@@ -87,8 +92,9 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
     durable = StagedProduce(call)
     response = durable.response
     refused = None
-    if request.acks not in LEGAL_ACKS or request.transactional_id is not None:
-        refused = _refusal(request)
+    if request.acks not in LEGAL_ACKS:
+        refused = InvalidRequiredAcks("acks must be -1, 0 or 1")
+    admit = None if request.transactional_id is None else _admission(request, call)
     catalog = call.broker.catalog
     by_id = call.version >= FIRST_WITH_TOPIC_IDS
     topics: list[Topic | None] = []
@@ -114,7 +120,7 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
             ]
             continue
         for data in topic_data.partition_data:
-            result.partition_responses.append(_append(next(partitions), data, call, durable))
+            result.partition_responses.append(_append(next(partitions), data, call, durable, admit))
     call.topics = len(request.topic_data)
     if request.acks == NO_ACKS:
         _respond_nothing(durable, call)
@@ -130,6 +136,7 @@ def _append(
     data: PartitionProduceData,
     call: Call,
     durable: StagedProduce,
+    admit: Admit | None,
 ) -> PartitionProduceResponse:
     result = PartitionProduceResponse(index=data.index)
     if partition is None:
@@ -141,7 +148,7 @@ def _append(
             add_endpoint(durable.response.node_endpoints, NodeEndpoint, leader.node_id, call)
         return _refuse(result, partition, call)
     appended = call.broker.messages.produce.append(
-        partition, data.records, call.version >= FIRST_WITH_ZSTD
+        partition, data.records, call.version >= FIRST_WITH_ZSTD, admit
     )
     if isinstance(appended, BrokerError):
         return _refuse(result, appended, call)
@@ -153,11 +160,15 @@ def _append(
     return result
 
 
-def _refusal(request: ProduceRequest) -> BrokerError:
-    """The error of all partitions."""
-    if request.acks not in LEGAL_ACKS:
-        return InvalidRequiredAcks("acks must be -1, 0 or 1")
-    return TransactionalIdNotAuthorized()
+def _admission(request: ProduceRequest, call: Call) -> Admit:
+    operation = SupportedOperation.DEFAULT_ERROR
+    if call.version >= FIRST_THAT_ADDS_PARTITIONS:
+        operation = SupportedOperation.ADD_PARTITION
+    elif call.version >= FIRST_WITH_ABORTABLE:
+        operation = SupportedOperation.GENERIC_ERROR_SUPPORTED
+    assert request.transactional_id is not None
+    coordinator = call.broker.transactions.coordinator
+    return ProduceAdmission(coordinator, request.transactional_id, operation)
 
 
 def _unwritable(topic: Topic | None, name: str, by_id: bool) -> BrokerError:
@@ -204,4 +215,5 @@ def _refuse(
 def cache_request(frame: memoryview, request: ProduceRequest, call: Call) -> None:
     """Caches this request for repeats of it."""
     if request.acks != NO_ACKS:
-        repeated_produce.cache_request(frame, request, call, _refuse)
+        admit = None if request.transactional_id is None else _admission(request, call)
+        repeated_produce.cache_request(frame, request, call, _refuse, admit)

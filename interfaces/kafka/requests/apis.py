@@ -30,6 +30,7 @@ _IDEMPOTENT_WRITE = Operation.IDEMPOTENT_WRITE
 _READ = Operation.READ
 _WRITE = Operation.WRITE
 _TOPIC, _GROUP, _CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
+_TRANSACTIONAL_ID = ResourceType.TRANSACTIONAL_ID
 
 
 class Api:
@@ -78,7 +79,9 @@ def title_of(name: str) -> str:
 # fmt: off
 APIS: tuple[Api, ...] = (
     # librdkafka requires Produce 0 in the ApiVersions response, and does not send it (KAFKA-18659).
-    Api(0, "produce", 0, 13, (_WRITE, _TOPIC, "topic_data"), first_served=3),
+    Api(0, "produce", 0, 13,
+        (_WRITE, _TOPIC, "topic_data"), (_WRITE, _TRANSACTIONAL_ID, "transactional_id"),
+        first_served=3),
     Api(1, "fetch", 4, 18, (_READ, _TOPIC, "topics")),
     Api(2, "list_offsets", 1, 11, (_DESCRIBE, _TOPIC, "topics")),
     Api(3, "metadata", 0, 13),
@@ -98,6 +101,13 @@ APIS: tuple[Api, ...] = (
     Api(21, "delete_records", 0, 2, (_DELETE, _TOPIC, "topics")),
     Api(22, "init_producer_id", 0, 5, (_IDEMPOTENT_WRITE, _CLUSTER, "")),
     Api(23, "offset_for_leader_epoch", 2, 4, (_DESCRIBE, _TOPIC, "topics")),
+    Api(24, "add_partitions_to_txn", 0, 5,
+        (_WRITE, _TRANSACTIONAL_ID, "v3_and_below_transactional_id"),
+        (_WRITE, _TOPIC, "v3_and_below_topics")),
+    Api(25, "add_offsets_to_txn", 0, 4,
+        (_WRITE, _TRANSACTIONAL_ID, "transactional_id"), (_READ, _GROUP, "group_id")),
+    Api(26, "end_txn", 0, 5, (_WRITE, _TRANSACTIONAL_ID, "transactional_id")),
+    Api(27, "write_txn_markers", 1, 2, (_ALTER, _CLUSTER, "")),
     Api(29, "describe_acls", 1, 3, (_DESCRIBE, _CLUSTER, "")),
     Api(30, "create_acls", 1, 3, (_ALTER, _CLUSTER, "")),
     Api(31, "delete_acls", 1, 3, (_ALTER, _CLUSTER, "")),
@@ -117,7 +127,11 @@ APIS: tuple[Api, ...] = (
     Api(55, "describe_quorum", 0, 2, (_DESCRIBE, _CLUSTER, "")),
     Api(57, "update_features", 0, 2, (_ALTER, _CLUSTER, "")),
     Api(60, "describe_cluster", 0, 2),
+    Api(61, "describe_producers", 0, 0, (_READ, _TOPIC, "topics")),
     Api(64, "unregister_broker", 0, 0, (_ALTER, _CLUSTER, "")),
+    Api(65, "describe_transactions", 0, 0,
+        (_DESCRIBE, _TRANSACTIONAL_ID, "transactional_ids")),
+    Api(66, "list_transactions", 0, 2),
     Api(68, "consumer_group_heartbeat", 0, 1,
         (_READ, _GROUP, "group_id"), (_DESCRIBE, _TOPIC, "subscribed_topic_names")),
     Api(69, "consumer_group_describe", 0, 1, (_DESCRIBE, _GROUP, "group_ids")),

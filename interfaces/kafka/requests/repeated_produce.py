@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from struct import Struct
 
+from application.partitions.produce import Admit
 from domain.errors import BrokerError, StorageFailed
 from domain.messages.batch import HEADER_BYTES
-from domain.partitions.partition import Appended, Partition
+from domain.partitions.appended import Appended
+from domain.partitions.partition import Partition
 from domain.topics.topic import NO_TOPIC_ID
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.requests.log_subject import log_subject_of
@@ -47,6 +49,7 @@ Refuse = Callable[[PartitionProduceResponse, BrokerError, Call], PartitionProduc
 
 class RepeatedProduce:
     __slots__ = (
+        "_admit",
         "_after",
         "_flexible",
         "_log_subject",
@@ -72,6 +75,7 @@ class RepeatedProduce:
         partition: Partition,
         call: Call,
         refuse: Refuse,
+        admit: Admit | None,
     ) -> None:
         [topic] = request.topic_data
         route = call.route
@@ -80,6 +84,7 @@ class RepeatedProduce:
         self.index = topic.partition_data[0].index
         self._log_subject = log_subject_of(request)
         self._refuse = refuse
+        self._admit = admit
         self._partition = partition
         self._revision = call.broker.catalog.revision
         self._raw_client_id = call.peer.raw_client_id
@@ -145,7 +150,7 @@ class RepeatedProduce:
         ):
             return False
         appended = broker.messages.produce.append(
-            partition, frame[position:end], call.version >= FIRST_WITH_ZSTD
+            partition, frame[position:end], call.version >= FIRST_WITH_ZSTD, self._admit
         )
         if (
             not isinstance(appended, Appended)
@@ -198,7 +203,9 @@ class RepeatedProduceResponse:
             call.peer.failed(call, error)
 
 
-def cache_request(frame: memoryview, request: ProduceRequest, call: Call, refuse: Refuse) -> None:
+def cache_request(
+    frame: memoryview, request: ProduceRequest, call: Call, refuse: Refuse, admit: Admit | None
+) -> None:
     """Caches a successful request for one partition."""
     if len(request.topic_data) != 1 or len(request.topic_data[0].partition_data) != 1:
         return
@@ -221,7 +228,7 @@ def cache_request(frame: memoryview, request: ProduceRequest, call: Call, refuse
         partition = None if topic is None else catalog.partition(topic, data.index)
         if partition is None or len(route.repeated) >= MAX_REPEATED:
             return
-        repeated = RepeatedProduce(size_at, request, partition, call, refuse)
+        repeated = RepeatedProduce(size_at, request, partition, call, refuse, admit)
         route.repeated[prefix] = repeated.begin
     call.peer.prefix_end = size_at
 

@@ -18,8 +18,11 @@ from infrastructure.storage.engine import Storage
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
 from infrastructure.storage.repositories.config_repository import StoredConfigRepository
 from infrastructure.storage.repositories.group_repository import StoredGroupRepository
+from infrastructure.storage.repositories.numbered_offsets import PENDING_OFFSETS, NumberedOffsets
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
+from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
+from infrastructure.storage.repositories.transaction_repository import StoredTransactionRepository
 
 
 class Core:
@@ -44,7 +47,10 @@ class Core:
         self.cluster = StoredClusterRepository(state)
         self.topics = StoredTopicRepository(log, state)
         self.partitions = StoredPartitionRepository(log, state)
+        self.transaction_index = StoredTransactionIndex(state)
+        self.transactions = StoredTransactionRepository(state)
         self.groups = StoredGroupRepository(state)
+        self.pending_offsets = NumberedOffsets(state, PENDING_OFFSETS)
         self.configs = StoredConfigRepository(state)
         self.purgatory = FetchPurgatory()
         self.storage_health = StorageHealth(events, clock, storage.reserve)

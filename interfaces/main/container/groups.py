@@ -15,8 +15,10 @@ from application.groups.offset_delete import OffsetDeleteService
 from application.groups.offset_fetch import OffsetFetchService
 from application.groups.offsets import Offsets
 from application.groups.offsets_topic import GroupsInTopic, OffsetsInTopic, OffsetsTopic
+from application.groups.pending_offsets import PendingOffsets
 from application.groups.registry import Groups
 from application.groups.reset import ResetOffsetsService
+from application.groups.transactional_offsets import TransactionalOffsets
 from application.partitions.list_offsets import ListOffsetsService
 from application.ports.group_repository import GroupRepository
 from application.ports.offset_repository import OffsetRepository
@@ -38,7 +40,8 @@ def make_groups(
     config, catalog, clock = core.config, core.catalog, core.clock
     events, background = core.events, core.background
     registry = Groups(group_repository, core.commits)
-    offsets = Offsets(offset_repository, registry, catalog, core.placement)
+    pending = PendingOffsets(core.pending_offsets, catalog, core.commits.when_committed)
+    offsets = Offsets(offset_repository, registry, catalog, core.placement, pending)
     configs = GroupConfigs(core.configs, config, events)
     delete_groups = DeleteGroupsService(offsets, registry, events)
     offset_commit = OffsetCommitService(offsets, registry, clock, config)
@@ -60,6 +63,7 @@ def make_groups(
         configs=configs,
         offsets=offsets,
         offset_commit=offset_commit,
+        transactional_offsets=TransactionalOffsets(offsets, registry),
         offset_fetch=OffsetFetchService(offsets, registry),
         offset_delete=OffsetDeleteService(offsets, registry),
         reset_offsets=ResetOffsetsService(registry, offsets, catalog, list_offsets, offset_commit),

@@ -13,11 +13,13 @@ from application.configs.state import ConfigState
 from application.groups.offsets_topic import OffsetsTopic
 from application.partitions.compaction import CompactionService
 from application.partitions.delete_records import DeleteRecordsService
+from application.partitions.describe_producers import DescribeProducersService
 from application.partitions.fetch import FetchService
 from application.partitions.fetch_sessions import FetchSessions
 from application.partitions.init_producer_id import InitProducerIdService
 from application.partitions.list_offsets import ListOffsetsService
 from application.partitions.log_dirs import LogDirsService
+from application.partitions.markers import TransactionMarkers
 from application.partitions.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.partitions.produce import ProduceService
 from application.partitions.producer_expiry import ProducerExpiry
@@ -31,6 +33,7 @@ from application.records.scan_worker import ScanWorkers
 from application.records.send import SendService
 from application.records.tail import TailService
 from application.reset import ResetService
+from application.state.features import Features
 from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
@@ -47,6 +50,7 @@ from infrastructure.storage.volume import StorageVolume
 from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
 from interfaces.main.container.identities import new_session_id, new_short_uuid, new_topic_id
+from interfaces.main.container.transactions import make_transactions
 
 if TYPE_CHECKING:
     from application.partitions.cleaning import CleaningWorkers
@@ -103,10 +107,15 @@ def make_broker(
         )
 
     cluster_id = known_cluster_id(core)
-    dropping = Dropping(log, topics, partitions, background)
-    trimming = Trimming(log, catalog, partitions, commits, background, core.placement)
+    dropping = Dropping(log, topics, partitions, core.transaction_index, background)
+    trimming = Trimming(
+        log, catalog, partitions, core.transaction_index, commits, background, core.placement
+    )
     topic_state = TopicState(topics, catalog, commits, dropping)
     create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
+    init_producer_id = InitProducerIdService(core.cluster, commits)
+    features = Features(core.cluster, commits)
+    transaction_markers = TransactionMarkers(log, core.transaction_index, commits, clock, crc32c)
     produce = ProduceService(log, commits, clock, crc32c, compression, storage_health)
     list_offsets = ListOffsetsService(catalog, log, compression, background, storage_health)
     offsets_topic = None
@@ -125,12 +134,22 @@ def make_broker(
         quotas=NoQuotas(),
         placement=core.placement,
         cluster=ClusterService(core.placement, clock),
+        features=features,
         catalog=catalog,
         commits=commits,
         partitions=partitions,
         messages=MessageServices(
             produce=produce,
-            fetch=FetchService(catalog, log, purgatory, scheduler, config, storage_health, clock),
+            fetch=FetchService(
+                catalog,
+                log,
+                core.transaction_index,
+                purgatory,
+                scheduler,
+                config,
+                storage_health,
+                clock,
+            ),
             fetch_sessions=FetchSessions(
                 clock,
                 new_session_id,
@@ -140,12 +159,21 @@ def make_broker(
             list_offsets=list_offsets,
             offset_for_leader_epoch=OffsetForLeaderEpochService(catalog),
             delete_records=DeleteRecordsService(catalog, commits, trimming, background, events),
-            init_producer_id=InitProducerIdService(core.cluster, commits, events),
+            init_producer_id=init_producer_id,
+            transaction_markers=transaction_markers,
+            describe_producers=DescribeProducersService(catalog, partitions, background),
             browse=browse,
             send=SendService(catalog, produce, background, clock, crc32c),
             tail=TailService(catalog, browse, purgatory, background),
             clone=CloneService(
-                catalog, create_topics, log, commits, compression, crc32c, background
+                catalog,
+                create_topics,
+                log,
+                core.transaction_index,
+                commits,
+                compression,
+                crc32c,
+                background,
             ),
         ),
         topics=TopicServices(
@@ -157,6 +185,9 @@ def make_broker(
             log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), background),
         ),
         groups=groups,
+        transactions=make_transactions(
+            core, transaction_markers, groups.transactional_offsets, init_producer_id, features
+        ),
         configs=ConfigServices(
             describe_configs=DescribeConfigsService(
                 catalog, config, broker_configs, groups.configs

@@ -9,7 +9,7 @@ from interfaces.kafka.wire.messages.update_features import (
 from tests.oracle.scenario import scenario
 from tests.oracle.scenario_run import ScenarioRun
 
-GROUP = "group.version"
+GROUP, TRANSACTION = "group.version", "transaction.version"
 UNKNOWN, UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = range(4)
 
 
@@ -36,6 +36,11 @@ def validation(run: ScenarioRun) -> None:
     send("another level of metadata.version", to("metadata.version", 7))
     send("an unknown feature", to("no.such.feature", 1))
     send("none")
+    send("a lower level of transactions", to(TRANSACTION, 1, SAFE_DOWNGRADE))
+    send("the lowest level of transactions", to(TRANSACTION, 0, UNSAFE_DOWNGRADE))
+    send("a lower level of transactions without its type", to(TRANSACTION, 1))
+    send("a higher level of transactions", to(TRANSACTION, 3))
+    send("the level of transactions", to(TRANSACTION, 2))
 
 
 @scenario("update_features", first=1)

@@ -9,13 +9,15 @@ import pytest
 
 from application.background.runner import Runner
 from application.partitions import list_offsets
-from application.partitions.fetch import FetchedPartition, FetchService
+from application.partitions.fetch import FetchService
+from application.partitions.fetch_query import FetchedPartition
 from application.partitions.list_offsets import ListOffsetsService
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from domain.errors import StorageFailed
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
-from domain.partitions.partition import Appended, Partition
+from domain.partitions.appended import Appended
+from domain.partitions.partition import Partition
 from domain.partitions.producers import Producers, ProducerState
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 from tests.simulation.timeline import Callback, Event, ProcessLoop
@@ -132,7 +134,7 @@ def producers_are_not_looked_up(patch: Patch) -> None:
 
 
 def expired_producers_stay_in_memory(patch: Patch) -> None:
-    patch.setattr(Producers, "expire", lambda self, before: 0)
+    patch.setattr(Producers, "expire", lambda self, before, spared: 0)
 
 
 def expired_producers_stay_in_the_store(patch: Patch) -> None:

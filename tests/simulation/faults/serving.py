@@ -8,15 +8,17 @@ from typing import Any
 
 import pytest
 
-from application.partitions.fetch import DelayedFetch, FetchedPartition, FetchService
+from application.partitions.fetch import DelayedFetch, FetchService
+from application.partitions.fetch_query import FetchedPartition
 from application.partitions.fetch_sessions import FetchSession, _state
 from application.ports.pending import Pending
 from application.state.commits import Commits
 from application.state.fetch_purgatory import FetchPurgatory
 from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch
-from domain.partitions.partition import Partition, PartitionSnapshot
+from domain.partitions.partition import Partition
 from domain.partitions.producers import AppendedBatch, Producers
+from domain.partitions.snapshot import PartitionSnapshot
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 from interfaces.kafka.connections.connection import Connection
 from interfaces.kafka.connections.session import Session

@@ -12,7 +12,7 @@ from domain.configs.resource import ALL_BROKERS, Resource, ResourceKind
 from domain.configs.settings.definition import Effect
 from domain.errors import InvalidRecord, InvalidTimestamp, MessageTooLarge
 from domain.messages.batch import RecordBatch
-from domain.partitions.partition import Appended
+from domain.partitions.appended import Appended
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
 from infrastructure.storage.repositories.config_repository import StoredConfigRepository

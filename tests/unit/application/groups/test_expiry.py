@@ -146,7 +146,8 @@ def held(fake: FakeBroker) -> tuple[HeldOffsetRepository, Offsets]:
     """An expiry whose writes the test completes."""
     repository = HeldOffsetRepository()
     groups = fake.broker.groups.registry
-    offsets = Offsets(repository, groups, fake.broker.catalog, fake.broker.placement)
+    pending = fake.broker.groups.offsets.pending
+    offsets = Offsets(repository, groups, fake.broker.catalog, fake.broker.placement, pending)
     repository.finish_loading()
     fake.broker.stop_upkeep()
     events = fake.events

@@ -128,8 +128,13 @@ def test_after_the_stop_nothing_is_deleted(fake: FakeBroker) -> None:
 
 def test_stale_rows_of_a_store_that_loads_slowly_are_deleted(fake: FakeBroker) -> None:
     repository = HeldOffsetRepository()
+    groups = fake.broker.groups
     offsets = Offsets(
-        repository, fake.broker.groups.registry, fake.broker.catalog, fake.broker.placement
+        repository,
+        groups.registry,
+        fake.broker.catalog,
+        fake.broker.placement,
+        groups.offsets.pending,
     )
     cleanup = OffsetCleanup(offsets, fake.broker.background)
     cleanup.start()

@@ -163,9 +163,14 @@ def held(fake: FakeBroker) -> tuple[Offsets, HeldOffsetRepository]:
     """Offsets over a store whose loads and writes the test completes."""
     repository = HeldOffsetRepository(leaves_doubt=True)
     groups = fake.broker.groups
-    return Offsets(
-        repository, groups.registry, fake.broker.catalog, fake.broker.placement
-    ), repository
+    offsets = Offsets(
+        repository,
+        groups.registry,
+        fake.broker.catalog,
+        fake.broker.placement,
+        groups.offsets.pending,
+    )
+    return offsets, repository
 
 
 def loaded(fake: FakeBroker) -> tuple[Offsets, HeldOffsetRepository]:

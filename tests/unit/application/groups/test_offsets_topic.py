@@ -55,6 +55,20 @@ def test_a_deleted_offset_has_a_tombstone(fake: FakeBroker) -> None:
     assert records_of(fake) == [Committed("g", "t", 0, 7), Committed("g", "t", 0, None)]
 
 
+def test_offsets_of_a_transaction_are_records_when_it_is_committed(fake: FakeBroker) -> None:
+    in_transactions = fake.broker.groups.transactional_offsets
+    one = committed(5, topic_id=fake.existing("t").topic_id)
+    for producer_id, is_committed in ((7, False), (8, True)):
+        in_transactions.add("g", producer_id, [("g", "t", 0, one)], ignore)
+        fake.run()
+        assert records_of(fake) == []
+        before = fake.commit.count
+        in_transactions.complete(producer_id, ["g"], is_committed)
+        fake.run()
+        assert fake.commit.count == before + 1
+    assert records_of(fake) == [Committed("g", "t", 0, 5)]
+
+
 def test_offsets_of_a_deleted_topic_get_tombstones(fake: FakeBroker) -> None:
     persist_offsets(fake, "g", "t", 0)
     persist_offsets(fake, "h", "t", 1)

@@ -22,7 +22,7 @@ from domain.compaction.cleaner import Cleaner
 from domain.compaction.log_to_clean import LogToClean
 from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch, batches_in
-from domain.partitions.partition import Cleaned
+from domain.partitions.snapshot import Cleaned
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
 from tests.fakes.batches import Record, Value, record_batch

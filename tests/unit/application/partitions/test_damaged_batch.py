@@ -11,7 +11,7 @@ import lmdb
 import pytest
 
 from application.partitions.delete_records import RecordsToDelete
-from application.partitions.fetch import FetchItem, FetchQuery
+from application.partitions.fetch_query import FetchItem, FetchQuery
 from application.partitions.list_offsets import MAX_TIMESTAMP, Search
 from application.ports.pending import Pending
 from application.records.filter import ALL_RECORDS

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from application.partitions.fetch import FetchedPartition, FetchItem, FetchQuery, PendingFetch
+from application.partitions.fetch import PendingFetch
+from application.partitions.fetch_query import FetchedPartition, FetchItem, FetchQuery
 from application.ports.pending import Pending
 from domain.errors import (
     BrokerError,

@@ -6,7 +6,7 @@ from itertools import count
 
 import pytest
 
-from application.partitions.fetch import FetchedPartition, FetchItem
+from application.partitions.fetch_query import FetchedPartition, FetchItem
 from application.partitions.fetch_sessions import (
     EVICTION_MS,
     MAX_EPOCH,

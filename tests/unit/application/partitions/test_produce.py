@@ -13,7 +13,7 @@ from domain.errors import (
     TransactionalIdNotAuthorized,
 )
 from domain.messages.message import Message, encode_messages
-from domain.partitions.partition import Appended
+from domain.partitions.appended import Appended
 from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, TIMESTAMP, ZSTD, record_batch
 from tests.fakes.broker import FakeBroker, with_topic
 

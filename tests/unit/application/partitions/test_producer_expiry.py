@@ -93,8 +93,8 @@ def test_many_producers_are_expired_in_slices(monkeypatch: pytest.MonkeyPatch) -
         seen.append((in_memory(fake), len(fake.store.tables["producers"])))
     assert seen[:6] == [(6, 9), (3, 9), (0, 9), (0, 7), (0, 5), (0, 3)]
     assert seen[-1] == (0, 0)
-    assert len(fake.scheduler.timers) == 4, (
-        "the next rounds, of committed offsets, retention and compaction too"
+    assert len(fake.scheduler.timers) == 6, (
+        "the next rounds, of committed offsets, retention, compaction and transactions too"
     )
 
 
@@ -123,7 +123,7 @@ def test_after_the_stop_nothing_expires_in_memory_or_in_the_store(
         fake.scheduler.advance(passed_ms)
         fake.broker.stop_upkeep()
         before = in_memory(fake), list(fake.store.tables["producers"]), fake.commit.count
-        fake.scheduler.advance(600_000)
+        fake.scheduler.advance(4_000_000)
         rows = list(fake.store.tables["producers"])
         assert (in_memory(fake), rows, fake.commit.count) == before
         assert fake.scheduler.timers == []

@@ -15,7 +15,7 @@ from domain.errors import (
     RequestTimedOut,
 )
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
-from domain.partitions.partition import Appended
+from domain.partitions.appended import Appended
 from infrastructure.codecs.compression import BatchCompression
 from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, TIMESTAMP, ZSTD, Record, record_batch
 from tests.fakes.broker import FakeBroker, with_topic

@@ -13,6 +13,7 @@ from tests.fakes.broker import FakeBroker, with_topic
 from tests.fakes.compaction import compact
 from tests.fakes.results import results_of
 from tests.fakes.stored import batches_of, stored_messages
+from tests.fakes.transactions import append_in_transaction, end_transaction
 
 
 def clone(fake: FakeBroker, **configs: str | None) -> Topic | BrokerError:
@@ -123,6 +124,20 @@ def test_a_compacted_topic_is_copied_without_its_empty_batches() -> None:
     assert copy(fake).records == 3
     assert [batch.count for batch in batches(fake, "u")] == [1, 2]
     assert [one.value for one in stored_messages(fake, "u")] == [b"2", b"4", b"5"]
+
+
+def test_committed_records_are_copied_as_plain_ones() -> None:
+    fake = with_topic()
+    append_in_transaction(fake, 1)
+    append_in_transaction(fake, 2, count=2)
+    end_transaction(fake, 1, committed=False)
+    end_transaction(fake, 2, committed=True)
+    append_in_transaction(fake, 1, sequence=1)
+    fake.run()
+    assert copy(fake).records == 2
+    [batch] = batches(fake, "u")
+    assert (batch.producer_id, batch.attributes) == (-1, 0)
+    batch.check_crc(crc32c)
 
 
 def test_an_empty_topic_is_copied_at_once() -> None:

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from application.partitions.fetch import DelayedFetch, FetchedPartition, FetchItem, FetchQuery
+from application.partitions.fetch import DelayedFetch
+from application.partitions.fetch_query import FetchedPartition, FetchItem, FetchQuery
 from application.state.runtime import ignore
 from domain.errors import BrokerError, OffsetOutOfRange, OutOfOrderSequence, StorageFailed
+from domain.partitions.appended import Appended
 from domain.partitions.partition import (
     HEADER_READ_BYTES,
     SNAPSHOT_INTERVAL_BYTES,
-    Appended,
     Partition,
 )
 from tests.fakes.batches import record_batch

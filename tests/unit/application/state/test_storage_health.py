@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from application.partitions.fetch import FetchItem, FetchQuery
+from application.partitions.fetch_query import FetchItem, FetchQuery
 from application.state.runtime import ignore
 from application.state.storage_health import NO_ROOM, REFUSED_MS, REPEAT_MS
 from domain.errors import StorageFailed

@@ -8,7 +8,8 @@ import pytest
 
 from domain.configs.topic import TopicConfig
 from domain.partitions.active_segment import SegmentState
-from domain.partitions.partition import Partition, PartitionSnapshot
+from domain.partitions.partition import Partition
+from domain.partitions.snapshot import PartitionSnapshot
 from tests.fakes.batches import record_batch
 from tests.unit.domain.partitions.test_partition import NOW_MS, append
 

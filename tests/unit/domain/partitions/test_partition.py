@@ -13,12 +13,12 @@ from domain.errors import (
     OutOfOrderSequence,
 )
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch, parse_single_batch
+from domain.partitions.appended import Appended
 from domain.partitions.partition import (
     INDEX_INTERVAL_BYTES,
-    Appended,
     Partition,
-    PartitionSnapshot,
 )
+from domain.partitions.snapshot import PartitionSnapshot
 from tests.fakes.batches import TIMESTAMP, record_batch
 
 NOW_MS = TIMESTAMP

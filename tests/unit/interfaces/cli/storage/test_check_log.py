@@ -8,6 +8,7 @@ from interfaces.cli.storage.opened import batches, places
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker, with_topic
 from tests.fakes.compaction import compact
+from tests.fakes.transactions import append_in_transaction, end_transaction
 
 
 def problems(fake: FakeBroker) -> list[str]:
@@ -47,3 +48,14 @@ def test_offsets_may_be_missing_only_below_the_active_segment(fake: FakeBroker) 
     fake.broker.commits.touch(partition)
     fake.appended(keyed("e"))
     assert problems(fake) == ["offsets 6 to 6 are missing"]
+
+
+def test_a_log_with_transactions_has_no_problem() -> None:
+    fake = with_topic()
+    for epoch in range(2):
+        append_in_transaction(fake, 1, epoch=epoch, count=3)
+        append_in_transaction(fake, 2, sequence=epoch)
+        end_transaction(fake, 1, committed=False, epoch=epoch + 1)
+        end_transaction(fake, 2, committed=True)
+    fake.run()
+    assert problems(fake) == []

@@ -20,9 +20,9 @@ def api_versions(
     return response
 
 
-@pytest.mark.parametrize(("version", "features"), [(0, 0), (2, 0), (3, 1), (4, 1)])
-def test_all_apis_are_advertised_and_the_consumer_protocol_as_a_feature(
-    client: FakeClient, version: int, features: int
+@pytest.mark.parametrize(("version", "supported"), [(0, 0), (2, 0), (3, 1), (4, 2)])
+def test_all_apis_and_features_are_advertised(
+    client: FakeClient, version: int, supported: int
 ) -> None:
     """Before version 4 clients do not accept a feature whose lowest version is 0."""
     response = api_versions(client, version)
@@ -30,13 +30,17 @@ def test_all_apis_are_advertised_and_the_consumer_protocol_as_a_feature(
     rows = [(row.api_key, row.min_version, row.max_version) for row in response.api_keys]
     assert rows == [(api.key, api.min_version, api.max_version) for api in APIS]
     assert rows[0][:2] == (0, 0), "clients need Produce version 0"
-    assert response.supported_features == features * [
-        SupportedFeatureKey(name="group.version", min_version=1, max_version=1)
+    features = [
+        SupportedFeatureKey(name="group.version", min_version=1, max_version=1),
+        SupportedFeatureKey(name="transaction.version", min_version=0, max_version=2),
     ]
-    assert response.finalized_features == features * [
-        FinalizedFeatureKey(name="group.version", max_version_level=1, min_version_level=1)
+    assert response.supported_features == features[:supported]
+    finalized = [
+        FinalizedFeatureKey(name="group.version", max_version_level=1, min_version_level=1),
+        FinalizedFeatureKey(name="transaction.version", max_version_level=2, min_version_level=2),
     ]
-    assert response.finalized_features_epoch == features - 1
+    assert response.finalized_features == (finalized if supported else [])
+    assert response.finalized_features_epoch == (0 if supported else -1)
 
 
 @pytest.mark.parametrize("version", [3, 4])

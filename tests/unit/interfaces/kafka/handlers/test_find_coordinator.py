@@ -8,7 +8,7 @@ import pytest
 from interfaces.kafka.wire.messages.find_coordinator import (
     FindCoordinatorRequest,
 )
-from tests.fakes.client import FakeClient, FakeKafka
+from tests.fakes.client import FakeClient
 
 TOPIC_ID = base64.urlsafe_b64encode(b"0123456789abcdef").rstrip(b"=").decode()
 
@@ -20,18 +20,6 @@ def find(client: FakeClient, version: int, kind: int, *keys: str) -> list[Any]:
         found: list[Any] = client.request(request, version).coordinators
         return found
     return [client.request(FindCoordinatorRequest(key=keys[0], key_type=kind), version)]
-
-
-@pytest.mark.parametrize("version", [1, 3, 4, 6])
-def test_a_transactional_id_is_refused_with_a_message_and_a_line_in_the_log(
-    kafka: FakeKafka, client: FakeClient, version: int
-) -> None:
-    for found in find(client, version, 1, "mine", "yours"):
-        assert (found.error_code, found.node_id) == (53, -1)
-        assert "Transactions" in found.error_message
-    [event] = kafka.events.of("transactional_id_refused")
-    assert event["transactional_id"] == ("mine, yours" if version >= 4 else "mine")
-    assert event["client_id"] == "a-client"
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from application.state.runtime import ignore
 from domain.errors import GroupIdNotFound, StaleMemberEpoch
 from interfaces.kafka.handlers import offset_fetch
 from tests.fakes.client import FakeClient, FakeKafka
-from tests.fakes.groups import FakeGroup
+from tests.fakes.groups import FakeGroup, committed
 from tests.fakes.offset_requests import at, commit, fetch_group, found
 from tests.fakes.structs import Fields, request_for
 
@@ -106,3 +107,26 @@ def test_a_deletion_is_visible_when_it_is_durable(kafka: FakeKafka, client: Fake
     kafka.commit.let_go()
     kafka.run()
     assert found(fetch_group(other, "g", {"t": [0]}, 8)) == {"t": {0: NOTHING}}
+
+
+# ---- transactions
+
+
+@pytest.mark.parametrize("version", [7, 8, 10])
+def test_an_offset_is_unstable_while_a_transaction_has_one(
+    kafka: FakeKafka, client: FakeClient, version: int
+) -> None:
+    """Without `require_stable` the client gets the committed one."""
+    pending = committed(6, topic_id=kafka.existing("t").topic_id)
+    groups = kafka.broker.groups
+    groups.transactional_offsets.add("g", 7, [("g", "t", i, pending) for i in (0, 2)], ignore)
+    kafka.run()
+    name = named(kafka, "t", version)
+    topics = {name: [0, 1, 2]}
+    before = {0: (5, 2, "note", 0), 1: (-7, -1, "", 0), 2: NOTHING}
+    assert found(fetch_group(client, "g", topics, version)) == {name: before}
+    unstable = (-1, -1, "", 88)
+    response = fetch_group(client, "g", topics, version, require_stable=True)
+    assert found(response) == {name: {0: unstable, 1: before[1], 2: unstable}}
+    response = fetch_group(client, "g", None, version, require_stable=True)
+    assert found(response)[name] == {0: unstable, 1: before[1]}

@@ -29,6 +29,10 @@ REFUSED: dict[str | tuple[str, int], set[int]] = {
     "delete_acls": {54},
     "elect_leaders": {84},
     "unregister_broker": {102},
+    "add_partitions_to_txn": {49},
+    "add_offsets_to_txn": {49},
+    "end_txn": {49},
+    "describe_transactions": {105},
 }
 
 

@@ -22,7 +22,14 @@ from tests.fakes.topic_requests import new
 
 Right = tuple[Operation, ResourceType, str]
 
-CODES = {ResourceType.TOPIC: 29, ResourceType.GROUP: 30, ResourceType.CLUSTER: 31}
+CODES = {
+    ResourceType.TOPIC: 29,
+    ResourceType.GROUP: 30,
+    ResourceType.CLUSTER: 31,
+    ResourceType.TRANSACTIONAL_ID: 53,
+}
+#: These versions are for brokers.
+OF_BROKERS = {("add_partitions_to_txn", 4), ("add_partitions_to_txn", 5)}
 #: APIs whose requests contain the type of the resource.
 TYPED = {"find_coordinator": ResourceType.GROUP}
 READ_T, WRITE_T, DESCRIBE_T = (
@@ -73,7 +80,8 @@ def test_a_request_that_is_not_allowed_has_the_error_of_its_resource(api: Api) -
     resource = api.needs[0][1] or TYPED.get(api.name, ResourceType.TOPIC)
     for version in range(api.first_served, api.max_version + 1):
         request = plain_request(api.name, version, kafka.existing().topic_id)
-        assert error_codes(client.request(request, version)) - {0} == {CODES[resource]}, version
+        code = 31 if (api.name, version) in OF_BROKERS else CODES[resource]
+        assert error_codes(client.request(request, version)) - {0} == {code}, version
     assert not client.closed
     assert kafka.events.of("request_failed") == []
 

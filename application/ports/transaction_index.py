@@ -1,0 +1,30 @@
+"""TransactionIndex: the aborted transactions of each partition, for READ_COMMITTED consumers."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from domain.partitions.transactions import AbortedTransaction
+
+
+class TransactionIndex(Protocol):
+    """`add` and `remove...` stage changes for the next commit; reads see committed entries only."""
+
+    def add(self, partition_id: int, aborted: AbortedTransaction) -> None: ...
+
+    def overlapping(
+        self, partition_id: int, offset: int, end_offset: int
+    ) -> list[AbortedTransaction]:
+        """The transactions with records or markers between the two offsets, by their markers."""
+        ...
+
+    def remove(self, partition_id: int, last_offset: int) -> None:
+        """The entry of the marker at this offset."""
+        ...
+
+    def remove_below(self, partition_id: int, offset: int, max_entries: int) -> bool:
+        """Up to `max_entries` entries of markers below an offset, oldest first.
+
+        True if nothing is left below it after the commit.
+        """
+        ...

@@ -1,0 +1,47 @@
+"""Features: the finalized levels of the cluster's features (KIP-584)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from application.ports.cluster_repository import ClusterRepository
+from application.state.commits import Commits
+from application.state.runtime import Aggregates, Done, Runtime
+from domain.features import DEFAULT_LEVELS, TRANSACTION_VERSION, FinalizedFeatures
+
+
+class Features(Aggregates[None, FinalizedFeatures]):
+    def __init__(self, cluster: ClusterRepository, commits: Commits) -> None:
+        self._cluster = cluster
+        self._commits = commits
+        self._finalized = cluster.features() or FinalizedFeatures(0, DEFAULT_LEVELS)
+        self._runtime: Runtime[None, FinalizedFeatures] = Runtime(self)
+
+    @property
+    def finalized(self) -> FinalizedFeatures:
+        return self._finalized
+
+    @property
+    def transaction_version(self) -> int:
+        return self._finalized.levels[TRANSACTION_VERSION]
+
+    def newest(self) -> FinalizedFeatures:
+        """With changes that are not durable yet."""
+        return self._runtime.newest(None) or self._finalized
+
+    def update(self, levels: Mapping[str, int], then: Done) -> None:
+        before = self.newest()
+        after = {**before.levels, **levels}
+        if after == before.levels:
+            self._runtime.when_durable(None, then)
+            return
+        self._runtime.persist(None, (FinalizedFeatures(before.epoch + 1, after),), then)
+
+    # ---- Aggregates
+
+    def stage(self, key: None, changes: Sequence[FinalizedFeatures], done: Done) -> None:
+        self._cluster.save_features(changes[-1])
+        self._commits.when_committed(done)
+
+    def committed(self, key: None, changes: Sequence[FinalizedFeatures]) -> None:
+        self._finalized = changes[-1]

@@ -1,0 +1,250 @@
+"""TransactionCoordinator: the requests of transactional producers (KIP-98, KIP-890).
+
+Refusals are raised. A response waits for the commit of what was decided; if that fails, the client
+gets COORDINATOR_NOT_AVAILABLE, and retries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import TypeVar
+
+from application.partitions.init_producer_id import InitProducerIdService
+from application.ports.clock import Clock
+from application.ports.pending import Pending, later
+from application.state.features import Features
+from application.transactions.ends import TransactionEnds
+from application.transactions.registry import TransactionRegistry
+from domain.configs.broker import BrokerConfig
+from domain.errors import (
+    BrokerError,
+    ConcurrentTransactions,
+    CoordinatorNotAvailable,
+    InvalidProducerEpoch,
+    InvalidRequest,
+    InvalidTransactionTimeout,
+    InvalidTxnState,
+    NotEnoughReplicas,
+    ProducerFenced,
+    StorageFailed,
+    TransactionAbortable,
+)
+from domain.messages.batch import NO_PRODUCER_ID
+from domain.transactions import decisions
+from domain.transactions.decisions import NO_GROUPS, NO_PARTITIONS, Added
+from domain.transactions.transaction import (
+    TV_0,
+    TV_2,
+    ProducerIdAndEpoch,
+    TopicPartition,
+    Transaction,
+)
+
+R = TypeVar("R")
+Later = Pending[R | BrokerError]
+
+
+class SupportedOperation(Enum):
+    """What the version of a Produce or TxnOffsetCommit request supports."""
+
+    #: The partition must be in the transaction; the client does not know TRANSACTION_ABORTABLE.
+    DEFAULT_ERROR = 0
+    GENERIC_ERROR_SUPPORTED = 1
+    #: The request adds the partition to the transaction.
+    ADD_PARTITION = 2
+
+
+class TransactionCoordinator:
+    def __init__(
+        self,
+        registry: TransactionRegistry,
+        ends: TransactionEnds,
+        producer_ids: InitProducerIdService,
+        features: Features,
+        clock: Clock,
+        config: BrokerConfig,
+    ) -> None:
+        self._registry = registry
+        self._ends = ends
+        self._producer_ids = producer_ids
+        self._features = features
+        self._clock = clock
+        self._config = config
+
+    # ---- InitProducerId
+
+    def init_producer_id(
+        self, transactional_id: str, timeout_ms: int, expected: ProducerIdAndEpoch | None
+    ) -> Later[ProducerIdAndEpoch]:
+        if not 0 < timeout_ms <= self._config.transaction_max_timeout_ms:
+            raise InvalidTransactionTimeout(
+                f"The timeout {timeout_ms} ms of a transaction is not within 1 and "
+                f"transaction.max.timeout.ms ({self._config.transaction_max_timeout_ms})"
+            )
+        before = self._registry.find(transactional_id)
+        if before is not None and before.is_open:
+            decisions.check_expected(before, expected)
+            before = self.fence(before)
+        return self._with_producer_id(
+            before is None or decisions.needs_producer_id(before, expected),
+            lambda new: self._initialize(transactional_id, timeout_ms, expected, new),
+        )
+
+    def fence(self, before: Transaction) -> Transaction:
+        """Aborts an open transaction; its producer is fenced."""
+        version = self._features.transaction_version
+        return self._ends.end(decisions.fence(before, version, self._clock.now_ms()))
+
+    def _initialize(
+        self,
+        transactional_id: str,
+        timeout_ms: int,
+        expected: ProducerIdAndEpoch | None,
+        new_producer_id: int,
+    ) -> Later[ProducerIdAndEpoch]:
+        now_ms = self._clock.now_ms()
+        before = self._registry.find(transactional_id) or Transaction(
+            transactional_id, new_producer_id, timeout_ms, now_ms
+        )
+        after = decisions.init_producer_id(before, timeout_ms, expected, new_producer_id, now_ms)
+        self._registry.put(after)
+        return self._when_durable(transactional_id, after.producer)
+
+    # ---- AddPartitionsToTxn, AddOffsetsToTxn, and requests that add implicitly
+
+    def add_partitions(
+        self,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        partitions: Iterable[TopicPartition],
+    ) -> Later[None]:
+        self._add(transactional_id, producer, (frozenset(partitions), NO_GROUPS), TV_0)
+        return self._when_durable(transactional_id, None)
+
+    def add_offsets(
+        self, transactional_id: str, producer: ProducerIdAndEpoch, group_id: str
+    ) -> Later[None]:
+        self._add(transactional_id, producer, (NO_PARTITIONS, frozenset({group_id})), TV_0)
+        return self._when_durable(transactional_id, None)
+
+    def verify_partition(
+        self, transactional_id: str, producer: ProducerIdAndEpoch, partition: TopicPartition
+    ) -> None:
+        """Raises unless the partition is in the transaction."""
+        added = frozenset({partition}), NO_GROUPS
+        decisions.verify(self._registry.existing(transactional_id), producer, added)
+
+    def admit_produce(
+        self,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        partition: TopicPartition,
+        operation: SupportedOperation,
+    ) -> None:
+        """Adds the partition of a transactional batch, or raises if it is not added."""
+        added = frozenset({partition}), NO_GROUPS
+        self._admit(transactional_id, producer, added, operation, NotEnoughReplicas)
+
+    def admit_offsets(
+        self,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        group_id: str,
+        operation: SupportedOperation,
+    ) -> None:
+        """Adds a group whose offsets the transaction commits, or raises if it is not added."""
+        added = NO_PARTITIONS, frozenset({group_id})
+        self._admit(transactional_id, producer, added, operation, CoordinatorNotAvailable)
+
+    def _admit(
+        self,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        added: Added,
+        operation: SupportedOperation,
+        retriable: type[BrokerError],
+    ) -> None:
+        """`retriable`: for clients that do not know CONCURRENT_TRANSACTIONS in this response."""
+        if not transactional_id:
+            raise InvalidRequest("The transactional id is empty")
+        try:
+            if operation is SupportedOperation.ADD_PARTITION:
+                self._add(transactional_id, producer, added, TV_2)
+            else:
+                decisions.verify(self._registry.existing(transactional_id), producer, added)
+        except ProducerFenced as fenced:
+            raise InvalidProducerEpoch(fenced.message) from fenced
+        except ConcurrentTransactions as ending:
+            if operation is SupportedOperation.ADD_PARTITION:
+                raise
+            raise retriable("The transaction before it is not completed yet") from ending
+        except TransactionAbortable as missing:
+            if operation is SupportedOperation.DEFAULT_ERROR:
+                raise InvalidTxnState(missing.message) from missing
+            raise
+
+    def _add(
+        self, transactional_id: str, producer: ProducerIdAndEpoch, added: Added, version: int
+    ) -> None:
+        before = self._registry.existing(transactional_id)
+        after = decisions.add(before, producer, added, version, self._clock.now_ms())
+        if after is not before:
+            self._registry.put(after)
+
+    # ---- EndTxn
+
+    def end(
+        self, transactional_id: str, producer: ProducerIdAndEpoch, committed: bool, version: int
+    ) -> Later[ProducerIdAndEpoch]:
+        """Returns the producer's next id and epoch."""
+        before = self._registry.existing(transactional_id)
+        return self._with_producer_id(
+            version >= TV_2 and before.is_exhausted,
+            lambda new: self._end(transactional_id, producer, committed, version, new),
+        )
+
+    def _end(
+        self,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        committed: bool,
+        version: int,
+        new_producer_id: int,
+    ) -> Later[ProducerIdAndEpoch]:
+        before = self._registry.existing(transactional_id)
+        now_ms = self._clock.now_ms()
+        prepared = decisions.prepare_end(
+            before, producer, committed, version, new_producer_id, now_ms
+        )
+        after = before if prepared is None else self._ends.end(prepared)
+        return self._when_durable(transactional_id, after.next_producer)
+
+    # ----
+
+    def _with_producer_id(self, is_needed: bool, go_on: Callable[[int], Later[R]]) -> Later[R]:
+        if not is_needed:
+            return go_on(NO_PRODUCER_ID)
+        result: Later[R] = Pending()
+
+        def given(producer_id: int | StorageFailed) -> None:
+            if isinstance(producer_id, StorageFailed):
+                result.resolve(CoordinatorNotAvailable(producer_id.message))
+                return
+            try:
+                go_on(producer_id).then(result.resolve, result.fail)
+            except BrokerError as refused:
+                result.resolve(refused.as_value())
+
+        new: Pending[int | StorageFailed] = later(self._producer_ids.new_producer_id())
+        new.then(given, result.fail)
+        return result
+
+    def _when_durable(self, transactional_id: str, value: R) -> Later[R]:
+        result: Later[R] = Pending()
+
+        def done(failure: StorageFailed | None) -> None:
+            result.resolve(value if failure is None else CoordinatorNotAvailable(failure.message))
+
+        self._registry.runtime.when_durable(transactional_id, done)
+        return result

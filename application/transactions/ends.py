@@ -1,0 +1,113 @@
+"""TransactionEnds: ends transactions in their partitions and groups.
+
+prepared, markers, offsets of groups, completed: one commit, if all partitions are in memory
+prepared: a commit; the rest: another one, by a job, which a start repeats
+"""
+
+from __future__ import annotations
+
+from application.background.job import COMMIT, Job
+from application.background.runner import Runner
+from application.groups.transactional_offsets import TransactionalOffsets
+from application.partitions.markers import TransactionMarkers
+from application.ports.clock import Clock
+from application.ports.log_store import NotInMemory
+from application.ports.pending import Pending
+from application.state.catalog import Catalog
+from application.transactions.registry import TransactionRegistry
+from domain.errors import (
+    BrokerError,
+    InvalidProducerEpoch,
+    StorageFailed,
+    TransactionCoordinatorFenced,
+)
+from domain.partitions.partition import Partition
+from domain.transactions.decisions import complete
+from domain.transactions.transaction import Transaction
+
+#: One broker coordinates all transactions.
+COORDINATOR_EPOCH = 0
+
+
+class TransactionEnds:
+    def __init__(
+        self,
+        registry: TransactionRegistry,
+        catalog: Catalog,
+        markers: TransactionMarkers,
+        offsets: TransactionalOffsets,
+        clock: Clock,
+        background: Runner,
+    ) -> None:
+        self._registry = registry
+        self._catalog = catalog
+        self._markers = markers
+        self._offsets = offsets
+        self._clock = clock
+        self._background = background
+
+    def start(self) -> None:
+        """Ends the transactions that were prepared before this start."""
+        for transaction in self._registry:
+            if transaction.is_prepared:
+                self._end_later(transaction.transactional_id)
+
+    def end(self, prepared: Transaction) -> Transaction:
+        """Stages the end, or the preparation for a job; returns the transaction as it is then."""
+        loading = None
+        try:
+            return self._end(prepared)
+        except NotInMemory as later:
+            loading = later.loading
+        except BrokerError:
+            pass  # the job tries again
+        self._registry.put(prepared)
+        self._end_later(prepared.transactional_id, loading)
+        return prepared
+
+    def _end_later(self, transactional_id: str, loading: Pending[None] | None = None) -> None:
+        self._background.run_later(self._end_job(transactional_id, loading))
+
+    def _end_job(self, transactional_id: str, loading: Pending[None] | None) -> Job[None]:
+        if loading is not None:
+            yield loading
+        while True:
+            prepared = self._registry.find(transactional_id)
+            if prepared is None or not prepared.is_prepared:
+                return
+            try:
+                self._end(prepared)
+            except NotInMemory as later:
+                yield later.loading
+            except BrokerError as failure:
+                yield StorageFailed(failure.message)
+            else:
+                failed = yield COMMIT
+                if failed is None:
+                    return
+                yield failed
+
+    def _end(self, prepared: Transaction) -> Transaction:
+        """Raises, without any effect, if a partition or group cannot be used now."""
+        now_ms = self._clock.now_ms()
+        partitions = self._partitions(prepared)
+        self._offsets.complete(prepared.producer_id, prepared.groups, prepared.is_committed)
+        for partition in partitions:
+            try:
+                self._markers.write(
+                    partition, *prepared.producer, COORDINATOR_EPOCH, prepared.is_committed, now_ms
+                )
+            except (InvalidProducerEpoch, TransactionCoordinatorFenced):
+                pass  # an admin has ended it there
+        completed = complete(prepared, now_ms)
+        self._registry.put(completed)
+        return completed
+
+    def _partitions(self, prepared: Transaction) -> list[Partition]:
+        """Without those of deleted topics."""
+        topics = ((self._catalog.topic(name), index) for name, index in sorted(prepared.partitions))
+        found = self._catalog.partitions((one, index) for one, index in topics if one is not None)
+        for one in found:
+            if isinstance(one, BrokerError):
+                raise one
+        return [one for one in found if isinstance(one, Partition)]

@@ -1,0 +1,38 @@
+"""ProduceAdmission: whether the transactional batches of a request may be appended."""
+
+from __future__ import annotations
+
+from application.transactions.coordinator import SupportedOperation, TransactionCoordinator
+from domain.messages.batch import RecordBatch
+from domain.partitions.partition import Partition
+from domain.transactions.transaction import ProducerIdAndEpoch
+
+
+class ProduceAdmission:
+    """Of one request, or of all that repeat it."""
+
+    __slots__ = ("_coordinator", "_operation", "_transactional_id")
+
+    def __init__(
+        self,
+        coordinator: TransactionCoordinator,
+        transactional_id: str,
+        operation: SupportedOperation,
+    ) -> None:
+        self._coordinator = coordinator
+        self._transactional_id = transactional_id
+        self._operation = operation
+
+    def __call__(self, partition: Partition, batch: RecordBatch) -> None:
+        """Raises unless the batch belongs to the producer's open transaction."""
+        producer_id, epoch = batch.producer_id, batch.producer_epoch
+        if partition.transactions.first_offset(producer_id) is not None:
+            state = partition.producers.find(producer_id)
+            if state is not None and state.epoch == epoch:
+                return  # the coordinator was asked for an earlier batch
+        self._coordinator.admit_produce(
+            self._transactional_id,
+            ProducerIdAndEpoch(producer_id, epoch),
+            (partition.topic, partition.index),
+            self._operation,
+        )

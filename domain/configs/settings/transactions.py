@@ -1,0 +1,42 @@
+"""Transactions."""
+
+from __future__ import annotations
+
+from domain.configs.settings.definition import Kind, setting
+
+BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
+
+
+class TransactionSettings:
+    transaction_max_timeout_ms: int = setting(
+        "transaction.max.timeout.ms",
+        INT,
+        900000,
+        "The longest transaction.timeout.ms of a producer.",
+        minimum=1,
+        unit="ms",
+    )
+    transactional_id_expiration_ms: int = setting(
+        "transactional.id.expiration.ms",
+        INT,
+        604800000,
+        "The broker forgets a transactional id that is not used for so long.",
+        minimum=1,
+        unit="ms",
+    )
+    transaction_abort_timed_out_transaction_cleanup_interval_ms: int = setting(
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms",
+        INT,
+        10000,
+        "How often the broker looks for transactions to abort because they timed out.",
+        minimum=1,
+        unit="ms",
+    )
+    transaction_remove_expired_transaction_cleanup_interval_ms: int = setting(
+        "transaction.remove.expired.transaction.cleanup.interval.ms",
+        INT,
+        3600000,
+        "How often the broker looks for transactional ids to forget.",
+        minimum=1,
+        unit="ms",
+    )

@@ -1,0 +1,73 @@
+"""The transaction index as rows, the same for every engine.
+
+aborted         partition id, offset of the marker -> producer id, first offset, last stable offset
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+from struct import error as StructError
+
+from application.ports.state_store import StateStore
+from domain.errors import StorageFailed
+from domain.partitions.transactions import AbortedTransaction
+
+_ABORTED = "aborted"
+_KEY = Struct(">IQ")
+_ENTRY = Struct(">qqq")
+
+#: Rows that are read at once.
+_ROWS_AT_ONCE = 256
+
+
+class StoredTransactionIndex:
+    __slots__ = ("_state",)
+
+    def __init__(self, state: StateStore) -> None:
+        self._state = state
+
+    def add(self, partition_id: int, aborted: AbortedTransaction) -> None:
+        row = _ENTRY.pack(aborted.producer_id, aborted.first_offset, aborted.last_stable_offset)
+        self._state.put(_ABORTED, _KEY.pack(partition_id, aborted.last_offset), row)
+
+    def overlapping(
+        self, partition_id: int, offset: int, end_offset: int
+    ) -> list[AbortedTransaction]:
+        found = []
+        for one in self._entries(partition_id, offset):
+            if one.first_offset < end_offset:
+                found.append(one)
+            if one.last_stable_offset >= end_offset:
+                break
+        return found
+
+    def _entries(self, partition_id: int, offset: int) -> Iterator[AbortedTransaction]:
+        first = _KEY.pack(partition_id, offset)
+        while True:
+            rows = self._state.scan(_ABORTED, first, _ROWS_AT_ONCE)
+            for key, row in rows:
+                found_id, last_offset = _KEY.unpack(key)
+                if found_id != partition_id:
+                    return
+                try:
+                    producer_id, first_offset, last_stable_offset = _ENTRY.unpack(row)
+                except StructError as damage:
+                    raise StorageFailed(
+                        f"The store could not read the transaction index of partition "
+                        f"{partition_id}: {damage!r}"
+                    ) from damage
+                yield AbortedTransaction(producer_id, first_offset, last_offset, last_stable_offset)
+            if len(rows) < _ROWS_AT_ONCE:
+                return
+            first = rows[-1][0] + b"\0"
+
+    def remove(self, partition_id: int, last_offset: int) -> None:
+        self._state.put(_ABORTED, _KEY.pack(partition_id, last_offset), None)
+
+    def remove_below(self, partition_id: int, offset: int, max_entries: int) -> bool:
+        end = _KEY.pack(partition_id, offset)
+        rows = self._state.scan(_ABORTED, _KEY.pack(partition_id, 0), max_entries)
+        below = [(key, None) for key, _ in rows if key < end]
+        self._state.put_all(_ABORTED, below)
+        return len(below) < max_entries

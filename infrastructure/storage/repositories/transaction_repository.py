@@ -1,0 +1,65 @@
+"""Transactions as rows, the same for every engine.
+
+transactions    digest of the transactional id -> JSON: see `_encode`
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import blake2b
+
+from application.ports.state_store import StateStore
+from domain.errors import StorageFailed
+from domain.transactions.states import State
+from domain.transactions.transaction import Transaction
+
+_TRANSACTIONS = "transactions"
+_DIGEST_BYTES = 16
+_DAMAGE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+
+
+class StoredTransactionRepository:
+    __slots__ = ("_state",)
+
+    def __init__(self, state: StateStore) -> None:
+        self._state = state
+
+    def load(self) -> Iterator[Transaction]:
+        for key, row in self._state.scan(_TRANSACTIONS):
+            try:
+                yield _decode(row)
+            except _DAMAGE as damage:
+                raise StorageFailed(
+                    f"The store could not read a transaction's row {key!r}: {damage!r}"
+                ) from damage
+
+    def save(self, transactional_id: str, transaction: Transaction | None) -> None:
+        key = blake2b(transactional_id.encode(), digest_size=_DIGEST_BYTES).digest()
+        self._state.put(_TRANSACTIONS, key, None if transaction is None else _encode(transaction))
+
+
+def _encode(one: Transaction) -> bytes:
+    """The fields by name; partitions as {topic: [partition, ...]}."""
+    topics: dict[str, list[int]] = {}
+    for topic, partition in sorted(one.partitions):
+        topics.setdefault(topic, []).append(partition)
+    values = one._asdict() | {
+        "state": one.state.value,
+        "partitions": topics,
+        "groups": sorted(one.groups),
+    }
+    return json.dumps(values, separators=(",", ":")).encode()
+
+
+def _decode(row: bytes) -> Transaction:
+    values = json.loads(row)
+    topics = values.pop("partitions")
+    return Transaction(
+        **values
+        | {
+            "state": State(values["state"]),
+            "partitions": frozenset((topic, one) for topic in topics for one in topics[topic]),
+            "groups": frozenset(values["groups"]),
+        }
+    )

@@ -1,0 +1,52 @@
+"""DescribeTransactions (key 65), version 0 (KIP-664).
+
+Groups with offsets in the transaction are shown as their partitions of __consumer_offsets, as in
+Kafka.
+"""
+
+from __future__ import annotations
+
+from domain.errors import BrokerError, InvalidRequest, TransactionalIdNotFound
+from domain.groups.offsets_topic import partition_of
+from domain.topics.topic import OFFSETS_TOPIC
+from domain.transactions.transaction import Transaction
+from interfaces.kafka.requests.call import Call
+from interfaces.kafka.wire.messages.describe_transactions import (
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    TopicData,
+    TransactionState,
+)
+
+
+def handle(request: DescribeTransactionsRequest, call: Call) -> DescribeTransactionsResponse:
+    return DescribeTransactionsResponse(
+        transaction_states=[_state(one, call) for one in request.transactional_ids]
+    )
+
+
+def _state(transactional_id: str, call: Call) -> TransactionState:
+    found = call.broker.transactions.registry.find(transactional_id)
+    if found is None:
+        error: BrokerError = TransactionalIdNotFound() if transactional_id else InvalidRequest()
+        return TransactionState(error_code=call.code(error), transactional_id=transactional_id)
+    return TransactionState(
+        transactional_id=transactional_id,
+        transaction_state=found.state.value,
+        transaction_timeout_ms=found.timeout_ms,
+        transaction_start_time_ms=found.started_ms,
+        producer_id=found.producer_id,
+        producer_epoch=found.epoch,
+        topics=_topics(found, call.broker.config.offsets_topic_num_partitions),
+    )
+
+
+def _topics(transaction: Transaction, offsets_partitions: int) -> list[TopicData]:
+    places = transaction.partitions | {
+        (OFFSETS_TOPIC, partition_of(group_id, offsets_partitions))
+        for group_id in transaction.groups
+    }
+    topics: dict[str, TopicData] = {}
+    for name, index in sorted(places):
+        topics.setdefault(name, TopicData(topic=name)).partitions.append(index)
+    return list(topics.values())

@@ -1,0 +1,41 @@
+"""Common parts of the requests of transactional producers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from application.ports.pending import Pending
+from domain.errors import BrokerError, InvalidProducerEpoch, ProducerFenced
+from interfaces.kafka.requests.call import Call
+from interfaces.kafka.wire.schema import Response
+
+R = TypeVar("R")
+
+
+def respond_when_decided(
+    request: Any,
+    call: Call,
+    first_with_fenced: int,
+    decide: Callable[[], Pending[R | BrokerError]],
+    response: Callable[[R], Response],
+) -> None:
+    """Versions before `first_with_fenced` do not know PRODUCER_FENCED (KIP-588)."""
+    has_fenced = call.version >= first_with_fenced
+    try:
+        decided = decide()
+    except ProducerFenced as fenced:
+        raise fenced if has_fenced else _older(fenced) from None
+
+    def respond(result: R | BrokerError) -> Response:
+        if isinstance(result, BrokerError):
+            if isinstance(result, ProducerFenced) and not has_fenced:
+                result = _older(result)
+            return call.refused(request, result)
+        return response(result)
+
+    call.respond_later(decided, respond)
+
+
+def _older(fenced: ProducerFenced) -> InvalidProducerEpoch:
+    return InvalidProducerEpoch(fenced.message)

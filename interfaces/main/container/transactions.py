@@ -1,0 +1,36 @@
+"""Transactional producers."""
+
+from __future__ import annotations
+
+from application.broker import TransactionServices
+from application.groups.transactional_offsets import TransactionalOffsets
+from application.partitions.init_producer_id import InitProducerIdService
+from application.partitions.markers import TransactionMarkers
+from application.state.features import Features
+from application.transactions.coordinator import TransactionCoordinator
+from application.transactions.ends import TransactionEnds
+from application.transactions.expiry import TransactionExpiry
+from application.transactions.listing import ListTransactionsService
+from application.transactions.registry import TransactionRegistry
+from infrastructure.patterns import compile_pattern
+from interfaces.main.container.core import Core
+
+
+def make_transactions(
+    core: Core,
+    markers: TransactionMarkers,
+    offsets: TransactionalOffsets,
+    producer_ids: InitProducerIdService,
+    features: Features,
+) -> TransactionServices:
+    clock, config, background = core.clock, core.config, core.background
+    registry = TransactionRegistry(core.transactions, core.commits)
+    ends = TransactionEnds(registry, core.catalog, markers, offsets, clock, background)
+    coordinator = TransactionCoordinator(registry, ends, producer_ids, features, clock, config)
+    return TransactionServices(
+        registry=registry,
+        coordinator=coordinator,
+        ends=ends,
+        list_transactions=ListTransactionsService(registry, compile_pattern, clock),
+        expiry=TransactionExpiry(registry, coordinator, clock, background, config, core.events),
+    )
