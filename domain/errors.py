@@ -15,19 +15,16 @@
         InvalidConfig  TopicDeletionDisabled  PolicyViolation
         ElectionNotNeeded  NoReassignmentInProgress  LogDirNotFound
       cluster
-        InvalidUpdateVersion           of a feature
-        BrokerIdNotRegistered
+        InvalidUpdateVersion  BrokerIdNotRegistered
       produce
         CorruptMessage  MessageTooLarge  InvalidRecord  InvalidTimestamp
         RequestTimedOut              too much at once, a retry succeeds
         InvalidRequiredAcks  UnsupportedCompressionType
-        OutOfOrderSequence  InvalidProducerEpoch
-        NotEnoughReplicas            a transaction of the producer ends, a retry succeeds
+        OutOfOrderSequence  InvalidProducerEpoch  NotEnoughReplicas
       transactions
         InvalidTxnState  ConcurrentTransactions  TransactionAbortable
-        InvalidProducerIdMapping  ProducerFenced
+        InvalidProducerIdMapping  ProducerFenced  TransactionCoordinatorFenced
         InvalidTransactionTimeout  TransactionalIdNotFound  TransactionalIdNotAuthorized
-        TransactionCoordinatorFenced
         OperationNotAttempted        because of another partition of the request
       LeaderNotAvailable             the leader of a partition is not alive
       NotLeaderOrFollower            the client's metadata is stale
@@ -39,14 +36,13 @@
         CoordinatorLoadInProgress      committed offsets are not loaded yet
         CoordinatorNotAvailable        a retry may succeed
         NotCoordinator                 another node coordinates the group
-        InvalidGroupId  GroupIdNotFound  NonEmptyGroup  GroupMaxSizeReached
-        GroupMetadataTooLarge
+        InvalidGroupId  GroupIdNotFound  NonEmptyGroup
+        GroupMaxSizeReached  GroupMetadataTooLarge  GroupSubscribedToTopic
         UnknownMemberId  MemberIdRequired  FencedInstanceId  UnreleasedInstanceId
         IllegalGeneration  FencedMemberEpoch  StaleMemberEpoch
         InconsistentGroupProtocol  InvalidSessionTimeout  RebalanceInProgress
         UnsupportedAssignor  InvalidRegularExpression
         OffsetMetadataTooLarge  InvalidCommitOffsetSize  UnstableOffsetCommit
-        GroupSubscribedToTopic
 
 An error of a partition is a value in a result; an error of a whole request is raised. Error codes
 are in `interfaces/kafka/requests/error_codes.py` only.
@@ -233,7 +229,7 @@ class InvalidTxnState(BrokerError):
 
 
 class NotEnoughReplicas(BrokerError):
-    pass
+    """A transaction of the producer ends: a retry succeeds."""
 
 
 class ConcurrentTransactions(BrokerError):
