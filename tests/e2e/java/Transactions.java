@@ -14,13 +14,14 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.ProducerFencedException;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
  * The transactional producer of the Java client: a line of tab-separated fields with the verb in
- * front gives "ok" and the result, "fenced", or what went wrong. See
+ * front gives "ok" and a result, a refusal, or what went wrong. See
  * tests/e2e/transactions/lines.py.
  */
 public final class Transactions {
@@ -43,6 +44,8 @@ public final class Transactions {
       return found.isEmpty() ? "ok" : "ok\t" + String.join("\t", found);
     } catch (ProducerFencedException | InvalidProducerEpochException fenced) {
       return "fenced\t" + fenced;
+    } catch (InvalidTxnStateException timedOut) {
+      return "invalid state\t" + timedOut;
     } catch (Exception failure) {
       failure.printStackTrace();
       return "failed\t" + failure.toString().replace('\n', ' ');

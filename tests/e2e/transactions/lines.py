@@ -1,4 +1,6 @@
-"""Clients in other languages: a line of fields with the verb in front in, "ok" and the result out."""
+"""Clients in other languages: a line of fields with the verb in front gives "ok" and a
+result, a refusal, or what went wrong.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,9 @@ from itertools import count
 from typing import NamedTuple
 
 from tests.e2e.line_process import LineProcess
-from tests.e2e.transactions.stories import Fenced
+from tests.e2e.transactions.stories import Fenced, Refused
 
+REFUSALS = {"fenced": Fenced, "invalid state": Refused}
 _NAMES = (f"h{number}" for number in count())
 
 
@@ -18,8 +21,8 @@ class Caller(NamedTuple):
     def call(self, verb: str, *fields: str | int) -> list[str]:
         request = "\t".join(map(str, (verb, self.bootstrap, *fields)))
         outcome, *result = self.process.request(request).split("\t")
-        if outcome == "fenced":
-            raise Fenced(*result)
+        if outcome in REFUSALS:
+            raise REFUSALS[outcome](*result)
         assert outcome == "ok", f"{outcome}: {result}\n{self.process.complaints()}"
         return result
 

@@ -18,7 +18,11 @@ SHORT_TIMEOUT_MS = 1_000
 PARTITIONS = 50
 
 
-class Fenced(Exception):
+class Refused(Exception):
+    """The transaction cannot be committed."""
+
+
+class Fenced(Refused):
     """The client's own exception for a producer that is fenced."""
 
 
@@ -121,7 +125,7 @@ class TransactionStories:
         other.send(topic, "in time")
         other.commit()
         assert client.read(topic, 1, committed=True) == ["in time"]  # waits for the timeout
-        with pytest.raises(Fenced):
+        with pytest.raises(Refused):
             slow.commit()
 
     def test_open_transactions_of_one_partition_end_in_any_order(

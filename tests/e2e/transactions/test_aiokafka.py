@@ -77,9 +77,7 @@ class Aiokafka:
 
     async def _read(self, topic: str, count: int, committed: bool, partitions: int) -> list[str]:
         level = "read_committed" if committed else "read_uncommitted"
-        reading = assigned_consumer(
-            self.bootstrap, topic, 0, partitions, isolation_level=level
-        )
+        reading = assigned_consumer(self.bootstrap, topic, 0, partitions, isolation_level=level)
         async with reading as consumer:
             return [(await next_record(consumer)).value.decode() for _ in range(count)]
 
