@@ -16,8 +16,6 @@ from domain.compaction.log_to_clean import LogToClean
 from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch, batches_in
 from domain.partitions.snapshot import Cleaned
-from infrastructure.codecs.checksum import crc32c
-from infrastructure.codecs.compression import BatchCompression
 from tests.fakes.batches import Record, Value, record_batch
 from tests.fakes.broker import FakeBroker
 from tests.fakes.compaction import FakeWorker, messages_of
