@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from application.ports.transaction_index import TransactionIndex
 from domain.messages.batch import CONTROL, TRANSACTIONAL, RecordBatch
 from domain.messages.control import read_end_marker
 from domain.partitions.partition import Partition
-from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
 
 
 class CheckedTransactions:
@@ -30,7 +30,7 @@ class CheckedTransactions:
             self._aborts[batch.base_offset] = batch.producer_id in self._open
         self._open.discard(batch.producer_id)
 
-    def problems(self, partition: Partition, index: StoredTransactionIndex) -> Iterator[str]:
+    def problems(self, partition: Partition, index: TransactionIndex) -> Iterator[str]:
         for producer_id in sorted(self._open):
             if producer_id not in partition.transactions:
                 yield f"the snapshot lacks the open transaction of producer {producer_id}"

@@ -16,7 +16,8 @@ from domain.compaction.log_to_clean import LogToClean, log_to_clean
 from domain.compaction.offset_map import OffsetMap
 from domain.compaction.records import Records
 from domain.messages.batch import RecordBatch
-from domain.partitions.partition import NOT_CLEANED, Partition, PartitionSnapshot
+from domain.partitions.partition import Partition
+from domain.partitions.snapshot import NOT_CLEANED, PartitionSnapshot
 
 Patch = pytest.MonkeyPatch
 
