@@ -243,7 +243,7 @@ class Cleaner:
             return self._without_records(marker)
         horizon = min(plan.now_ms + plan.delete_retention_ms, LONG_MAX)
         _, compress, checksum = self._codecs
-        return rewritten(marker, *opened, [True], horizon, compress, checksum)
+        return rewritten(marker, opened[0], [True], horizon, compress, checksum)
 
     def _without_records(self, batch: RecordBatch) -> bytes | memoryview | None:
         plan = self._plan
