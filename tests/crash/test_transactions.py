@@ -50,6 +50,10 @@ SHORT = ("does_not_index_aborted_transactions",)
     ],
 )
 def test_an_injected_fault_is_found(fault: str, nursery: Nursery, tmp_path: Path) -> None:
-    seeds = range(1, 4)
-    found = [Chain(nursery, tmp_path / str(seed), seed, fault).run(4) for seed in seeds]
-    assert any(found)
+    """Whether a life shows it is chance, so there are several."""
+    for seed in range(1, 5):
+        chain = Chain(nursery, tmp_path / str(seed), seed, fault)
+        names = {problem.partition(":")[0] for problem in chain.run(4)}
+        if names & TRANSACTION_FAULTS[fault][1]:
+            return
+    pytest.fail(f"not found: {names=}")
