@@ -1,4 +1,5 @@
-"""Reset: deletes all topics, groups, committed offsets and dynamic configs, in one commit.
+"""Reset: deletes all topics, groups, committed offsets, transactions and dynamic
+configs, in one commit.
 
 For tests: clients stay connected, and `advertised.listeners` stays. Members of groups are unknown
 afterwards, and join again; a consumer group that had members stays in memory, empty. The data of
@@ -18,6 +19,7 @@ from application.ports.pending import Pending, later
 from application.state.catalog import Catalog
 from application.state.runtime import AggregateKey, ignore, respond
 from application.topics.delete import DeleteTopicsService
+from application.transactions.registry import TransactionRegistry
 from domain.errors import BrokerError, UnknownMemberId
 from domain.groups.consumer.group import ConsumerGroup
 from domain.topics.topic import Topic
@@ -35,6 +37,7 @@ class ResetService:
         offsets: Offsets,
         coordinator: GroupCoordinator,
         delete_groups: DeleteGroupsService,
+        transactions: TransactionRegistry,
         configs: ConfigState,
     ) -> None:
         self._catalog = catalog
@@ -43,6 +46,7 @@ class ResetService:
         self._offsets = offsets
         self._coordinator = coordinator
         self._delete_groups = delete_groups
+        self._transactions = transactions
         self._configs = configs
 
     def reset(self) -> Pending[BrokerError | None]:
@@ -57,6 +61,9 @@ class ResetService:
                 # Its clients stop for good if their group is not found.
                 self._groups.put(ConsumerGroup(group.group_id))
         self._coordinator.fail_pending(UnknownMemberId())
+        for transaction in self._transactions:
+            self._transactions.remove(transaction.transactional_id)
+            keys.append((self._transactions.runtime, transaction.transactional_id))
         for resource in self._configs.altered():
             configs = self._configs.find(resource).configs
             kept = {_KEPT: configs[_KEPT]} if _KEPT in configs else {}

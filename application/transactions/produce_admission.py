@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from application.transactions.coordinator import SupportedOperation, TransactionCoordinator
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition
@@ -9,19 +11,25 @@ from domain.transactions.transaction import ProducerIdAndEpoch
 
 
 class ProduceAdmission:
-    """Of one request, or of all that repeat it."""
+    """Of one request, or of all that repeat it.
 
-    __slots__ = ("_coordinator", "_operation", "_transactional_id")
+    The first batch adds all partitions of the request: each change writes the whole transaction.
+    """
+
+    __slots__ = ("_coordinator", "_operation", "_others", "_transactional_id")
 
     def __init__(
         self,
         coordinator: TransactionCoordinator,
         transactional_id: str,
         operation: SupportedOperation,
+        partitions: Sequence[Partition] = (),
     ) -> None:
         self._coordinator = coordinator
         self._transactional_id = transactional_id
         self._operation = operation
+        adds = operation is SupportedOperation.ADD_PARTITION
+        self._others = [(one.topic, one.index) for one in partitions] if adds else []
 
     def __call__(self, partition: Partition, batch: RecordBatch) -> None:
         """Raises unless the batch belongs to the producer's open transaction."""
@@ -30,9 +38,10 @@ class ProduceAdmission:
             state = partition.producers.find(producer_id)
             if state is not None and state.epoch == epoch:
                 return  # the coordinator was asked for an earlier batch
+        others, self._others = self._others, []
         self._coordinator.admit_produce(
             self._transactional_id,
             ProducerIdAndEpoch(producer_id, epoch),
-            (partition.topic, partition.index),
+            [(partition.topic, partition.index), *others],
             self._operation,
         )

@@ -11,7 +11,10 @@ Advertised from 0 because librdkafka requires it; 0-2 close the connection, as i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from application.partitions.produce import Admit
+from application.ports.log_store import NotInMemory
 from application.transactions.coordinator import SupportedOperation
 from application.transactions.produce_admission import ProduceAdmission
 from domain.errors import (
@@ -94,7 +97,6 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
     refused = None
     if request.acks not in LEGAL_ACKS:
         refused = InvalidRequiredAcks("acks must be -1, 0 or 1")
-    admit = None if request.transactional_id is None else _admission(request, call)
     catalog = call.broker.catalog
     by_id = call.version >= FIRST_WITH_TOPIC_IDS
     topics: list[Topic | None] = []
@@ -108,7 +110,11 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
             for data in topic_data.partition_data:
                 places.append((topic, data.index))
     # Before the first append: this may raise NotInMemory, and the request runs again then.
-    partitions = iter(catalog.partitions(places))
+    found = catalog.partitions(places)
+    partitions = iter(found)
+    admit = None
+    if request.transactional_id is not None:
+        admit = _admission(request, call, [one for one in found if isinstance(one, Partition)])
     for topic, topic_data in zip(topics, request.topic_data, strict=True):
         result = TopicProduceResponse(name=topic_data.name, topic_id=topic_data.topic_id)
         response.responses.append(result)
@@ -147,9 +153,13 @@ def _append(
             result.current_leader = LeaderIdAndEpoch(*leader)
             add_endpoint(durable.response.node_endpoints, NodeEndpoint, leader.node_id, call)
         return _refuse(result, partition, call)
-    appended = call.broker.messages.produce.append(
-        partition, data.records, call.version >= FIRST_WITH_ZSTD, admit
-    )
+    produce, zstd_allowed = call.broker.messages.produce, call.version >= FIRST_WITH_ZSTD
+    try:
+        appended = produce.append(partition, data.records, zstd_allowed, admit)
+    except NotInMemory:
+        if not durable.staged:
+            raise
+        appended = produce.append(partition, data.records, zstd_allowed, admit, waits=False)
     if isinstance(appended, BrokerError):
         return _refuse(result, appended, call)
     result.base_offset = appended.base_offset
@@ -160,7 +170,7 @@ def _append(
     return result
 
 
-def _admission(request: ProduceRequest, call: Call) -> Admit:
+def _admission(request: ProduceRequest, call: Call, partitions: Sequence[Partition]) -> Admit:
     operation = SupportedOperation.DEFAULT_ERROR
     if call.version >= FIRST_THAT_ADDS_PARTITIONS:
         operation = SupportedOperation.ADD_PARTITION
@@ -168,7 +178,7 @@ def _admission(request: ProduceRequest, call: Call) -> Admit:
         operation = SupportedOperation.GENERIC_ERROR_SUPPORTED
     assert request.transactional_id is not None
     coordinator = call.broker.transactions.coordinator
-    return ProduceAdmission(coordinator, request.transactional_id, operation)
+    return ProduceAdmission(coordinator, request.transactional_id, operation, partitions)
 
 
 def _unwritable(topic: Topic | None, name: str, by_id: bool) -> BrokerError:
@@ -215,5 +225,5 @@ def _refuse(
 def cache_request(frame: memoryview, request: ProduceRequest, call: Call) -> None:
     """Caches this request for repeats of it."""
     if request.acks != NO_ACKS:
-        admit = None if request.transactional_id is None else _admission(request, call)
+        admit = None if request.transactional_id is None else _admission(request, call, ())
         repeated_produce.cache_request(frame, request, call, _refuse, admit)

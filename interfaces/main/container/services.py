@@ -97,6 +97,7 @@ def make_broker(
             log,
             catalog,
             partitions,
+            core.transaction_index,
             commits,
             clock,
             background,
@@ -123,6 +124,9 @@ def make_broker(
     if config.offsets_topic == "on" or core.cluster.offsets_topic() is not None:
         offsets_topic = OffsetsTopic(catalog, log, commits, core.cluster, clock, crc32c)
     groups = make_groups(core, offset_repository, list_offsets, offsets_topic)
+    transactions = make_transactions(
+        core, transaction_markers, groups.transactional_offsets, init_producer_id, features
+    )
     browse = BrowseService(catalog, log, compression, clock, background, scan_workers)
     broker_configs = BrokerConfigs(core.configs, config, catalog, events)
     config_state = ConfigState(core.configs, broker_configs, groups.configs, commits)
@@ -185,9 +189,7 @@ def make_broker(
             log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), background),
         ),
         groups=groups,
-        transactions=make_transactions(
-            core, transaction_markers, groups.transactional_offsets, init_producer_id, features
-        ),
+        transactions=transactions,
         configs=ConfigServices(
             describe_configs=DescribeConfigsService(
                 catalog, config, broker_configs, groups.configs
@@ -201,6 +203,7 @@ def make_broker(
             groups.offsets,
             groups.coordinator,
             groups.delete_groups,
+            transactions.registry,
             config_state,
         ),
         dropping=dropping,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.errors import CoordinatorLoadInProgress, StorageFailed
+from domain.errors import CoordinatorLoadInProgress, InvalidProducerIdMapping, StorageFailed
 from domain.groups.classic.group import ClassicGroup
 from domain.topics.topic import OFFSETS_TOPIC, Topic
 from interfaces.kafka.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -19,6 +19,7 @@ from tests.fakes.offsets_topic import Committed, Generation, records_of
 from tests.fakes.requests import produce
 from tests.fakes.results import error_codes, results_of
 from tests.fakes.structs import build
+from tests.fakes.transactional_producer import TransactionalProducer
 
 UNKNOWN_MEMBER_ID, UNKNOWN_TOPIC = 25, 3
 
@@ -55,6 +56,20 @@ def test_topics_and_their_records_are_deleted(kafka: FakeKafka) -> None:
     reset(kafka)
     assert rows_left(kafka) == {"cluster", "counters"}
     assert not client.closed
+
+
+def test_transactions_are_forgotten_and_producers_start_again(kafka: FakeKafka) -> None:
+    producer = TransactionalProducer(kafka)
+    producer.init()
+    producer.sent()
+    reset(kafka)
+    assert rows_left(kafka) == {"cluster", "counters"}
+    kafka.topic("t", 2)
+    assert isinstance(producer.send(), InvalidProducerIdMapping)
+    assert producer.init() == (1, 0)
+    producer.sent()
+    producer.ended()
+    assert kafka.partition().last_stable_offset == 2
 
 
 def test_members_of_classic_groups_are_unknown_and_join_again(kafka: FakeKafka) -> None:
