@@ -13,7 +13,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from tests.crash.broker import Broker, NotInTime, Nursery
+from tests.crash.broker import VIOLENT, Broker, NotInTime, Nursery
 from tests.crash.copier import GROUP, PARTITIONS, QUICK, SOURCE, TARGET
 from tests.crash.copies import Copy, History, TargetPartition
 from tests.crash.ledger import Broken
@@ -39,6 +39,8 @@ POINTS = {
     "pending_offsets: committed, no response sent": 4,
     "recovery: begins": 2,
 }
+#: With offsets in SQLite, which follows the commit of the log.
+SQLITE_POINTS = {"sqlite: before it is written": 4, "sqlite: written, no response sent": 4}
 
 
 class LiveConsumer(threading.Thread):
@@ -86,6 +88,9 @@ class Chain:
         self.copiers: dict[int, subprocess.Popen[bytes]] = {}
         self.consumer: LiveConsumer | None = None
         self.events: list[str] = []
+        self.points = POINTS | (SQLITE_POINTS if offsets else {})
+        #: Points at which the broker has died.
+        self.reached: set[str] = set()
         self.stuck = ""
 
     @property
@@ -106,7 +111,7 @@ class Chain:
                     assert client.create_topic(name, PARTITIONS) == 0
             self.consumer = LiveConsumer(self.bootstrap)
             self.consumer.start()
-            points = list(POINTS)
+            points = list(self.points)
             self.chance.shuffle(points)
             for number in range(lives):
                 self._live(None if number % 3 == 2 else points[number % len(points)])
@@ -124,7 +129,7 @@ class Chain:
 
     def _live(self, point: str | None) -> None:
         if point is not None:
-            passage = self.chance.randint(1, POINTS[point])
+            passage = self.chance.randint(1, self.points[point])
             self.broker.kill()
             self._start(point=point, passage=passage)
         self._start()
@@ -141,13 +146,17 @@ class Chain:
         if point is None or not self._has_died():
             self._pause()
             self.broker.kill()
+        else:
+            self.reached.add(point)
         self._start()
 
     def _has_died(self) -> bool:
         try:
-            self.broker.wait(within_s=1.0)
+            code = self.broker.wait(within_s=1.0)
         except NotInTime:
             return False
+        if code not in VIOLENT:
+            raise Broken(f"the broker ended with {code}: {self.broker.log()}")
         return True
 
     def _pause(self) -> None:
@@ -200,8 +209,12 @@ class Chain:
             target.consumed = found
         lines = (line.split() for line in self._outcomes().read_text().splitlines())
         confirmed = {name: outcome == "committed" for outcome, name in lines}
-        problems = History(confirmed, ends, targets).check()
-        return [self.stuck, *problems] if self.stuck else problems
+        logged = self.broker.log_file.read_text()
+        grave = [one for one in logged.splitlines() if '"level":"info"' not in one]
+        others = [f"logged: {grave[0]}"] if grave else []
+        if self.stuck:
+            others.append(self.stuck)
+        return [*History(confirmed, ends, targets).check(), *others]
 
     def _wait_for_copies(self, ends: dict[int, int]) -> None:
         stable = {"group.id": GROUP, "isolation.level": "read_committed"}

@@ -12,7 +12,7 @@ from tests.crash.chain import Chain
 from tests.crash.ledger import Broken
 from tests.crash.transaction_faults import TRANSACTION_FAULTS
 
-LIVES, LONG_LIVES = 9, 60
+LIVES, LONG_LIVES = 9, 80
 
 
 def copy(chain: Chain, lives: int) -> None:
@@ -35,7 +35,9 @@ def test_each_record_is_copied_once_for_a_minute(
     offsets: str, nursery: Nursery, tmp_path: Path
 ) -> None:
     seed = int(os.environ.get("OTTLA_TEST_SEED", "") or int.from_bytes(os.urandom(3), "big"))
-    copy(Chain(nursery, tmp_path, seed, offsets=offsets), LONG_LIVES)
+    chain = Chain(nursery, tmp_path, seed, offsets=offsets)
+    copy(chain, LONG_LIVES)
+    assert chain.reached == set(chain.points)
 
 
 #: The rest with --long.
