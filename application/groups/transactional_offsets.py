@@ -48,6 +48,8 @@ class TransactionalOffsets:
         """Raises if the member may not commit in a transaction now. Creates the group if the
         request names no member.
         """
+        if self._rows_ending >= ENDING_MAX:
+            raise CoordinatorNotAvailable("Too many offsets of transactions wait to be stored.")
         group = self._groups.find(commit.group_id)
         if group is None:
             if not commit.is_simple:
@@ -59,9 +61,7 @@ class TransactionalOffsets:
     def add(
         self, group_id: str, producer_id: int, writes: Sequence[OffsetWrite], then: Done
     ) -> None:
-        """`then` is called when they are durable, or lost; raises CoordinatorNotAvailable."""
-        if self._rows_ending >= ENDING_MAX:
-            raise CoordinatorNotAvailable("Too many offsets of transactions wait to be stored.")
+        """`then` is called when they are durable, or lost."""
         added: list[OffsetWrite] = []
         for _, topic, partition, committed in writes:
             assert committed is not None
