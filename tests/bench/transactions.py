@@ -25,7 +25,7 @@ _SLICES = 4
 def loads(rawbench: Rawbench, seconds: float) -> Iterator[Load]:
     for producers in PRODUCERS:
         for records in RECORDS:
-            name = f"{producers} producer{'s' if producers > 1 else ''}, {records} records"
+            name = f"{_count(producers, 'producer')}, {_count(records, 'record')}"
             run = partial(_transactions, rawbench, producers, records, seconds)
             yield Load(name, run, _coordinated)
 
@@ -37,6 +37,10 @@ def read_loads(rawbench: Rawbench, size_bytes: int, seconds: float) -> Iterator[
         partial(_read, rawbench, topic.name, seconds),
         partial(_filled, rawbench, topic),
     )
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" + ("s" if number > 1 else "")
 
 
 def _coordinated(broker: Broker) -> None:
