@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from infrastructure.storage.repositories.group_repository import StoredGroupRepository
     from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
     from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
+    from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
 
 #: By scheme.
 ENGINES = {engine.scheme: engine for engine in (MEMORY, LMDB)}
@@ -106,6 +107,7 @@ class Contents(NamedTuple):
 
     topics: StoredTopicRepository
     partitions: StoredPartitionRepository
+    transaction_index: StoredTransactionIndex
     configs: StoredConfigRepository
     groups: StoredGroupRepository
     offsets: StoredOffsetRepository
@@ -118,12 +120,14 @@ def contents(storage: Storage) -> Contents:
     from infrastructure.storage.repositories.group_repository import StoredGroupRepository
     from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
     from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
+    from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
 
     state = storage.state
     known = known_database(state)
     return Contents(
         StoredTopicRepository(storage.log, state),
         StoredPartitionRepository(storage.log, state),
+        StoredTransactionIndex(state),
         StoredConfigRepository(state),
         StoredGroupRepository(state),
         StoredOffsetRepository(state, storage.commit.commit),

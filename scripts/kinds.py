@@ -61,8 +61,8 @@ KINDS = (
     Kind("unit", ("tests/unit",), 85),
     # The oracle's scenarios run against one broker.
     Kind("contract", ("tests/contract", "tests/golden", "tests/property", "tests/oracle"), 85),
-    Kind("simulation", ("tests/simulation",), 35, ("-n", "2")),
-    Kind("crash", ("tests/crash", "tests/power"), 50, ("-n", "2")),
+    Kind("simulation", ("tests/simulation",), 25, ("-n", "2")),
+    Kind("crash", ("tests/crash", "tests/power"), 60, ("-n", "2")),
     Kind("hostile", ("tests/fuzz", "tests/hostile"), 40, ("-n", "2")),
     # Those with more than two processes wait for clients, members and browsers.
     Kind(

@@ -12,7 +12,13 @@ from application.background.worker import RunningWork
 from application.partitions.opened_batch import open_batch
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
-from domain.compaction.cleaner import CleanerStats, CleaningPlan, Codecs, Replacement
+from domain.compaction.cleaner import (
+    Cleaner,
+    CleanerStats,
+    CleaningPlan,
+    Codecs,
+    Replacement,
+)
 from domain.messages.batch import Checksum, batches_in
 
 #: First and last offset, bytes of batches, entries of the timestamp index.
@@ -70,6 +76,18 @@ class Throttle:
         self._size_bytes = size_bytes
         self._due_ms = max(self._due_ms, now_ms - 1000) + added_ms
         return max(min(int(self._due_ms) - now_ms, LONGEST_PAUSE_MS), 0)
+
+
+def read_checked(log: LogStore, job: CleaningJob, cleaner: Cleaner, max_bytes: int) -> bytes:
+    """What the cleaner takes next.
+
+    Raises StorageFailed if an offset is damaged, which no checksum covers: the pass would take
+    batches for others, and remove them.
+    """
+    data = log.read(job.partition_id, cleaner.position, cleaner.end_offset, max_bytes, True)
+    count = sum(1 for _ in batches_in(data))
+    log.headers(job.partition_id, cleaner.position, count, waits=True)
+    return data
 
 
 def encode_replacement(replacement: Replacement) -> bytes:

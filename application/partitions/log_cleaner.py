@@ -6,6 +6,7 @@ small log without compression is compacted here, in slices, and any log if no wo
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from itertools import chain
 
@@ -19,6 +20,7 @@ from application.partitions.cleaning import (
     Throttle,
     decode_replacements,
     make_codecs,
+    read_checked,
 )
 from application.partitions.reading import first_batch
 from application.ports.clock import Clock
@@ -26,14 +28,16 @@ from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.partition_repository import PartitionRepository
 from application.ports.pending import Pending
+from application.ports.transaction_index import TransactionIndex
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from domain.compaction.cleaner import Cleaner, CleanerStats, CleaningPlan, Replacement
 from domain.compaction.log_to_clean import LogToClean
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError
-from domain.messages.batch import Checksum, last_offset_of
+from domain.messages.batch import CONTROL, Buffer, Checksum, RecordBatch, last_offset_of
 from domain.partitions.partition import Partition
+from domain.partitions.transactions import AbortedTransaction
 
 #: A smaller log is compacted on the loop: a process would take longer to start.
 SMALL_LOG_BYTES = 1 << 20
@@ -48,6 +52,7 @@ class LogCleaner:
         log: LogStore,
         catalog: Catalog,
         partitions: PartitionRepository,
+        transaction_index: TransactionIndex,
         commits: Commits,
         clock: Clock,
         background: Runner,
@@ -59,6 +64,7 @@ class LogCleaner:
         self._log = log
         self._catalog = catalog
         self._partitions = partitions
+        self._transaction_index = transaction_index
         self._commits = commits
         self._clock = clock
         self._background = background
@@ -111,6 +117,7 @@ class LogCleaner:
         config, partition = self._config, found.partition
         map_bytes = config.log_cleaner_dedupe_buffer_size * config.log_cleaner_io_buffer_load_factor
         producers: dict[int, int] = {}
+        marker_epochs: dict[int, int] = {}
         snapshots = self._partitions.producers(partition.partition_id)
         # Those in memory are newer. A list: others may append between two steps.
         for state in chain(snapshots, list(partition.producers)):
@@ -119,7 +126,12 @@ class LogCleaner:
                 producers[state.producer_id] = last_offset
             else:
                 producers.pop(state.producer_id, None)
+            if state.batches:
+                marker_epochs.pop(state.producer_id, None)
+            else:
+                marker_epochs[state.producer_id] = state.epoch
             yield SLICE
+        aborted = yield from self._aborted(found)
         plan = CleaningPlan(
             partition.log_start_offset,
             found.first_dirty_offset,
@@ -128,6 +140,8 @@ class LogCleaner:
             partition.config.delete_retention_ms,
             producers,
             int(map_bytes),
+            marker_epochs,
+            aborted,
         )
         return CleaningJob(
             partition.partition_id,
@@ -135,6 +149,18 @@ class LogCleaner:
             min(config.log_cleaner_io_buffer_size, MAX_READ_BYTES),
             config.log_cleaner_io_max_bytes_per_second,
         )
+
+    def _aborted(self, found: LogToClean) -> Job[list[AbortedTransaction]]:
+        partition, start = found.partition, found.partition.log_start_offset
+        aborted: list[AbortedTransaction] = []
+        if start <= partition.transactions.last_aborted_offset:
+            for one in self._transaction_index.since(partition.partition_id, start):
+                if one.first_offset < found.first_uncleanable_offset:
+                    aborted.append(one)
+                elif one.last_stable_offset >= found.first_uncleanable_offset:
+                    break
+                yield SLICE
+        return aborted
 
     def _clean_there(
         self, partition: Partition, work: RunningWork[CleaningEnd]
@@ -168,9 +194,8 @@ class LogCleaner:
             if pause_ms:
                 yield self._after(pause_ms)
                 continue
-            question = job.partition_id, cleaner.position, cleaner.end_offset, READ_BYTES_HERE, True
             try:
-                data = self._log.read(*question)
+                data = read_checked(self._log, job, cleaner, READ_BYTES_HERE)
             except NotInMemory as later:
                 yield later.loading
                 continue
@@ -208,6 +233,20 @@ class LogCleaner:
         if last < first:
             return True
         grown = self._log.replace(partition.partition_id, first, last, batches, indexed)
+        if first <= partition.transactions.last_aborted_offset:
+            self._remove_ended(partition.partition_id, first, last, batches)
         partition.compacted(grown)
         self._commits.touch(partition)
         return (yield COMMIT) is None
+
+    def _remove_ended(
+        self, partition_id: int, first: int, last: int, batches: Iterable[Buffer]
+    ) -> None:
+        """An entry without its marker would hide later records of the producer."""
+        left = [RecordBatch(memoryview(batch)) for batch in batches]
+        markers = {one.base_offset for one in left if one.attributes & CONTROL and one.count}
+        for aborted in self._transaction_index.since(partition_id, first):
+            if aborted.last_offset > last:
+                break
+            if aborted.last_offset not in markers:
+                self._transaction_index.remove(partition_id, aborted.last_offset)

@@ -14,7 +14,8 @@ from application.partitions.opened_batch import (
 from application.ports.checksum import Checksum
 from application.ports.clock import Clock
 from application.ports.compression import Compression
-from application.ports.log_store import LogStore
+from application.ports.log_store import LogStore, NotInMemory
+from application.ports.pending import Pending
 from application.state.commits import Commits
 from application.state.storage_health import NO_ROOM, StorageHealth
 from domain.compaction.records import find_keyless
@@ -44,7 +45,10 @@ from domain.partitions.partition import Partition
 
 #: Default of `message.timestamp.before.max.ms`: no record is too old.
 ANY_AGE = LONG_MAX
-#: Time to open and compress batches for one commit, which all clients wait for.
+#: Time to open and compress batches for one commit, which all clients wait for. Further requests
+#: wait for the next one,
+OPENING_NS_OF_A_COMMIT = 4_000_000
+#: but for the batches of a request that has begun, which has this time.
 MAX_OPENING_NS_OF_A_COMMIT = 200_000_000
 
 #: Raises unless the transactional batch may be appended to the partition.
@@ -79,10 +83,13 @@ class ProduceService:
         records: memoryview | None,
         zstd_allowed: bool,
         admit: Admit | None = None,
+        waits: bool = True,
     ) -> Appended | BrokerError:
         """Appends the batch of one partition; durable after the next commit.
 
-        Without `admit` transactional batches are refused.
+        Without `admit` transactional batches are refused. With `waits` it raises NotInMemory,
+        without any effect but on the transaction, if batches were opened for this commit for too
+        long.
         """
         partition.traffic.appends += 1
         try:
@@ -95,7 +102,7 @@ class ProduceService:
                     admit(partition, batch)
             now_ms = self._clock.now_ms()
             if partition.config.opens_batches:
-                self._open(batch, partition, now_ms)
+                self._open(batch, partition, now_ms, waits)
             appended = partition.append(batch, now_ms, self._checksum)
         except InvalidTimestamp as refused:
             partition.traffic.failed_appends += 1
@@ -124,6 +131,7 @@ class ProduceService:
         records: memoryview | None,
         zstd_allowed: bool,
         admit: Admit | None = None,
+        waits: bool = True,
     ) -> Appended | BrokerError:
         """In place of `append` while the disk is full: before, it costs nothing."""
         if not self._storage_health.admits(len(records or b"")):
@@ -132,9 +140,9 @@ class ProduceService:
             return StorageFailed(NO_ROOM)
         if not self._storage_health.is_full:
             del self.append
-        return ProduceService.append(self, partition, records, zstd_allowed, admit)
+        return ProduceService.append(self, partition, records, zstd_allowed, admit, waits)
 
-    def _open(self, batch: RecordBatch, partition: Partition, now_ms: int) -> None:
+    def _open(self, batch: RecordBatch, partition: Partition, now_ms: int, waits: bool) -> None:
         """What few topics require: checks of all records, and another compression."""
         config = partition.config
         if batch.size_bytes > config.max_message_bytes:
@@ -148,6 +156,9 @@ class ProduceService:
             check_count(batch)
         elif codec is None:
             return
+        if waits and self._opening_ns >= OPENING_NS_OF_A_COMMIT:
+            partition.traffic.forget_append(refused=False)
+            raise NotInMemory(self._next_commit())
         if self._opening_ns >= MAX_OPENING_NS_OF_A_COMMIT:
             raise RequestTimedOut("Too many batches to open at once, try again")
         with self._opening():
@@ -173,6 +184,11 @@ class ProduceService:
             yield
         finally:
             self._opening_ns += self._clock.monotonic_ns() - begun_ns
+
+    def _next_commit(self) -> Pending[None]:
+        pending: Pending[None] = Pending()
+        self._commits.wait(lambda _: pending.resolve(None))
+        return pending
 
     def _committed(self, failure: StorageFailed | None) -> None:
         self._opening_ns = 0

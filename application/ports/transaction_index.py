@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 from domain.partitions.transactions import AbortedTransaction
@@ -11,6 +12,10 @@ class TransactionIndex(Protocol):
     """`add` and `remove...` stage changes for the next commit; reads see committed entries only."""
 
     def add(self, partition_id: int, aborted: AbortedTransaction) -> None: ...
+
+    def since(self, partition_id: int, offset: int) -> Iterator[AbortedTransaction]:
+        """The transactions with a marker from an offset on, by their markers."""
+        ...
 
     def overlapping(
         self, partition_id: int, offset: int, end_offset: int

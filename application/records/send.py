@@ -120,7 +120,7 @@ class SendService:
 
     def _append_batch(self, partition: Partition, messages: list[Message]) -> list[Delivery]:
         batch = memoryview(build_batch(messages, self._checksum))
-        appended = self._produce.append(partition, batch, True)
+        appended = self._produce.append(partition, batch, True, waits=False)
         if isinstance(appended, BrokerError):
             return [appended] * len(messages)
         by_log = appended.log_append_time

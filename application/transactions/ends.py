@@ -66,7 +66,8 @@ class TransactionEnds:
         return prepared
 
     def _end_later(self, transactional_id: str, loading: Pending[None] | None = None) -> None:
-        self._background.run_later(self._end_job(transactional_id, loading))
+        # Without a callback, a fault of the job would not be logged.
+        self._background.run_later(self._end_job(transactional_id, loading)).then(lambda _: None)
 
     def _end_job(self, transactional_id: str, loading: Pending[None] | None) -> Job[None]:
         if loading is not None:

@@ -9,6 +9,10 @@ delete horizon of its batch. A record without a key goes.
 A batch that loses nothing stays byte for byte. A batch that loses everything goes, unless it has
 the last sequence of a producer, or is the last one that may be cleaned: it stays without records.
 
+Records of aborted transactions go. A marker stays until no batch of its transaction is left; then
+it gets a delete horizon, as a batch with a tombstone, and goes after it. A marker that has the
+newest epoch of a producer without records stays, without its record.
+
 Batches that cannot be opened, or whose timestamps cannot be written again, stay as they are, and
 are counted. The keys of the former are unknown, so they remove no older records; and after either a
 tombstone stays, because it may hide a value of theirs.
@@ -24,24 +28,28 @@ A pass that is cut runs again: the log is valid after each replacement.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from domain.compaction.offset_map import OffsetMap
-from domain.compaction.records import Records, read_records, select_records
+from domain.compaction.records import Records, read_records, record_bounds
 from domain.compaction.rewriting import emptied, rewritten
+from domain.compaction.transactions import CleanedTransactions
 from domain.configs.settings.definition import LONG_MAX
 from domain.errors import CorruptMessage, InvalidRecord
 from domain.messages.batch import (
+    CONTROL,
     NO_PRODUCER_ID,
     NO_TIMESTAMP,
+    TRANSACTIONAL,
     Checksum,
     RecordBatch,
     batches_in,
 )
 from domain.messages.building import Compress
 from domain.partitions.partition import INDEX_INTERVAL_BYTES
+from domain.partitions.transactions import AbortedTransaction
 
 #: Decompresses the records of a batch; raises CorruptMessage or InvalidRecord.
 OpenBatch = Callable[[RecordBatch], bytes]
@@ -57,6 +65,10 @@ class CleaningPlan(NamedTuple):
     producers: Mapping[int, int]
     #: The size of the dedupe buffer, times its load factor.
     map_bytes: int
+    #: The epochs of active producers that have no batch since their last marker.
+    marker_epochs: Mapping[int, int] = {}
+    #: That overlap the log up to the first uncleanable offset.
+    aborted: Sequence[AbortedTransaction] = ()
 
 
 class Codecs(NamedTuple):
@@ -102,6 +114,7 @@ class Cleaner:
         self._plan = plan
         self._codecs = codecs
         self._map = OffsetMap(plan.map_bytes)
+        self._transactions = CleanedTransactions(plan.aborted)
         self._map_is_complete = False
         #: Of the records that stay, up to `position`.
         self._max_timestamp = NO_TIMESTAMP
@@ -120,6 +133,10 @@ class Cleaner:
         stats = self.stats
         is_full = False
         for batch in batches_in(data):
+            if batch.attributes & TRANSACTIONAL and self._has_no_keys(batch):
+                stats.map_bytes_read += batch.size_bytes
+                self.position = batch.last_offset + 1
+                continue
             opened = self._open(batch)
             is_full = not self._map.has_room(1 if opened is None else batch.count)
             if is_full:
@@ -137,6 +154,9 @@ class Cleaner:
             self._map.complete()
             self._map_is_complete = True
             self.position = self._plan.log_start_offset
+
+    def _has_no_keys(self, batch: RecordBatch) -> bool:
+        return bool(batch.attributes & CONTROL) or self._transactions.is_aborted(batch)
 
     # ---- the filter
 
@@ -167,10 +187,15 @@ class Cleaner:
 
     def _filtered(self, batch: RecordBatch) -> bytes | memoryview | None:
         """The batch itself if nothing changes; None if it goes."""
-        # With transactions: aborted batches and markers are decided here, before the records.
         stats, plan = self.stats, self._plan
         stats.messages_read += batch.count
         stats.bytes_read += batch.size_bytes
+        if batch.attributes & TRANSACTIONAL:
+            if batch.attributes & CONTROL:
+                return self._filtered_marker(batch)
+            self._transactions.read(batch)
+            if self._transactions.is_aborted(batch):
+                return self._without_records(batch)
         is_dirty = batch.base_offset >= plan.first_dirty_offset
         newest = self._map.newest_between(batch.base_offset, batch.last_offset)
         if is_dirty and not newest:
@@ -197,16 +222,37 @@ class Cleaner:
             return batch.buffer
         _, compress, checksum = self._codecs
         try:
-            return rewritten(batch, payload, records, stays, horizon, compress, checksum)
+            return rewritten(batch, payload, stays, horizon, compress, checksum)
         except InvalidRecord:
             stats.unreadable_batches += 1
             return batch.buffer
+
+    def _filtered_marker(self, marker: RecordBatch) -> bytes | memoryview | None:
+        plan = self._plan
+        ends_nothing = self._transactions.end(marker)
+        if not marker.count:
+            return self._without_records(marker)
+        opened = self._open(marker)
+        if opened is None:
+            self.stats.unreadable_batches += 1
+            return marker.buffer
+        horizon = marker.delete_horizon
+        if not ends_nothing or (horizon is not None and horizon > plan.now_ms):
+            return marker.buffer
+        if horizon is not None:
+            return self._without_records(marker)
+        horizon = min(plan.now_ms + plan.delete_retention_ms, LONG_MAX)
+        _, compress, checksum = self._codecs
+        return rewritten(marker, opened[0], [True], horizon, compress, checksum)
 
     def _without_records(self, batch: RecordBatch) -> bytes | memoryview | None:
         plan = self._plan
         has_last_sequence = (
             batch.producer_id != NO_PRODUCER_ID
             and plan.producers.get(batch.producer_id) == batch.last_offset
+        ) or (
+            batch.attributes & CONTROL
+            and plan.marker_epochs.get(batch.producer_id) == batch.producer_epoch
         )
         if not has_last_sequence and batch.last_offset + 1 != plan.first_uncleanable_offset:
             return None
@@ -234,8 +280,9 @@ class Cleaner:
             batch.check_crc(self._codecs.checksum)
             payload = self._codecs.open_batch(batch)
             if newest is not None and len(newest) < count == batch.last_offset_delta + 1:
-                positions = [offset - batch.base_offset for offset in newest]
-                payload, count = select_records(payload, positions, count), len(newest)
+                bounds, first = record_bounds(payload, count), batch.base_offset
+                pieces = [payload[bounds[o - first] : bounds[o - first + 1]] for o in newest]
+                payload, count = b"".join(pieces), len(newest)
             records = read_records(payload, batch.base_offset, batch.last_offset_delta, count)
         except (CorruptMessage, InvalidRecord):
             return None

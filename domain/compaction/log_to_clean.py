@@ -3,7 +3,7 @@
     log start  clean  first dirty offset  cleanable  first uncleanable offset  not yet  log end
 
 What is clean was compacted by an earlier pass. The active segment is not cleanable, nor batches
-younger than `min.compaction.lag.ms`.
+above the last stable offset, nor those younger than `min.compaction.lag.ms`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ class Uncleanable(Enum):
     """Why records are not compacted yet."""
 
     ACTIVE_SEGMENT = "active_segment"
+    OPEN_TRANSACTION = "open_transaction"
     TOO_YOUNG = "min.compaction.lag.ms"
     CLEANER_IS_OFF = "log.cleaner.enable"
 
@@ -47,9 +48,11 @@ class LogToClean(NamedTuple):
     def uncleanable(self) -> Uncleanable | None:
         if not self.uncleanable_offsets:
             return None
-        if self.first_uncleanable_offset < self.partition.segment.base_offset:
-            return Uncleanable.TOO_YOUNG
-        return Uncleanable.ACTIVE_SEGMENT
+        if self.first_uncleanable_offset >= self.partition.segment.base_offset:
+            return Uncleanable.ACTIVE_SEGMENT
+        if self.first_uncleanable_offset == self.partition.last_stable_offset:
+            return Uncleanable.OPEN_TRANSACTION
+        return Uncleanable.TOO_YOUNG
 
     @property
     def is_due(self) -> bool:
@@ -58,7 +61,10 @@ class LogToClean(NamedTuple):
         return self.is_overdue or self.dirty_ratio > self.partition.config.min_cleanable_ratio
 
     def limited(self, first_uncleanable_offset: int) -> LogToClean:
-        """By `min.compaction.lag.ms`; the size in proportion to the offsets."""
+        """By an open transaction, or `min.compaction.lag.ms`.
+
+        The size is in proportion to the offsets.
+        """
         end = min(
             max(first_uncleanable_offset, self.first_dirty_offset), self.first_uncleanable_offset
         )
@@ -83,4 +89,5 @@ def log_to_clean(partition: Partition) -> LogToClean:
     if first_uncleanable > first_dirty:
         active_bytes = partition.segment.state(partition.end.appended_bytes).size_bytes
         cleanable_bytes = max(partition.end.size_bytes - clean_bytes - active_bytes, 1)
-    return LogToClean(partition, first_dirty, first_uncleanable, clean_bytes, cleanable_bytes)
+    found = LogToClean(partition, first_dirty, first_uncleanable, clean_bytes, cleanable_bytes)
+    return found if end.first_unstable is None else found.limited(partition.last_stable_offset)

@@ -1,4 +1,4 @@
-"""Records of a batch as compaction sees them: key, offset, whether there is a value, and bounds.
+"""Records of a batch as compaction sees them: key, offset, whether there is a value.
 
 A log has millions of records, so one loop reads only the start of each and makes no objects of
 them: parallel lists, which the offset map and the filter handle as a whole.
@@ -8,6 +8,7 @@ them: parallel lists, which the offset map and the filter handle as a whole.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2s
 from typing import NamedTuple
 
@@ -29,9 +30,7 @@ _WRONG_LENGTH = "The length of a record is wrong."
 class Records(NamedTuple):
     #: Keys as the offset map has them; None for records without a key.
     keys: list[bytes | None]
-    offsets: list[int]
-    #: Where records begin, with their length; the last entry is the end of the last record.
-    bounds: list[int]
+    offsets: Sequence[int]
     #: Positions of records without a value.
     tombstones: list[int]
 
@@ -43,16 +42,15 @@ def read_records(payload: bytes, base_offset: int, last_offset_delta: int, count
     """
     _check_count(payload, count)
     try:
-        found = _read(payload, base_offset, count)
+        found, end, last_delta = _read(payload, base_offset, count)
     except IndexError:
         raise InvalidRecord(_CUT) from None
-    last_offset = found.offsets[-1] if found.offsets else base_offset
-    _check_end(payload, found.bounds[-1], last_offset - base_offset, last_offset_delta)
+    _check_end(payload, end, last_delta, last_offset_delta)
     return found
 
 
-def select_records(payload: bytes, positions: list[int], count: int) -> bytes:
-    """Some of `count` records that `read_records` has read before."""
+def record_bounds(payload: bytes, count: int) -> list[int]:
+    """Where records begin that `read_records` has read, with their length; and the end of all."""
     bounds = [0]
     end = 0
     for _ in range(count):
@@ -65,7 +63,7 @@ def select_records(payload: bytes, positions: list[int], count: int) -> bytes:
             length, end = read_varint(payload, end)
             end += length
         bounds.append(end)
-    return b"".join([payload[bounds[one] : bounds[one + 1]] for one in positions])
+    return bounds
 
 
 def find_keyless(payload: bytes, last_offset_delta: int, count: int) -> list[int]:
@@ -96,9 +94,12 @@ def _check_end(payload: bytes, end: int, last_delta: int, last_offset_delta: int
 # record. Without its sign, which is the lowest bit, a number is twice as large.
 
 
-def _read(payload: bytes, base_offset: int, count: int) -> Records:
-    found = Records([], [], [0], [])
-    add_key, add_offset, add_bound = found.keys.append, found.offsets.append, found.bounds.append
+def _read(payload: bytes, base_offset: int, count: int) -> tuple[Records, int, int]:
+    """Also where the records end, and the last offset delta."""
+    keys: list[bytes | None] = []
+    deltas: list[int] = []
+    tombstones: list[int] = []
+    add_key, add_delta = keys.append, deltas.append
     longest_key = LONGEST_KEY << 1
     end = 0
     delta_before = -1
@@ -143,12 +144,14 @@ def _read(payload: bytes, base_offset: int, count: int) -> Records:
                 key = blake2s(key, digest_size=DIGEST_BYTES).digest()
             add_key(key)
         if payload[position] & 1:
-            found.tombstones.append(index)
+            tombstones.append(index)
         if position >= end:
             raise InvalidRecord(_WRONG_LENGTH)
-        add_offset(base_offset + (delta >> 1))
-        add_bound(end)
-    return found
+        add_delta(delta)
+    offsets: Sequence[int] = range(base_offset, base_offset + count)
+    if delta_before >> 1 >= count:  # there are gaps
+        offsets = [base_offset + (delta >> 1) for delta in deltas]
+    return Records(keys, offsets, tombstones), end, delta_before >> 1
 
 
 def _find_keyless(payload: bytes, count: int) -> tuple[list[int], int, int]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from itertools import compress as selected
 
-from domain.compaction.records import Records, read_timestamp_delta, with_timestamp_delta
+from domain.compaction.records import read_timestamp_delta, record_bounds, with_timestamp_delta
 from domain.configs.settings.definition import LONG_MAX
 from domain.errors import InvalidRecord
 from domain.messages.batch import (
@@ -36,7 +36,6 @@ from domain.messages.building import Compress
 def rewritten(
     batch: RecordBatch,
     payload: bytes,
-    records: Records,
     stays: list[bool],
     delete_horizon_ms: int | None,
     compress: Compress,
@@ -46,7 +45,8 @@ def rewritten(
 
     Raises InvalidRecord if a timestamp is no int64, or too far from the base timestamp.
     """
-    starts = list(selected(records.bounds, stays))
+    bounds = record_bounds(payload, len(stays))
+    starts = list(selected(bounds, stays))
     times = [read_timestamp_delta(payload, start) for start in starts]
     before = [delta for delta, _ in times]
     largest = max(NO_TIMESTAMP, batch.base_timestamp + max(before))
@@ -59,7 +59,7 @@ def rewritten(
     lowest, highest = min(*timestamps, *deltas), max(*timestamps, *deltas)
     if lowest < -LONG_MAX - 1 or highest > LONG_MAX:
         raise InvalidRecord("A timestamp does not fit in 64 bits.")
-    ends = selected(records.bounds[1:], stays)
+    ends = selected(bounds[1:], stays)
     if deltas == before:
         pieces = [payload[start:end] for start, end in zip(starts, ends, strict=True)]
     else:

@@ -11,6 +11,7 @@ from application.partitions.cleaning import (
     Throttle,
     encode_replacement,
     make_codecs,
+    read_checked,
 )
 from application.ports.log_store import LogStore
 from domain.compaction.cleaner import Cleaner
@@ -39,10 +40,7 @@ def clean(
         pause(pause_ms / 1000)
         if pause_ms:
             continue
-        data = log.read(
-            job.partition_id, cleaner.position, cleaner.end_offset, job.read_bytes, True
-        )
-        replacement = cleaner.advance(data)
+        replacement = cleaner.advance(read_checked(log, job, cleaner, job.read_bytes))
         if replacement is not None:
             send(encode_replacement(replacement))
     return CleaningEnd(cleaner.stats, cleaner.end_offset)

@@ -250,4 +250,4 @@ class LogStoreMachine(RuleBasedStateMachine):
 @pytest.mark.parametrize("name", ["memory", "lmdb-os"])
 def test_a_log_store_behaves_like_its_model(name: str) -> None:
     machine = type("Machine", (LogStoreMachine,), {"engine": ENGINES[name]})
-    run_state_machine_as_test(machine, settings=settings(max_examples=60, stateful_step_count=40))
+    run_state_machine_as_test(machine, settings=settings(max_examples=40, stateful_step_count=40))

@@ -51,7 +51,7 @@ def commit_until_killed(script: str, kind: str, folder: Path, commits: int) -> i
 @pytest.mark.parametrize("kind", ["sqlite", "lmdb"])
 def test_acknowledged_commits_survive_a_kill(kind: str, tmp_path: Path) -> None:
     chance = random.Random(kind)
-    for _ in range(3):
+    for _ in range(2):
         acknowledged = commit_until_killed(_COMMITTER, kind, tmp_path, chance.randint(1, 150))
         engine = OFFSET_ENGINES[kind](tmp_path)
         try:

@@ -80,7 +80,7 @@ class Stores:
 
 def test_the_database_has_what_the_log_has_committed(tmp_path: Path) -> None:
     chance = random.Random(7)
-    for _ in range(3):
+    for _ in range(2):
         acknowledged = commit_until_killed(COMMITTER, "", tmp_path, chance.randint(1, 200))
         stores = Stores(tmp_path)
         try:

@@ -34,7 +34,7 @@ from tests.fakes.batches import GZIP, TIMESTAMP, ZSTD, record_batch
 from tests.fakes.broker import FakeBroker
 from tests.fakes.logs import FakeEventLog
 
-BATCHES, EACH = 15, 200
+BATCHES, EACH = 15, 140
 COUNT = BATCHES * EACH
 
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {

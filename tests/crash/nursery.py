@@ -17,12 +17,20 @@ import traceback
 from typing import Any
 
 # Imported before the first fork, for all runs.
+import cramjam  # noqa: F401
 import uvloop  # noqa: F401
 
+import infrastructure.storage.lmdb.state_store
+import infrastructure.storage.sql.offset_database
 import infrastructure.storage.sql.offset_repository  # noqa: F401
+from domain.configs.broker import BrokerConfig
 from interfaces.kafka.requests.apis import APIS
 from interfaces.kafka.requests.dispatch import Routes
-from interfaces.main import serve
+from interfaces.main import (
+    __main__,  # noqa: F401
+    arguments,  # noqa: F401
+    serve,
+)
 from interfaces.main.container.app import App  # noqa: F401
 from tests.crash.child import Plan, run
 
@@ -35,6 +43,9 @@ VERSIONS = {
     "DeleteRecords": 1,
     "OffsetCommit": 9,
     "OffsetFetch": 8,
+    "Metadata": 12,
+    "JoinGroup": 7,
+    "CreateTopics": 2,
 }
 
 
@@ -126,7 +137,7 @@ def announce_ready() -> None:
 
 
 def warm_up() -> None:
-    routes = Routes()
+    routes = Routes(BrokerConfig({}).request_elements_max)
     for api in APIS:
         for version in {api.max_version, VERSIONS.get(api.title, api.max_version)}:
             assert routes.find(api.key, version) is not None

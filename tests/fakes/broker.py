@@ -147,7 +147,8 @@ class InProcessBroker:
     ) -> Appended | BrokerError:
         """Stages a batch for the commit of this pass."""
         records = memoryview(bytearray(batch))
-        return self.broker.messages.produce.append(self.partition(name, index), records, True)
+        partition = self.partition(name, index)
+        return self.broker.messages.produce.append(partition, records, True, waits=False)
 
     def appended(self, batch: bytes | bytearray, name: str = "t", index: int = 0) -> Appended:
         """Commits a batch."""

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from application.background.worker import WorkerPart
+from application.partitions.cleaning import (
+    CleaningEnd,
+    CleaningJob,
+    encode_replacement,
+    make_codecs,
+)
 from application.partitions.opened_batch import open_batch
+from application.ports.log_store import LogStore
+from application.ports.pending import Pending, resolved
 from domain.compaction.cleaner import Cleaner, CleaningPlan, Codecs, Replacement
-from domain.errors import InvalidRecord
+from domain.errors import InvalidRecord, StorageFailed
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
 from domain.messages.message import Message, decode_messages
 from infrastructure.codecs.checksum import crc32c
@@ -71,12 +80,14 @@ class BatchLog:
         delete_retention_ms: int = 1000,
         producers: Mapping[int, int] | None = None,
         map_bytes: int = LARGE_MAP_BYTES,
+        **transactions: Any,
     ) -> Cleaner:
         end = self.next_offset if end is None else end
+        plan = CleaningPlan(
+            start, dirty, end, now_ms, delete_retention_ms, producers or {}, map_bytes
+        )
         return Cleaner(
-            CleaningPlan(
-                start, dirty, end, now_ms, delete_retention_ms, producers or {}, map_bytes
-            ),
+            plan._replace(**transactions),
             CODECS._replace(open_batch=self._open),
         )
 
@@ -92,6 +103,39 @@ def run(log: BatchLog, cleaner: Cleaner, max_bytes: int = 1 << 20) -> Iterator[R
         step = cleaner.advance(log.read(cleaner.position, cleaner.end_offset, max_bytes))
         if step is not None:
             yield step
+
+
+class FakeWorker:
+    """Computes at once, and fails once it has returned `parts` parts."""
+
+    def __init__(self, parts: int = 1000) -> None:
+        self.parts = parts
+        self.is_closed = False
+        self.jobs: list[CleaningJob] = []
+        self._output: list[WorkerPart[CleaningEnd]] = []
+
+    def start(self, plan: CleaningJob, log: LogStore) -> FakeWorker:
+        self.jobs.append(plan)
+        self._output = list(self._parts(plan, log))
+        return self
+
+    def _parts(self, job: CleaningJob, log: LogStore) -> Iterable[WorkerPart[CleaningEnd]]:
+        cleaner = Cleaner(job.plan, make_codecs(BatchCompression(), crc32c))
+        while not cleaner.is_done:
+            data = log.read(job.partition_id, cleaner.position, cleaner.end_offset, 300, True)
+            replacement = cleaner.advance(data)
+            if replacement is not None:
+                yield WorkerPart(2 * encode_replacement(replacement))
+        yield WorkerPart(b"", CleaningEnd(cleaner.stats, cleaner.end_offset))
+
+    def next(self) -> Pending[WorkerPart[CleaningEnd]]:
+        self.parts -= 1
+        if self.parts < 0:
+            return resolved(WorkerPart(b"", StorageFailed("the process was killed")))
+        return resolved(self._output.pop(0))
+
+    def close(self) -> None:
+        self.is_closed = True
 
 
 def messages_of(batch: RecordBatch) -> list[Message]:

@@ -97,6 +97,13 @@ _FIELDS: dict[str, Fields | Callable[[int], Fields]] = {
     "add_partitions_to_txn": _add_partitions_to_txn,
     "add_offsets_to_txn": {"transactional_id": "tx", "group_id": "g"},
     "end_txn": {"transactional_id": "tx"},
+    "txn_offset_commit": {
+        "transactional_id": "tx",
+        "group_id": "g",
+        "topics": [
+            {"name": "t", "partitions": [{"partition_index": 0, "committed_metadata": None}]}
+        ],
+    },
     "describe_transactions": {"transactional_ids": ["tx"]},
     "describe_producers": {"topics": [{"name": "t", "partition_indexes": [0]}]},
     "write_txn_markers": {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from crc32c import crc32c
 
 from domain.messages.batch import RecordBatch
@@ -16,14 +18,13 @@ def append_in_transaction(
     producer_id: int,
     sequence: int = 0,
     epoch: int = 0,
-    count: int = 1,
-    keys: bool = False,
+    keys: Sequence[bytes | None] = (None,),
     name: str = "t",
 ) -> int:
-    """Stages a batch; returns its base offset."""
+    """Stages a batch, with a record for each key; returns its base offset."""
     partition = fake.partition(name)
     data = record_batch(
-        [(b"k" if keys else None, b"v", (), fake.clock.now_ms()) for _ in range(count)],
+        [(key, b"v", (), fake.clock.now_ms()) for key in keys],
         producer_id=producer_id,
         epoch=epoch,
         sequence=sequence,

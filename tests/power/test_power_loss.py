@@ -12,7 +12,17 @@ from typing import Any
 import pytest
 
 from tests.power.judge import ALLOWED
-from tests.power.recording import PASSES, ROOT, compiler, read_trace, record_workload
+from tests.power.recording import (
+    PASSES,
+    ROOT,
+    compiler,
+    policy_of,
+    read_trace,
+    record_workload,
+)
+
+#: Cuts of each recorded run.
+CUTS = 60
 
 pytestmark = [
     pytest.mark.skipif(
@@ -21,6 +31,11 @@ pytestmark = [
     ),
     pytest.mark.timeout(300),
 ]
+
+
+@pytest.fixture(scope="module", params=["commit", "interval", "os"])
+def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run_and_record(tmp_path_factory.mktemp(request.param), request.param, seed=1)
 
 
 def run_and_record(folder: Path, flush: str, seed: int, passes: int = PASSES) -> Path:
@@ -50,15 +65,12 @@ def outcomes(found: list[dict[str, Any]]) -> Counter[str]:
     return Counter(cut["outcome"] for cut in found)
 
 
-@pytest.mark.parametrize("flush, count", [("commit", 100), ("interval", 100), ("os", 60)])
-def test_a_power_cut_loses_no_more_than_the_flush_policy_allows(
-    flush: str, count: int, tmp_path: Path
-) -> None:
-    found = cuts(run_and_record(tmp_path, flush, seed=1), 0, count)
+def test_a_power_cut_loses_no_more_than_the_flush_policy_allows(recorded: Path) -> None:
+    found, flush = cuts(recorded, 0, CUTS), policy_of(recorded)
 
     assert [cut for cut in found if cut["outcome"] not in ALLOWED[flush]] == []
     # The power cuts must lose something.
-    assert flush == "commit" or outcomes(found)["tail"] > count / 10
+    assert flush == "commit" or outcomes(found)["tail"] > CUTS / 10
 
 
 @pytest.mark.parametrize("flush", ["commit", "interval"])
@@ -71,20 +83,19 @@ def test_a_store_without_its_syncs_is_found(flush: str, tmp_path: Path) -> None:
 def test_a_cut_is_drawn_by_its_seed_alone(tmp_path: Path) -> None:
     folder = run_and_record(tmp_path, "os", seed=3, passes=40)
 
-    together = cuts(folder, 0, 10)
-    alone = [cuts(folder, cut["seed"], 1)[0] for cut in together[:3]]
+    together = cuts(folder, 0, 6)
+    alone = [cuts(folder, cut["seed"], 1)[0] for cut in together[:2]]
 
-    assert alone == together[:3]
+    assert alone == together[:2]
 
 
-@pytest.mark.parametrize("flush", ["commit", "interval", "os"])
-def test_syncs_follow_the_flush_policy(flush: str, tmp_path: Path) -> None:
-    events = list(read_trace(run_and_record(tmp_path, flush, seed=4, passes=60) / "trace"))
+def test_syncs_follow_the_flush_policy(recorded: Path) -> None:
+    events, flush = list(read_trace(recorded / "trace")), policy_of(recorded)
 
     commits = sum(event.kind == "M" and b'"acked"' in event.data for event in events)
     syncs = sum(event.kind == "s" for event in events)
-    assert commits == 60
-    assert {"commit": syncs >= 60, "interval": 10 < syncs < 40, "os": syncs < 15}[flush], syncs
+    assert commits == PASSES
+    assert {"commit": syncs >= PASSES, "interval": 10 < syncs < 60, "os": syncs < 15}[flush], syncs
 
 
 @pytest.mark.long

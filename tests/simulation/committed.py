@@ -106,8 +106,11 @@ class Committed:
     def keys(self, group_id: str) -> list[Key]:
         return [key for key in self._history if key[0] == group_id]
 
-    def has_any(self, group_id: str, commit: int) -> bool:
-        return self._has_any(group_id, (commit, LAST))
+    def always_has_any(self, group_id: str, first: int, last: int) -> bool:
+        moments = {(first, LAST)}
+        for key in self.keys(group_id):
+            moments.update(self._moments(key, first, last))
+        return all(self._has_any(group_id, moment) for moment in moments)
 
     def _has_any(self, group_id: str, moment: Moment) -> bool:
         return any(self._is_there(key, moment) for key in self.keys(group_id))
@@ -180,10 +183,7 @@ class Committed:
 
     def deleted(self, group_id: str, first: int, last: int) -> None:
         """Checks a successful DeleteGroups: at some commit in between it had no offsets."""
-        moments = {(first, LAST)}
-        for key in self.keys(group_id):
-            moments.update(self._moments(key, first, last))
-        if all(self._has_any(group_id, moment) for moment in moments):
+        if self.always_has_any(group_id, first, last):
             raise self._violation(f"{group_id} is deleted in the response, and has offsets")
 
     def removed(self, key: Key, first: int, last: int) -> None:

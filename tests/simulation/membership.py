@@ -63,9 +63,8 @@ class Membership:
 
     def _has_lasted(self) -> bool:
         """An empty group without offsets may be removed, with its numbers."""
-        has_any = self._world.model.committed.has_any
-        return has_any(self.group_id, self._floor_commit) and has_any(
-            self.group_id, self._world.disk.commits
+        return self._world.model.committed.always_has_any(
+            self.group_id, self._floor_commit, self._world.disk.commits
         )
 
     def is_over(self, number: int) -> bool:

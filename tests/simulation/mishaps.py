@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.simulation.network import Line
 from tests.simulation.situations import Situation
-from tests.simulation.store import Append, Change, Drop, Fate, Row, Trim
+from tests.simulation.store import Append, Change, Drop, Fate, Replace, Row, Trim
 from tests.simulation.timeline import ProcessDied
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 #: When the failures end.
 FAULTS_MS = 800
+DAY_MS = 86_400_000
 
 
 class Mishaps:
@@ -118,10 +119,10 @@ class Mishaps:
         """Sets the wall clock; the monotonic clock is unaffected."""
         if self._world.expires:
             return  # producers would expire correctly
-        self._set_clock(self._random.choice((-1_500_000, -700, 700, 150_000, 1_500_000)))
+        self._set_clock(self._random.choice((-DAY_MS, -700, 700, 150_000, DAY_MS)))
 
     def _set_clock(self, by_ms: int) -> None:
-        if abs(self._timeline.clock_is_off_ms + by_ms) <= 1_500_000:
+        if abs(self._timeline.clock_is_off_ms + by_ms) <= DAY_MS:
             if by_ms < 0:
                 self._world.model.committed.clock_goes_back()
             self._timeline.set_clock(by_ms)
@@ -206,6 +207,8 @@ class Mishaps:
                     producers[key] = producers.get(key, 0) + 1
         if any(count >= 3 for count in producers.values()):
             self._world.count(Situation.THREE_PIPELINED_FAIL)
+        if any(isinstance(change, Replace) for change in under_way + behind):
+            self._world.count(Situation.COMPACTION_FAILS)
         if any(isinstance(change, Append) for change in behind):
             self._world.count(Situation.FAILED_BEHIND)
         lost = {change.table for change in under_way + behind if isinstance(change, Row)}
@@ -236,6 +239,8 @@ def _job_of(change: Change) -> str | None:
     """Returns the background job that staged the change, if known."""
     if isinstance(change, Trim):
         return "trimming"
+    if isinstance(change, Replace):
+        return "compaction"
     if isinstance(change, Drop):
         return "dropping"
     removes = isinstance(change, Row) and change.value is None

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
+from functools import partial
 
 from crc32c import crc32c
 
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch, advance_sequence
 from tests.simulation.committed import Committed
+from tests.simulation.compacted import CompactedLog
+from tests.simulation.compaction import Compaction
+from tests.simulation.entries import Entry, check_read
 from tests.simulation.limits import Limits
 from tests.simulation.offsets_topic import OffsetsTopicLog
 from tests.simulation.starts import Starts
-from tests.simulation.store import Append, Change, Disk, Drop, Row, Trim
+from tests.simulation.store import Append, Change, Disk, Drop, Replace, Row, Trim
 from tests.simulation.timeline import Timeline
-from tests.simulation.times import times_of
 
 
 class Violation(AssertionError):
@@ -52,27 +55,6 @@ class Sent:
             raise Violation(f"{self.values} was stored with another header")
 
 
-class Entry:
-    """A batch in the log."""
-
-    __slots__ = (
-        "base", "commit", "data", "is_stamped", "last", "producer", "time_ms", "times", "values",
-    )  # fmt: skip
-
-    def __init__(
-        self, batch: RecordBatch, data: bytes, sent: Sent, commit: int, time_ms: int
-    ) -> None:
-        self.base = batch.base_offset
-        self.last = batch.last_offset
-        self.data = data
-        self.values = sent.values
-        self.times = times_of(batch, sent.times)
-        self.is_stamped = bool(batch.attributes & LOG_APPEND_TIME)
-        self.commit = commit
-        self.time_ms = time_ms
-        self.producer = batch.producer_id
-
-
 class Incarnation:
     """A topic from its creation to its deletion, by commit numbers; it may be extended."""
 
@@ -95,8 +77,14 @@ class Incarnation:
 
 
 class Model:
-    def __init__(self, disk: Disk, timeline: Timeline, limits: Limits) -> None:
+    def __init__(
+        self, disk: Disk, timeline: Timeline, limits: Limits, compaction: Compaction
+    ) -> None:
         self._disk = disk
+        self._timeline = timeline
+        self.compaction = compaction
+        #: By partition id, like `history`.
+        self.compacted: dict[int, CompactedLog] = {}
         self.offsets_topic = OffsetsTopicLog(Violation)
         self.committed = Committed(self, timeline.now_ms, Violation)
         self.starts = Starts(self, limits, timeline.latest_ms, Violation)
@@ -105,7 +93,6 @@ class Model:
         self._last_stamp: dict[int, int] = {}
         self.history: dict[int, list[Entry]] = {}
         self._commits: dict[int, list[int]] = {}
-        self._at: dict[tuple[int, int], Entry] = {}
         self._places: dict[str, list[tuple[int, int, Entry]]] = {}
         self._last_sequence: dict[tuple[int, int, int], int] = {}
         self.incarnations: dict[str, list[Incarnation]] = {}
@@ -126,6 +113,8 @@ class Model:
         for change in changes:
             if isinstance(change, Append):
                 self._appended(change, now_ms)
+            elif isinstance(change, Replace):
+                self._replaced(change)
             elif isinstance(change, Trim):
                 self.starts.trimmed(change, self._disk.commits)
             elif isinstance(change, Drop):
@@ -153,13 +142,20 @@ class Model:
                 f"partition {partition_id} ends at {expected}, and {values} was committed at "
                 f"{batch.base_offset}-{change.last_offset}"
             )
-        entry = Entry(batch, data, sent, self._disk.commits, now_ms)
+        entry = Entry(batch, values, sent.times, self._disk.commits, now_ms)
         self._check_sequence(partition_id, batch, values)
         history.append(entry)
+        if partition_id in self.compacted:
+            self.compacted[partition_id].appended(entry)
         self._commits.setdefault(partition_id, []).append(entry.commit)
-        self._at[partition_id, entry.base] = entry
         for delta, value in enumerate(values):
             self._places.setdefault(value, []).append((partition_id, entry.base + delta, entry))
+
+    def _replaced(self, change: Replace) -> None:
+        log = self.compacted.get(change.partition_id)
+        wrong = log.replaced(change, self._disk.commits) if log else "it is not compacted"
+        if wrong:
+            raise Violation(f"compaction of partition {change.partition_id}: {wrong}")
 
     def _check_stamp(self, partition_id: int, batch: RecordBatch) -> None:
         if batch.attributes & LOG_APPEND_TIME:
@@ -186,7 +182,7 @@ class Model:
         if row.table == "doomed" and row.value is not None:
             self._doomed.add(int.from_bytes(row.key, "big"))
         if row.table == "partitions":
-            self.starts.persisted(row, self._disk.commits)
+            self._snapshot(row)
         if row.table != "topics":
             return
         name = row.key.decode()
@@ -204,10 +200,24 @@ class Model:
             topic = self._by_id[topic_id] = Incarnation(name, topic_id, now)
             known.append(topic)
         for partition_id in values["partitions"][len(topic.partition_ids) :]:
-            if partition_id in self.history or partition_id in self._doomed:
+            if self.history.get(partition_id) or partition_id in self._doomed:
                 raise Violation(f"store id {partition_id} was assigned twice")
             topic.partition_ids.append(partition_id)
             topic.since.append(now)
+            if name in self.compaction.policies:
+                self.compacted[partition_id] = CompactedLog(
+                    self.compaction, self._timeline, self.history.setdefault(partition_id, [])
+                )
+
+    def _snapshot(self, row: Row) -> None:
+        if row.value is None:
+            return
+        partition_id, values = int.from_bytes(row.key, "big"), json.loads(row.value)
+        self.starts.persisted(partition_id, values["start"], self._disk.commits)
+        log = self.compacted.get(partition_id)
+        wrong = log.snapshot(values) if log else ""
+        if wrong:
+            raise Violation(f"compaction of partition {partition_id}: {wrong}")
 
     # ---- state
 
@@ -300,9 +310,19 @@ class Model:
             f"{topic!r}-{index} at {timestamp}: {found} was found, not one of {possible}"
         )
 
+    def dirty(self) -> list[int]:
+        """Returns the partitions that compaction has not finished."""
+        ids = {one for topic in self.live() for one in topic.partition_ids}
+        start = partial(self.starts.at, commit=self._disk.commits)
+        logs = ((one, self.compacted[one]) for one in ids & self.compacted.keys())
+        return [one for one, log in logs if log.is_dirty(start(one))]
+
     def times_known(self, topic: str, index: int) -> list[int]:
         ids = self._candidates(topic, index)
-        return [at for i in ids for e in self.history.get(i, ()) for _, at in e.times]
+        #: Of a compacted log those that are left.
+        form = -1 if self.compacted.keys() & ids else 0
+        logs = (self.history.get(one, ()) for one in ids)
+        return [at for log in logs for entry in log for _, at in entry.forms[form].times]
 
     def fetched(
         self, topic: str | bytes, index: int, position: int, watermark: int, records: bytes,
@@ -312,33 +332,11 @@ class Model:
         self.check_end(topic, index, watermark, first, last)
         reason = "there is no such partition"
         for partition_id in self._candidates(topic, index):
-            entries, reason = self._batches(partition_id, position, watermark, records, last)
+            log = self.history.get(partition_id, ())
+            entries, reason = check_read(log, position, watermark, records, first, last)
             if not reason:
                 return entries
         raise Violation(f"fetched from {topic!r}-{index} at {position}: {reason}")
-
-    def _batches(
-        self, partition_id: int, position: int, watermark: int, records: bytes, last: int
-    ) -> tuple[list[Entry], str]:
-        entries: list[Entry] = []
-        at = 0
-        while at < len(records):
-            base = int.from_bytes(records[at : at + 8], "big")
-            size = int.from_bytes(records[at + 8 : at + 12], "big") + 12
-            entry = self._at.get((partition_id, base))
-            if entry is None or entry.data != records[at : at + size]:
-                return [], f"the batch at {base} is not what was committed there"
-            if entry.commit > last:
-                return [], f"the batch at {base} was returned before its commit {entry.commit}"
-            if entry.last >= watermark:
-                return [], f"the batch at {base} lies beyond the high watermark {watermark}"
-            if entries and base != entries[-1].last + 1:
-                return [], f"offset {base} follows {entries[-1].last}"
-            if not entries and not base <= position <= entry.last:
-                return [], f"the first batch is {base}-{entry.last}"
-            entries.append(entry)
-            at += size
-        return entries, ""
 
     def overdue(self, topic: str | bytes, index: int, position: int, before_ms: int) -> bool:
         """Returns True if there were records to read before that time."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from weakref import WeakSet
 
+from application.background.job import Job
+from application.background.runner import JobResult, Runner
 from domain.configs.broker import BrokerConfig
 from infrastructure.security.authorizer import OpenAuthorizer
 from infrastructure.storage.engine import Storage, StorageInfo
@@ -13,15 +16,16 @@ from interfaces.kafka.connections.shared import Shared
 from interfaces.main.container.core import Core
 from interfaces.main.container.services import make_broker
 from tests.fakes.logs import FakeRequestLog
+from tests.simulation.compaction import Compaction
 from tests.simulation.model import Violation
 from tests.simulation.network import Line
-from tests.simulation.store import Disk, SimulatedStore, StoreControl
+from tests.simulation.store import UNREADABLE, Disk, SimulatedStore, StoreControl
 from tests.simulation.timeline import ProcessLoop, Timeline
 
 LISTENER = "PLAINTEXT"
 
-#: Reasons for which the broker may close a connection.
-FORESEEN = ("produce_failed",)
+#: Reasons for which the broker may close a connection, or not compact a log.
+FORESEEN = ("produce_failed", UNREADABLE)
 #: Errors that failures of the world cause.
 STORE_FAILS = ("storage_failed", "partition_unreadable")
 
@@ -37,7 +41,7 @@ class Events:
 
     def warning(self, event: str, **fields: object) -> None:
         self._log("broker", f"{event}: {fields.get('detail', '')}")
-        if fields.get("reason") not in FORESEEN:
+        if fields.get("reason", fields.get("error")) not in FORESEEN:
             raise Violation(f"the broker logs {event}: {fields}")
 
     def error(self, event: str, **fields: object) -> None:
@@ -57,6 +61,7 @@ class Process:
         control: StoreControl,
         log: Callable[[str, str], None],
         config: BrokerConfig,
+        compaction: Compaction,
     ) -> None:
         self.loop = ProcessLoop(timeline)
         self.store = SimulatedStore(disk, self.loop, control)
@@ -65,7 +70,9 @@ class Process:
         storage = Storage(self.store, self.store, self.store, info)
         core = Core(config, self.loop, timeline, events, storage)
         offsets = StoredOffsetRepository(storage.state, core.commits.when_committed)
-        self.broker = make_broker(core, offsets, OpenAuthorizer())
+        self._watch_jobs(core.background)
+        worker = compaction.worker(self.loop, self.store)
+        self.broker = make_broker(core, offsets, OpenAuthorizer(), cleaning_workers=worker)
         self.shared = Shared(self.broker, self.loop, events, FakeRequestLog())
         self.shared.watch_idle()
         self.broker.start_upkeep()
@@ -78,8 +85,27 @@ class Process:
 
     # ---- the end
 
+    def _watch_jobs(self, runner: Runner) -> None:
+        self._jobs: WeakSet[Job[None]] = WeakSet()
+        begin = runner._begin
+
+        def watched(result: JobResult[None], *then: Callable[..., None]) -> None:
+            self._jobs.add(result.job)
+            begin(result, *then)
+
+        runner._begin = watched  # type: ignore[assignment, method-assign]
+
+    def end_jobs(self) -> None:
+        """Python may collect generators that wait for each other in an order in which it cannot
+        close them.
+        """
+        for job in list(self._jobs):
+            if not job.gi_running:
+                job.close()
+
     def kill(self) -> None:
         self.loop.kill()
+        self.end_jobs()
         for line in self.lines:
             line.process_died()
 

@@ -6,17 +6,17 @@ offset. Removed batches are below it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
+from tests.simulation.entries import Entry, Times, first_at_or_after
 from tests.simulation.limits import Limits
-from tests.simulation.store import Row, Trim
-from tests.simulation.times import Times, first_at_or_after
+from tests.simulation.store import Trim
 
 if TYPE_CHECKING:
-    from tests.simulation.model import Entry, Model
+    from tests.simulation.model import Model
 
 Name = str | bytes
 NO_START = -1
@@ -39,8 +39,6 @@ class Starts:
         self.times_expired = 0
         #: Of each partition: commit and start.
         self._moves: dict[int, list[tuple[int, int]]] = {}
-        #: The number of removed batches.
-        self._removed: dict[int, int] = {}
         #: Requested offsets by topic and partition.
         self._requested: dict[tuple[str, int], set[int]] = {}
 
@@ -51,11 +49,8 @@ class Starts:
 
     # ---- commits
 
-    def persisted(self, row: Row, commit: int) -> None:
-        if row.value is None:
-            return
-        partition_id = int.from_bytes(row.key, "big")
-        start, before = json.loads(row.value)["start"], self.at(partition_id, commit)
+    def persisted(self, partition_id: int, start: int, commit: int) -> None:
+        before = self.at(partition_id, commit)
         if start == before:
             return
         if start < before:
@@ -74,6 +69,8 @@ class Starts:
         self._moves.setdefault(partition_id, []).append((commit, start))
 
     def _may_expire(self, partition_id: int, first: int, start: int) -> bool:
+        if not self._deletes(partition_id):
+            return False
         log = self._log(partition_id, first)
         removed = [entry for entry in log if entry.last < start]
         left = log[len(removed) :]
@@ -82,20 +79,22 @@ class Starts:
         return self._limits.allow(removed, left, self._latest_ms())
 
     def _log(self, partition_id: int, start: int) -> list[Entry]:
-        return [entry for entry in self._model.history.get(partition_id, ()) if entry.last >= start]
+        log = self._model.history.get(partition_id, ())
+        return [entry for entry in log if entry.last >= start and entry.data]
+
+    def _deletes(self, partition_id: int) -> bool:
+        return self._model.compaction.deletes(self._name_of(partition_id)[0])
 
     def trimmed(self, change: Trim, commit: int) -> None:
         partition_id = change.partition_id
-        removed = self._removed.get(partition_id, 0)
         start = self.at(partition_id, commit)
-        history = self._model.history.get(partition_id, [])
-        for entry in history[removed : removed + change.count]:
+        for entry in self._log(partition_id, 0)[: change.count]:
             if entry.last >= start:
                 raise self._violation(
                     f"{entry.base}-{entry.last} of {partition_id} was removed, which starts at "
                     f"{start}"
                 )
-        self._removed[partition_id] = removed + change.count
+            entry.becomes(commit, b"")
 
     # ---- state
 
@@ -118,8 +117,7 @@ class Starts:
     def check_stored(self, partition_id: int, commit: int, batches: list[bytes]) -> None:
         """Checks that exactly the batches below the start are removed."""
         start = self.at(partition_id, commit)
-        history = self._model.history.get(partition_id, ())
-        if batches != [entry.data for entry in history if entry.last >= start]:
+        if batches != [entry.data for entry in self._log(partition_id, start)]:
             raise self._violation(f"partition {partition_id}, from {start} on, has other batches")
 
     def expired(self, commit: int, now_ms: int) -> list[int]:
@@ -128,7 +126,8 @@ class Starts:
         return [
             one
             for one in ids
-            if self._limits.has_expired(self._log(one, self.at(one, commit)), now_ms)
+            if self._deletes(one)
+            and self._limits.has_expired(self._log(one, self.at(one, commit)), now_ms)
         ]
 
     # ---- responses
@@ -178,17 +177,23 @@ class Starts:
         self, partition_id: int, timestamp: int, first: int, last: int
     ) -> list[tuple[int, int] | None]:
         """Returns the possible results of a search by timestamp."""
+        log = self._model.history.get(partition_id, ())
+        #: Commits at which it began and ended: a search that waits for records may see that they
+        #: are removed, but not those of the same keys that were appended since it began.
+        moments = {(first, first), (last, last)}
+        if partition_id in self._model.compacted:
+            between = {form.since for entry in log for form in entry.forms}
+            commits = [first, *(one for one in sorted(between) if first < one <= last)]
+            moments.update(combinations_with_replacement(commits, 2))
         return [
-            first_at_or_after(self._times_from(partition_id, start, commit), timestamp)
+            first_at_or_after(self._times_from(partition_id, start, *moment), timestamp)
             for start in self._between(partition_id, first, last)
-            for commit in (first, last)
+            for moment in moments
         ]
 
-    def _times_from(self, partition_id: int, start: int, commit: int) -> list[Times]:
+    def _times_from(self, partition_id: int, start: int, first: int, last: int) -> list[Times]:
         return [
-            tuple((max(offset, start), time) for offset, time in entry.times)
-            if entry.is_stamped
-            else tuple(one for one in entry.times if one[0] >= start)
+            tuple(one for one in entry.times_at(last) if one[0] >= start)
             for entry in self._model.history.get(partition_id, ())
-            if entry.commit <= commit and entry.last >= start
+            if entry.commit <= first and entry.last >= start
         ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, NotInMemory, Trimmed
@@ -20,6 +21,7 @@ from tests.simulation.timeline import ProcessDied, ProcessLoop
 Done = Callable[[StorageFailed | None], None]
 
 HEADER_BYTES = 61
+UNREADABLE = "the disk could not be read"
 
 #: Tables whose keys begin with a partition's id.
 OF_PARTITIONS = ("partitions", "producers")
@@ -35,17 +37,19 @@ class Log:
         self.last_offsets: list[int] = []
         self.index: dict[int, int] = {}
 
+    def copy(self) -> Log:
+        other = Log()
+        other.batches, other.last_offsets = self.batches.copy(), self.last_offsets.copy()
+        other.index = self.index.copy()
+        return other
 
+
+@dataclass(slots=True)
 class Append:
-    __slots__ = ("batch", "indexed_timestamp", "last_offset", "partition_id")
-
-    def __init__(
-        self, partition_id: int, last_offset: int, batch: bytes, indexed_timestamp: int
-    ) -> None:
-        self.partition_id = partition_id
-        self.last_offset = last_offset
-        self.batch = batch
-        self.indexed_timestamp = indexed_timestamp
+    partition_id: int
+    last_offset: int
+    batch: bytes
+    indexed_timestamp: int
 
     def apply(self, disk: Disk) -> None:
         log = disk.logs.setdefault(self.partition_id, Log())
@@ -87,24 +91,15 @@ class Trim(Drop):
         super().apply(disk)
 
 
+@dataclass(slots=True)
 class Replace:
     """Replaces the batches that end within two offsets."""
 
-    __slots__ = ("batches", "first_offset", "indexed", "last_offset", "partition_id")
-
-    def __init__(
-        self,
-        partition_id: int,
-        first_offset: int,
-        last_offset: int,
-        batches: list[bytes],
-        indexed: list[IndexEntry],
-    ) -> None:
-        self.partition_id = partition_id
-        self.first_offset = first_offset
-        self.last_offset = last_offset
-        self.batches = batches
-        self.indexed = indexed
+    partition_id: int
+    first_offset: int
+    last_offset: int
+    batches: list[bytes]
+    indexed: list[IndexEntry]
 
     def replaced(self, log: Log) -> slice:
         first = bisect_left(log.last_offsets, self.first_offset)
@@ -211,6 +206,11 @@ class SimulatedStore:
         self.loading = 0
         self._in_memory: set[tuple[int, int]] = set()
 
+    @property
+    def pending(self) -> list[Change]:
+        """Of all commits that are not done, in order."""
+        return (self.under_way or []) + self.staged
+
     # ---- LogStore
 
     def append(
@@ -227,10 +227,15 @@ class SimulatedStore:
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
     ) -> bytes:
         self._check(partition_id)
-        log = self._disk.logs.get(partition_id)
-        if log is None:
-            return b""
-        self._check_in_memory(partition_id, offset)
+        if partition_id in self._disk.logs:
+            self._check_in_memory(partition_id, offset)
+        return self.read_disk(partition_id, offset, end_offset, max_bytes, whole_first)
+
+    def read_disk(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+    ) -> bytes:
+        """As another process reads."""
+        log = self._disk.logs.get(partition_id, Log())
         found: list[bytes] = []
         size_bytes = 0
         for position in range(bisect_left(log.last_offsets, offset), len(log.batches)):
@@ -288,33 +293,32 @@ class SimulatedStore:
         self._control.called()
         staged = [bytes(batch) for batch in batches]
         change = Replace(partition_id, first_offset, last_offset, staged, list(indexed))
+        log = self._staged_log(partition_id)
+        replaced = log.batches[change.replaced(log)]
         self.staged.append(change)
-        log = self._disk.logs.get(partition_id, Log())
-        return sum(map(len, staged)) - sum(map(len, log.batches[change.replaced(log)]))
+        return sum(map(len, staged)) - sum(map(len, replaced))
 
     def trim(self, partition_id: int, offset: int, max_batches: int) -> Trimmed:
         self._control.called()
-        log = self._disk.logs.get(partition_id)
-        if log is None:
-            return Trimmed(0, True)
-        first = sum(
-            change.count
-            for change in (self.under_way or []) + self.staged
-            if isinstance(change, Drop) and change.partition_id == partition_id
-        )
+        log = self._staged_log(partition_id)
         below = bisect_left(log.last_offsets, offset)
-        end = max(first, min(below, first + max_batches))
-        self.staged.append(Trim(partition_id, end - first, offset))
-        return Trimmed(sum(map(len, log.batches[first:end])), end >= below)
+        count = min(below, max_batches)
+        self.staged.append(Trim(partition_id, count, offset))
+        return Trimmed(sum(map(len, log.batches[:count])), count == below)
+
+    def _staged_log(self, partition_id: int) -> Log:
+        """The log after all commits that are not done."""
+        disk = Disk()
+        stored = self._disk.logs.get(partition_id)
+        if stored is not None:
+            disk.logs[partition_id] = stored.copy()
+        for change in self.pending:
+            if not isinstance(change, Row) and change.partition_id == partition_id:
+                change.apply(disk)
+        return disk.logs.get(partition_id, Log())
 
     def drop(self, partition_id: int, max_batches: int) -> bool:
-        log = self._disk.logs.get(partition_id)
-        left = len(log.batches) if log else 0
-        for change in (self.under_way or []) + self.staged:
-            if isinstance(change, Append) and change.partition_id == partition_id:
-                left += 1
-            elif isinstance(change, Drop) and change.partition_id == partition_id:
-                left -= change.count
+        left = len(self._staged_log(partition_id).batches)
         count = min(left, max_batches)
         self.staged.append(Drop(partition_id, count))
         return left == count
@@ -324,7 +328,7 @@ class SimulatedStore:
 
     def _check(self, partition_id: int) -> None:
         if self._control.reads_fail(partition_id):
-            raise StorageFailed("the disk could not be read")
+            raise StorageFailed(UNREADABLE)
 
     # ---- StateStore
 

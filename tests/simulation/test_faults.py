@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from tests.simulation.compaction import has_compaction
+from tests.simulation.faults.compaction import COMPACTION
 from tests.simulation.faults.groups import GROUPS
 from tests.simulation.faults.log import LOG
 from tests.simulation.faults.serving import SERVING
@@ -21,31 +23,32 @@ Patch = pytest.MonkeyPatch
 FAULTS = SERVING + TOPICS + LOG + STARTS
 #: Faults of groups need worlds with groups, and some are rare.
 SEEDS_WITH_GROUPS = [seed for seed in range(300) if has_groups(seed)]
+SEEDS_WITH_COMPACTION = [seed for seed in range(300) if has_compaction(seed)]
 #: Seeds that found faults which the first ones do not find, tried first. When the simulation
 #: changes, others find them, later: `pytest -s` prints which.
 FIRST = {
     "abandoned_fetch_stays_in_purgatory": 10,
-    "assignment_response_before_its_commit": 16,
-    "batch_overtakes_a_lost_first_batch": 21,
+    "assignment_response_before_its_commit": 33,
+    "batch_overtakes_a_lost_first_batch": 93,
     "changed_producer_is_not_in_the_snapshot": 14,
     "connection_stays_open_after_a_lost_batch_without_acks": 87,
     "deleted_offset_has_no_tombstone": 7,
-    "deleted_records_are_found_by_time": 15,
-    "epoch_is_not_persisted": 116,
+    "deleted_records_are_found_by_time": 31,
+    "epoch_is_not_persisted": 10,
     "expired_producers_stay_in_memory": 3,
     "expired_producers_stay_in_the_store": 3,
-    "generation_has_two_leaders": 8,
+    "generation_has_two_leaders": 51,
     "group_is_not_reloaded_after_a_failed_commit": 8,
     "job_does_not_see_a_failed_commit": 4,
-    "join_response_before_its_commit": 16,
+    "join_response_before_its_commit": 8,
     "live_records_are_removed": 3,
     "log_start_moves_only_once": 3,
     "memory_of_a_lost_connection_is_not_released": 113,
     "offset_is_visible_before_its_commit": 24,
     "offsets_of_a_deleted_group_come_back": 21,
-    "offsets_of_a_live_group_expire": 8,
+    "offsets_of_a_live_group_expire": 3,
     "offsets_of_a_topic_outlive_it": 27,
-    "parked_request_never_runs": 10,
+    "parked_request_never_runs": 7,
     "partitions_are_visible_before_their_commit": 24,
     "pending_requests_do_not_fail": 8,
     "producer_ids_are_not_reserved": 55,
@@ -55,9 +58,12 @@ FIRST = {
     "retention_does_not_see_deleted_records": 39,
     "retention_removes_the_batch_that_stays": 24,
     "revocation_is_not_requested": 8,
+    "pass_goes_on_after_a_failed_commit": 21,
+    "replaced_batches_without_a_snapshot": 30,
+    "tombstones_go_before_their_delete_horizon": 64,
     "topic_exists_response_before_its_commit": 7,
     "unfinished_trimming_is_lost_at_a_restart": 14,
-    "unreadable_partition_is_reset": 810,
+    "unreadable_partition_is_reset": 207,
     "unreadable_partition_is_returned_as_empty": 76,
     "unreadable_partition_raises_another_exception": 23,
     "waiting_fetch_is_not_woken": 41,
@@ -76,6 +82,12 @@ def test_a_fault_is_found(fault: Callable[[Patch], None], monkeypatch: Patch) ->
 @pytest.mark.parametrize("fault", GROUPS, ids=lambda fault: str(fault.__name__))
 def test_a_fault_of_groups_is_found(fault: Callable[[Patch], None], monkeypatch: Patch) -> None:
     check_found(fault, SEEDS_WITH_GROUPS, monkeypatch)
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("fault", COMPACTION, ids=lambda fault: str(fault.__name__))
+def test_a_fault_of_compaction_is_found(fault: Callable[[Patch], None], monkeypatch: Patch) -> None:
+    check_found(fault, SEEDS_WITH_COMPACTION, monkeypatch)
 
 
 def check_found(fault: Callable[[Patch], None], seeds: Sequence[int], monkeypatch: Patch) -> None:

@@ -12,6 +12,8 @@ from random import Random
 
 from tests.fakes.batches import TIMESTAMP
 
+FOR_EVER = 1 << 62
+
 Callback = Callable[[], None]
 
 
@@ -40,6 +42,8 @@ class Timeline:
         self.clock_is_off_ms = 0
         #: The largest so far.
         self.clock_was_ahead_ms = 0
+        #: When it changed, and what it became.
+        self._clock_jumps = [(0, 0)]
         #: The loop of the running process, if any.
         self.loop: ProcessLoop | None = None
 
@@ -49,10 +53,17 @@ class Timeline:
     def set_clock(self, by_ms: int) -> None:
         self.clock_is_off_ms += by_ms
         self.clock_was_ahead_ms = max(self.clock_was_ahead_ms, self.clock_is_off_ms)
+        self._clock_jumps.append((self.now, self.clock_is_off_ms))
 
     def latest_ms(self) -> int:
         """No reading of the wall clock was later."""
         return TIMESTAMP + self.now + self.clock_was_ahead_ms
+
+    def earliest_ms(self, since: int) -> int:
+        """No reading of the wall clock was earlier, from that time on."""
+        _, is_off_ms = next(jump for jump in reversed(self._clock_jumps) if jump[0] <= since)
+        later = (at + off for at, off in self._clock_jumps if at > since)
+        return TIMESTAMP + min(since + is_off_ms, *later, FOR_EVER)
 
     def monotonic_ms(self) -> int:
         return self.now

@@ -7,6 +7,7 @@ failures end, and every client has to finish in bounded time.
 from __future__ import annotations
 
 import uuid
+from contextlib import ExitStack
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -32,9 +33,10 @@ from tests.simulation.actors.consumer import Consumer
 from tests.simulation.actors.consumer_member import BEAT_MS, SESSION_TIMEOUT_MS
 from tests.simulation.actors.kinds import KINDS
 from tests.simulation.actors.lanes import LATEST_CLAIM_MS
+from tests.simulation.compaction import Compaction
 from tests.simulation.limits import Limits
 from tests.simulation.membership import Membership
-from tests.simulation.mishaps import FAULTS_MS, Mishaps
+from tests.simulation.mishaps import DAY_MS, FAULTS_MS, Mishaps
 from tests.simulation.model import Model, Violation
 from tests.simulation.network import Line
 from tests.simulation.process import Process
@@ -68,7 +70,8 @@ class World:
         self.timeline = Timeline(random)
         self.disk = Disk()
         self.limits = Limits(seed)
-        self.model = Model(self.disk, self.timeline, self.limits)
+        self.compaction = Compaction(seed)
+        self.model = Model(self.disk, self.timeline, self.limits, self.compaction)
         self.topic_names = ["a", "b"][: random.choice((1, 1, 2))]
         self.crowded = random.random() < 0.04
         self.expires = random.random() < 0.2
@@ -83,8 +86,10 @@ class World:
         settings = {
             **self._settings_of_groups(),
             **self.limits.settings(),
+            **self.compaction.settings(),
             "auto.create.topics.enable": "true" if self.creates else "false",
-            "producer.id.expiration.ms": str(EXPIRATION_MS if self.expires else 86_400_000),
+            "producer.id.expiration.ms": str(EXPIRATION_MS if self.expires else 10 * DAY_MS),
+            "log.message.timestamp.after.max.ms": str(10 * DAY_MS),
             "producer.id.expiration.check.interval.ms": str(EXPIRATION_CHECK_MS),
             "connection.unsent.max.bytes": str(random.choice((300, 2000, 1 << 20))),
             "connections.max.idle.ms": str(random.choice((600_000, 600_000, 100))),
@@ -159,6 +164,8 @@ class World:
             self.count(Situation.FETCH_OVER_CRASH)
         if process.broker.groups.coordinator.pending_requests:
             self.count(Situation.JOIN_OVER_CRASH)
+        if any(log.is_in_pass for log in self.model.compacted.values()):
+            self.count(Situation.COMPACTION_OVER_CRASH)
         process.kill()
         self.timeline.after(self.random.choice((1, 10, 100)), self._start)
 
@@ -204,7 +211,9 @@ class World:
         if self.disk.tables.get("trimming"):
             self.count(Situation.TRIMMED_OVER_RESTART)
         config = self.group_random.choice(self._configs)
-        self.process = Process(self.timeline, self.disk, self.mishaps, self.log, config)
+        self.process = Process(
+            self.timeline, self.disk, self.mishaps, self.log, config, self.compaction
+        )
         self.timeline.loop = self.process.loop
         self.log("*", "the broker has started")
 
@@ -255,8 +264,8 @@ class World:
         process = self.process
         if process is None:
             return False
-        staged = (process.store.under_way or []) + process.store.staged
-        return any(isinstance(one, Append) and one.batch[61:] == payload for one in staged)
+        changes = process.store.pending
+        return any(isinstance(one, Append) and one.batch[61:] == payload for one in changes)
 
     def has_load(self, topic: str) -> bool:
         """Returns True if a producer has a batch for the topic in flight."""
@@ -268,6 +277,7 @@ class World:
         """Raises Violation, or an exception of the broker."""
         random = self.random
         with (
+            ExitStack() as context,
             patch.object(commits, "SNAPSHOT_INTERVAL_BYTES", random.choice((1, 30_000, 1 << 30))),
             patch.object(init_producer_id, "BLOCK_SIZE", random.choice((1, 2, 1000))),
             patch.object(partition, "INDEX_INTERVAL_BYTES", random.choice((1, 500, 1 << 16))),
@@ -284,6 +294,7 @@ class World:
             patch.object(runner, "STEPS_PER_SLICE", random.choice((1, 5, 1000))),
             patch.object(uuid, "uuid4", lambda: UUID(int=random.getrandbits(128), version=4)),
         ):
+            self.compaction.shrink(context)
             self._run()
 
     def _run(self) -> None:
@@ -297,6 +308,8 @@ class World:
             client.finish()
         if self.limits.exist:
             self._outlast_records()
+        if self.compaction.exists:
+            self._outlast_compaction()
         self.timeline.run(self.timeline.now + 5000, self._is_empty)
         assert self.process is not None
         leftovers = self.process.leftovers()
@@ -342,19 +355,32 @@ class World:
         if starts.times_expired:
             self.count(Situation.RECORDS_EXPIRED)
 
+    def _outlast_compaction(self) -> None:
+        """Compaction goes on up to the active segment, after failures a little later."""
+        late_ms = self.timeline.now + LONGEST_RETRY_MS // 4
+        if not self.timeline.run(late_ms, lambda: not self.model.dirty()):
+            raise Violation(f"{self.model.dirty()} are not compacted")
+        logs = self.model.compacted.values()
+        if any(log.removed_records for log in logs):
+            self.count(Situation.COMPACTED)
+        if any(log.removed_tombstones for log in logs):
+            self.count(Situation.TOMBSTONE_REMOVED)
+
     def _outlast_producers(self) -> None:
         """When the clock is set far forward, no producer is left, in memory or on the disk."""
         assert self.process is not None
-        broker = self.process.broker
-        known = sum(len(one.producers) for one in broker.catalog.loaded())
+        catalog = self.process.broker.catalog
         rows = self.disk.tables.get("producers", {})
-        if known and rows:
+
+        def known() -> int:
+            return sum(len(one.producers) for one in catalog.loaded())
+
+        if known() and rows:
             self.count(Situation.PRODUCERS_EXPIRED)
         self.timeline.set_clock(EXPIRATION_MS + LATEST_CLAIM_MS)
-        self.timeline.run(self.timeline.now + 3 * EXPIRATION_CHECK_MS, lambda: False)
-        known = sum(len(one.producers) for one in broker.catalog.loaded())
-        if known or rows:
-            raise Violation(f"{known} producers and {len(rows)} of their rows have not expired")
+        late_ms = self.timeline.now + 3 * EXPIRATION_CHECK_MS
+        if not self.timeline.run(late_ms, lambda: not known() and not rows):
+            raise Violation(f"{known()} producers and {len(rows)} of their rows have not expired")
 
     def _read_again(self) -> None:
         """After one more restart a new consumer reads everything."""
@@ -366,3 +392,5 @@ class World:
             client.start()
         if not self.timeline.run(self.timeline.now + RECOVERY_MS, self._all_done):
             raise Violation("the auditor cannot read everything")
+        assert self.process is not None
+        self.process.end_jobs()

@@ -8,6 +8,7 @@ gives whole pages to anything that is larger). The batches' own headers say wher
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import ge
 from struct import error as StructError
 from typing import TYPE_CHECKING
 
@@ -105,17 +106,13 @@ def batches_of(entry: memoryview, start: int = 0) -> Iterator[tuple[int, int, in
         start = end
 
 
-def check_offsets(entry: memoryview, last_offset: int) -> None:
-    """Raises struct.error unless offsets rise up to that of the key.
+def check_offsets(entry: memoryview, reached: int, last_offset: int) -> None:
+    """Raises struct.error unless offsets rise from `reached`, of the entry before, to the key's.
 
     Readers continue behind the last offset of a header: in a damaged one they would not get on.
     """
-    reached = -1
-    for _, _, batch_last_offset in batches_of(entry):
-        if batch_last_offset <= reached:
-            break
-        reached = batch_last_offset
-    if reached != last_offset:
+    offsets = [reached, *(batch_last_offset for _, _, batch_last_offset in batches_of(entry))]
+    if offsets[-1] != last_offset or any(map(ge, offsets, offsets[1:])):
         raise StructError(f"the header of a batch up to offset {last_offset} is damaged")
 
 

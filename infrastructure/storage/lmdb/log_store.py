@@ -140,6 +140,7 @@ class LmdbLogStore:
         self, partition_id: int, offset: int, limit: int, waits: bool = False
     ) -> list[bytes]:
         headers: list[bytes] = []
+        reached = -1
         in_memory_to = NO_OFFSET
         loads = self._loader is not None and not waits
         if loads and offset < self._memory_from.get(partition_id, NO_OFFSET):
@@ -153,7 +154,8 @@ class LmdbLogStore:
                     if found_id != partition_id:
                         break
                     entry = cursor.value()
-                    check_offsets(entry, last_offset)
+                    check_offsets(entry, reached, last_offset)
+                    reached = last_offset
                     first = 0 if headers else position_of(entry, offset)
                     for start, _, _ in batches_of(entry, first):
                         headers.append(bytes(entry[start : start + HEADER_BYTES]))

@@ -31,18 +31,7 @@ class StoredTransactionIndex:
         row = _ENTRY.pack(aborted.producer_id, aborted.first_offset, aborted.last_stable_offset)
         self._state.put(_ABORTED, _KEY.pack(partition_id, aborted.last_offset), row)
 
-    def overlapping(
-        self, partition_id: int, offset: int, end_offset: int
-    ) -> list[AbortedTransaction]:
-        found = []
-        for one in self._entries(partition_id, offset):
-            if one.first_offset < end_offset:
-                found.append(one)
-            if one.last_stable_offset >= end_offset:
-                break
-        return found
-
-    def _entries(self, partition_id: int, offset: int) -> Iterator[AbortedTransaction]:
+    def since(self, partition_id: int, offset: int) -> Iterator[AbortedTransaction]:
         first = _KEY.pack(partition_id, offset)
         while True:
             rows = self._state.scan(_ABORTED, first, _ROWS_AT_ONCE)
@@ -61,6 +50,17 @@ class StoredTransactionIndex:
             if len(rows) < _ROWS_AT_ONCE:
                 return
             first = rows[-1][0] + b"\0"
+
+    def overlapping(
+        self, partition_id: int, offset: int, end_offset: int
+    ) -> list[AbortedTransaction]:
+        found = []
+        for one in self.since(partition_id, offset):
+            if one.first_offset < end_offset:
+                found.append(one)
+            if one.last_stable_offset >= end_offset:
+                break
+        return found
 
     def remove(self, partition_id: int, last_offset: int) -> None:
         self._state.put(_ABORTED, _KEY.pack(partition_id, last_offset), None)

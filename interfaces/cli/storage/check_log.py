@@ -1,4 +1,4 @@
-"""Checks one partition: its batches, the timestamp index, the snapshot, the producers."""
+"""Checks one partition: batches, timestamp index, snapshot, producers, transactions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from domain.messages.batch import CONTROL, RecordBatch, corrupt
 from domain.partitions.partition import Partition
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.opening import Contents
+from interfaces.cli.storage.check_transactions import CheckedTransactions
 from interfaces.cli.storage.info import recovered
 from interfaces.cli.storage.opened import NotABatch, Place, batches
 
@@ -30,6 +31,7 @@ class Checked:
         self.producers: dict[int, tuple[int, int, int]] = {}
         #: Below it compaction may have removed records.
         self.compacted_to = 0
+        self.transactions = CheckedTransactions()
 
 
 def check_log(
@@ -47,6 +49,7 @@ def check_log(
     # A log whose records are all deleted ends at its start.
     checked.end_offset = max(checked.end_offset, partition.log_start_offset)
     problems += _check_producers(found, place, partition, checked)
+    problems += checked.transactions.problems(partition, found.transaction_index)
     return checked, problems
 
 
@@ -90,6 +93,7 @@ def _check_batch(
     if batch.producer_id >= 0 and not batch.attributes & CONTROL:
         newest = (batch.producer_epoch, batch.last_sequence, batch.last_offset)
         checked.producers[batch.producer_id] = newest
+    checked.transactions.add(batch)
     checked.batches += 1
     checked.records += batch.count
     checked.size_bytes += batch.size_bytes

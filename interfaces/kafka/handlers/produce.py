@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from application.partitions.produce import Admit
+from application.ports.log_store import NotInMemory
 from application.transactions.coordinator import SupportedOperation
 from application.transactions.produce_admission import ProduceAdmission
 from domain.errors import (
@@ -152,9 +153,13 @@ def _append(
             result.current_leader = LeaderIdAndEpoch(*leader)
             add_endpoint(durable.response.node_endpoints, NodeEndpoint, leader.node_id, call)
         return _refuse(result, partition, call)
-    appended = call.broker.messages.produce.append(
-        partition, data.records, call.version >= FIRST_WITH_ZSTD, admit
-    )
+    produce, zstd_allowed = call.broker.messages.produce, call.version >= FIRST_WITH_ZSTD
+    try:
+        appended = produce.append(partition, data.records, zstd_allowed, admit)
+    except NotInMemory:
+        if not durable.staged:
+            raise
+        appended = produce.append(partition, data.records, zstd_allowed, admit, waits=False)
     if isinstance(appended, BrokerError):
         return _refuse(result, appended, call)
     result.base_offset = appended.base_offset

@@ -129,6 +129,9 @@ class Dispatch:
             begun = repeat(frame, call)
         except MalformedRequest:
             raise
+        except NotInMemory as later:
+            call.peer.requeue(frame, later.loading)
+            return True
         except Exception as error:
             self.log_failure(call, error)
             raise CloseConnection("internal_error", NO_RESPONSE) from error

@@ -97,6 +97,7 @@ def make_broker(
             log,
             catalog,
             partitions,
+            core.transaction_index,
             commits,
             clock,
             background,

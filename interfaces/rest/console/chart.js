@@ -32,9 +32,10 @@ export class Chart {
     this.width = this.canvas.clientWidth || 480
     this.canvas.setAttribute('viewBox', `0 0 ${this.width} ${HEIGHT}`)
     this.until = points.at(-1)?.at_ms ?? 0
+    const shownMs = this.until - (points[0]?.at_ms ?? 0)
     // Whole minutes, few at first.
-    const minutes = Math.max(1, Math.ceil((this.until - (points[0]?.at_ms ?? 0)) / 60_000 - 0.1))
-    this.spanMs = minutes * 60_000
+    const minutes = Math.max(1, Math.ceil(shownMs / 60_000 - 0.1))
+    this.spanMs = Math.max(minutes * 60_000, shownMs)
     this.top = ceiling(Math.max(0, ...points.flatMap((point) => this.series.map(({ field }) => point[field] ?? 0))), this.thousand)
     const grid = [0, 0.5, 1].map((share) => this.#gridLine(share))
     const axis = [

@@ -48,7 +48,9 @@ class PartitionRetention(TypedDict):
     expires_at: int | None
 
 
-UncleanableReason = Literal["active_segment", "min.compaction.lag.ms", "log.cleaner.enable"]
+UncleanableReason = Literal[
+    "active_segment", "open_transaction", "min.compaction.lag.ms", "log.cleaner.enable"
+]
 
 
 class PartitionCompaction(TypedDict):

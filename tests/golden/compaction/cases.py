@@ -6,7 +6,10 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+from crc32c import crc32c
+
 from domain.messages.batch import RecordBatch
+from domain.messages.control import EndMarker, end_marker
 from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, ZSTD, Record, record_batch
 
 RETENTION_MS = 1000
@@ -21,10 +24,21 @@ class Case:
         self.next_offset = 0
 
     def add(self, *records: Record, **fields: Any) -> None:
-        batch = RecordBatch(memoryview(record_batch(records, **fields)))
+        self.append(RecordBatch(memoryview(record_batch(records, **fields))))
+
+    def append(self, batch: RecordBatch) -> None:
         batch.set_offset(self.next_offset, 3)
         self.batches.append(bytes(batch.buffer))
         self.next_offset = batch.last_offset + 1
+
+    def transactional(
+        self, producer_id: int, sequence: int, *records: Record, epoch: int = 1
+    ) -> None:
+        producer = {"producer_id": producer_id, "epoch": epoch, "sequence": sequence}
+        self.add(*records, **producer, transactional=True)
+
+    def end(self, producer_id: int, committed: bool, epoch: int = 1) -> None:
+        self.append(end_marker(EndMarker(producer_id, epoch, 0, committed), 500, crc32c))
 
     def cleaned(self, now: int, end: int | None = None, dirty: int | None = None) -> None:
         """Up to an offset where a batch begins, or to the log end."""
@@ -50,6 +64,17 @@ def cases() -> Iterator[Case]:
     yield _long_keys()
     for seed in range(4):
         yield _random(seed)
+    yield from transactions()
+
+
+def transactions() -> Iterator[Case]:
+    yield _committed()
+    yield _aborted()
+    yield _interleaved()
+    yield _newest_epochs()
+    yield _within_a_transaction()
+    for seed in range(6):
+        yield _random_transactions(seed)
 
 
 def _updates(codec: int) -> Case:
@@ -136,6 +161,119 @@ def _long_keys() -> Case:
         case.add(*(record("k" * length, f"{length}") for length in lengths))
     case.add((b"", b"empty key", (), 5), (b"", None, (), 6))
     case.cleaned(now=1000)
+    return case
+
+
+def _committed() -> Case:
+    case = Case("committed transactions")
+    case.transactional(7, 0, record("a"), record("b"))
+    case.end(7, committed=True)
+    case.transactional(7, 2, record("a"))
+    case.end(7, committed=True)
+    case.add(record("b"))
+    case.transactional(7, 3, record("c"))
+    case.end(7, committed=True)
+    case.add(record("d"))
+    for now in (1000, 1999, 2000, 2001):
+        case.cleaned(now=now, dirty=0, end=8)
+    return case
+
+
+def _aborted() -> Case:
+    case = Case("aborted transactions")
+    case.add(record("a", "first"))
+    case.transactional(7, 0, record("a", "aborted"), record("b", "aborted"))
+    case.transactional(7, 2, record("a", None))
+    case.end(7, committed=False)
+    case.transactional(7, 3, record("c"))
+    case.end(7, committed=True)
+    case.end(9, committed=False)
+    case.add(record("d"))
+    for now in (1000, 2000, 2000, 3000):
+        case.cleaned(now=now, dirty=0)
+    return case
+
+
+def _interleaved() -> Case:
+    case = Case("interleaved transactions")
+    case.transactional(1, 0, record("a", "1"))
+    case.transactional(2, 0, record("a", "2"))
+    case.transactional(1, 1, record("b", "1"))
+    case.end(2, committed=False)
+    case.transactional(2, 1, record("b", "2"), record("c", "2"))
+    case.end(1, committed=True)
+    case.transactional(1, 2, record("c", "1"))
+    case.end(2, committed=True)
+    case.end(1, committed=False)
+    case.transactional(1, 3, record("d", "1"))
+    case.end(1, committed=True)
+    case.add(record("e"))
+    for now in (1000, 2000, 3000, 4000):
+        case.cleaned(now=now, dirty=0)
+    return case
+
+
+def _newest_epochs() -> Case:
+    case = Case("markers with the newest epoch of a producer")
+    case.transactional(7, 0, record("a"))
+    case.end(7, committed=True, epoch=2)
+    case.transactional(8, 0, record("b"))
+    case.end(8, committed=False, epoch=2)
+    case.end(9, committed=False, epoch=2)
+    case.add(record("a"), record("b"))
+    case.add(record("c"))
+    for now in (1000, 2000, 3000):
+        case.cleaned(now=now, dirty=0)
+    return case
+
+
+def _within_a_transaction() -> Case:
+    case = Case("a pass that ends within a transaction")
+    case.transactional(7, 0, record("a"))
+    case.transactional(7, 1, record("b"))
+    case.transactional(7, 2, record("a"))
+    case.end(7, committed=False)
+    case.add(record("a"))
+    case.cleaned(now=1000, end=2)
+    case.cleaned(now=1000, dirty=2)
+    case.cleaned(now=2000, dirty=0)
+    return case
+
+
+def _random_transactions(seed: int) -> Case:
+    rng = random.Random(seed)
+    case = Case(f"random transactions {seed}")
+    sequences, epochs = [0, 0, 0], [0, 0, 0]
+    opened: set[int] = set()
+    ends = []
+    while len(case.batches) < 30 or opened:
+        producer_id = rng.randrange(3)
+        if producer_id in opened and rng.random() < 0.4:
+            if rng.random() < 0.5:
+                epochs[producer_id] += 1
+                sequences[producer_id] = 0
+            case.end(producer_id, rng.random() < 0.5, epoch=epochs[producer_id])
+            opened.discard(producer_id)
+        elif rng.random() < 0.2:
+            case.add(record(rng.choice("abcde"), rng.choice(("v", None))))
+        else:
+            records = [
+                record(rng.choice("abcde"), rng.choice(("v", "w", None)))
+                for _ in range(rng.randrange(1, 3))
+            ]
+            case.transactional(
+                producer_id, sequences[producer_id], *records, epoch=epochs[producer_id]
+            )
+            sequences[producer_id] += len(records)
+            opened.add(producer_id)
+        ends.append(case.next_offset)
+    now = 1000
+    for end in sorted(rng.sample(ends[5:], 4)):
+        case.cleaned(now=now, end=end)
+        now += rng.choice((500, 1500))
+    for _ in range(3):
+        case.cleaned(now=now, end=case.next_offset, dirty=0)
+        now += 1000
     return case
 
 

@@ -64,7 +64,10 @@ class Admin(Client):
             self.send(MetadataRequest(topics=None), 12, self._all)
         elif what == "create":
             new = CreatableTopic(
-                name=topic, num_partitions=count, replication_factor=1, configs=self._configs()
+                name=topic,
+                num_partitions=count,
+                replication_factor=1,
+                configs=self._configs(topic),
             )
             self.send(CreateTopicsRequest(topics=[new]), 7, self._created)
         elif what == "delete":
@@ -73,10 +76,14 @@ class Admin(Client):
             more = CreatePartitionsTopic(name=topic, count=count, assignments=None)
             self.send(CreatePartitionsRequest(topics=[more]), 3, self._grown)
 
-    def _configs(self) -> list[CreatableTopicConfig]:
-        if self.random.random() < 0.8:
-            return []
-        return [CreatableTopicConfig(name="message.timestamp.type", value="LogAppendTime")]
+    def _configs(self, topic: str) -> list[CreatableTopicConfig]:
+        configs = {}
+        policy = self.world.compaction.policies.get(topic)
+        if policy is not None:
+            configs["cleanup.policy"] = policy
+        if self.random.random() >= 0.8:
+            configs["message.timestamp.type"] = "LogAppendTime"
+        return [CreatableTopicConfig(name=name, value=value) for name, value in configs.items()]
 
     def lost(self, calls: list[Call]) -> None:
         self._waiting = False

@@ -24,7 +24,8 @@ from interfaces.kafka.wire.messages.metadata import (
     MetadataResponse,
 )
 from tests.simulation.actors.client import PATIENCE_MS, Call, Client
-from tests.simulation.model import Entry, Violation
+from tests.simulation.entries import Entry
+from tests.simulation.model import Violation
 from tests.simulation.situations import Situation
 
 if TYPE_CHECKING:
@@ -294,6 +295,9 @@ class Consumer(Client):
                 topic, index, position, one.high_watermark, bytes(one.records or b""),
                 *call.commits,
             )  # fmt: skip
+            ends = [position, *(entry.last + 1 for entry in entries)]
+            if any(entry.base > end for entry, end in zip(entries, ends, strict=False)):
+                self.world.count(Situation.FETCHED_COMPACTED)
             followed = self._followed.get(key)
             if entries and followed is not None and followed.position == position:
                 followed.position = entries[-1].last + 1

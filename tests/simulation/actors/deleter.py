@@ -19,8 +19,8 @@ from tests.simulation.situations import Situation
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
-OUT_OF_RANGE, UNKNOWN, STORAGE = 1, 3, 56
-#: Share of the worlds with a deleter.
+OUT_OF_RANGE, UNKNOWN, POLICY, STORAGE = 1, 3, 44, 56
+#: Share of the worlds without compaction that have a deleter.
 PRESENCE = 0.35
 
 
@@ -35,7 +35,7 @@ class Deleter(Client):
     def create_all(cls, world: World) -> list[Client]:
         # Separate random numbers, so that a deleter does not change other worlds.
         there = Random(f"deletions of {world.seed}").random() < PRESENCE
-        return [cls(world, "del")] if there else []
+        return [cls(world, "del")] if there or world.compaction.exists else []
 
     def send_next(self) -> None:
         if self._waiting:
@@ -47,7 +47,8 @@ class Deleter(Client):
         topic, index = self.random.choice(self._places())
         offset = self._offset(topic, index)
         self._waiting = True
-        self.world.model.starts.requested(topic, index, offset)
+        if self.world.compaction.deletes(topic):
+            self.world.model.starts.requested(topic, index, offset)
         partition = DeleteRecordsPartition(partition_index=index, offset=offset)
         topics = [DeleteRecordsTopic(name=topic, partitions=[partition])]
         self.send(
@@ -88,6 +89,8 @@ class Deleter(Client):
             starts.beyond(topic.name, index, offset, call.requested)
         elif code == UNKNOWN:
             self.world.model.refused_as_unknown(topic.name, index, *call.commits)
+        elif code == POLICY and not self.world.compaction.deletes(topic.name):
+            self.log("must not delete records")
         elif code != STORAGE:
             raise Violation(f"DeleteRecords failed with {code}")
         self.later(self.random.choice((1, 30, 100, 200)))

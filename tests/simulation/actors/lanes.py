@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, ZSTD, record_batch
+from tests.fakes.batches import GZIP, LZ4, NONE, SNAPPY, ZSTD, Record, record_batch
 
 #: Largest difference between a wrong header and its records.
 LATEST_CLAIM_MS = 300_000
+#: Share of the records of compacted topics.
+TOMBSTONES = 0.3
 
 
 class Batch:
@@ -52,7 +54,14 @@ class Writing:
         self._invalid = random.choice((0.0, 0.0, 0.0, 0.2))
 
     def batch(
-        self, values: tuple[str, ...], now_ms: int, *, producer_id: int, epoch: int, sequence: int
+        self,
+        values: tuple[str, ...],
+        keys: tuple[str, ...] | None,
+        now_ms: int,
+        *,
+        producer_id: int,
+        epoch: int,
+        sequence: int,
     ) -> tuple[bytes, tuple[int, ...]]:
         """Returns its bytes, and the timestamps of its records, if they are valid."""
         random = self._random
@@ -64,10 +73,21 @@ class Writing:
         if random.random() < self._wrong_times:
             claimed += random.choice((1, 100, LATEST_CLAIM_MS))
         payload = None
-        if random.random() < self._invalid:
+        if keys is None and random.random() < self._invalid:
             payload = b"\x01" + random.randbytes(random.choice((9, 40)))
+        rows: list[Record] = [
+            (None, value + padding, (), at) for value, at in zip(values, times, strict=True)
+        ]
+        if keys is not None:
+            rows = [
+                # A tombstone has its name in a header, so that no two batches are the same.
+                (key, None, [("name", value.encode())], at)
+                if random.random() < TOMBSTONES
+                else (key, value + padding, (), at)
+                for key, value, at in zip(keys, values, times, strict=True)
+            ]
         data = record_batch(
-            [(None, value + padding, (), at) for value, at in zip(values, times, strict=True)],
+            rows,
             producer_id=producer_id,
             epoch=epoch,
             sequence=sequence,

@@ -191,6 +191,7 @@ class Producer(Client):
         batch.attempts = 0
         batch.data, times = self.writing.batch(
             batch.values,
+            self.world.compaction.keys(lane.topic, len(batch.values), self.random),
             self.world.timeline.now_ms(),
             producer_id=self.producer_id,
             epoch=0 if self.idempotent else -1,

@@ -36,6 +36,8 @@ class Searcher(Client):
     @classmethod
     def create_all(cls, world: World) -> list[Client]:
         count = 2 if world.crowded else world.random.choice((0, 0, 1))
+        if world.compaction.exists:
+            count = max(count, 1)
         return [cls(world, f"s{number}") for number in range(count)]
 
     def send_next(self) -> None:

@@ -90,10 +90,11 @@ function oldest({ at_ms, oldest_timestamp, expires_at }) {
 }
 
 function compactionOf({ dirty_ratio, min_dirty_ratio, uncleanable, compacted_at, records_removed }, at_ms) {
-  const [active, young] = [uncleanable.active_segment, uncleanable['min.compaction.lag.ms']]
+  const { active_segment: active, open_transaction: open, 'min.compaction.lag.ms': young } = uncleanable
   return [
     'log.cleaner.enable' in uncleanable ? 'the cleaner is off' : `dirty: ${percent(dirty_ratio)}, compacted above ${percent(min_dirty_ratio)}`,
     active && `${plural(active, 'record')} in the active segment, not compacted yet`,
+    open && `${plural(open, 'record')} above an open transaction, not compacted yet`,
     young && `${plural(young, 'record')} younger than min.compaction.lag.ms or in the active segment, not compacted yet`,
     compacted_at !== null && `compacted ${duration(at_ms - compacted_at)} ago, ${plural(records_removed, 'record')} removed since the start`,
   ]

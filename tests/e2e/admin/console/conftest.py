@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -105,10 +105,10 @@ class Console:
         refusal = {"error_code": 50302, "message": "not now", "correlation_id": "refused-1"}
         self.page.route(path, lambda route: route.fulfill(status=status, json=body or refusal))
 
-    def has_history(self, path: str, **values: float) -> None:
-        """The broker's history at this path has two samples with these values."""
+    def has_history(self, path: str, ago_s: Sequence[int] = (20, 10), **values: float) -> None:
+        """The broker's history at this path has samples with these values."""
         now_ms = int(time.time() * 1000)
-        samples = [{"at_ms": now_ms - ago_ms, **values} for ago_ms in (20_000, 10_000)]
+        samples = [{"at_ms": now_ms - 1000 * ago, **values} for ago in ago_s]
         self.page.route(path, lambda route: route.fulfill(json={"data": samples}))
 
     def chart(self, title: str) -> Locator:

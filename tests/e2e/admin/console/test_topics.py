@@ -136,10 +136,13 @@ def test_a_topic_has_consumers_and_partitions_and_more_are_added(console: Consol
     rows = page.locator("tr[data-row]")
     expect(rows).to_have_count(6)
     expect(rows.first.locator("td").nth(4)).to_have_text(re.compile("KiB"))
-    console.has_history("**/orders/history", messages_in_per_sec=3, bytes_out_per_sec=2048)
+    # A little more than a minute.
+    ago_s = (73, 47, 21, 10)
+    console.has_history("**/orders/history", ago_s, messages_in_per_sec=3, bytes_out_per_sec=2048)
     page.get_by_role("link", name="Metrics").click()
     expect(console.chart("Records")).to_contain_text("in 3/s")
-    expect(console.chart("Bytes").locator("path.line").last).to_have_attribute("d", re.compile("L"))
+    line = console.chart("Bytes").locator("path.line").last
+    expect(line).to_have_attribute("d", re.compile("^M66.0 .*L"))  # from where the grid begins
     expect(console.chart("Bytes")).to_contain_text("out 2.0 KiB/s")
     page.get_by_role("link", name="Consumers").click()
     expect(page.locator("tr[data-row]", has_text="shipping")).to_contain_text("6")

@@ -21,10 +21,10 @@ from interfaces.kafka.wire.messages.find_coordinator import FindCoordinatorReque
 from tests.fakes.batches import GZIP, LZ4, ZSTD, record_batch
 from tests.fakes.broker import FakeBroker
 from tests.fakes.client import FakeKafka
+from tests.fakes.compaction import FakeWorker
 from tests.fakes.config_requests import BROKER, SET, change
 from tests.fakes.requests import metadata
 from tests.unit.application.partitions.test_compaction import (
-    FakeWorker,
     append,
     compact,
     compacting,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import pytest
 
 from application.background.runner import PAUSE_MS, RETRY_MS
@@ -11,23 +9,16 @@ from application.background.worker import WorkerPart
 from application.partitions import log_cleaner
 from application.partitions.cleaning import (
     CleaningEnd,
-    CleaningJob,
-    encode_replacement,
-    make_codecs,
 )
 from application.partitions.delete_records import RecordsToDelete
-from application.ports.log_store import LogStore
-from application.ports.pending import Pending, resolved
-from domain.compaction.cleaner import Cleaner
+from application.ports.pending import Pending
 from domain.compaction.log_to_clean import LogToClean
 from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch, batches_in
 from domain.partitions.snapshot import Cleaned
-from infrastructure.codecs.checksum import crc32c
-from infrastructure.codecs.compression import BatchCompression
 from tests.fakes.batches import Record, Value, record_batch
 from tests.fakes.broker import FakeBroker
-from tests.fakes.compaction import messages_of
+from tests.fakes.compaction import FakeWorker, messages_of
 
 BACKOFF_MS = 15_000
 
@@ -304,39 +295,6 @@ def test_the_bytes_per_second_are_limited() -> None:
 
 
 # ---- with a worker
-
-
-class FakeWorker:
-    """Computes at once, and fails once it has returned `parts` parts."""
-
-    def __init__(self, parts: int = 1000) -> None:
-        self.parts = parts
-        self.is_closed = False
-        self.jobs: list[CleaningJob] = []
-        self._output: list[WorkerPart[CleaningEnd]] = []
-
-    def start(self, plan: CleaningJob, log: LogStore) -> FakeWorker:
-        self.jobs.append(plan)
-        self._output = list(self._parts(plan, log))
-        return self
-
-    def _parts(self, job: CleaningJob, log: LogStore) -> Iterable[WorkerPart[CleaningEnd]]:
-        cleaner = Cleaner(job.plan, make_codecs(BatchCompression(), crc32c))
-        while not cleaner.is_done:
-            data = log.read(job.partition_id, cleaner.position, cleaner.end_offset, 300, True)
-            replacement = cleaner.advance(data)
-            if replacement is not None:
-                yield WorkerPart(2 * encode_replacement(replacement))
-        yield WorkerPart(b"", CleaningEnd(cleaner.stats, cleaner.end_offset))
-
-    def next(self) -> Pending[WorkerPart[CleaningEnd]]:
-        self.parts -= 1
-        if self.parts < 0:
-            return resolved(WorkerPart(b"", StorageFailed("the process was killed")))
-        return resolved(self._output.pop(0))
-
-    def close(self) -> None:
-        self.is_closed = True
 
 
 def with_worker(worker: FakeWorker, monkeypatch: pytest.MonkeyPatch, **configs: str) -> FakeBroker:

@@ -10,6 +10,7 @@ from pathlib import Path
 import lmdb
 import pytest
 
+from application.partitions import log_cleaner
 from application.partitions.delete_records import RecordsToDelete
 from application.partitions.fetch_query import FetchItem, FetchQuery
 from application.partitions.list_offsets import MAX_TIMESTAMP, Search
@@ -17,9 +18,11 @@ from application.ports.pending import Pending
 from application.records.filter import ALL_RECORDS
 from application.records.plan import ScanPlan
 from domain.errors import BrokerError
+from domain.messages.batch import batches_in
 from infrastructure.storage.lmdb.keys import KEY
 from tests.fakes.batches import TIMESTAMP, record_batch
 from tests.fakes.broker import InProcessBroker
+from tests.fakes.compaction import messages_of
 
 BATCHES = 4
 #: An existing topic has deletions and compactions in time; so many passes are more than enough.
@@ -41,13 +44,16 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def flip(folder: Path, at: int, bits: int) -> None:
+def flip(
+    folder: Path, at: int, bits: int, last_offset: int = 2 * BATCHES - 1, batch: int = 1
+) -> None:
+    """In the header of a batch of the entry that ends at the offset."""
     with lmdb.Environment(str(folder), max_dbs=8, lib_version=0) as environment:
         batches = environment.open_db(b"batches", create=False)
         with environment.begin(write=True, db=batches) as txn:
-            key = KEY.pack(0, 2 * BATCHES - 1)
+            key = KEY.pack(0, last_offset)
             entry = bytearray(txn.get(key) or b"")
-            entry[len(entry) // BATCHES + at] ^= bits  # of the second batch
+            entry[len(entry) // BATCHES * batch + at] ^= bits
             txn.put(key, bytes(entry))
 
 
@@ -143,3 +149,50 @@ def test_a_damaged_header_harms_no_other_partition_and_ends_no_job(
         )
         assert broker.partition("t", 1).log_start_offset == 2 * BATCHES
         broker.close()
+
+
+@pytest.fixture(scope="module")
+def compacted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Entries of four batches of one record; every third record has the same key."""
+    folder = tmp_path_factory.mktemp("compacted")
+    broker = InProcessBroker(f"lmdb://{folder}")
+    broker.topic("t", cleanup_policy="compact", segment_ms="1", min_cleanable_dirty_ratio="0")
+    for number in range(6 * BATCHES):
+        key = f"{number:02}" if number % 3 else "00"
+        batch = record_batch([(key, f"{number:02}", (), TIMESTAMP + 2 * number)])
+        assert not isinstance(broker.append(batch), BrokerError)
+        if number % BATCHES == BATCHES - 1:
+            broker.run()
+    broker.partition("t").request_snapshot()  # a start reads no headers
+    broker.broker.commits.touch(broker.partition("t"))
+    broker.run()
+    broker.close()
+    return folder
+
+
+@pytest.mark.parametrize(
+    "batch, bits, read_bytes",
+    [(0, 8, 400), (1, 2, 1), (1, 2, 400)],
+    ids=["8 is 0", "9 is 11, at the end of a read", "9 is 11"],
+)
+def test_compaction_removes_nothing_because_of_a_damaged_offset(
+    compacted: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    batch: int,
+    bits: int,
+    read_bytes: int,
+) -> None:
+    monkeypatch.setattr(log_cleaner, "READ_BYTES_HERE", read_bytes)
+    folder = shutil.copytree(compacted, tmp_path / "damaged")
+    flip(folder, 7, bits, last_offset=11, batch=batch)
+    broker = InProcessBroker(f"lmdb://{folder}", log_cleaner_backoff_ms="10")
+    broker.broker.start_upkeep()
+    broker.scheduler.advance(1000)
+    partition_id = broker.partition("t").partition_id
+    stored = broker.core.storage.log.read(partition_id, 0, 2**62, 2**62, True)
+    left = [message.value for one in batches_in(stored) for message in messages_of(one)]
+    assert len(left) == len(set(left))
+    only = {b"%02d" % number for number in range(6 * BATCHES) if number % 3}
+    assert only <= set(left)
+    broker.close()

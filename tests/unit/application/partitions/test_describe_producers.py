@@ -19,7 +19,7 @@ def described(fake: FakeBroker) -> list[tuple[int, ...]]:
 def test_producers_in_memory_and_in_snapshots_are_described() -> None:
     fake = with_topic()
     fake.append(record_batch(["a", "b"], producer_id=3, epoch=1, sequence=0))
-    append_in_transaction(fake, 2, count=3)
+    append_in_transaction(fake, 2, keys=[None] * 3)
     append_in_transaction(fake, 1)
     end_transaction(fake, 1, committed=True, epoch=1)
     expected = [(1, 1, -1, 0, -1), (2, 0, 2, -1, 2), (3, 1, 1, -1, -1)]

@@ -10,8 +10,8 @@ from application.partitions.cleaning import LONGEST_PAUSE_MS, CleaningEnd
 from application.partitions.delete_records import RecordsToDelete
 from application.ports.pending import Pending
 from tests.fakes.batches import ZSTD, record_batch
+from tests.fakes.compaction import FakeWorker
 from tests.unit.application.partitions.test_compaction import (
-    FakeWorker,
     append,
     compact,
     compacting,

@@ -129,7 +129,7 @@ def test_a_compacted_topic_is_copied_without_its_empty_batches() -> None:
 def test_committed_records_are_copied_as_plain_ones() -> None:
     fake = with_topic()
     append_in_transaction(fake, 1)
-    append_in_transaction(fake, 2, count=2)
+    append_in_transaction(fake, 2, keys=[None] * 2)
     end_transaction(fake, 1, committed=False)
     end_transaction(fake, 2, committed=True)
     append_in_transaction(fake, 1, sequence=1)

@@ -8,7 +8,7 @@ from domain.compaction.records import LONGEST_KEY, Records
 
 def records(keys: list[bytes | None], first_offset: int) -> Records:
     offsets = [first_offset + place for place in range(len(keys))]
-    return Records(keys, offsets, [0] * (len(keys) + 1), [])
+    return Records(keys, offsets, [])
 
 
 def test_the_last_record_of_a_key_is_the_newest() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from application.partitions.produce import OPENING_NS_OF_A_COMMIT
 from application.ports.pending import Pending
 from domain.errors import StorageFailed
 from domain.topics.topic import Topic
@@ -217,3 +218,44 @@ def test_a_requeued_request_ends_with_its_connection(cold: FakeKafka) -> None:
     cold.run()
     assert cold.shared.memory.used_bytes == 0
     assert cold.partition("cold").high_watermark == 0
+
+
+# ---- batches that are opened
+
+
+@pytest.fixture
+def compacted(kafka: FakeKafka) -> FakeKafka:
+    """To open a batch of topic `compacted` takes the time of a commit."""
+    kafka.topic("compacted", 2, cleanup_policy="compact")
+    kafka.clock.look_ns = OPENING_NS_OF_A_COMMIT
+    return kafka
+
+
+KEYED = record_batch([("key", "value", (), TIMESTAMP)])
+
+
+def test_further_requests_whose_batches_are_opened_wait_for_the_next_commit(
+    compacted: FakeKafka,
+) -> None:
+    clients, other = [compacted.client() for _ in range(3)], compacted.client()
+    partition = compacted.partition("compacted")
+    for staged in (1, 4):  # the second time the requests are repeats
+        for client in clients:
+            client.send(request({0: KEYED}, name="compacted"), 9)
+        other.send(request({0: record_batch(["other"])}), 9)
+        assert (partition.end.next_offset, partition.traffic.appends) == (staged, staged)
+        assert compacted.partition().end.next_offset == staged // 3 + 1
+        compacted.run()
+        offsets = [partitions(*client.responses())[0].base_offset for client in clients]
+        assert offsets == [staged - 1, staged, staged + 1]
+
+
+def test_a_request_with_several_batches_that_are_opened_shares_a_commit(
+    compacted: FakeKafka, client: FakeClient
+) -> None:
+    client.send(request({0: KEYED, 1: KEYED}, name="compacted"), 9)
+    for index in range(2):
+        assert compacted.partition("compacted", index).end.next_offset == 1
+    compacted.run()
+    [response] = client.responses()
+    assert [one.error_code for one in partitions(response).values()] == [0, 0]

@@ -32,6 +32,7 @@ REFUSED: dict[str | tuple[str, int], set[int]] = {
     "add_partitions_to_txn": {49},
     "add_offsets_to_txn": {49},
     "end_txn": {49},
+    "txn_offset_commit": {49},
     "describe_transactions": {105},
 }
 

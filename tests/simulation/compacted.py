@@ -1,0 +1,157 @@
+"""What compaction may remove of a log, and what it has to.
+
+A record goes if a newer one of its key lies in front of the active segment, too; a tombstone also
+after its delete horizon. Everything else stays as it was sent, at its offset.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, Any
+
+from crc32c import crc32c
+
+from domain.messages.batch import (
+    DELETE_HORIZON,
+    LOG_APPEND_TIME,
+    NO_PRODUCER_ID,
+    NO_TIMESTAMP,
+    RecordBatch,
+)
+from domain.messages.message import Message
+from tests.fakes.compaction import messages_of
+from tests.simulation.entries import LAST, Entry
+from tests.simulation.store import Replace
+from tests.simulation.timeline import Timeline
+
+if TYPE_CHECKING:
+    from tests.simulation.compaction import Compaction
+
+
+class CompactedLog:
+    def __init__(self, compaction: Compaction, timeline: Timeline, log: list[Entry]) -> None:
+        self._compaction = compaction
+        self._timeline = timeline
+        self._log = log
+        #: Of the active segment: its first offset, and the timestamp of its first batch.
+        self.segment_base = 0
+        self._segment_ms = NO_TIMESTAMP
+        self._offsets: dict[bytes | None, list[int]] = {}
+        self._last_of_producer: dict[int, int] = {}
+        #: As the newest snapshot has it.
+        self.first_dirty = 0
+        #: A pass has begun, and not ended yet.
+        self.is_in_pass = False
+        self.removed_records = self.removed_tombstones = 0
+
+    def appended(self, entry: Entry) -> None:
+        batch = RecordBatch(memoryview(entry.data))
+        age_ms = batch.max_timestamp - self._segment_ms
+        if self._segment_ms == NO_TIMESTAMP or age_ms > self._compaction.segment_ms:
+            self.segment_base, self._segment_ms = entry.base, batch.max_timestamp
+        for message in messages_of(batch):
+            self._offsets.setdefault(message.key, []).append(message.offset)
+        if entry.producer != NO_PRODUCER_ID:
+            self._last_of_producer[entry.producer] = entry.last
+
+    def replaced(self, change: Replace, commit: int) -> str:
+        """Returns what is wrong; an empty text if nothing is."""
+        self.is_in_pass = True
+        new = {batch.base_offset: batch for batch in map(_batch, change.batches)}
+        if list(new) != sorted(new):
+            return "batches are out of order"
+        first = bisect_left(self._log, change.first_offset, key=LAST)
+        end = bisect_right(self._log, change.last_offset, key=LAST)
+        for entry in self._log[first:end]:
+            batch = new.pop(entry.base, None)
+            data = b"" if batch is None else bytes(batch.buffer)
+            if entry.data != data and entry.data:
+                wrong = self._rewritten(entry, batch)
+                if wrong:
+                    return f"{entry.base}-{entry.last} {wrong}"
+                times = () if batch is None else tuple(map(_time, messages_of(batch)))
+                entry.becomes(commit, data, times)
+        return f"there are no batches at {list(new)}" if new else ""
+
+    def _rewritten(self, entry: Entry, batch: RecordBatch | None) -> str:
+        """`batch`: None if it is removed."""
+        before = _batch(entry.data)
+        if entry.last >= self.segment_base:
+            return f"is in the active segment from {self.segment_base} on"
+        if batch is None and self._last_of_producer.get(entry.producer) == entry.last:
+            return f"has the last sequence of producer {entry.producer}, and is removed"
+        if batch is not None and not _has_same_header(before, batch):
+            return "has another header"
+        left = messages_of(batch) if batch is not None else []
+        offsets = {message.offset for message in left}
+        messages = messages_of(before)
+        if left != [message for message in messages if message.offset in offsets]:
+            return f"has other records: {left}, not of {messages}"
+        for message in messages:
+            if message.offset in offsets:
+                continue
+            self.removed_records += 1
+            if not self._may_go(message, before.delete_horizon):
+                return f"has lost {message!r}"
+        horizon = batch.delete_horizon if batch is not None else None
+        if horizon is not None and before.delete_horizon not in (None, horizon):
+            return "has another delete horizon"
+        earliest_ms = self._timeline.earliest_ms(entry.time_ms)
+        if horizon is not None and horizon < earliest_ms + self._compaction.delete_retention_ms:
+            return f"has a delete horizon at {horizon}"
+        return ""
+
+    def _may_go(self, message: Message, horizon: int | None) -> bool:
+        offsets = self._offsets[message.key]
+        newer = bisect_right(offsets, message.offset)
+        if newer < len(offsets) and offsets[newer] < self.segment_base:
+            return True
+        if message.value is not None or horizon is None or horizon > self._timeline.latest_ms():
+            return False
+        self.removed_tombstones += 1
+        below = [entry for entry in self._log if entry.last < message.offset and entry.data]
+        return all(one.key != message.key for entry in below for one in _messages(entry))
+
+    def snapshot(self, values: dict[str, Any]) -> str:
+        """Checks that each key is there once below the first dirty offset."""
+        first_dirty = values["cleaned"][0]
+        if first_dirty < self.first_dirty:
+            return f"the first dirty offset goes back from {self.first_dirty} to {first_dirty}"
+        if first_dirty == self.first_dirty:
+            return ""
+        if first_dirty > self.segment_base:
+            return f"the active segment from {self.segment_base} on is clean"
+        self.first_dirty, self.is_in_pass = first_dirty, False
+        clean = [one for one in self._log if values["start"] <= one.last < first_dirty and one.data]
+        keys = [message.key for entry in clean for message in _messages(entry)]
+        return "" if len(keys) == len(set(keys)) else f"{keys} are the keys below {first_dirty}"
+
+    def is_dirty(self, start: int) -> bool:
+        """Returns True if a pass is due."""
+        return max(self.first_dirty, start) < self.segment_base
+
+
+def _batch(data: bytes) -> RecordBatch:
+    return RecordBatch(memoryview(data))
+
+
+def _messages(entry: Entry) -> list[Message]:
+    return messages_of(_batch(entry.data))
+
+
+def _time(message: Message) -> tuple[int, int]:
+    return message.offset, message.timestamp
+
+
+def _has_same_header(before: RecordBatch, batch: RecordBatch) -> bool:
+    old, new = before.buffer, batch.buffer
+    attributes = ~DELETE_HORIZON if batch.count else LOG_APPEND_TIME
+    latest = max((one.timestamp for one in messages_of(batch)), default=before.max_timestamp)
+    return (
+        old[12:17] == new[12:17]  # leader epoch, magic
+        and old[23:27] == new[23:27]  # last offset
+        and old[43:57] == new[43:57]  # producer
+        and before.attributes & attributes == batch.attributes & attributes
+        and batch.max_timestamp == latest
+        and batch.crc == crc32c(new[21:])
+    )
