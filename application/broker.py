@@ -58,6 +58,7 @@ from application.topics.replicas import ReplicasService
 from application.transactions.coordinator import TransactionCoordinator
 from application.transactions.ends import TransactionEnds
 from application.transactions.expiry import TransactionExpiry
+from application.transactions.late import LateTransactions
 from application.transactions.listing import ListTransactionsService
 from application.transactions.registry import TransactionRegistry
 from domain.configs.broker import BrokerConfig
@@ -123,6 +124,7 @@ class TransactionServices:
     ends: TransactionEnds
     list_transactions: ListTransactionsService
     expiry: TransactionExpiry
+    late: LateTransactions
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,7 @@ class Broker:
         self.groups.offset_expiry.start()
         self.transactions.ends.start()
         self.transactions.expiry.start()
+        self.transactions.late.start()
         self.offsets_topic.start()
         self.groups.offsets.on_loaded(self._begin_sessions)
 

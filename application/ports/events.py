@@ -138,6 +138,18 @@ REQUESTS = {
         "listener path bytes_in bytes_out total_us status error_codes refused",
         "A bug in Ottla: the client got UNKNOWN_SERVER_ERROR (or HTTP 500). Report the traceback.",
     ),
+    "producer_fenced": Event(
+        INFO,
+        "transactional_id producer_id",
+        "Another producer, or an operator, took over a transactional id with an open transaction, "
+        "which was aborted.",
+    ),
+    "transaction_hanging": Event(
+        WARNING,
+        "topic partition producer_id first_offset",
+        "A transaction is open that no coordinator ends: `read_committed` consumers of the "
+        "partition wait. `ottla txn abort` ends it.",
+    ),
     "transaction_timed_out": Event(
         INFO,
         "transactional_id producer_id timeout_ms",

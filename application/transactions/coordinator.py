@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from application.partitions.init_producer_id import InitProducerIdService
 from application.ports.clock import Clock
+from application.ports.event_log import EventLog
 from application.ports.pending import Pending, later
 from application.state.features import Features
 from application.transactions.ends import TransactionEnds
@@ -64,6 +65,7 @@ class TransactionCoordinator:
         features: Features,
         clock: Clock,
         config: BrokerConfig,
+        events: EventLog,
     ) -> None:
         self._registry = registry
         self._ends = ends
@@ -71,6 +73,7 @@ class TransactionCoordinator:
         self._features = features
         self._clock = clock
         self._config = config
+        self._events = events
 
     # ---- InitProducerId
 
@@ -85,6 +88,11 @@ class TransactionCoordinator:
         before = self._registry.find(transactional_id)
         if before is not None and before.is_open:
             decisions.check_expected(before, expected)
+            self._events.info(
+                "producer_fenced",
+                transactional_id=transactional_id,
+                producer_id=before.producer_id,
+            )
             before = self.fence(before)
         return self._with_producer_id(
             before is None or decisions.needs_producer_id(before, expected),

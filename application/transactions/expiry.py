@@ -27,6 +27,7 @@ class TransactionExpiry:
         self._background = background
         self._config = config
         self._events = events
+        self.timed_out = 0
 
     def start(self) -> None:
         config, every = self._config, self._background.every
@@ -38,6 +39,7 @@ class TransactionExpiry:
             transaction = self._registry.find(listed.transactional_id)
             if transaction is not None and transaction.is_timed_out(self._clock.now_ms()):
                 self._coordinator.fence(transaction)
+                self.timed_out += 1
                 self._events.info(
                     "transaction_timed_out",
                     transactional_id=transaction.transactional_id,

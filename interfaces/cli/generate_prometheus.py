@@ -65,6 +65,13 @@ ALERTS = (
         "too many open connections and files",
     ),
     Alert(
+        "OttlaTransactionHangs",
+        f'{jmx.LATE_TRANSACTIONS.name}{{job="ottla"}} > 0',
+        "1m",
+        "warning",
+        "read_committed consumers wait for a transaction that no coordinator ends",
+    ),
+    Alert(
         "OttlaGroupFallsBehind",
         # The first operand is $value.
         f"sum by (instance, consumergroup, topic) ({exporter.GROUP_LAG_SUM.name}) > 10000"

@@ -1,11 +1,11 @@
-"""Tables with the exact layout of kafka-consumer-groups: people cut and grep them."""
+"""Tables with the exact layout of Kafka's tools: people cut and grep them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from interfaces.cli.output import cell
+from interfaces.cli.output import cell, printable
 
 
 class Column(NamedTuple):
@@ -56,4 +56,15 @@ def laid_out(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> st
     return "\n".join(
         " ".join(f"{text:<{width}}" for text, width in zip(line, widths, strict=True))
         for line in ([one.head for one in columns], *lines)
+    )
+
+
+def tabbed(heads: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    """As kafka-transactions prints it; the values of each row are in the order of the heads."""
+    lines = [["None" if one is None else str(one) for one in row.values()] for row in rows]
+    table = [list(heads), *([printable(one) for one in line] for line in lines)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return "\n".join(
+        "".join(f"{text:<{width}}\t" for text, width in zip(line, widths, strict=True))
+        for line in table
     )

@@ -11,7 +11,13 @@ from application.state import commits
 from application.topics import dropping
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from tests.crash import faults
-from tests.crash.passages import Passages, name_the_database, name_the_rest, wrapped_opening
+from tests.crash.passages import (
+    Passages,
+    end_in_two_commits,
+    name_the_database,
+    name_the_rest,
+    wrapped_opening,
+)
 
 #: Limits of megabytes or hundreds of batches in production: small here, so that runs reach them.
 SMALL_SNAPSHOT_BYTES = 16 * 1024
@@ -31,6 +37,8 @@ class Plan:
     #: None: the production value.
     slice_batches: int | None = None
     small: bool = True
+    #: As if partitions of each transaction had to be loaded before its end.
+    ends_in_two_commits: bool = False
     fault: str | None = None
 
     def as_json(self) -> dict[str, Any]:
@@ -53,9 +61,10 @@ def run(plan: Plan) -> int:
     if plan.map_size_bytes is not None:
         # As with a pass that is larger than the free space: growing in time does not help.
         LmdbEnvironment.grow_in_time = lambda self: None  # type: ignore[method-assign]
+    if plan.ends_in_two_commits:
+        end_in_two_commits()
     if plan.fault is not None:
-        break_it, _points = faults.FAULTS[plan.fault]
-        break_it()
+        faults.fault(plan.fault)()
     Adapters.storage.override(
         providers.Singleton(
             wrapped_opening(passages, plan.map_size_bytes), Adapters.storage_url, Adapters.flush

@@ -17,6 +17,7 @@ from infrastructure.storage.repositories.cluster_repository import StoredCluster
 from infrastructure.storage.repositories.offset_repository import StoredOffsetRepository
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
+from tests.crash.transaction_faults import TRANSACTION_FAULTS
 
 
 def responds_before_the_commit() -> None:
@@ -204,3 +205,7 @@ FAULTS: dict[str, tuple[Callable[[], None], tuple[str, ...]]] = {
         (persists_half_of_an_offset_commit, ("",)),
     )
 }
+
+
+def fault(name: str) -> Callable[[], None]:
+    return TRANSACTION_FAULTS[name] if name in TRANSACTION_FAULTS else FAULTS[name][0]

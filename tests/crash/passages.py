@@ -15,12 +15,16 @@ from functools import wraps
 from typing import Any, cast
 
 from application.broker import Broker
+from application.groups.transactional_offsets import TransactionalOffsets
+from application.partitions.markers import TransactionMarkers
 from application.partitions.retention import RetentionService
 from application.ports.commit import Commit
 from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, LogStore, Trimmed
 from application.ports.state_store import RowChange, StateStore
+from application.transactions.ends import TransactionEnds
 from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
+from domain.transactions.transaction import Transaction
 from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.flush import Flush
@@ -212,6 +216,9 @@ def name_the_rest(passages: Passages) -> None:
     around(App, "start_upkeep", "start: listening, not yet ready", "start: upkeep begins")
     around(RetentionService, "_move", "retention: log start not moved", "retention: moved")
     around(Broker, "snapshot_all", "stop: drained", "stop: last snapshots staged")
+    around(TransactionEnds, "_end", "end: prepared, no marker", "")
+    around(TransactionalOffsets, "complete", "", "end: offsets staged, no marker")
+    around(TransactionMarkers, "write", "", "end: a marker staged, not completed")
     _name_recovery(passages)
     _name_the_middle_of_making_a_store(passages)
     _name_the_fsyncs(passages)
@@ -234,6 +241,17 @@ def name_the_database(passages: Passages) -> None:
         write(self, changes, through)
 
     OffsetDatabase.write = named  # type: ignore[method-assign]
+
+
+def end_in_two_commits() -> None:
+    """As with a partition that is not in memory."""
+
+    def prepare(self: TransactionEnds, prepared: Transaction) -> Transaction:
+        self._registry.put(prepared)
+        self._end_later(prepared.transactional_id)
+        return prepared
+
+    TransactionEnds.end = prepare  # type: ignore[method-assign]
 
 
 def _name_recovery(passages: Passages) -> None:

@@ -20,6 +20,7 @@ from application.metrics.groups import GroupReadings
 from application.metrics.history import History
 from application.metrics.recent_requests import RecentRequests
 from application.metrics.topics import TopicReadings
+from application.metrics.transactions import TransactionReadings
 from application.ports.request_log import RequestLog
 from domain.errors import InvalidRequest, ResourceNotFound
 from infrastructure.observability.collecting import Collector, Scrapes
@@ -152,6 +153,7 @@ class FakeAdmin:
         sources = [
             BrokerReadings(broker, clock, "1.2.3", clock.now_ms(), lambda: ["127.0.0.1:9092"]).read,
             GroupReadings(broker.groups.registry, broker.groups.offsets, broker.catalog).read,
+            TransactionReadings(broker.transactions).read,
             TopicReadings(broker.catalog, clock, broker.config.node_id).read,
         ]
         return Collector(sources, Runner(self.fake.scheduler, clock, broker.commits))

@@ -53,6 +53,11 @@ LEADER_COUNT = gauge(
     "kafka_server_replicamanager_leadercount", "Partitions that this broker leads: all."
 )
 UNDER_REPLICATED = gauge("kafka_server_replicamanager_underreplicatedpartitions", "Always 0.")
+LATE_TRANSACTIONS = gauge(
+    "kafka_server_replicamanager_partitionswithlatetransactionscount",
+    "Partitions with open transactions that no coordinator ends (PartitionsWithLateTransactions"
+    "Count).",
+)
 ACTIVE_CONTROLLERS = gauge("kafka_controller_kafkacontroller_activecontrollercount", "Always 1.")
 OFFLINE_PARTITIONS = gauge(
     "kafka_controller_kafkacontroller_offlinepartitionscount",

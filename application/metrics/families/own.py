@@ -8,6 +8,13 @@ BUILD = gauge("ottla_build_info", "Version of Ottla.", "version", "cluster_id")
 UPTIME = gauge("ottla_uptime_seconds", "Time since the start.")
 TOPICS = gauge("ottla_topics", "Topics.")
 GROUPS = gauge("ottla_groups", "Consumer groups, by kind and state.", "kind", "state")
+TRANSACTIONS = gauge(
+    "ottla_transactions", "Transactional ids, by the state of their transaction.", "state"
+)
+TRANSACTIONS_TIMED_OUT = counter(
+    "ottla_transactions_timed_out_total",
+    "Transactions that the broker aborted because they were open for too long, since the start.",
+)
 REQUEST_TIME = histogram(
     "ottla_request_duration_seconds",
     "Time from the arrival of a request to its response, of every request.",

@@ -18,11 +18,12 @@ from interfaces.cli.arguments import (
     requests,
     storage,
     topic,
+    txn,
 )
 from interfaces.terminal.words import Commands
 
 _FAMILIES = (
-    *(topic, records, group, cluster, configs, offsets),
+    *(topic, records, group, txn, cluster, configs, offsets),
     *(perf, doctor, requests, profile, storage),
 )
 

@@ -102,6 +102,7 @@ class BrokerMetrics:
         from application.metrics.groups import GroupReadings
         from application.metrics.requests import RequestReadings
         from application.metrics.topics import TopicReadings
+        from application.metrics.transactions import TransactionReadings
         from infrastructure.observability.process_figures import ProcessFigures
         from infrastructure.observability.store_figures import StoreFigures
         from interfaces.kafka.connections.figures import ConnectionFigures
@@ -119,6 +120,7 @@ class BrokerMetrics:
             self._loop_lag.read,
             ProcessFigures().read,
             GroupReadings(broker.groups.registry, broker.groups.offsets, broker.catalog).read,
+            TransactionReadings(broker.transactions).read,
             TopicReadings(broker.catalog, clock, broker.config.node_id, _freeze).read,
         ]
 

@@ -10,6 +10,7 @@ from application.state.features import Features
 from application.transactions.coordinator import TransactionCoordinator
 from application.transactions.ends import TransactionEnds
 from application.transactions.expiry import TransactionExpiry
+from application.transactions.late import LateTransactions
 from application.transactions.listing import ListTransactionsService
 from application.transactions.registry import TransactionRegistry
 from infrastructure.patterns import compile_pattern
@@ -26,11 +27,15 @@ def make_transactions(
     clock, config, background = core.clock, core.config, core.background
     registry = TransactionRegistry(core.transactions, core.commits)
     ends = TransactionEnds(registry, core.catalog, markers, offsets, clock, background)
-    coordinator = TransactionCoordinator(registry, ends, producer_ids, features, clock, config)
+    events = core.events
+    coordinator = TransactionCoordinator(
+        registry, ends, producer_ids, features, clock, config, events
+    )
     return TransactionServices(
         registry=registry,
         coordinator=coordinator,
         ends=ends,
         list_transactions=ListTransactionsService(registry, compile_pattern, clock),
-        expiry=TransactionExpiry(registry, coordinator, clock, background, config, core.events),
+        expiry=TransactionExpiry(registry, coordinator, clock, background, config, events),
+        late=LateTransactions(registry, core.catalog, clock, background, config, events),
     )

@@ -45,6 +45,7 @@ const ICONS = {
   overview: 'M3 12l4-5 4 3 6-7M3 17h14',
   topics: 'M4 5h12M4 10h12M4 15h8',
   groups: 'M7 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM1.8 17c.4-3.2 2.4-5 5.2-5s4.8 1.8 5.2 5M13.5 8.5a2.5 2.5 0 1 0 0-5M14.5 12c2 .4 3.4 2 3.7 4.5',
+  transactions: 'M4 4h12v12H4zM7 10l2.2 2.2L13 8.4',
   requests: 'M3 6h11l-3-3M17 14H6l3 3',
   connections: 'M7 3v4M13 3v4M5 7h10v3a5 5 0 0 1-10 0zM10 15v3',
   configs: 'M3 6h7M14 6h3M12 4v4M3 14h3M10 14h7M8 12v4',

@@ -16,18 +16,20 @@ import * as overview from './views/overview.js'
 import * as requests from './views/requests.js'
 import * as topic from './views/topic.js'
 import * as topics from './views/topics.js'
+import * as transactions from './views/transactions.js'
 
 const PLACES = [
   ['overview', 'Overview', to(), 'o'],
   ['topics', 'Topics', to('topics'), 't'],
   ['groups', 'Groups', to('groups'), 'g'],
+  ['transactions', 'Transactions', to('transactions'), 'x'],
   ['requests', 'Requests', to('requests'), 'r'],
   ['connections', 'Connections', to('connections'), 'c'],
   ['configs', 'Configs', to('configs'), 's'],
 ]
 
 const LINKS = PLACES.map(([name, title, address]) => h('a', { href: address }, icon(name), h('span', {}, title)))
-const VIEWS = { overview, topics, 'new-topic': newTopic, topic, groups, group, requests, connections, configs }
+const VIEWS = { overview, topics, 'new-topic': newTopic, topic, groups, group, transactions, requests, connections, configs }
 
 const main = document.getElementById('main')
 const away = h('div', { class: 'away-line', role: 'alert', hidden: true })

@@ -39,6 +39,7 @@ from interfaces.rest.routes.records import RecordRoutes
 from interfaces.rest.routes.resource import Routes
 from interfaces.rest.routes.testing import TestingRoutes
 from interfaces.rest.routes.topics import TopicRoutes
+from interfaces.rest.routes.transactions import TransactionRoutes
 from interfaces.rest.routes.truncate import TruncateRoutes
 from interfaces.rest.serving.methods import METHODS, methods_of
 from interfaces.rest.serving.queries import known_query
@@ -59,6 +60,7 @@ RESOURCES: tuple[type[Routes], ...] = (
     ProduceRoutes,
     TruncateRoutes,
     CloneRoutes,
+    TransactionRoutes,
 )
 #: With the short paths only.
 OWN: tuple[type[Routes], ...] = (

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from confluent_kafka import KafkaException, Producer
 
 from tests.e2e.broker_process import PATIENCE_S, command, environment
 from tests.e2e.conftest import CreateTopic, StartBroker, new_topic
@@ -351,3 +352,35 @@ def test_the_tools_of_a_cluster_work_with_one_broker(
 
     unclean = ("kafka-leader-election", "--election-type", "unclean", "--all-topic-partitions")
     assert tool(*unclean) == ""
+
+
+def test_transactions_are_listed_described_and_terminated(
+    tools: LineProcess, bootstrap: str, topic: str
+) -> None:
+    def run(*arguments: str) -> str:
+        printed = run_tool(tools, "kafka-transactions", bootstrap, *arguments)
+        return "".join(line for line in printed.splitlines(True) if not line.startswith("SLF4J"))
+
+    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": topic, "log_level": 0})
+    producer.init_transactions(PATIENCE_S)
+    producer.begin_transaction()
+    producer.produce(topic, b"1", partition=1)
+    producer.flush()
+    assert ottla(bootstrap, "txn", "list") == run("list")
+    described = run("describe", "--transactional-id", topic).splitlines()[1].split()
+    same = ottla(bootstrap, "txn", "describe", topic).splitlines()[1].split()
+    assert (described[:7], described[8]) == (same[:7], same[8])
+    assert (described[4], described[8]) == ("Ongoing", f"{topic}-1")
+    producers = run("describe-producers", "--topic", topic, "--partition", "1")
+    assert ottla(bootstrap, "txn", "describe-producers", topic, "1") == producers
+    assert producers.splitlines()[1].split()[-1] == "0"
+    hanging = run("find-hanging", "--topic", topic, "--max-transaction-timeout", "0")
+    assert ottla(bootstrap, "txn", "find-hanging", topic) == hanging
+
+    run("forceTerminateTransaction", "--transactionalId", topic)
+    with pytest.raises(KafkaException):
+        producer.commit_transaction(PATIENCE_S)
+    assert run("abort", "--topic", topic, "--partition", "1", "--start-offset", "0").startswith(
+        "Could not find any open transactions"
+    )
+    assert "Ongoing" not in run("list", "--transactional-id-pattern", topic)

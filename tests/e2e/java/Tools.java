@@ -15,6 +15,7 @@ import org.apache.kafka.tools.FeatureCommand;
 import org.apache.kafka.tools.LeaderElectionCommand;
 import org.apache.kafka.tools.LogDirsCommand;
 import org.apache.kafka.tools.MetadataQuorumCommand;
+import org.apache.kafka.tools.TransactionsCommand;
 import org.apache.kafka.tools.consumer.group.ConsumerGroupCommand;
 import org.apache.kafka.tools.reassign.ReassignPartitionsCommand;
 
@@ -28,17 +29,18 @@ public final class Tools {
   }
 
   static final Map<String, Tool> TOOLS =
-      Map.of(
-          "kafka-acls", AclCommand::main,
-          "kafka-cluster", ClusterTool::main,
-          "kafka-configs", ConfigCommand::main,
-          "kafka-consumer-groups", ConsumerGroupCommand::main,
-          "kafka-delete-records", DeleteRecordsCommand::main,
-          "kafka-features", FeatureCommand::main,
-          "kafka-leader-election", LeaderElectionCommand::main,
-          "kafka-log-dirs", LogDirsCommand::main,
-          "kafka-metadata-quorum", MetadataQuorumCommand::main,
-          "kafka-reassign-partitions", ReassignPartitionsCommand::main);
+      Map.ofEntries(
+          Map.entry("kafka-acls", AclCommand::main),
+          Map.entry("kafka-cluster", ClusterTool::main),
+          Map.entry("kafka-configs", ConfigCommand::main),
+          Map.entry("kafka-consumer-groups", ConsumerGroupCommand::main),
+          Map.entry("kafka-delete-records", DeleteRecordsCommand::main),
+          Map.entry("kafka-features", FeatureCommand::main),
+          Map.entry("kafka-leader-election", LeaderElectionCommand::main),
+          Map.entry("kafka-log-dirs", LogDirsCommand::main),
+          Map.entry("kafka-metadata-quorum", MetadataQuorumCommand::main),
+          Map.entry("kafka-reassign-partitions", ReassignPartitionsCommand::main),
+          Map.entry("kafka-transactions", TransactionsCommand::main));
 
   static final class Ended extends RuntimeException {}
 

@@ -5,7 +5,7 @@ import { configWords } from '../format.js'
 import { settled } from '../live.js'
 import { empty } from '../states.js'
 
-const TONES = { stable: 'good', empty: '', dead: 'bad', preparingrebalance: 'warn', completingrebalance: 'warn', assigning: 'warn', reconciling: 'warn' }
+const TONES = { stable: 'good', empty: '', dead: 'bad', preparingrebalance: 'warn', completingrebalance: 'warn', assigning: 'warn', reconciling: 'warn', ongoing: 'accent', preparecommit: 'warn', prepareabort: 'warn' }
 
 export function stateBadge(state) {
   const made = badge(state, TONES[state.toLowerCase().replaceAll('_', '')] ?? '')

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka import KafkaException, Producer
 
 from tests.e2e.admin.cli.conftest import Ottla
 from tests.oracle.kafka import KafkaNotFound, find_jars, running_kafka
@@ -74,6 +75,41 @@ def test_groups(kafka: Ottla, name: str, protocol: str, tmp_path: Path) -> None:
     file.write_bytes(exported.raw)
     assert kafka.run("group", "seek", name, "--from-file", str(file)).rows[0][3:] == ["3", "3"]
     assert len(kafka.run("group", "offset-delete", name, "-t", name).lines) == 1
+
+
+def test_transactions(kafka: Ottla, name: str) -> None:
+    kafka.run("topic", "create", name)
+    config = {"bootstrap.servers": kafka.bootstrap, "transactional.id": name, "log_level": 0}
+    for _ in range(2):
+        producer = Producer(config)
+        producer.init_transactions(60)
+        producer.begin_transaction()
+        producer.produce(name, b"1", partition=0)
+        producer.flush()
+        [row] = kafka.run("txn", "list", name, "--duration-filter", "1ms").rows
+        assert row[3] == "Ongoing"
+        [described] = json.loads(kafka.run("txn", "describe", name, "-o", "json").out)
+        assert described["topic_partitions"] == [f"{name}-0"]
+        assert not kafka.run("txn", "find-hanging", "--max-transaction-timeout", "1ms").rows
+        kafka.run("txn", "abort", name)
+        with pytest.raises(KafkaException):
+            producer.commit_transaction(60)
+    shown = json.loads(kafka.run("txn", "describe-producers", name, "0", "-o", "json").out)
+    assert [one["current_transaction_start_offset"] for one in shown] == [None]
+    assert "does not exist" in kafka.run("txn", "abort", f"{name}-2", code=1).errors
+
+
+def test_a_transaction_of_a_partition(kafka: Ottla, name: str) -> None:
+    kafka.run("topic", "create", name)
+    config = {"bootstrap.servers": kafka.bootstrap, "transactional.id": name, "log_level": 0}
+    producer = Producer(config)
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    producer.produce(name, b"1", partition=0)
+    producer.flush()
+    kafka.run("txn", "abort", "-t", name, "-p", "0", "--start-offset", "0")
+    shown = json.loads(kafka.run("txn", "describe-producers", name, "0", "-o", "json").out)
+    assert [one["current_transaction_start_offset"] for one in shown] == [None]
 
 
 def test_configs_of_a_broker(kafka: Ottla) -> None:

@@ -7,6 +7,7 @@ import re
 from datetime import datetime, timedelta, timezone
 
 import pytest
+from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import expect
 
@@ -157,6 +158,24 @@ def test_connections_are_listed_and_searched(console: Console) -> None:
     expect(rows.filter(has_text="reader-0").first).to_be_visible()
     search.fill("no client has this id")
     expect(page.locator("main")).to_contain_text("No connection matches")
+
+
+def test_an_open_transaction_is_shown_and_aborted(console: Console) -> None:
+    servers = {"bootstrap.servers": console.broker.bootstrap, "log_level": 0}
+    producer = Producer({**servers, "transactional.id": "till/1"})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce("till", b"1")
+    producer.flush()
+    page = console.open("#/transactions", "Transactions")
+    row = page.locator("tr[data-row]").filter(has_text="till/1")
+    expect(row).to_contain_text("ONGOING")
+    expect(row.get_by_role("link")).to_have_text("till-0")
+    row.get_by_role("button", name="Abort till/1").click()
+    page.get_by_role("dialog").get_by_role("button", name="Abort").click()
+    expect(row).to_contain_text("EMPTY")
+    with pytest.raises(KafkaException):
+        producer.commit_transaction(30)
 
 
 def test_settings_have_their_source_and_are_changed_and_reset(console: Console) -> None:

@@ -24,6 +24,7 @@ VIEWS = [
     "#/topics/orders/produce",
     "#/groups",
     "#/groups/billing",
+    "#/transactions",
     "#/requests",
     "#/connections",
     "#/configs",
@@ -40,7 +41,10 @@ def focused(page: Page) -> str:
 @pytest.mark.long
 def test_every_view_has_a_key(console: Console) -> None:
     page = console.open("#/", "Overview")
-    keys = {"t": "Topics", "g": "Groups", "r": "Requests", "c": "Connections", "s": "Configs"}
+    keys = {"t": "Topics", "g": "Groups", "x": "Transactions", "r": "Requests"} | {
+        "c": "Connections",
+        "s": "Configs",
+    }
     for key, name in {**keys, "o": "Overview"}.items():
         page.keyboard.press("g")
         page.keyboard.press(key)

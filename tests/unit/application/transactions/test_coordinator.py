@@ -227,3 +227,14 @@ def test_without_room_for_a_new_producer_id_the_client_is_to_retry(fake: FakeBro
     fake.run()
     assert isinstance(found[0], CoordinatorNotAvailable)
     assert TransactionalProducer(fake).init() == (0, 0)
+
+
+def test_a_producer_that_is_fenced_in_an_open_transaction_is_logged(fake: FakeBroker) -> None:
+    first, second = TransactionalProducer(fake), TransactionalProducer(fake)
+    first.init()
+    second.init()
+    assert fake.events.of("producer_fenced") == [], "it had no open transaction"
+    second.sent()
+    first.init()
+    [event] = fake.events.of("producer_fenced")
+    assert (event["transactional_id"], event["producer_id"]) == ("tx", second.producer.producer_id)

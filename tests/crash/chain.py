@@ -1,0 +1,252 @@
+"""Copiers of several partitions, and a consumer of the copies, while the broker and they die."""
+
+from __future__ import annotations
+
+import random
+import struct
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, TopicPartition
+
+from tests.crash.broker import VIOLENT, Broker, NotInTime, Nursery
+from tests.crash.copier import GROUP, PARTITIONS, QUICK, SOURCE, TARGET
+from tests.crash.copies import Copy, History, TargetPartition
+from tests.crash.ledger import Broken
+from tests.e2e.broker_process import ROOT, environment
+from tests.e2e.raw_client import LIST_OFFSETS, RawClient, array, batch, string
+
+#: Added to each source partition in each life of the broker.
+RECORDS = 25
+LATEST, READ_COMMITTED = -1, 1
+PATIENCE_S = 15.0
+CONSUMED_WITHIN_S = 3.0
+PAUSES_S = (0.05, 0.4)
+
+#: Moments around the end of a transaction; the broker dies at a passage of up to so many.
+POINTS = {
+    "end: prepared, no marker": 4,
+    "end: offsets staged, no marker": 4,
+    "end: a marker staged, not completed": 4,
+    "transactions: before the commit": 12,
+    "transactions: committed, no response sent": 12,
+    "aborted: before the commit": 2,
+    "aborted: committed, no response sent": 2,
+    "pending_offsets: committed, no response sent": 4,
+    "recovery: begins": 2,
+}
+
+
+class LiveConsumer(threading.Thread):
+    """READ_COMMITTED, from the start of each target partition."""
+
+    def __init__(self, bootstrap: str) -> None:
+        super().__init__(daemon=True)
+        self.bootstrap, self.stopped = bootstrap, False
+        self.found: list[list[Copy]] = [[] for _ in range(PARTITIONS)]
+        self.positions = [0] * PARTITIONS
+
+    def run(self) -> None:
+        level = {"isolation.level": "read_committed", "auto.offset.reset": "error"}
+        settings = {
+            "bootstrap.servers": self.bootstrap,
+            "group.id": "none",
+            "fetch.wait.max.ms": 50,
+        }
+        consumer = Consumer(QUICK | level | settings | {"enable.partition.eof": True})
+        consumer.assign([TopicPartition(TARGET, index, 0) for index in range(PARTITIONS)])
+        while not self.stopped:
+            for record in consumer.consume(100, 0.05):
+                error, partition = record.error(), record.partition() or 0
+                if error is None:
+                    self.found[partition].append(Copy.of(record.offset() or 0, record.value()))
+                elif error.code() == KafkaError._PARTITION_EOF:
+                    self.positions[partition] = record.offset() or 0
+        consumer.close()
+
+    def stop(self) -> None:
+        self.stopped = True
+        self.join()
+
+
+class Chain:
+    def __init__(
+        self, nursery: Nursery, folder: Path, seed: int, fault: str | None = None, offsets: str = ""
+    ) -> None:
+        self.seed, self.chance, self.fault = seed, random.Random(seed), fault
+        self.folder = folder
+        flush = self.chance.choice(("commit", "os"))
+        settings = ("transaction.abort.timed.out.transaction.cleanup.interval.ms=100",)
+        self.broker = Broker(nursery, folder, flush, offsets, settings)
+        self.copiers: dict[int, subprocess.Popen[bytes]] = {}
+        self.consumer: LiveConsumer | None = None
+        self.events: list[str] = []
+        self.reached: set[str] = set()
+
+    @property
+    def bootstrap(self) -> str:
+        return f"127.0.0.1:{self.broker.port}"
+
+    def connect(self) -> RawClient:
+        return RawClient("127.0.0.1", self.broker.port, patience_s=10)
+
+    # ---- lives
+
+    def run(self, lives: int) -> list[str]:
+        """Returns the problems that the checker has found."""
+        try:
+            self._start()
+            with self.connect() as client:
+                for name in (SOURCE, TARGET):
+                    assert client.create_topic(name, PARTITIONS) == 0
+            self.consumer = LiveConsumer(self.bootstrap)
+            self.consumer.start()
+            points = list(POINTS)
+            self.chance.shuffle(points)
+            for number in range(lives):
+                self._live(None if number % 3 == 2 else points[number % len(points)])
+            return self._end()
+        finally:
+            self._stop()
+
+    def _start(self, **plan: Any) -> None:
+        if self.broker.code is None:
+            return
+        # In half of the lives an end has two commits, as if partitions had to be loaded.
+        plan["ends_in_two_commits"] = self.chance.random() < 0.5
+        if not self.broker.start(small=True, fault=self.fault, **plan):
+            raise Broken(f"the broker did not start: {self.broker.log()}")
+
+    def _live(self, point: str | None) -> None:
+        if point is not None:
+            passage = self.chance.randint(1, POINTS[point])
+            self.broker.kill()
+            self._start(point=point, passage=passage)
+        self._start()
+        self.events.append(point or "SIGKILL")
+        try:
+            self._fill()
+        except ConnectionError:
+            pass
+        self._start_copiers()
+        if self.chance.random() < 0.5:
+            self._pause()
+            self.copiers[self.chance.randrange(PARTITIONS)].kill()
+            self._start_copiers()
+        if point is None or not self._has_died():
+            self._pause()
+            self.broker.kill()
+        elif self.broker.wait() in VIOLENT:
+            self.reached.add(point)
+        self._start()
+
+    def _has_died(self) -> bool:
+        try:
+            self.broker.wait(within_s=1.0)
+        except NotInTime:
+            return False
+        return True
+
+    def _pause(self) -> None:
+        time.sleep(self.chance.uniform(*PAUSES_S))
+
+    def _fill(self) -> None:
+        with self.connect() as client:
+            for partition in range(PARTITIONS):
+                for _ in range(RECORDS):
+                    client.produce(SOURCE, batch([b"record"]), partition)
+
+    def _start_copiers(self) -> None:
+        for partition in range(PARTITIONS):
+            running = self.copiers.get(partition)
+            if running is not None and running.poll() is None:
+                continue
+            arguments = [self.bootstrap, str(partition)]
+            with (
+                self._outcomes().open("ab") as outcomes,
+                (self.folder / "errors").open("ab") as log,
+            ):
+                self.copiers[partition] = subprocess.Popen(
+                    [sys.executable, "-P", "-m", "tests.crash.copier", *arguments],
+                    stdout=outcomes,
+                    stderr=log,
+                    cwd=ROOT,
+                    env=environment(),
+                )
+
+    def _outcomes(self) -> Path:
+        return self.folder / "outcomes"
+
+    def _errors(self) -> str:
+        return (self.folder / "errors").read_text()[-2_000:] + self.broker.log(2_000)
+
+    # ---- the end
+
+    def _end(self) -> list[str]:
+        """Waits until everything is copied and read, and compares."""
+        with self.connect() as client:
+            ends = {index: client.end_offset(SOURCE, index) for index in range(PARTITIONS)}
+            self._wait_for_copies(ends)
+            for copier in self.copiers.values():
+                copier.kill()
+                copier.wait()
+            targets = [self._target(client, index) for index in range(PARTITIONS)]
+        self._wait_for_consumer(targets)
+        assert self.consumer is not None
+        for target, found in zip(targets, self.consumer.found, strict=True):
+            target.consumed = found
+        lines = (line.split() for line in self._outcomes().read_text().splitlines())
+        confirmed = {name: outcome == "committed" for outcome, name in lines}
+        return History(confirmed, ends, targets).check()
+
+    def _wait_for_copies(self, ends: dict[int, int]) -> None:
+        asked = [TopicPartition(SOURCE, index) for index in ends]
+        stable = {"group.id": GROUP, "isolation.level": "read_committed"}
+        client = Consumer(QUICK | stable | {"bootstrap.servers": self.bootstrap})
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            self._start_copiers()
+            found = client.committed(asked, PATIENCE_S)
+            if all(one.offset >= ends[one.partition] for one in found):
+                client.close()
+                return
+            if time.monotonic() > deadline:
+                where = ", ".join(f"{one.offset} of {ends[one.partition]}" for one in found)
+                raise Broken(f"the copiers do not get to the end: {where}\n{self._errors()}")
+            time.sleep(0.02)
+
+    def _wait_for_consumer(self, targets: list[TargetPartition]) -> None:
+        """Or until it reads nothing more; the checker then says what is missing."""
+        assert self.consumer is not None
+        ends = [target.high_watermark for target in targets]
+        deadline = time.monotonic() + CONSUMED_WITHIN_S
+        while self.consumer.positions != ends and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.consumer.stop()
+
+    def _target(self, client: RawClient, index: int) -> TargetPartition:
+        log = [raw for _, raw in client.fetch_everything(TARGET, index)]
+        latest = client.end_offset(TARGET, index)
+        return TargetPartition(log, latest, _last_stable_offset(client, index))
+
+    def _stop(self) -> None:
+        for copier in self.copiers.values():
+            copier.kill()
+            copier.wait()
+        if self.consumer is not None:
+            self.consumer.stop()
+        self.broker.kill()
+
+
+def _last_stable_offset(client: RawClient, index: int) -> int:
+    requested = string(TARGET) + array([struct.pack(">iq", index, LATEST)])
+    body = struct.pack(">ib", -1, READ_COMMITTED) + array([requested])
+    response = client.request(LIST_OFFSETS, 2, body)
+    response.take("ii"), response.string()
+    _count, _index, error, _timestamp, offset = response.take("iihqq")
+    assert error == 0
+    return offset

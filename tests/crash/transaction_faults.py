@@ -1,0 +1,89 @@
+"""Faults of transactions, to show that the comparison of copies finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from application.groups.transactional_offsets import TransactionalOffsets
+from application.partitions.markers import TransactionMarkers
+from domain.partitions.partition import Partition
+from domain.partitions.transactions import Transactions
+from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
+from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
+from infrastructure.storage.repositories.transaction_repository import StoredTransactionRepository
+
+
+def forgets_open_transactions_of_partitions() -> None:
+    recover = StoredPartitionRepository.recover
+
+    def forgetful(
+        self: StoredPartitionRepository, partition: Partition, waits: bool = True
+    ) -> None:
+        recover(self, partition, waits)
+        partition.transactions = Transactions()
+
+    StoredPartitionRepository.recover = forgetful  # type: ignore[method-assign]
+
+
+def does_not_index_aborted_transactions() -> None:
+    StoredTransactionIndex.add = (  # type: ignore[method-assign]
+        lambda self, partition_id, aborted: None
+    )
+
+
+def shows_open_transactions() -> None:
+    Partition.last_stable_offset = property(  # type: ignore[assignment, method-assign]
+        lambda self: self.high_watermark
+    )
+
+
+def commits_offsets_of_aborted_transactions() -> None:
+    complete = TransactionalOffsets.complete
+
+    def always(self: TransactionalOffsets, producer_id: int, groups: Any, committed: bool) -> None:
+        complete(self, producer_id, groups, True)
+
+    TransactionalOffsets.complete = always  # type: ignore[method-assign]
+
+
+def does_not_commit_offsets() -> None:
+    complete = TransactionalOffsets.complete
+
+    def never(self: TransactionalOffsets, producer_id: int, groups: Any, committed: bool) -> None:
+        complete(self, producer_id, groups, False)
+
+    TransactionalOffsets.complete = never  # type: ignore[method-assign]
+
+
+def forgets_transactional_ids() -> None:
+    StoredTransactionRepository.load = lambda self: iter(())  # type: ignore[assignment, method-assign]
+
+
+def writes_no_markers() -> None:
+    TransactionMarkers.write = lambda self, *arguments: None  # type: ignore[assignment, method-assign]
+
+
+def commits_aborted_transactions() -> None:
+    write = TransactionMarkers.write
+
+    def always(self: TransactionMarkers, *arguments: Any) -> None:
+        *before, _committed, now_ms = arguments
+        write(self, *before, True, now_ms)
+
+    TransactionMarkers.write = always  # type: ignore[method-assign]
+
+
+TRANSACTION_FAULTS: dict[str, Callable[[], None]] = {
+    fault.__name__: fault
+    for fault in (
+        forgets_open_transactions_of_partitions,
+        does_not_index_aborted_transactions,
+        shows_open_transactions,
+        commits_offsets_of_aborted_transactions,
+        does_not_commit_offsets,
+        forgets_transactional_ids,
+        writes_no_markers,
+        commits_aborted_transactions,
+    )
+}

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from domain.transactions.states import State
+from tests.fakes.broker import FakeBroker
+from tests.fakes.transactional_producer import TransactionalProducer
+from tests.fakes.transactions import append_in_transaction, end_transaction
+
+MAX_TIMEOUT_MS = 60_000
+LATE_MS = MAX_TIMEOUT_MS + 5 * 60_000
+
+
+def test_a_transaction_without_a_coordinator_is_reported_once_when_it_is_late() -> None:
+    fake = FakeBroker(transaction_max_timeout_ms=str(MAX_TIMEOUT_MS))
+    fake.topic("t")
+    fake.broker.start_upkeep()
+    append_in_transaction(fake, 7)
+    fake.run()
+    late = fake.broker.transactions.late
+    fake.scheduler.advance(LATE_MS - 20_000)
+    assert (late.partition_count, fake.events.of("transaction_hanging")) == (0, [])
+    for _ in range(5):
+        fake.scheduler.advance(20_000)
+    [event] = fake.events.of("transaction_hanging")
+    assert (event["topic"], event["producer_id"], event["first_offset"]) == ("t", 7, 0)
+    assert late.partition_count == 1
+    end_transaction(fake, 7, committed=False)
+    fake.scheduler.advance(20_000)
+    assert late.partition_count == 0
+
+
+def test_a_transaction_of_a_coordinator_is_not_late_whatever_its_timestamps() -> None:
+    fake = FakeBroker(transaction_max_timeout_ms=str(MAX_TIMEOUT_MS))
+    fake.topic("t")
+    fake.broker.start_upkeep()
+    producer = TransactionalProducer(fake)
+    producer.init()
+    producer.sent()
+    [state] = fake.partition().producers
+    state.last_timestamp = 0
+    fake.scheduler.advance(20_000)
+    assert producer.transaction.state is State.ONGOING
+    assert fake.events.of("transaction_hanging") == []
