@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ _CONCURRENT_TRANSACTIONS = 51
 _TRANSACTIONAL_ID_NOT_FOUND = 105
 #: Of a transaction that is aborted, whose producer has none.
 _TIMEOUT_MS = 60_000
+_PAUSE_S = 0.1
+#: As kafka-transactions.
+_PARTITIONS_AT_ONCE = 500
 #: Topic and partition.
 Place = tuple[str, int]
 
@@ -86,12 +90,15 @@ def abort(clients: Clients, name: str) -> None:
     )
 
     _, address = _coordinator(clients, name)
+    request = InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=_TIMEOUT_MS)
+    deadline = time.monotonic() + clients.timeout_s
     with clients.wire(_named(name), address) as client:
-        request = InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=_TIMEOUT_MS)
-        response = client.send(request, 1, InitProducerIdResponse)
-    # While it is aborted. Later brokers respond when it is.
-    if response.error_code != _CONCURRENT_TRANSACTIONS:
-        check(_named(name), response.error_code)
+        code = client.send(request, 1, InitProducerIdResponse).error_code
+        # Kafka's response while a transaction ends.
+        while code == _CONCURRENT_TRANSACTIONS and time.monotonic() < deadline:
+            time.sleep(_PAUSE_S)
+            code = client.send(request, 1, InitProducerIdResponse).error_code
+    check(_named(name), code)
 
 
 def producers_of(
@@ -105,16 +112,16 @@ def producers_of(
 
     found: dict[Place, list[ProducerState]] = {}
     for address, some in _by_leader(clients, admin, places).items():
-        topics: dict[str, TopicRequest] = {}
-        for name, index in some:
-            topics.setdefault(name, TopicRequest(name=name)).partition_indexes.append(index)
         with clients.wire(f"the producers of {address}", address) as client:
-            request = DescribeProducersRequest(topics=list(topics.values()))
-            response = client.send(request, 0, DescribeProducersResponse)
-        for topic in response.topics:
-            for one in topic.partitions:
-                check(f"{topic.name}-{one.partition_index}", one.error_code)
-                found[topic.name, one.partition_index] = one.active_producers
+            for start in range(0, len(some), _PARTITIONS_AT_ONCE):
+                topics: dict[str, TopicRequest] = {}
+                for name, index in some[start : start + _PARTITIONS_AT_ONCE]:
+                    topics.setdefault(name, TopicRequest(name=name)).partition_indexes.append(index)
+                request = DescribeProducersRequest(topics=list(topics.values()))
+                for topic in client.send(request, 0, DescribeProducersResponse).topics:
+                    for one in topic.partitions:
+                        check(f"{topic.name}-{one.partition_index}", one.error_code)
+                        found[topic.name, one.partition_index] = one.active_producers
     return found
 
 

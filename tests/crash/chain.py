@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from tests.crash.broker import VIOLENT, Broker, NotInTime, Nursery
 from tests.crash.copier import GROUP, PARTITIONS, QUICK, SOURCE, TARGET
@@ -23,8 +23,8 @@ from tests.e2e.raw_client import LIST_OFFSETS, RawClient, array, batch, string
 #: Added to each source partition in each life of the broker.
 RECORDS = 25
 LATEST, READ_COMMITTED = -1, 1
-PATIENCE_S = 15.0
-CONSUMED_WITHIN_S = 3.0
+PATIENCE_S = 10.0
+CONSUMED_WITHIN_S, OFFSETS_WITHIN_S = 3.0, 1.0
 PAUSES_S = (0.05, 0.4)
 
 #: Moments around the end of a transaction; the broker dies at a passage of up to so many.
@@ -39,6 +39,8 @@ POINTS = {
     "pending_offsets: committed, no response sent": 4,
     "recovery: begins": 2,
 }
+#: With offsets in SQLite, which follows the commit of the log.
+SQLITE_POINTS = {"sqlite: before it is written": 4, "sqlite: written, no response sent": 4}
 
 
 class LiveConsumer(threading.Thread):
@@ -79,13 +81,17 @@ class Chain:
     ) -> None:
         self.seed, self.chance, self.fault = seed, random.Random(seed), fault
         self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
         flush = self.chance.choice(("commit", "os"))
         settings = ("transaction.abort.timed.out.transaction.cleanup.interval.ms=100",)
         self.broker = Broker(nursery, folder, flush, offsets, settings)
         self.copiers: dict[int, subprocess.Popen[bytes]] = {}
         self.consumer: LiveConsumer | None = None
         self.events: list[str] = []
+        self.points = POINTS | (SQLITE_POINTS if offsets else {})
+        #: Points at which the broker has died.
         self.reached: set[str] = set()
+        self.stuck = ""
 
     @property
     def bootstrap(self) -> str:
@@ -105,7 +111,7 @@ class Chain:
                     assert client.create_topic(name, PARTITIONS) == 0
             self.consumer = LiveConsumer(self.bootstrap)
             self.consumer.start()
-            points = list(POINTS)
+            points = list(self.points)
             self.chance.shuffle(points)
             for number in range(lives):
                 self._live(None if number % 3 == 2 else points[number % len(points)])
@@ -123,7 +129,7 @@ class Chain:
 
     def _live(self, point: str | None) -> None:
         if point is not None:
-            passage = self.chance.randint(1, POINTS[point])
+            passage = self.chance.randint(1, self.points[point])
             self.broker.kill()
             self._start(point=point, passage=passage)
         self._start()
@@ -140,15 +146,17 @@ class Chain:
         if point is None or not self._has_died():
             self._pause()
             self.broker.kill()
-        elif self.broker.wait() in VIOLENT:
+        else:
             self.reached.add(point)
         self._start()
 
     def _has_died(self) -> bool:
         try:
-            self.broker.wait(within_s=1.0)
+            code = self.broker.wait(within_s=1.0)
         except NotInTime:
             return False
+        if code not in VIOLENT:
+            raise Broken(f"the broker ended with {code}: {self.broker.log()}")
         return True
 
     def _pause(self) -> None:
@@ -201,23 +209,34 @@ class Chain:
             target.consumed = found
         lines = (line.split() for line in self._outcomes().read_text().splitlines())
         confirmed = {name: outcome == "committed" for outcome, name in lines}
-        return History(confirmed, ends, targets).check()
+        logged = self.broker.log_file.read_text()
+        grave = [one for one in logged.splitlines() if '"level":"info"' not in one]
+        others = [f"logged: {grave[0]}"] if grave else []
+        if self.stuck:
+            others.append(self.stuck)
+        return [*History(confirmed, ends, targets).check(), *others]
 
     def _wait_for_copies(self, ends: dict[int, int]) -> None:
-        asked = [TopicPartition(SOURCE, index) for index in ends]
         stable = {"group.id": GROUP, "isolation.level": "read_committed"}
         client = Consumer(QUICK | stable | {"bootstrap.servers": self.bootstrap})
         deadline = time.monotonic() + PATIENCE_S
-        while True:
+        committed = dict.fromkeys(ends, 0)
+        while committed != ends:
             self._start_copiers()
-            found = client.committed(asked, PATIENCE_S)
-            if all(one.offset >= ends[one.partition] for one in found):
-                client.close()
-                return
+            committed = self._committed(client, committed)
             if time.monotonic() > deadline:
-                where = ", ".join(f"{one.offset} of {ends[one.partition]}" for one in found)
-                raise Broken(f"the copiers do not get to the end: {where}\n{self._errors()}")
+                self.stuck = f"stuck copiers: {committed} of {ends}\n{self._errors()}"
+                break
             time.sleep(0.02)
+        client.close()
+
+    def _committed(self, client: Consumer, before: dict[int, int]) -> dict[int, int]:
+        asked = [TopicPartition(SOURCE, index) for index in before]
+        try:
+            found = client.committed(asked, OFFSETS_WITHIN_S)
+        except KafkaException:  # a transaction with offsets is open
+            return before
+        return {one.partition: one.offset for one in found}
 
     def _wait_for_consumer(self, targets: list[TargetPartition]) -> None:
         """Or until it reads nothing more; the checker then says what is missing."""

@@ -75,11 +75,11 @@ class Copier:
                 raise
             self._abort(name)
         else:
-            print("committed", name, flush=True)
+            os.write(1, f"committed {name}\n".encode())
 
     def _abort(self, name: str) -> None:
         self._repeated(self.producer.abort_transaction)
-        print("aborted", name, flush=True)
+        os.write(1, f"aborted {name}\n".encode())
         self._rewind()
 
     def _repeated(self, call: Callable[[], object]) -> None:

@@ -208,4 +208,4 @@ FAULTS: dict[str, tuple[Callable[[], None], tuple[str, ...]]] = {
 
 
 def fault(name: str) -> Callable[[], None]:
-    return TRANSACTION_FAULTS[name] if name in TRANSACTION_FAULTS else FAULTS[name][0]
+    return (FAULTS[name] if name in FAULTS else TRANSACTION_FAULTS[name])[0]

@@ -12,7 +12,7 @@ from tests.crash.chain import Chain
 from tests.crash.ledger import Broken
 from tests.crash.transaction_faults import TRANSACTION_FAULTS
 
-LIVES, LONG_LIVES = 9, 60
+LIVES, LONG_LIVES = 9, 80
 
 
 def copy(chain: Chain, lives: int) -> None:
@@ -35,7 +35,9 @@ def test_each_record_is_copied_once_for_a_minute(
     offsets: str, nursery: Nursery, tmp_path: Path
 ) -> None:
     seed = int(os.environ.get("OTTLA_TEST_SEED", "") or int.from_bytes(os.urandom(3), "big"))
-    copy(Chain(nursery, tmp_path, seed, offsets=offsets), LONG_LIVES)
+    chain = Chain(nursery, tmp_path, seed, offsets=offsets)
+    copy(chain, LONG_LIVES)
+    assert chain.reached == set(chain.points)
 
 
 #: The rest with --long.
@@ -50,6 +52,10 @@ SHORT = ("does_not_index_aborted_transactions",)
     ],
 )
 def test_an_injected_fault_is_found(fault: str, nursery: Nursery, tmp_path: Path) -> None:
-    seeds = range(1, 4)
-    found = [Chain(nursery, tmp_path / str(seed), seed, fault).run(4) for seed in seeds]
-    assert any(found)
+    """Whether a life shows it is chance, so there are several."""
+    for seed in range(1, 5):
+        chain = Chain(nursery, tmp_path / str(seed), seed, fault)
+        names = {problem.partition(":")[0] for problem in chain.run(4)}
+        if names & TRANSACTION_FAULTS[fault][1]:
+            return
+    pytest.fail(f"not found: {names=}")

@@ -74,16 +74,17 @@ def commits_aborted_transactions() -> None:
     TransactionMarkers.write = always  # type: ignore[method-assign]
 
 
-TRANSACTION_FAULTS: dict[str, Callable[[], None]] = {
-    fault.__name__: fault
-    for fault in (
-        forgets_open_transactions_of_partitions,
-        does_not_index_aborted_transactions,
-        shows_open_transactions,
-        commits_offsets_of_aborted_transactions,
-        does_not_commit_offsets,
-        forgets_transactional_ids,
-        writes_no_markers,
-        commits_aborted_transactions,
+#: Each with the names of what is found.
+TRANSACTION_FAULTS: dict[str, tuple[Callable[[], None], frozenset[str]]] = {
+    fault.__name__: (fault, frozenset(names))
+    for fault, *names in (
+        (forgets_open_transactions_of_partitions, "aborted read"),
+        (does_not_index_aborted_transactions, "aborted read"),
+        (shows_open_transactions, "aborted read"),
+        (commits_offsets_of_aborted_transactions, "lost write"),
+        (does_not_commit_offsets, "stuck copiers", "duplicate"),
+        (forgets_transactional_ids, "hanging transaction"),
+        (writes_no_markers, "hanging transaction"),
+        (commits_aborted_transactions, "aborted read"),
     )
 }

@@ -93,7 +93,7 @@ def test_many_producers_are_expired_in_slices(monkeypatch: pytest.MonkeyPatch) -
         seen.append((in_memory(fake), len(fake.store.tables["producers"])))
     assert seen[:6] == [(6, 9), (3, 9), (0, 9), (0, 7), (0, 5), (0, 3)]
     assert seen[-1] == (0, 0)
-    assert len(fake.scheduler.timers) == 6, (
+    assert len(fake.scheduler.timers) == 7, (
         "the next rounds, of committed offsets, retention, compaction and transactions too"
     )
 
