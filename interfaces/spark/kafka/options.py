@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 PREFIX = "kafka."
 _OWN_OPTIONS = ("commitOffsetsToGroup",)
-_WRITE_OPTIONS = ("topic", "recordProvenance", "useTimestamp")
+_WRITE_OPTIONS = ("topic", "exactlyOnce", "recordProvenance", "useTimestamp")
 #: Spark passes its own options of a streaming query on to the data source.
 _OF_SPARK = ("checkpointLocation", "queryName")
 _SERVERS = "kafka.bootstrap.servers"

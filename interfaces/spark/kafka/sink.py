@@ -1,7 +1,8 @@
-"""`write` and `writeStream` of the data source `ottla`, at least once.
+"""`write` and `writeStream` of the data source `ottla`.
 
 All replicas acknowledge a record before its task ends, and the producer is idempotent. Spark sends
-the records of a failed task or micro-batch again.
+the records of a failed task or micro-batch again (at least once); with
+`exactlyOnce=true` see sink_transactions.py.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from pyspark.sql.datasource import (
     WriterCommitMessage,
 )
 
+from interfaces.spark.kafka.client_settings import may_be_idempotent
 from interfaces.spark.kafka.options import KafkaOptions
 from interfaces.spark.kafka.sink_attempts import refuse_another
 from interfaces.spark.kafka.sink_columns import SinkColumns
 from interfaces.spark.kafka.sink_rows import Rows, Stamp
 from interfaces.spark.kafka.sink_sending import Sending
+from interfaces.spark.kafka.sink_transactions import TransactionalSending
 from interfaces.spark.query.failures import WrongOption
 
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 
 _REFUSED = {
     "kafka.partitioner.class": "set kafka.partitioner to one of librdkafka's names",
-    "kafka.transactional.id": "the sink does not write in transactions",
+    "kafka.transactional.id": "streams write in transactions with exactlyOnce=true",
 }
 PROVENANCE = "ottla.provenance"
 #: Local properties that Spark sets for the tasks of a streaming query.
@@ -71,20 +74,36 @@ class _Writing:
             types, options.text("topic"), options.flag("useTimestamp", False)
         )
         self._records_provenance = options.flag("recordProvenance", False)
+        self._is_exactly_once = options.flag("exactlyOnce", False)
+        if self._is_exactly_once and not may_be_idempotent(options.client()):
+            raise WrongOption(
+                "exactlyOnce=true needs kafka.acks=all, retries and at most 5 requests in flight"
+            )
         self._id = str(uuid4())
 
     def write(self, iterator: Iterator[pyarrow.RecordBatch]) -> Sent:
         task = TaskContext.get()
         assert task is not None, "Spark calls write in a task"
         refuse_another(task)
-        sending = Sending(self._options)
+        sending = self._sending(task)
         stamp = stamp_of(task, self._id) if self._records_provenance else None
         rows = Rows(self._columns, sending.delivered, stamp)
-        for batch in iterator:
-            for topics, part, bytes_beside_values in rows.slices(batch):
-                sending.send(topics, part, bytes_beside_values)
-        sending.finish()
+        try:
+            for batch in iterator:
+                for topics, part, bytes_beside_values in rows.slices(batch):
+                    sending.send(topics, part, bytes_beside_values)
+            sending.finish()
+        except BaseException:
+            sending.abort()
+            raise
         return Sent(task.partitionId(), rows.number)
+
+    def _sending(self, task: TaskContext) -> Sending:
+        if not self._is_exactly_once:
+            return Sending(self._options)
+        query, batch = task.getLocalProperty(_QUERY), task.getLocalProperty(_BATCH)
+        assert query is not None and batch is not None, "Spark sets them for streams"
+        return TransactionalSending(self._options, query, int(batch), task.partitionId())
 
 
 class BatchWriter(_Writing, DataSourceArrowWriter):
@@ -92,11 +111,9 @@ class BatchWriter(_Writing, DataSourceArrowWriter):
         if overwrite:
             raise WrongOption('a topic cannot be overwritten: write with mode("append")')
         super().__init__(options, schema)
+        if self._is_exactly_once:
+            raise WrongOption("exactlyOnce=true needs writeStream: a batch has no checkpoint")
 
 
 class StreamWriter(_Writing, DataSourceStreamArrowWriter):
-    """Appends rows in every output mode, as the connector does.
-
-    The driver calls `commit(messages, batchId)` after each micro-batch: a transaction for each of
-    them would end there, see docs/skipped.md.
-    """
+    """Appends rows in every output mode, as the connector does."""

@@ -54,6 +54,9 @@ class Sending:
         #: Bytes of keys and headers since the last flush.
         self._bytes_beside_values = 0
         self._most_bytes = _queue_bytes(options)
+        self._settings: dict[str, Any] = dict(SETTINGS)
+        if not may_be_idempotent(options.client()):
+            self._settings["enable_idempotence"] = False
         self._made: Producer | None = None
         self._topics: set[str] = set()
         self._failure = ""
@@ -75,7 +78,7 @@ class Sending:
             self._require_topic(topic)
         self._bytes_beside_values += bytes_beside_values
         if self._bytes_beside_values > self._most_bytes:
-            self.finish()
+            self._flush()
             self._bytes_beside_values = bytes_beside_values
         produce = producer.produce
         for row in rows:
@@ -88,7 +91,7 @@ class Sending:
                     except BufferError:
                         if was_alone:
                             size = _size(row[1], row[2])
-                            raise self._failed(
+                            raise JobFailed(
                                 f"topic {row[0]!r}: a record of {size} bytes is larger than "
                                 "option kafka.buffer.memory"
                             ) from None
@@ -97,12 +100,20 @@ class Sending:
                         self._check()
             except KafkaException as refusal:
                 size = _size(row[1], row[2])
-                raise self._failed(self._reason(refusal.args[0], row[0], row[3], size)) from None
+                raise JobFailed(self._reason(refusal.args[0], row[0], row[3], size)) from None
         producer.poll(0)
         self._check()
 
     def finish(self) -> None:
         """Returns when all records are acknowledged."""
+        self._flush()
+
+    def abort(self) -> None:
+        """Drops queued records, which would only delay the end of the task."""
+        if self._made is not None:
+            self._made.purge(blocking=False)
+
+    def _flush(self) -> None:
         if self._made is not None:
             while self._made.flush(_FLUSH_S):
                 self._check()
@@ -124,11 +135,8 @@ class Sending:
 
         if self._made is None:
             look(self._options.servers)
-            settings = dict(SETTINGS)
-            if not may_be_idempotent(self._options.client()):
-                settings["enable_idempotence"] = False
             self._refusals = Refusals()
-            self._made = self._options.made(Producer, error_cb=self._refusals, **settings)
+            self._made = self._options.made(Producer, error_cb=self._refusals, **self._settings)
         return self._made
 
     def _require_topic(self, topic: str) -> None:
@@ -151,18 +159,12 @@ class Sending:
                 self._producer.poll(0)  # calls error_cb
                 self._refusals.check()
             if not is_retried:
-                raise self._failed(self._reason(error, topic))
+                raise JobFailed(self._reason(error, topic))
             time.sleep(_AGAIN_S)
 
     def _check(self) -> None:
         if self._failure:
-            raise self._failed(self._failure)
-
-    def _failed(self, why: str) -> JobFailed:
-        """Drops queued records, which would only delay the end of the task."""
-        if self._made is not None:
-            self._made.purge(blocking=False)
-        return JobFailed(why)
+            raise JobFailed(self._failure)
 
     def _reason(
         self, error: KafkaError, topic: str | None, partition: int | None = None, size: int = 0

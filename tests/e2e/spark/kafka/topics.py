@@ -93,6 +93,11 @@ def read(servers: str, **options: str) -> list[dict[str, Any]]:
     return [row for batch in batches for row in batch.to_pylist()]
 
 
+def read_committed(servers: str, topic: str) -> list[bytes]:
+    rows = read(servers, subscribe=topic, kafka__isolation__level="read_committed")
+    return [row["value"] for row in rows]
+
+
 def options_of(servers: str, **options: str) -> Any:
     from interfaces.spark.kafka.options import KafkaOptions
 

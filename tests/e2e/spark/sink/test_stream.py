@@ -1,4 +1,4 @@
-"""`df.writeStream.format("ottla")`: the next run of a failed query writes all records."""
+"""`df.writeStream.format("ottla")`: what the next run of a failed query writes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from interfaces.spark.query.failures import cause_of
 from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
-from tests.e2e.spark.kafka.topics import records, values
+from tests.e2e.spark.kafka.topics import read_committed, records, values
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -73,6 +73,17 @@ def test_a_batch_that_is_sent_again_can_be_dropped_by_its_provenance(
         *(["1", "0", row] for row in "012"),
         ["2", "0", "0"],
     ]
+
+
+def test_a_batch_that_is_sent_again_is_committed_exactly_once(
+    lines: Lines, servers: str, topic: str
+) -> None:
+    lines.add("0.txt", "a", "b")
+    lines.run(servers, topic, exactlyOnce="true")
+    lines.forget_batch(0)
+    lines.add("1.txt", "c")
+    lines.run(servers, topic, exactlyOnce="true")
+    assert sorted(read_committed(servers, topic)) == [b"a", b"b", b"c"]
 
 
 @pytest.mark.long

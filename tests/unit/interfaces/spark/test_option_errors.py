@@ -102,6 +102,8 @@ def sink(given: Mapping[str, str]) -> None:
         (batch, {"kafka.auto.offset.reset": "x"}, "option kafka.auto.offset.reset is not supporte"),
         (sink, {"kafka.transactional.id": "x"}, "option kafka.transactional.id is not supported: "),
         (sink, {"kafka.partitioner.class": "x"}, "option kafka.partitioner.class is not supported"),
+        (sink, {"exactlyOnce": "true"}, "exactlyOnce=true needs writeStream: "),
+        (sink, {"exactlyOnce": "true", "kafka.acks": "1"}, "exactlyOnce=true needs kafka.acks=all"),
     ],
 )  # fmt: skip
 def test_a_wrong_option_is_one_line(source: object, given: dict[str, str], text: str) -> None:
