@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from application.transactions.coordinator import SupportedOperation, TransactionCoordinator
+from domain.errors import OutOfOrderSequence
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition
 from domain.transactions.transaction import ProducerIdAndEpoch
@@ -34,10 +35,11 @@ class ProduceAdmission:
     def __call__(self, partition: Partition, batch: RecordBatch) -> None:
         """Raises unless the batch belongs to the producer's open transaction."""
         producer_id, epoch = batch.producer_id, batch.producer_epoch
-        if partition.transactions.first_offset(producer_id) is not None:
-            state = partition.producers.find(producer_id)
-            if state is not None and state.epoch == epoch:
-                return  # the coordinator was asked for an earlier batch
+        state = partition.producers.find(producer_id)
+        if state is None:
+            self._check_is_first(batch)
+        elif state.epoch == epoch and producer_id in partition.transactions:
+            return  # the coordinator was asked for an earlier batch
         others, self._others = self._others, []
         self._coordinator.admit_produce(
             self._transactional_id,
@@ -45,3 +47,14 @@ class ProduceAdmission:
             [(partition.topic, partition.index), *others],
             self._operation,
         )
+
+    def _check_is_first(self, batch: RecordBatch) -> None:
+        """A batch must not overtake refused ones, which the producer sends again.
+
+        Of clients that get another epoch with each transaction (KIP-890): sequences start at 0.
+        """
+        if self._operation is SupportedOperation.ADD_PARTITION and batch.base_sequence != 0:
+            raise OutOfOrderSequence(
+                f"Invalid sequence number for producer {batch.producer_id} at epoch "
+                f"{batch.producer_epoch}: {batch.base_sequence} (incoming), 0 (expected)"
+            )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from domain.errors import (
     ConcurrentTransactions,
     InvalidProducerIdMapping,
+    InvalidRequest,
     InvalidTxnState,
     ProducerFenced,
     TransactionAbortable,
@@ -27,6 +28,8 @@ from domain.transactions.transaction import (
 
 NO_PARTITIONS: frozenset[TopicPartition] = frozenset()
 NO_GROUPS: frozenset[str] = frozenset()
+#: Of one transaction, whose row has their ids; Kafka has at most the partitions of their topic.
+MAX_GROUPS = 100
 #: (partitions, groups)
 Added = tuple[frozenset[TopicPartition], frozenset[str]]
 
@@ -112,12 +115,14 @@ def add(
     check_producer(before, producer)
     if has(before, added):
         return before
-    partitions, groups = added
+    partitions, groups = before.partitions | added[0], before.groups | added[1]
+    if len(groups) > MAX_GROUPS:
+        raise InvalidRequest(f"A transaction has offsets of at most {MAX_GROUPS} groups")
     return before.to(
         State.ONGOING,
         now_ms,
-        partitions=before.partitions | partitions,
-        groups=before.groups | groups,
+        partitions=partitions,
+        groups=groups,
         started_ms=before.started_ms if before.is_open else now_ms,
         version=version,
     )

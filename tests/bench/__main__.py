@@ -40,6 +40,7 @@ from tests.bench import (
     soak,
     stall,
     startup,
+    transactions,
 )
 from tests.bench.brokers import Broker, Contender, kafka, ottla, ottla_with_postgres
 from tests.bench.filled import Topic
@@ -54,9 +55,9 @@ from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrup
 
 CACHE = Path(".cache/bench")
 LATEST = CACHE / "latest.json"
-BESIDE = ["produce", "fetch", "java", "librdkafka", "groups", "end-to-end", "stall"]
+BESIDE = ["produce", "fetch", "java", "librdkafka", "groups", "end-to-end", "stall", "transactions"]
 #: Parts with brokers of their own: flush before each response, or offsets in a database.
-APART = ["fsync", "offsets", "offsets-fsync"]
+APART = ["fsync", "transactions-fsync", "offsets", "offsets-fsync"]
 PARTS = ["limits", *BESIDE, *APART, "cold", "retention", "soak", "startup", "micro"]
 
 
@@ -158,7 +159,10 @@ class Bench:
             if beside := [part for part in BESIDE if part in self._parts]:
                 self._beside(rawbench, beside)
             if "fsync" in self._parts:
-                self._fsync(rawbench)
+                self._fsync("fsync", rawbench, rawbench.produce_loads(FSYNC, self._plan.seconds))
+            if "transactions-fsync" in self._parts:
+                ends = transactions.loads(rawbench, self._plan.seconds)
+                self._fsync("transactions-fsync", rawbench, list(ends))
             for part, flush in (("offsets", "os"), ("offsets-fsync", "commit")):
                 if part in self._parts:
                     self._offsets(part, flush, rawbench)
@@ -213,6 +217,11 @@ class Bench:
         if part == "end-to-end":
             javas = list(java.latency_loads(clients, plan.scale)) if clients else []
             return [*end_to_end.loads(plan.paced_s), *javas]
+        if part == "transactions":
+            return [
+                *transactions.loads(rawbench, plan.seconds),
+                *transactions.read_loads(rawbench, plan.filled_bytes, plan.seconds),
+            ]
         return list(stall.loads(rawbench, topic, plan.seconds))
 
     def _soak(self, rawbench: Rawbench) -> None:
@@ -223,9 +232,8 @@ class Bench:
         for contender in contenders:
             soak.measure(self.runs, contender, CACHE, rawbench, *sizes)
 
-    def _fsync(self, rawbench: Rawbench) -> None:
-        loads = rawbench.produce_loads(FSYNC, self._plan.seconds)
-        self._apart("fsync", self._stage("commit", rawbench), loads)
+    def _fsync(self, part: str, rawbench: Rawbench, loads: list[Load]) -> None:
+        self._apart(part, self._stage("commit", rawbench), loads)
 
     def _offsets(self, part: str, flush: str, rawbench: Rawbench) -> None:
         """Ottla with each engine for committed offsets."""

@@ -44,6 +44,7 @@ class Aim:
 RATE, CPU = "requests_per_s", "cpu_us_per_request"
 STREAM, CPU_PER_GB = "mb_per_s", "cpu_s_per_gb"
 CLEANING = "cleaning_cpu_s_per_gb"
+COMMITTED = "committed_share"
 MEMORY = "memory"
 UNITS = {
     RATE: "/s",
@@ -51,6 +52,7 @@ UNITS = {
     STREAM: "MB/s",
     CPU_PER_GB: "s/GB",
     CLEANING: "s/GB",
+    COMMITTED: "x",
     "ping_p99_us": "us",
     "p50_us": "us",
     "p99_us": "us",
@@ -78,6 +80,19 @@ AIMS = [
     Aim("... p99", "end-to-end", "500 a second", "p99_us", at_most=0.5),
     Aim("end to end, 100 B, back to back: p50", "end-to-end", "back", "p50_us", at_most=0.7),
     Aim("... p99", "end-to-end", "back", "p99_us", at_most=0.5),
+    Aim(
+        "transactions of 10 records, 1 producer: rate",
+        *("transactions", "1 producer, 10 "),
+        RATE,
+        2,
+    ),
+    Aim("... 20 producers: rate", "transactions", "20 producers, 10 ", RATE, 2),
+    Aim("... p99 of their ends", "transactions", "20 producers, 10 ", "p99_us", at_most=1),
+    Aim(
+        "read_committed / read_uncommitted, a fifth aborted",
+        *("transactions", "read_committed", COMMITTED, 0.95),
+        absolute="x",
+    ),
     Aim("compaction: CPU per GB written", "soak", "updates, compacted", CLEANING, at_most=1.5),
     Aim("... p99 of produce meanwhile", "soak", "updates, compacted", "ping_p99_us", at_most=1),
     Aim("start on an empty folder", "startup", "empty", "ready_ms", at_most=0.2),

@@ -20,6 +20,8 @@ from tests.e2e.raw_client import RawClient, array, frame, string
 
 OFFSET_COMMIT, OFFSET_FETCH, FIND_COORDINATOR = 8, 9, 10
 COMMIT_VERSION, FETCH_VERSION = 7, 5
+#: Type of the key in FindCoordinator.
+_GROUP = 0
 TOPIC, PARTITIONS = "committed", 6
 #: Requests of one connection, sent in turn.
 _OFFSETS = 16
@@ -86,7 +88,7 @@ def _committed(broker: Broker) -> None:
     create(broker, TOPIC, PARTITIONS)
     with broker.connect() as one:
         for connection in range(MANY):
-            _find_coordinator(one, _group(connection))
+            find_coordinator(one, _group(connection))
             api, version, bodies = _commits(connection)
             for body in bodies:
                 while any(_commit_errors(one.request(api, version, body).rest())):
@@ -94,9 +96,9 @@ def _committed(broker: Broker) -> None:
     broker.filled.add(TOPIC)
 
 
-def _find_coordinator(client: RawClient, group_id: str) -> None:
+def find_coordinator(client: RawClient, key: str, kind: int = _GROUP) -> None:
     """Kafka creates __consumer_offsets on the first FindCoordinator."""
-    while client.request(FIND_COORDINATOR, 1, string(group_id) + b"\0").take("ih")[1]:
+    while client.request(FIND_COORDINATOR, 1, string(key) + bytes([kind])).take("ih")[1]:
         time.sleep(0.05)
 
 

@@ -109,12 +109,24 @@ class Rawbench:
         max_bytes: int,
         seconds: float,
         warm_s: float | None = None,
+        committed: bool = False,
     ) -> Figures:
         warm_s = seconds / 4 if warm_s is None else warm_s
         return self._run(
             broker,
+            *(("-committed",) if committed else ()),
             *("-fetch", "-topic", topic, "-max-bytes", str(max_bytes), "-conns", "1"),
             *("-secs", str(seconds), "-warm", str(warm_s)),
+        )
+
+    def transactions(
+        self, broker: Broker, topic: Topic, producers: int, records: int, *options: str
+    ) -> Figures:
+        """Transactions of one batch with so many records of 1 KB; a request is a transaction."""
+        return self._run(
+            broker,
+            *("-transactions", "-topic", topic.name, "-partitions", str(topic.partitions)),
+            *("-conns", str(producers), "-records", str(records), "-size", "1000", *options),
         )
 
     def exchange(self, broker: Broker, exchanges: Path, count: int, seconds: float) -> Figures:

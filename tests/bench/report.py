@@ -32,6 +32,12 @@ _RAW = {
     "cpu_us_per_request": "broker CPU us/request",
 }
 _REQUESTS = {key: title for key, title in _RAW.items() if key != "mb_per_s"}
+_TRANSACTIONS = {
+    "requests_per_s": "transactions/s",
+    "p50_us": "p50 us of the end",
+    "p99_us": "p99 us",
+    "cpu_us_per_request": "broker CPU us/transaction",
+}
 _CLIENT = {"mb_per_s": "MB/s", "cpu_s_per_gb": "broker CPU s/GB", "context_switches": "switches"}
 #: For each part: its heading, and the figures in the table.
 _TABLES: dict[str, tuple[str, dict[str, str]]] = {
@@ -63,6 +69,11 @@ _TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "mb_per_s": "load MB/s",
         },
     ),
+    "transactions": (
+        "Transactions over raw sockets: one batch in one partition, records of 1 KB",
+        {**_TRANSACTIONS, "mb_per_s": "MB/s", "committed_share": "read_committed / uncommitted"},
+    ),
+    "transactions-fsync": ("The same with an fsync before each response", _TRANSACTIONS),
     "cold": (
         "Produce beside a reader of an old log",
         {**_REQUESTS, "max_us": "longest us", "read_mb_per_s": "reader MB/s"},

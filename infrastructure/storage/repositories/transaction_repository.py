@@ -16,6 +16,8 @@ from domain.transactions.transaction import Transaction
 
 _TRANSACTIONS = "transactions"
 _DIGEST_BYTES = 16
+#: Place of the state in a row; partitions and groups follow.
+_STATE = Transaction._fields.index("state")
 _DAMAGE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
@@ -40,26 +42,27 @@ class StoredTransactionRepository:
 
 
 def _encode(one: Transaction) -> bytes:
-    """The fields by name; partitions as {topic: [partition, ...]}."""
+    """The fields in their order; partitions as {topic: [partition, ...]}."""
     topics: dict[str, list[int]] = {}
     for topic, partition in sorted(one.partitions):
         topics.setdefault(topic, []).append(partition)
-    values = one._asdict() | {
-        "state": one.state.value,
-        "partitions": topics,
-        "groups": sorted(one.groups),
-    }
-    return json.dumps(values, separators=(",", ":")).encode()
+    return json.dumps(
+        [
+            *one[:_STATE],
+            one.state.value,
+            topics,
+            sorted(one.groups),
+            *one[_STATE + 3 :],
+        ]
+    ).encode()
 
 
 def _decode(row: bytes) -> Transaction:
     values = json.loads(row)
-    topics = values.pop("partitions")
-    return Transaction(
-        **values
-        | {
-            "state": State(values["state"]),
-            "partitions": frozenset((topic, one) for topic in topics for one in topics[topic]),
-            "groups": frozenset(values["groups"]),
-        }
+    state, topics, groups = values[_STATE : _STATE + 3]
+    values[_STATE : _STATE + 3] = (
+        State(state),
+        frozenset((topic, one) for topic in topics for one in topics[topic]),
+        frozenset(groups),
     )
+    return Transaction(*values)

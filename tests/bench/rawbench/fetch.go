@@ -12,7 +12,7 @@ import (
 
 // fetchV11 frames one Fetch v11 request for partition 0, outside of any session, and says where its
 // offset stands.
-func fetchV11(topic string, maxBytes int) (frame []byte, offsetAt int) {
+func fetchV11(topic string, maxBytes int, committed bool) (frame []byte, offsetAt int) {
 	var r []byte
 	r = append(r, 0, 1, 0, 11, 0, 0, 0, 7, 0, 8) // key 1, version 11, correlation 7
 	r = append(r, "rawbench"...)
@@ -20,7 +20,11 @@ func fetchV11(topic string, maxBytes int) (frame []byte, offsetAt int) {
 	r = binary.BigEndian.AppendUint32(r, 500)        // max wait
 	r = binary.BigEndian.AppendUint32(r, 1)          // min bytes
 	r = binary.BigEndian.AppendUint32(r, uint32(maxBytes))
-	r = append(r, 0)                                 // isolation
+	isolation := byte(0)
+	if committed {
+		isolation = 1
+	}
+	r = append(r, isolation)
 	r = binary.BigEndian.AppendUint32(r, 0)          // session id
 	r = binary.BigEndian.AppendUint32(r, 0xffffffff) // session epoch
 	r = binary.BigEndian.AppendUint32(r, 1)
@@ -34,7 +38,7 @@ func fetchV11(topic string, maxBytes int) (frame []byte, offsetAt int) {
 	r = binary.BigEndian.AppendUint64(r, 0xffffffffffffffff) // log start
 	r = binary.BigEndian.AppendUint32(r, uint32(maxBytes))
 	r = append(r, 0, 0, 0, 0, 0, 0) // forgotten topics, rack
-	return append(binary.BigEndian.AppendUint32(nil, uint32(len(r))), r...), offsetAt
+	return framed(r), offsetAt
 }
 
 // fetched reads one answer into buf: the records' bytes, the offset after them (0 at the end of the
@@ -87,13 +91,13 @@ func fetched(rd io.Reader, topic string, buf []byte) (size int, next uint64, cod
 }
 
 // consume reads a topic from its beginning, over and over, one request in flight.
-func consume(addr, topic string, maxBytes int, stop time.Time) (n int, size, failed int64, lats []int64) {
+func consume(addr, topic string, maxBytes int, committed bool, stop time.Time) (n int, size, failed int64, lats []int64) {
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
 		panic(err)
 	}
 	defer c.Close()
-	frame, offsetAt := fetchV11(topic, maxBytes)
+	frame, offsetAt := fetchV11(topic, maxBytes, committed)
 	rd := bufio.NewReaderSize(c, 1<<16)
 	buf := make([]byte, maxBytes+(2<<20))
 	for time.Now().Before(stop) {

@@ -3,10 +3,12 @@
 //	rawbench -addr HOST:PORT -conns 10 -depth 1 -size 1000 -secs 5 [-pid BROKER]
 //	rawbench -addr HOST:PORT -topic T -fetch -max-bytes 1000000 -secs 5
 //	rawbench -addr HOST:PORT -exchanges FILE -secs 5
+//	rawbench -addr HOST:PORT -topic T -transactions -records 10 [-abort-every 5] -secs 5
 //
 // Prints one JSON object: requests/s, MB/s, p50/p99/max in microseconds, failed answers, and the
 // broker's CPU per request when -pid is given. acks=0 is not supported (it waits for answers). The
-// topic is auto-created unless -topic names one. -requests ends a run early, by their number.
+// topic is auto-created unless -topic names one. -requests ends a run early, by their number. Of
+// transactions, the rate is that of whole ones, and the times are those of their ends.
 package main
 
 import (
@@ -30,6 +32,8 @@ import (
 // Each connection sends these many different batches in turn, of sizes around the one asked for, so
 // that no request repeats the one before it byte by byte.
 const variants = 16
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func sizeOf(variant, size int) int { return size + (2*variant-variants+1)*size/(10*variants) }
 
@@ -63,7 +67,7 @@ func batch(n, size int, now int64) []byte {
 		b[i] = 0xff
 	}
 	binary.BigEndian.PutUint32(b[57:], uint32(n))
-	binary.BigEndian.PutUint32(b[17:], crc32.Checksum(b[21:], crc32.MakeTable(crc32.Castagnoli)))
+	binary.BigEndian.PutUint32(b[17:], crc32.Checksum(b[21:], castagnoli))
 	return b
 }
 
@@ -117,28 +121,31 @@ func createTopic(addr string) string {
 	return ""
 }
 
-// produceV9 frames one Produce v9 request for one partition.
-func produceV9(topic string, partition, acks int, b []byte) []byte {
-	var r []byte
-	r = append(r, 0, 0, 0, 9, 0, 0, 0, 7) // key 0, version 9, correlation 7
-	r = append(r, 0, 8)
-	r = append(r, "rawbench"...)
-	r = append(r, 0, 0) // header tags, null transactional id
+// produceBody is a Produce request for one partition, of version 9 or 12; without a transactional
+// id if that is empty.
+func produceBody(version byte, txnID, topic string, partition, acks int, b []byte) []byte {
+	r := header(produceKey, version)
+	if txnID == "" {
+		r = append(r, 0)
+	} else {
+		r = compact(r, txnID)
+	}
 	r = binary.BigEndian.AppendUint16(r, uint16(int16(acks)))
 	r = binary.BigEndian.AppendUint32(r, 30000)
+	r = compact(append(r, 2), topic)
 	r = append(r, 2)
-	r = binary.AppendUvarint(r, uint64(len(topic)+1))
-	r = append(append(r, topic...), 2)
 	r = binary.BigEndian.AppendUint32(r, uint32(partition))
 	r = binary.AppendUvarint(r, uint64(len(b)+1))
-	r = append(append(r, b...), 0, 0, 0)
-	return append(binary.BigEndian.AppendUint32(nil, uint32(len(r))), r...)
+	return append(append(r, b...), 0, 0, 0)
 }
+
+// producedCodeAt is the place of the error code in the response: after correlation id, tags;
+// topics, name, partitions, index.
+func producedCodeAt(topic string) int { return 4 + 1 + 1 + 1 + len(topic) + 1 + 4 }
 
 // producedV9 tells whether the answer says that all is well.
 func producedV9(answer []byte, topic string) bool {
-	// header: correlation, tags; body: topics, name, partitions, index, error code
-	at := 4 + 1 + 1 + 1 + len(topic) + 1 + 4
+	at := producedCodeAt(topic)
 	return len(answer) >= at+2 && binary.BigEndian.Uint16(answer[at:]) == 0
 }
 
@@ -158,6 +165,9 @@ func main() {
 	requests := flag.Int64("requests", 1<<62, "no more than these, the warm-up included")
 	fetch := flag.Bool("fetch", false, "fetch from -topic instead")
 	maxBytes := flag.Int("max-bytes", 1<<20, "of one answer to a fetch")
+	committed := flag.Bool("committed", false, "fetch with read_committed")
+	transactions := flag.Bool("transactions", false, "of one batch each; connections are producers")
+	abortEvery := flag.Int("abort-every", 0, "aborts every so many transactions")
 	exchangesFile := flag.String("exchanges", "", "requests and their answers, instead of producing")
 	flag.Parse()
 	topic := *topicFlag
@@ -185,13 +195,27 @@ func main() {
 				defer wg.Done()
 				time.Sleep(time.Duration(i) * time.Millisecond)
 				if *fetch {
-					n, size, bad, my := consume(*addr, topic, *maxBytes, stop)
+					n, size, bad, my := consume(*addr, topic, *maxBytes, *committed, stop)
 					mu.Lock()
 					defer mu.Unlock()
 					total += n
 					failed += bad
 					if keep {
 						fetchedBytes += size
+						lats = append(lats, my...)
+					}
+					return
+				}
+				goOn := func() bool {
+					return time.Now().Before(stop) && atomic.AddInt64(&begun, 1) <= *requests
+				}
+				if *transactions {
+					id := fmt.Sprintf("%s-%d", topic, i)
+					n, my := transact(*addr, topic, id, i%*parts, *abortEvery, batches, goOn)
+					mu.Lock()
+					defer mu.Unlock()
+					total += n
+					if keep {
 						lats = append(lats, my...)
 					}
 					return
@@ -212,14 +236,14 @@ func main() {
 						if *spread {
 							partition = v % *parts
 						}
-						frames = append(frames, produceV9(topic, partition, *acks, batches[(i+v)%variants]))
+						frames = append(frames, framed(produceBody(9, "", topic, partition, *acks, batches[(i+v)%variants])))
 					}
 				}
 				rd := bufio.NewReaderSize(c, 1<<16)
 				sent := make(chan time.Time, *depth)
 				slots := make(chan struct{}, *depth)
 				go func() {
-					for id := 0; time.Now().Before(stop) && atomic.AddInt64(&begun, 1) <= *requests; id++ {
+					for id := 0; goOn(); id++ {
 						slots <- struct{}{}
 						sent <- time.Now()
 						frame := frames[id%len(frames)]

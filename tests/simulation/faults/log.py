@@ -86,9 +86,7 @@ def timers_use_the_wall_clock(patch: Patch) -> None:
 
 
 def search_does_not_open_batches(patch: Patch) -> None:
-    patch.setattr(
-        list_offsets, "_first_in", lambda batch, *_: (list_offsets._at_start_of(batch), 1)
-    )
+    patch.setattr(list_offsets, "_first_in", lambda batch, *_: list_offsets._at_start_of(batch))
 
 
 def index_has_the_timestamp_of_the_batch(patch: Patch) -> None:

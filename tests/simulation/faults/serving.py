@@ -67,10 +67,9 @@ def response_before_the_commit(patch: Patch) -> None:
 def duplicate_response_before_it_is_durable(patch: Patch) -> None:
     append = produce._append
 
-    def hasty(topic: Any, data: Any, call: Any, durable: Any) -> Any:
-        partition = call.broker.catalog.partition(topic, data.index)
-        before = None if partition is None else partition.end.next_offset
-        response = append(topic, data, call, durable)
+    def hasty(partition: Any, data: Any, call: Any, durable: Any, *admit: Any) -> Any:
+        before = partition.end.next_offset if isinstance(partition, Partition) else None
+        response = append(partition, data, call, durable, *admit)
         if response in durable.staged and partition.end.next_offset == before:
             durable.staged.remove(response)
         return response

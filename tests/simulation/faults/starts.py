@@ -51,12 +51,14 @@ def log_start_moves_before_its_commit(patch: Patch) -> None:
 def deletion_response_before_its_commit(patch: Patch) -> None:
     delete = DeleteRecordsService.delete
 
-    def hasty(self: DeleteRecordsService, records: list[RecordsToDelete]) -> Pending[Any]:
-        later = delete(self, records)
+    def hasty(
+        self: DeleteRecordsService, requested: list[RecordsToDelete], *by: Any
+    ) -> Pending[Any]:
+        later = delete(self, requested, *by)
         if later.resolved:
             return later
-        return resolved([self._catalog.existing_partition(w.topic, w.index).end.start_offset
-                         for w in records])  # fmt: skip
+        return resolved([self._catalog.existing_partition(one.topic, one.index).end.start_offset
+                         for one in requested])  # fmt: skip
 
     patch.setattr(DeleteRecordsService, "delete", hasty)
 

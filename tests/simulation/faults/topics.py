@@ -44,8 +44,8 @@ def topic_exists_response_before_its_commit(patch: Patch) -> None:
 def auto_created_topic_is_returned_before_its_commit(patch: Patch) -> None:
     automatically = CreateTopicsService.create_automatically
 
-    def hasty(self: CreateTopicsService, names: list[str]) -> list[Created]:
-        automatically(self, names)
+    def hasty(self: CreateTopicsService, names: list[str], *by: Any) -> list[Created]:
+        automatically(self, names, *by)
         return [
             self._catalog.topic(name) or Topic(name, b"0123456789abcdef", (0,), {})
             for name in names
@@ -57,29 +57,31 @@ def auto_created_topic_is_returned_before_its_commit(patch: Patch) -> None:
 def second_request_for_a_new_topic_gets_no_response(patch: Patch) -> None:
     automatically = CreateTopicsService.create_automatically
 
-    def forgetful(self: CreateTopicsService, names: list[str]) -> Any:
+    def forgetful(self: CreateTopicsService, names: list[str], *by: Any) -> Any:
         if any(name in self._topics.runtime for name in names):
             return Pending()
-        return automatically(self, names)
+        return automatically(self, names, *by)
 
     patch.setattr(CreateTopicsService, "create_automatically", forgetful)
 
 
 def validate_only_creates_the_topic(patch: Patch) -> None:
     make = CreateTopicsService.create
-    patch.setattr(
-        CreateTopicsService, "create", lambda self, topics, validate_only: make(self, topics, False)
-    )
+
+    def eager(self: CreateTopicsService, topics: Any, validate_only: bool, *by: Any) -> Any:
+        return make(self, topics, False, *by)
+
+    patch.setattr(CreateTopicsService, "create", eager)
 
 
 def validated_topic_exists_before_its_commit(patch: Patch) -> None:
     make = CreateTopicsService.create
 
-    def hasty(self: CreateTopicsService, topics: Any, validate_only: bool) -> Any:
+    def hasty(self: CreateTopicsService, topics: Any, validate_only: bool, *by: Any) -> Any:
         with pytest.MonkeyPatch.context() as context:
             if validate_only:
                 context.setattr(create, "respond", at_once)
-            return make(self, topics, validate_only)
+            return make(self, topics, validate_only, *by)
 
     patch.setattr(CreateTopicsService, "create", hasty)
 

@@ -13,6 +13,7 @@ from domain.errors import (
     InvalidTransactionTimeout,
     InvalidTxnState,
     NotEnoughReplicas,
+    OutOfOrderSequence,
     ProducerFenced,
     TransactionAbortable,
 )
@@ -172,6 +173,16 @@ def test_a_batch_of_another_producer_is_refused(
     unknown.producer = ProducerIdAndEpoch(9, 0)
     assert isinstance(unknown.send(), InvalidProducerIdMapping)
     assert fake.partition().end.next_offset == 1
+
+
+def test_the_first_batch_of_a_producer_must_not_overtake_refused_ones(
+    producer: TransactionalProducer,
+) -> None:
+    producer.sequences[0] = 1
+    assert isinstance(producer.send(), OutOfOrderSequence)
+    assert producer.transaction.state is State.EMPTY, "it adds no partition"
+    producer.sequences[0] = 0
+    assert producer.sent().base_offset == 0
 
 
 def test_offsets_of_a_group_start_a_transaction(

@@ -8,12 +8,13 @@ from domain.errors import (
     BrokerError,
     ConcurrentTransactions,
     InvalidProducerIdMapping,
+    InvalidRequest,
     InvalidTxnState,
     ProducerFenced,
     TransactionAbortable,
 )
 from domain.transactions import decisions
-from domain.transactions.decisions import Added
+from domain.transactions.decisions import MAX_GROUPS, NO_PARTITIONS, Added
 from domain.transactions.states import State
 from domain.transactions.transaction import (
     LAST_EPOCH,
@@ -111,6 +112,17 @@ def test_a_retry_after_a_change_of_the_producer_id_gets_the_new_one_again() -> N
 
 
 # ---- adding
+
+
+def test_a_transaction_has_offsets_of_a_limited_number_of_groups() -> None:
+    def add(*group_ids: str) -> Transaction:
+        added = NO_PARTITIONS, frozenset(group_ids)
+        return decisions.add(transaction(), producer(5), added, TV_2, NOW)
+
+    groups = [f"g{number}" for number in range(MAX_GROUPS)]
+    assert len(add(*groups).groups) == MAX_GROUPS
+    with pytest.raises(InvalidRequest):
+        add(*groups, "one more")
 
 
 @pytest.mark.parametrize(
