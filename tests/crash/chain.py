@@ -23,9 +23,7 @@ from tests.e2e.raw_client import LIST_OFFSETS, RawClient, array, batch, string
 #: Added to each source partition in each life of the broker.
 RECORDS = 25
 LATEST, READ_COMMITTED = -1, 1
-PATIENCE_S = 10.0
 CONSUMED_WITHIN_S, OFFSETS_WITHIN_S = 3.0, 1.0
-PAUSES_S = (0.05, 0.4)
 
 #: Moments around the end of a transaction; the broker dies at a passage of up to so many.
 POINTS = {
@@ -76,6 +74,12 @@ class LiveConsumer(threading.Thread):
 
 
 class Chain:
+    #: Between two deaths.
+    PAUSES_S = (0.05, 0.4)
+    PATIENCE_S = 10.0
+    #: A broker that is to die at a point.
+    DIES_WITHIN_S = 1.0
+
     def __init__(
         self, nursery: Nursery, folder: Path, seed: int, fault: str | None = None, offsets: str = ""
     ) -> None:
@@ -152,7 +156,7 @@ class Chain:
 
     def _has_died(self) -> bool:
         try:
-            code = self.broker.wait(within_s=1.0)
+            code = self.broker.wait(within_s=self.DIES_WITHIN_S)
         except NotInTime:
             return False
         if code not in VIOLENT:
@@ -160,31 +164,39 @@ class Chain:
         return True
 
     def _pause(self) -> None:
-        time.sleep(self.chance.uniform(*PAUSES_S))
+        time.sleep(self.chance.uniform(*self.PAUSES_S))
 
     def _fill(self) -> None:
         with self.connect() as client:
             for partition in range(PARTITIONS):
-                for _ in range(RECORDS):
-                    client.produce(SOURCE, batch([b"record"]), partition)
+                end = client.end_offset(SOURCE, partition)
+                for offset in range(end, end + RECORDS):
+                    value = f"{partition} {offset} unchanged".encode()
+                    client.produce(SOURCE, batch([value]), partition)
 
     def _start_copiers(self) -> None:
         for partition in range(PARTITIONS):
             running = self.copiers.get(partition)
             if running is not None and running.poll() is None:
                 continue
-            arguments = [self.bootstrap, str(partition)]
             with (
                 self._outcomes().open("ab") as outcomes,
                 (self.folder / "errors").open("ab") as log,
             ):
                 self.copiers[partition] = subprocess.Popen(
-                    [sys.executable, "-P", "-m", "tests.crash.copier", *arguments],
+                    self.command(partition),
                     stdout=outcomes,
                     stderr=log,
                     cwd=ROOT,
                     env=environment(),
                 )
+
+    def command(self, partition: int) -> list[str]:
+        return [sys.executable, "-P", "-m", "tests.crash.copier", self.bootstrap, str(partition)]
+
+    def confirmed(self) -> dict[str, bool]:
+        lines = (line.split() for line in self._outcomes().read_text().splitlines())
+        return {name: outcome == "committed" for outcome, name in lines}
 
     def _outcomes(self) -> Path:
         return self.folder / "outcomes"
@@ -219,7 +231,7 @@ class Chain:
     def _wait_for_copies(self, ends: dict[int, int]) -> None:
         stable = {"group.id": GROUP, "isolation.level": "read_committed"}
         client = Consumer(QUICK | stable | {"bootstrap.servers": self.bootstrap})
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + self.PATIENCE_S
         committed = dict.fromkeys(ends, 0)
         while committed != ends:
             self._start_copiers()

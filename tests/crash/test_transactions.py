@@ -9,10 +9,12 @@ import pytest
 
 from tests.crash.broker import Nursery
 from tests.crash.chain import Chain
+from tests.crash.kafka_copiers import KafkaChain
 from tests.crash.ledger import Broken
 from tests.crash.transaction_faults import TRANSACTION_FAULTS
+from tests.oracle.kafka import KafkaNotFound
 
-LIVES, LONG_LIVES = 9, 80
+LIVES, LONG_LIVES, KAFKA_LIVES = 9, 80, 10
 
 
 def copy(chain: Chain, lives: int) -> None:
@@ -38,6 +40,26 @@ def test_each_record_is_copied_once_for_a_minute(
     chain = Chain(nursery, tmp_path, seed, offsets=offsets)
     copy(chain, LONG_LIVES)
     assert chain.reached == set(chain.points)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_copiers_of_kafka_copy_each_record_once(nursery: Nursery, tmp_path: Path) -> None:
+    copy(kafka_chain(nursery, tmp_path, seed=1), KAFKA_LIVES)
+
+
+@pytest.mark.long
+def test_a_fault_is_found_with_copiers_of_kafka(nursery: Nursery, tmp_path: Path) -> None:
+    chain = kafka_chain(nursery, tmp_path, seed=1, fault="does_not_index_aborted_transactions")
+    names = {problem.partition(":")[0] for problem in chain.run(3)}
+    assert "aborted read" in names
+
+
+def kafka_chain(nursery: Nursery, folder: Path, seed: int, fault: str | None = None) -> Chain:
+    try:
+        return KafkaChain(nursery, folder, seed, fault)
+    except KafkaNotFound as reason:
+        pytest.skip(str(reason))
 
 
 #: The rest with --long.

@@ -29,6 +29,9 @@ def main() -> None:
     needed["Kafka Streams and Connect"] = lambda: test_java.compiled(
         newest, test_java.STREAMS, test_java.APPLICATIONS
     )
+    needed["an exactly-once application of Kafka Streams"] = lambda: test_java.compiled(
+        newest, test_java.WORD_COUNT, test_java.APPLICATIONS
+    )
     for what, fetch in needed.items():
         try:
             fetch()

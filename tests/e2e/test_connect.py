@@ -1,4 +1,4 @@
-"""A worker of Kafka Connect goes on from its compacted topics."""
+"""Kafka Connect: a worker goes on from its compacted topics, and a source writes exactly once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 from tests.e2e import test_java
 from tests.e2e.broker_process import wait_until
 from tests.e2e.conftest import StartBroker
-from tests.e2e.librdkafka import read_to_end
+from tests.e2e.librdkafka import assigned_consumer, read_to_end
 from tests.oracle.kafka import free_port
 
 PATIENCE_S = 60.0
@@ -40,6 +40,17 @@ offset.flush.interval.ms=100
 offset.storage.partitions=1
 status.storage.partitions=1
 """
+#: Members that die leave the group soon, and their tasks move at once.
+_EXACTLY_ONCE = """
+exactly.once.source.support=enabled
+session.timeout.ms=1500
+heartbeat.interval.ms=500
+scheduled.rebalance.max.delay.ms=0
+"""
+#: Lines between two deaths, and how many of them are in a transaction.
+_LINES, _PER_TRANSACTION = 2_000, 10
+#: The connector reads a KiB, and passes on what is left of it when the file grows.
+_HELD_BACK = 256
 _QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
 _SOURCE = {
     "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
@@ -54,7 +65,8 @@ _SINK = {
 
 
 class Worker:
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, process: subprocess.Popen[bytes]) -> None:
+        self.kill = process.kill
         self._url = f"http://127.0.0.1:{port}"
 
     def request(self, method: str, path: str, body: dict[str, str] | None = None) -> Any:
@@ -95,10 +107,7 @@ def test_a_connect_worker_goes_on_after_its_topics_are_compacted(
 ) -> None:
     broker = start_broker("--set", "log.cleaner.backoff.ms=200")
     port, file, copy = free_port(), tmp_path / "file", tmp_path / "copy"
-    properties = tmp_path / "worker.properties"
-    properties.write_text(
-        _WORKER.format(bootstrap=broker.bootstrap, port=port) + "".join(map(_STORE.format, STORES))
-    )
+    properties = _worker_properties(tmp_path, broker.bootstrap, port)
     file.write_text("")
     with _running(properties, port) as worker:
         for number in range(5):  # the last one counts
@@ -119,6 +128,54 @@ def test_a_connect_worker_goes_on_after_its_topics_are_compacted(
         _append(file, copy, "after the restart\n")
 
 
+@pytest.mark.long
+@pytest.mark.timeout(240)
+def test_a_source_connector_writes_exactly_once(start_broker: StartBroker, tmp_path: Path) -> None:
+    broker = start_broker("--set", "group.min.session.timeout.ms=500")
+    port, file = free_port(), tmp_path / "file"
+    properties = _worker_properties(tmp_path, broker.bootstrap, port, _EXACTLY_ONCE)
+    with broker.connect() as client:
+        assert client.create_topic("lines") == 0
+    config = {"file": str(file), "batch.size": f"{_PER_TRANSACTION}"}
+    lines: list[str] = []
+    found: list[str] = []
+    level = {"isolation_level": "read_committed", "reconnect_backoff_max_ms": 200}
+
+    def has_read(end: int) -> bool:
+        records = consumer.consume(100, 0.1)
+        found.extend((one.value() or b"").decode() for one in records if one.error() is None)
+        return len(found) >= end
+
+    with assigned_consumer(broker.bootstrap, "lines", **level) as consumer:
+        for dying in ("worker", "broker", "worker", ""):
+            more = [f"{len(lines) + number}" for number in range(_LINES)]
+            with file.open("a") as text:
+                text.writelines(f"{line}\n" for line in more)
+            lines += more
+            with _running(properties, port) as worker:
+                worker.configure("source", _SOURCE | config | {"exactly.once.support": "required"})
+                wait_until(partial(has_read, len(found) + _LINES // 4), PATIENCE_S)
+                if dying == "worker":
+                    worker.kill()
+                    continue
+                if dying == "broker":
+                    broker.kill()
+                    broker.start()
+                wait_until(partial(has_read, len(lines) - _HELD_BACK), PATIENCE_S)
+        while has_read(len(found) + 1):
+            pass
+    assert found == lines[: len(found)]
+    assert broker.terminate() == 0, broker.log()
+    assert "Traceback" not in broker.log()
+
+
+def _worker_properties(folder: Path, bootstrap: str, port: int, more: str = "") -> Path:
+    properties = folder / "worker.properties"
+    stores = "".join(map(_STORE.format, STORES))
+    properties.write_text(_WORKER.format(bootstrap=bootstrap, port=port) + stores + more)
+    return properties
+
+
 @contextmanager
 def _running(properties: Path, port: int) -> Iterator[Worker]:
     *java, _ = test_java.compiled(test_java.VERSIONS[0], test_java.STREAMS, test_java.APPLICATIONS)
@@ -131,7 +188,7 @@ def _running(properties: Path, port: int) -> Iterator[Worker]:
             stderr=subprocess.STDOUT,
         )
     try:
-        yield Worker(port)
+        yield Worker(port, process)
         process.terminate()
         process.wait(PATIENCE_S)
     except BaseException:

@@ -20,8 +20,9 @@ SOURCE = FOLDER / "Stories.java"
 CLIENT = FOLDER / "pom.xml"
 #: Consumers in groups, for tests/e2e/groups.
 MEMBERS = FOLDER / "Members.java"
-#: An application of Kafka Streams, and the jars of Streams and Connect.
+#: Applications of Kafka Streams, and the jars of Streams and Connect.
 STREAMS, APPLICATIONS = FOLDER / "Streams.java", FOLDER / "applications.xml"
+WORD_COUNT = FOLDER / "WordCount.java"
 VERSIONS = ("4.2.0", "3.9.2")
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 STORIES = re.findall(r'Map\.entry\("(\w+)"', SOURCE.read_text())
