@@ -136,6 +136,8 @@ class WorkerProcess(asyncio.Protocol):
         self._idle: asyncio.TimerHandle | None = None
         self._log: LogStore | None = None
         self.job: RunningJob | None = None
+        #: Reaped.
+        self.is_gone = False
         ours, theirs = socket.socketpair()
         self._ours = ours
         try:
@@ -153,10 +155,6 @@ class WorkerProcess(asyncio.Protocol):
     @property
     def pid(self) -> int:
         return self._process.pid
-
-    @property
-    def is_gone(self) -> bool:
-        return self._process.returncode is not None
 
     def begin(self, plan: Plan, log: LogStore) -> RunningJob:
         import pickle  # most brokers never need it
@@ -196,6 +194,7 @@ class WorkerProcess(asyncio.Protocol):
         elif self._process.poll() is None:
             self._loop.call_later(REAP_SECONDS, self.reap)
             return
+        self.is_gone = True
         self._reaped()
 
     # ---- the socket

@@ -65,6 +65,7 @@ def test_transactions_are_forgotten_and_producers_start_again(kafka: FakeKafka) 
     reset(kafka)
     assert rows_left(kafka) == {"cluster", "counters"}
     kafka.topic("t", 2)
+    producer.sequences.clear()
     assert isinstance(producer.send(), InvalidProducerIdMapping)
     assert producer.init() == (1, 0)
     producer.sent()
