@@ -58,11 +58,11 @@ SLOWEST = 10
 IN_ORDER = ("--dist", "loadfile", "--no-loadscope-reorder")
 
 KINDS = (
-    Kind("unit", ("tests/unit",), 85),
+    Kind("unit", ("tests/unit",), 95),
     # The oracle's scenarios run against one broker.
-    Kind("contract", ("tests/contract", "tests/golden", "tests/property", "tests/oracle"), 85),
-    Kind("simulation", ("tests/simulation",), 25, ("-n", "2")),
-    Kind("crash", ("tests/crash", "tests/power"), 60, ("-n", "2")),
+    Kind("contract", ("tests/contract", "tests/golden", "tests/property", "tests/oracle"), 95),
+    Kind("simulation", ("tests/simulation",), 32, ("-n", "2")),
+    Kind("crash", ("tests/crash", "tests/power"), 55, ("-n", "2")),
     Kind("hostile", ("tests/fuzz", "tests/hostile"), 40, ("-n", "2")),
     # Those with more than two processes wait for clients, members and browsers.
     Kind(
@@ -72,8 +72,8 @@ KINDS = (
         ("-n", "3", *IN_ORDER),
         ("tests/e2e/groups", "tests/e2e/admin", "tests/e2e/spark"),
     ),
-    Kind("groups", ("tests/e2e/groups",), 50, ("-n", "4", *IN_ORDER)),
-    Kind("admin", ("tests/e2e/admin",), 75, ("-n", "4", *IN_ORDER)),
+    Kind("groups", ("tests/e2e/groups",), 45, ("-n", "4", *IN_ORDER)),
+    Kind("admin", ("tests/e2e/admin",), 68, ("-n", "4", *IN_ORDER)),
     Kind("spark", ("tests/e2e/spark",), 100, ("-n", "2", *IN_ORDER)),
 )
 
