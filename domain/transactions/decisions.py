@@ -167,7 +167,7 @@ def prepare_end(
 
 
 def _is_done(before: Transaction, producer: ProducerIdAndEpoch, committed: bool) -> bool:
-    """Transaction version 1: the epoch stays, so an end cannot be told from its retry."""
+    """Transaction version 1: the epoch stays, so an end and its retry look the same."""
     if producer.producer_id != before.producer_id:
         raise _unknown_mapping(before.transactional_id)
     if producer.epoch != before.epoch:

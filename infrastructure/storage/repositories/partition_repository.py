@@ -37,6 +37,7 @@ from domain.partitions.producers import (
 )
 from domain.partitions.snapshot import NOT_CLEANED, Cleaned, PartitionSnapshot
 from domain.partitions.transactions import NONE_ABORTED, OpenTransaction, Transactions
+from infrastructure.storage.repositories.partition_rows import KEY, rows_from
 
 _PARTITIONS = "partitions"
 _PARTITION_ID = Struct(">I")
@@ -44,7 +45,6 @@ _PARTITION_ID = Struct(">I")
 _TRIMMING = "trimming"
 
 _PRODUCERS = "producers"
-_PRODUCER_KEY = Struct(">IQ")
 _PRODUCER = Struct(">hq")
 _BATCH = Struct(">iiqqq")
 _TRANSACTION = Struct(">iq")
@@ -105,7 +105,7 @@ class StoredPartitionRepository:
 
     def _look_up(self, partition_id: int) -> LookUp:
         def look_up(producer_id: int) -> ProducerState | None:
-            row = self._state.get(_PRODUCERS, _PRODUCER_KEY.pack(partition_id, producer_id))
+            row = self._state.get(_PRODUCERS, KEY.pack(partition_id, producer_id))
             if row is None:
                 return None
             try:
@@ -117,26 +117,19 @@ class StoredPartitionRepository:
 
     def producers(self, partition_id: int) -> Iterator[ProducerState]:
         """The state of each, as of the newest snapshot with an append of its own."""
-        first = _PRODUCER_KEY.pack(partition_id, 0)
-        while True:
-            rows = self._state.scan(_PRODUCERS, first, _HEADERS_AT_ONCE)
-            for key, row in rows:
-                found_id, producer_id = _PRODUCER_KEY.unpack(key)
-                if found_id != partition_id:
-                    return
-                try:
-                    yield _producer(producer_id, row)
-                except StructError as damage:
-                    raise _damaged(partition_id, damage) from damage
-            if len(rows) < _HEADERS_AT_ONCE:
-                return
-            first = rows[-1][0] + b"\0"
+        for producer_id, row in rows_from(
+            self._state, _PRODUCERS, partition_id, 0, _HEADERS_AT_ONCE
+        ):
+            try:
+                yield _producer(producer_id, row)
+            except StructError as damage:
+                raise _damaged(partition_id, damage) from damage
 
     def snapshot(self, partition: Partition) -> None:
         snapshot = partition.snapshot()
         partition_id = partition.partition_id
         for state in snapshot.producers:
-            key = _PRODUCER_KEY.pack(partition_id, state.producer_id)
+            key = KEY.pack(partition_id, state.producer_id)
             self._state.put(_PRODUCERS, key, _producer_row(state, snapshot.transactions))
         end = snapshot.end
         row: dict[str, object] = {
@@ -167,7 +160,7 @@ class StoredPartitionRepository:
     def forget(self, partition_id: int, max_rows: int) -> bool:
         self._state.put(_PARTITIONS, _PARTITION_ID.pack(partition_id), None)
         self._state.put(_TRIMMING, _PARTITION_ID.pack(partition_id), None)
-        first = _PRODUCER_KEY.pack(partition_id, 0)
+        first = KEY.pack(partition_id, 0)
         count = 0
         for key, _ in self._state.scan(_PRODUCERS, first, max_rows):
             if not key.startswith(first[: _PARTITION_ID.size]):

@@ -12,9 +12,9 @@ from struct import error as StructError
 from application.ports.state_store import StateStore
 from domain.errors import StorageFailed
 from domain.partitions.transactions import AbortedTransaction
+from infrastructure.storage.repositories.partition_rows import KEY, rows_from
 
 _ABORTED = "aborted"
-_KEY = Struct(">IQ")
 _ENTRY = Struct(">qqq")
 
 #: Rows that are read at once: a fetch of 1 MB has few.
@@ -29,27 +29,20 @@ class StoredTransactionIndex:
 
     def add(self, partition_id: int, aborted: AbortedTransaction) -> None:
         row = _ENTRY.pack(aborted.producer_id, aborted.first_offset, aborted.last_stable_offset)
-        self._state.put(_ABORTED, _KEY.pack(partition_id, aborted.last_offset), row)
+        self._state.put(_ABORTED, KEY.pack(partition_id, aborted.last_offset), row)
 
     def since(self, partition_id: int, offset: int) -> Iterator[AbortedTransaction]:
-        first = _KEY.pack(partition_id, offset)
-        while True:
-            rows = self._state.scan(_ABORTED, first, _ROWS_AT_ONCE)
-            for key, row in rows:
-                found_id, last_offset = _KEY.unpack(key)
-                if found_id != partition_id:
-                    return
-                try:
-                    producer_id, first_offset, last_stable_offset = _ENTRY.unpack(row)
-                except StructError as damage:
-                    raise StorageFailed(
-                        f"The store could not read the transaction index of partition "
-                        f"{partition_id}: {damage!r}"
-                    ) from damage
-                yield AbortedTransaction(producer_id, first_offset, last_offset, last_stable_offset)
-            if len(rows) < _ROWS_AT_ONCE:
-                return
-            first = rows[-1][0] + b"\0"
+        for last_offset, row in rows_from(
+            self._state, _ABORTED, partition_id, offset, _ROWS_AT_ONCE
+        ):
+            try:
+                producer_id, first_offset, last_stable_offset = _ENTRY.unpack(row)
+            except StructError as damage:
+                raise StorageFailed(
+                    f"The store could not read the transaction index of partition "
+                    f"{partition_id}: {damage!r}"
+                ) from damage
+            yield AbortedTransaction(producer_id, first_offset, last_offset, last_stable_offset)
 
     def overlapping(
         self, partition_id: int, offset: int, end_offset: int
@@ -63,11 +56,11 @@ class StoredTransactionIndex:
         return found
 
     def remove(self, partition_id: int, last_offset: int) -> None:
-        self._state.put(_ABORTED, _KEY.pack(partition_id, last_offset), None)
+        self._state.put(_ABORTED, KEY.pack(partition_id, last_offset), None)
 
     def remove_below(self, partition_id: int, offset: int, max_entries: int) -> bool:
-        end = _KEY.pack(partition_id, offset)
-        rows = self._state.scan(_ABORTED, _KEY.pack(partition_id, 0), max_entries)
+        end = KEY.pack(partition_id, offset)
+        rows = self._state.scan(_ABORTED, KEY.pack(partition_id, 0), max_entries)
         below = [(key, None) for key, _ in rows if key < end]
         self._state.put_all(_ABORTED, below)
         return len(below) < max_entries
