@@ -20,7 +20,7 @@ from domain.errors import (
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
-from domain.topics.topic import INTERNAL_TOPICS, OFFSETS_TOPIC, Topic
+from domain.topics.topic import INTERNAL_TOPICS, WRITTEN_TOPICS, Topic
 
 Deleted = Topic | BrokerError
 
@@ -60,7 +60,7 @@ class DeleteTopicsService:
 
     def is_prohibited(self, topic: Topic) -> bool:
         """The broker writes it: `offsets.topic=off` removes it."""
-        return topic.name == OFFSETS_TOPIC and self._config.offsets_topic == "on"
+        return topic.name in WRITTEN_TOPICS and self._config.offsets_topic == "on"
 
     def delete(self, topics: list[Topic], by: Requester = NO_CLIENT) -> Pending[list[Deleted]]:
         """One result per topic, in order: the deleted topic or an error."""
