@@ -118,6 +118,7 @@ class World:
             "offsets.retention.minutes": str(OFFSETS_RETENTION_MINUTES),
             "offsets.retention.check.interval.ms": "300",
             "offsets.topic.num.partitions": "2",
+            "transaction.state.log.num.partitions": "2",
             "group.min.session.timeout.ms": "100",
             "group.consumer.session.timeout.ms": str(SESSION_TIMEOUT_MS),
             "group.consumer.min.session.timeout.ms": "100",

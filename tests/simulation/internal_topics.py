@@ -1,4 +1,4 @@
-"""The model of __consumer_offsets: after each commit its newest records are the rows of offsets."""
+"""The model of the internal topics: after each commit their newest records are the rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from domain.groups.offsets_topic import offset_records
 from domain.messages.batch import HEADER_BYTES, RecordBatch
 from domain.messages.message import decode_messages
-from domain.topics.topic import OFFSETS_TOPIC
+from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from infrastructure.storage.repositories import offset_repository
 from tests.simulation.store import Append, Change, Row
 
@@ -16,7 +16,14 @@ _COMPLETE_BYTES = 17
 _ANY_VALUE = offset_repository._VALUE.pack(0, 0, 0, 0, bytes(16))
 
 
-class OffsetsTopicLog:
+class InternalTopicLog:
+    """`name`: of the topic; `cluster_key`: of the row that says whether it is complete."""
+
+    name: str
+    cluster_key: bytes
+    #: Of the rows that the records repeat.
+    table: str
+
     def __init__(self, violation: type[Exception]) -> None:
         self._violation = violation
         #: Of all topics of this name, one after another.
@@ -26,6 +33,13 @@ class OffsetsTopicLog:
         self._newest: dict[bytes, bytes | None] = {}
         self._is_complete = False
         self.checked = 0
+
+    def record_of(self, row: Row) -> tuple[bytes, bytes | None]:
+        raise NotImplementedError
+
+    def repeats(self, key: bytes) -> bool:
+        """Whether a record is one of the rows."""
+        return True
 
     def persisted(self, changes: list[Change]) -> list[Change]:
         """Returns the changes of other topics, once all of the commit are applied."""
@@ -46,27 +60,41 @@ class OffsetsTopicLog:
             batch = RecordBatch(memoryview(change.batch))
             records = change.batch[HEADER_BYTES:]
             for one in decode_messages(records, batch.base_offset, 0, batch.count):
-                if one.key is not None and one.key.startswith(_OFFSET_KEY):
+                if one.key is not None and self.repeats(one.key):
                     self._newest[one.key] = one.value
         return True
 
     def _row(self, row: Row) -> bool:
-        if row.table == "offsets":
-            self._offset(row)
-        elif row.table == "cluster" and row.key == b"offsets_topic":
+        if row.table == self.table:
+            key, value = self.record_of(row)
+            if row.value is None:
+                self._expected.pop(key, None)
+            else:
+                self._expected[key] = value
+        elif row.table == "cluster" and row.key == self.cluster_key:
             self._is_complete = len(row.value or b"") == _COMPLETE_BYTES
-        elif row.table == "topics" and row.key == OFFSETS_TOPIC.encode():
+        elif row.table == "topics" and row.key == self.name.encode():
             self._newest.clear()
             if row.value is not None:
                 self._partition_ids |= set(json.loads(row.value)["partitions"])
             return True
         return False
 
-    def _offset(self, row: Row) -> None:
+
+class OffsetsTopicLog(InternalTopicLog):
+    name, cluster_key, table = OFFSETS_TOPIC, b"offsets_topic", "offsets"
+
+    def record_of(self, row: Row) -> tuple[bytes, bytes | None]:
         *place, committed = offset_repository.offset_row(row.key, row.value or _ANY_VALUE)
         group_id, topic, partition = place
-        [(key, value)] = offset_records(group_id, [(topic, partition, committed)])
-        if row.value is None:
-            self._expected.pop(key, None)
-        else:
-            self._expected[key] = value
+        [record] = offset_records(group_id, [(topic, partition, committed)])
+        return record
+
+    def repeats(self, key: bytes) -> bool:
+        return key.startswith(_OFFSET_KEY)
+
+
+class TransactionTopicLog(InternalTopicLog):
+    """No actor has transactions: the topic stays empty."""
+
+    name, cluster_key, table = TRANSACTION_TOPIC, b"transaction_topic", "transactions"
