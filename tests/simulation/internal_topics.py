@@ -81,8 +81,21 @@ class InternalTopicLog:
         return False
 
 
+class TransactionTopicLog(InternalTopicLog):
+    """No actor has transactions: the topic stays empty."""
+
+    name, cluster_key, table = TRANSACTION_TOPIC, b"transaction_topic", "transactions"
+
+
 class OffsetsTopicLog(InternalTopicLog):
     name, cluster_key, table = OFFSETS_TOPIC, b"offsets_topic", "offsets"
+
+    def __init__(self, violation: type[Exception]) -> None:
+        super().__init__(violation)
+        self._transactions = TransactionTopicLog(violation)
+
+    def persisted(self, changes: list[Change]) -> list[Change]:
+        return super().persisted(self._transactions.persisted(changes))
 
     def record_of(self, row: Row) -> tuple[bytes, bytes | None]:
         *place, committed = offset_repository.offset_row(row.key, row.value or _ANY_VALUE)
@@ -92,9 +105,3 @@ class OffsetsTopicLog(InternalTopicLog):
 
     def repeats(self, key: bytes) -> bool:
         return key.startswith(_OFFSET_KEY)
-
-
-class TransactionTopicLog(InternalTopicLog):
-    """No actor has transactions: the topic stays empty."""
-
-    name, cluster_key, table = TRANSACTION_TOPIC, b"transaction_topic", "transactions"

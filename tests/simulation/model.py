@@ -18,10 +18,7 @@ from tests.simulation.committed import Committed
 from tests.simulation.compacted import CompactedLog
 from tests.simulation.compaction import Compaction
 from tests.simulation.entries import Entry, check_read
-from tests.simulation.internal_topics import (
-    OffsetsTopicLog,
-    TransactionTopicLog,
-)
+from tests.simulation.internal_topics import OffsetsTopicLog
 from tests.simulation.limits import Limits
 from tests.simulation.starts import Starts
 from tests.simulation.store import Append, Change, Disk, Drop, Replace, Row, Trim
@@ -89,7 +86,6 @@ class Model:
         #: By partition id, like `history`.
         self.compacted: dict[int, CompactedLog] = {}
         self.offsets_topic = OffsetsTopicLog(Violation)
-        self.transaction_topic = TransactionTopicLog(Violation)
         self.committed = Committed(self, timeline.now_ms, Violation)
         self.starts = Starts(self, limits, timeline.latest_ms, Violation)
         #: Every batch, by its bytes from the producer id on: a new id may send the same records.
@@ -113,7 +109,7 @@ class Model:
     # ---- commits
 
     def persisted(self, changes: list[Change], now_ms: int) -> None:
-        changes = self.transaction_topic.persisted(self.offsets_topic.persisted(changes))
+        changes = self.offsets_topic.persisted(changes)
         for change in changes:
             if isinstance(change, Append):
                 self._appended(change, now_ms)

@@ -128,7 +128,9 @@ def make_broker(
         features,
         internal_topics.transactions,
     )
-    browse = BrowseService(catalog, log, compression, clock, background, scan_workers)
+    browse = BrowseService(
+        catalog, log, core.transaction_index, compression, clock, background, scan_workers
+    )
     broker_configs = BrokerConfigs(core.configs, config, catalog, events)
     config_state = ConfigState(core.configs, broker_configs, groups.configs, commits)
     delete_topics = DeleteTopicsService(catalog, topic_state, groups.offset_cleanup, config, events)
