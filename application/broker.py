@@ -43,6 +43,7 @@ from application.ports.quotas import Quotas
 from application.records.browse import BrowseService
 from application.records.clone import CloneService
 from application.records.send import SendService
+from application.records.send_in_transaction import SendInTransaction
 from application.records.tail import TailService
 from application.reset import ResetService
 from application.state.catalog import Catalog
@@ -80,6 +81,7 @@ class MessageServices:
     describe_producers: DescribeProducersService
     browse: BrowseService
     send: SendService
+    send_in_transaction: SendInTransaction
     tail: TailService
     clone: CloneService
 

@@ -30,6 +30,7 @@ from application.records.browse import BrowseService
 from application.records.clone import CloneService
 from application.records.scan_worker import ScanWorkers
 from application.records.send import SendService
+from application.records.send_in_transaction import SendInTransaction
 from application.records.tail import TailService
 from application.reset import ResetService
 from application.state.features import Features
@@ -131,6 +132,7 @@ def make_broker(
     browse = BrowseService(
         catalog, log, core.transaction_index, compression, clock, background, scan_workers
     )
+    send = SendService(catalog, produce, background, clock, crc32c)
     broker_configs = BrokerConfigs(core.configs, config, catalog, events)
     config_state = ConfigState(core.configs, broker_configs, groups.configs, commits)
     delete_topics = DeleteTopicsService(catalog, topic_state, groups.offset_cleanup, config, events)
@@ -170,7 +172,10 @@ def make_broker(
             transaction_markers=transaction_markers,
             describe_producers=DescribeProducersService(catalog, partitions, background),
             browse=browse,
-            send=SendService(catalog, produce, background, clock, crc32c),
+            send=send,
+            send_in_transaction=SendInTransaction(
+                catalog, send, produce, transactions.coordinator, background, clock, crc32c
+            ),
             tail=TailService(catalog, browse, purgatory, background),
             clone=CloneService(
                 catalog,

@@ -14,7 +14,6 @@ from domain.errors import StorageFailed
 from domain.topics.partitioner import partition_for_key
 from tests.fakes.admin import HOST, FakeAdmin, RestResponse, facts
 from tests.fakes.batches import TIMESTAMP, ZSTD, record_batch
-from tests.fakes.transactions import append_in_transaction, end_transaction
 
 NASTY = '<script>alert("x")</script>'
 
@@ -340,36 +339,3 @@ class EndlessScan:
 
     def close(self) -> None:
         self.closed = True
-
-
-@pytest.mark.parametrize("order", ["oldest", "newest"])
-def test_records_show_their_transactions_and_the_markers_when_asked_to(
-    admin: FakeAdmin, order: str
-) -> None:
-    fake = admin.fake
-    fake.topic("t")
-    fake.appended(record_batch(["plain"]))
-    for producer_id in (7, 8, 9):
-        append_in_transaction(fake, producer_id)
-    fake.run()
-    for producer_id, committed in ((7, True), (8, False)):
-        end_transaction(fake, producer_id, committed)
-    fake.run()
-    append_in_transaction(fake, 8, sequence=1)
-    fake.run()
-
-    plain = admin.get(f"/topics/t/records?order={order}").json["data"]
-    assert len(plain) == 5
-    assert all("transaction" not in one and "producer_id" not in one for one in plain)
-    shown = admin.get(f"/topics/t/records?order={order}&transactions=true").json["data"]
-    if order == "newest":
-        shown.reverse()
-    assert [(one["offset"], one["producer_id"], one["transaction"]) for one in shown] == [
-        (0, -1, None),
-        (1, 7, "committed"),
-        (2, 8, "aborted"),
-        (3, 9, "open"),
-        (4, 7, "commit_marker"),
-        (5, 8, "abort_marker"),
-        (6, 8, "open"),
-    ]
