@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
-from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
+from domain.messages.batch import CONTROL, LOG_APPEND_TIME, RecordBatch
+from tests.simulation.attempts import Attempt
 from tests.simulation.timeline import FOR_EVER
 
 #: Offset and timestamp.
@@ -28,7 +29,10 @@ class Form(NamedTuple):
 class Entry:
     """A batch in the log."""
 
-    __slots__ = ("base", "commit", "forms", "last", "producer", "time_ms", "values")
+    __slots__ = (
+        "attempt", "base", "commit", "ended", "ends", "forms", "is_control", "last", "producer",
+        "time_ms", "values",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -46,6 +50,12 @@ class Entry:
         self.forms = [Form(commit, bytes(batch.buffer), _times_of(batch, times))]
         self.time_ms = time_ms
         self.producer = batch.producer_id
+        self.is_control = bool(batch.attributes & CONTROL)
+        #: The transaction of the batch; when its marker was committed, and whether it commits.
+        self.attempt: Attempt | None = None
+        self.ended: tuple[int, bool] | None = None
+        #: Of a marker: the batches of the transaction.
+        self.ends: list[Entry] = []
 
     @property
     def data(self) -> bytes:
@@ -78,7 +88,7 @@ def first_at_or_after(log: Iterable[Times], timestamp: int) -> tuple[int, int] |
 
 
 def check_read(
-    log: Sequence[Entry], position: int, watermark: int, records: bytes, first: int, last: int
+    log: Sequence[Entry], position: int, end: int, records: bytes, first: int, last: int
 ) -> tuple[list[Entry], str]:
     """Returns the batches of a fetch, or why no commit between the two left such a log."""
     entries: list[Entry] = []
@@ -98,8 +108,8 @@ def check_read(
             return [], f"the batch at {base} is not what was committed there"
         if entry.commit > last:
             return [], f"the batch at {base} was returned before its commit {entry.commit}"
-        if entry.last >= watermark:
-            return [], f"the batch at {base} lies beyond the high watermark {watermark}"
+        if entry.last >= end:
+            return [], f"the batch at {base} lies beyond {end}"
         first, last = max(first, commits[0]), min(last, commits[1])
         entries.append(entry)
         at += len(data)

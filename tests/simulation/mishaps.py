@@ -63,6 +63,9 @@ class Mishaps:
         self.active = False
         self._fails = self._delays = 0.0
         self._dies_in_commit = False
+        if self._world.transactions.exist and self._timeline.clock_is_behind_ms:
+            # Otherwise open transactions would not time out for a day.
+            self._set_clock(self._timeline.clock_is_behind_ms)
 
     def _kill(self) -> None:
         if self._world.process is None:
