@@ -47,6 +47,7 @@ def wrong_of(
             return f"{entry.values} of an open transaction was returned", skipped
         committed = entry.ended[1]
         if committed is is_hidden:
-            return f"{entry.values} is {'not ' * is_hidden}read, and {entry.attempt} ", skipped
+            outcome = "committed" if committed else "aborted"
+            return f"{entry.values} is {'not ' * is_hidden}read, and {outcome}", skipped
         skipped += is_hidden
     return "", skipped
