@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING
 from domain.messages.batch import CONTROL, TRANSACTIONAL, RecordBatch
 from domain.messages.control import read_end_marker
 from domain.transactions.transaction import Transaction
-from infrastructure.storage.repositories import numbered_offsets, transaction_repository
+from infrastructure.storage.repositories import (
+    numbered_offsets,
+    transaction_index,
+    transaction_repository,
+)
+from infrastructure.storage.repositories.partition_rows import KEY
 from tests.simulation.attempts import Attempt, Attempts, Key
 from tests.simulation.entries import Entry
 from tests.simulation.situations import Situation
@@ -232,6 +237,20 @@ class TransactionModel:
         rows = [one for one in self._by_id.values() if one.is_open or one.is_prepared]
         return [*rows, *self._pending.values()]
 
+    def check_index(self, rows: dict[bytes, bytes]) -> None:
+        """Checks that the transaction index has every abort marker that is left, and no other."""
+        expected = {}
+        for topic in self._model.live():
+            for partition_id in topic.partition_ids:
+                start = self._model.starts.at(partition_id, self._commit)
+                for one in self._model.history.get(partition_id, ()):
+                    is_there = one.last >= start and bool(one.data) and _batch(one).count > 0
+                    if one.is_control and one.ends and is_there and not _commits(one):
+                        expected[KEY.pack(partition_id, one.last)] = one.producer, one.ends[0].base
+        found = {key: transaction_index._ENTRY.unpack(row)[:2] for key, row in rows.items()}
+        if found != expected:
+            raise self._violation(f"the transaction index is {found}, and not {expected}")
+
     def prepared(self) -> list[str]:
         return [one.transactional_id for one in self._by_id.values() if one.is_prepared]
 
@@ -295,3 +314,12 @@ class TransactionModel:
             any(stable > position and at < before_ms for _, stable, at in self._stable.get(p, ()))
             for p in candidates
         )
+
+
+def _batch(entry: Entry) -> RecordBatch:
+    return RecordBatch(memoryview(entry.data))
+
+
+def _commits(marker: Entry) -> bool:
+    ended = marker.ends[0].ended
+    return ended is not None and ended[1]

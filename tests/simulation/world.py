@@ -294,6 +294,7 @@ class World:
         if leftovers:
             raise Violation(f"still held: {leftovers}")
         self.model.check_disk()
+        self.model.transactions.check_index(self.disk.tables.get("aborted", {}))
         if self.model.offsets_topic.checked:
             self.count(Situation.OFFSETS_TOPIC)
         self._check_sizes()
