@@ -66,7 +66,7 @@ class Model:
         self.compaction = compaction
         #: By partition id, like `history`.
         self.compacted: dict[int, CompactedLog] = {}
-        self.offsets_topic = OffsetsTopicLog(Violation)
+        self.offsets_topic = OffsetsTopicLog(Violation, self._is_live)
         self.committed = Committed(self, timeline.now_ms, Violation)
         self.transactions = TransactionModel(self, timeline, Violation)
         self.starts = Starts(self, limits, timeline.latest_ms, Violation)
@@ -222,6 +222,10 @@ class Model:
     def live(self) -> list[Incarnation]:
         found = (known[-1] for known in self.incarnations.values() if known)
         return [topic for topic in found if topic.dead is None]
+
+    def _is_live(self, topic_id: bytes) -> bool:
+        topic = self._by_id.get(topic_id)
+        return topic is not None and topic.dead is None
 
     def times_deleted(self, name: str, commit: int) -> int:
         known = self.incarnations.get(name, ())
