@@ -37,9 +37,11 @@ class CompactedLog:
         compaction: Compaction,
         timeline: Timeline,
         log: list[Entry],
+        start: Callable[[], int],
         stable: Callable[[], int],
     ) -> None:
-        """`stable`: the last stable offset."""
+        """`start`: the log start offset; `stable`: the last stable one."""
+        self._start = start
         self._stable = stable
         self._compaction = compaction
         self._timeline = timeline
@@ -148,7 +150,8 @@ class CompactedLog:
         if message.value is not None or horizon is None or horizon > self._timeline.latest_ms():
             return False
         self.removed_tombstones += 1
-        below = [one for one in self._log if one.last < message.offset and _counts(one)]
+        start = self._start()
+        below = [one for one in self._log if start <= one.last < message.offset and _counts(one)]
         return all(one.key != message.key for entry in below for one in _messages(entry))
 
     def snapshot(self, values: dict[str, Any]) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
+from crc32c import crc32c
+
 from domain.messages.batch import CONTROL, LOG_APPEND_TIME, RecordBatch
 from tests.simulation.attempts import Attempt
 from tests.simulation.timeline import FOR_EVER
@@ -74,6 +76,29 @@ class Entry:
             if form.data == data:
                 return form.since, end
         return None
+
+
+class Sent:
+    """A batch as a client sent it."""
+
+    __slots__ = ("data", "times", "values")
+
+    def __init__(self, data: bytes, values: tuple[str, ...], times: tuple[int, ...]) -> None:
+        self.data = data
+        self.values = values
+        self.times = times
+
+    def has_header_of(self, batch: RecordBatch, stored: bytes) -> bool:
+        """Only the offset, the leader epoch and, with LogAppendTime, the timestamps may change."""
+        if batch.attributes & LOG_APPEND_TIME:
+            sent = RecordBatch(memoryview(self.data))
+            return (
+                batch.attributes == sent.attributes | LOG_APPEND_TIME
+                and stored[23:35] == self.data[23:35]
+                and stored[43:61] == self.data[43:61]
+                and batch.crc == crc32c(stored[21:])
+            )
+        return stored[16:61] == self.data[16:61]
 
 
 def _times_of(batch: RecordBatch, times: tuple[int, ...]) -> Times:

@@ -11,13 +11,11 @@ import json
 from bisect import bisect_right
 from functools import partial
 
-from crc32c import crc32c
-
 from domain.messages.batch import CONTROL, LOG_APPEND_TIME, RecordBatch, advance_sequence
 from tests.simulation.committed import Committed
 from tests.simulation.compacted import CompactedLog
 from tests.simulation.compaction import Compaction
-from tests.simulation.entries import Entry, check_read
+from tests.simulation.entries import Entry, Sent, check_read
 from tests.simulation.incarnation import Incarnation
 from tests.simulation.limits import Limits
 from tests.simulation.offsets_topic import OffsetsTopicLog
@@ -29,32 +27,6 @@ from tests.simulation.transaction_model import TransactionModel
 
 class Violation(AssertionError):
     """The broker broke a promise."""
-
-
-class Sent:
-    """A batch as a client sent it."""
-
-    __slots__ = ("data", "times", "values")
-
-    def __init__(self, data: bytes, values: tuple[str, ...], times: tuple[int, ...]) -> None:
-        self.data = data
-        self.values = values
-        self.times = times
-
-    def check_header(self, batch: RecordBatch, stored: bytes) -> None:
-        """Only the offset, the leader epoch and, with LogAppendTime, the timestamps may change."""
-        if batch.attributes & LOG_APPEND_TIME:
-            sent = RecordBatch(memoryview(self.data))
-            same = (
-                batch.attributes == sent.attributes | LOG_APPEND_TIME
-                and stored[23:35] == self.data[23:35]
-                and stored[43:61] == self.data[43:61]
-                and batch.crc == crc32c(stored[21:])
-            )
-        else:
-            same = stored[16:61] == self.data[16:61]
-        if not same:
-            raise Violation(f"{self.values} was stored with another header")
 
 
 class Model:
@@ -140,7 +112,8 @@ class Model:
         sent = self._sent.get(data[43:])
         if sent is None:
             raise Violation("a batch was stored that no client sent")
-        sent.check_header(batch, data)
+        if not sent.has_header_of(batch, data):
+            raise Violation(f"{sent.values} was stored with another header")
         return sent
 
     def _replaced(self, change: Replace) -> None:
@@ -200,6 +173,7 @@ class Model:
             if name in self.compaction.policies:
                 self.compacted[partition_id] = CompactedLog(
                     self.compaction, self._timeline, self.history.setdefault(partition_id, []),
+                    partial(self.starts.at, partition_id),
                     partial(self.transactions.stable, partition_id),
                 )  # fmt: skip
 

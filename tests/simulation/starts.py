@@ -14,6 +14,7 @@ from domain.partitions.partition import UP_TO_HIGH_WATERMARK
 from tests.simulation.entries import Entry, Times, first_at_or_after
 from tests.simulation.limits import Limits
 from tests.simulation.store import Trim
+from tests.simulation.timeline import FOR_EVER
 
 if TYPE_CHECKING:
     from tests.simulation.model import Model
@@ -98,7 +99,7 @@ class Starts:
 
     # ---- state
 
-    def at(self, partition_id: int, commit: int) -> int:
+    def at(self, partition_id: int, commit: int = FOR_EVER) -> int:
         moves = self._moves.get(partition_id, ())
         return max((start for number, start in moves if number <= commit), default=0)
 

@@ -30,6 +30,7 @@ from tests.simulation.read_committed import wrong_of
 from tests.simulation.situations import Situation
 
 if TYPE_CHECKING:
+    from tests.simulation.incarnation import Incarnation
     from tests.simulation.world import World
 
 OUT_OF_RANGE, UNKNOWN, STORAGE, UNKNOWN_ID, UNKNOWN_SESSION = 1, 3, 56, 100, 70
@@ -98,11 +99,13 @@ class Consumer(Client):
             self.world.timeline.after(self.random.choice((100, 300)), self._age)
 
     def _follows_all(self) -> bool:
-        return all(
-            ((topic.topic_id if self.version >= BY_ID else topic.name), index) in self._followed
-            for topic in self.world.model.live()
-            for index in range(len(topic.partition_ids))
-        )
+        return all(self._follows(topic) for topic in self.world.model.live())
+
+    def _follows(self, topic: Incarnation) -> bool:
+        """A fetch of a topic that was recreated waits like one of an unknown topic."""
+        named = topic.topic_id if self.version >= BY_ID else topic.name
+        followed = [self._followed.get((named, one)) for one in range(len(topic.partition_ids))]
+        return all(one is not None and one.topic_id == topic.topic_id for one in followed)
 
     # ---- next request
 
