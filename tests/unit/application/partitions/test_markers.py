@@ -122,6 +122,25 @@ def test_the_index_of_a_deleted_topic_is_removed() -> None:
     assert aborted(fake, partition) == []
 
 
+def test_an_entry_of_the_index_that_is_in_flight_goes_with_its_topic() -> None:
+    fake = with_topic()
+    append_in_transaction(fake, FIRST)
+    fake.run()
+    partition = fake.partition()
+    fake.commit.hold()
+    fake.broker.topics.delete_topics.delete([fake.existing()])
+    fake.run()
+    end_transaction(fake, FIRST, committed=False)  # in the next commit
+    fake.commit.let_go()
+    fake.commit.hold()
+    fake.run()
+    fake.scheduler.advance(100)
+    fake.commit.let_go()
+    fake.scheduler.advance(1000)
+    assert len(fake.broker.dropping) == 0
+    assert aborted(fake, partition) == []
+
+
 def test_the_index_is_found_after_a_restart() -> None:
     fake = with_aborted(2)
     append_in_transaction(fake, SECOND)
