@@ -43,10 +43,12 @@ def test_a_transaction_of_a_coordinator_is_not_late_whatever_its_timestamps() ->
 
 
 def test_a_transaction_that_was_lost_with_its_commit_is_not_late() -> None:
+    """Its partition has it in memory, until it is used again."""
     fake = FakeBroker(transaction_max_timeout_ms=str(MAX_TIMEOUT_MS))
     fake.topic("t")
-    fake.broker.start_upkeep()
     append_in_transaction(fake, 7)
     fake.commit.fail_next()
-    fake.scheduler.advance(2 * LATE_MS)
+    fake.run()
+    fake.clock.advance(2 * LATE_MS)
+    assert list(fake.broker.transactions.late._look()) == []
     assert fake.events.of("transaction_hanging") == []
