@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Protocol, TypeVar
 
-from application.background.job import COMMIT, Job
+from application.background.job import COMMIT, SLICE, Job
 from application.background.runner import Runner
 from application.partitions.internal_topic import InternalTopic
 from application.ports.cluster_repository import ClusterRepository, WrittenTopic
@@ -103,6 +103,8 @@ def _durably(stage: Callable[[], None]) -> Job[None]:
     """Stages changes, again as long as their commit fails."""
     stage()
     while (yield COMMIT) is not None:
+        # Other changes of the failed commit are not given up before the next slice.
+        yield SLICE
         stage()
 
 
