@@ -12,7 +12,7 @@
       topics
         UnknownTopicOrPartition  UnknownTopicId  InvalidTopic  TopicAlreadyExists
         InvalidPartitions  InvalidReplicationFactor  InvalidReplicaAssignment
-        InvalidConfig  TopicDeletionDisabled  PolicyViolation
+        InvalidConfig  TopicDeletionDisabled  PolicyViolation  ThrottlingQuotaExceeded
         ElectionNotNeeded  NoReassignmentInProgress  LogDirNotFound
       cluster
         InvalidUpdateVersion  BrokerIdNotRegistered
@@ -151,6 +151,10 @@ class TopicDeletionDisabled(BrokerError):
 
 
 class PolicyViolation(BrokerError):
+    pass
+
+
+class ThrottlingQuotaExceeded(BrokerError):
     pass
 
 

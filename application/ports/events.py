@@ -204,6 +204,11 @@ TOPICS_AND_CONFIGS = {
         f"resource name configs {_CLIENT}",
         "Configs of a topic, group or broker changed. Values are not logged: they may be secret.",
     ),
+    "quotas_altered": Event(
+        INFO,
+        f"entity quotas {_CLIENT}",
+        "Quotas of a user, a client id, both, or an address changed, as `quotas` lists them.",
+    ),
     "config_without_effect": Event(
         WARNING,
         "resource name configs",

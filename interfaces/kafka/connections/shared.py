@@ -61,9 +61,9 @@ class Shared:
         #: URLs of the admin listeners, for a client that connected to this host.
         self.admin_urls: Callable[[str], list[str]] = lambda _host: []
         self.request_accounting = RequestAccounting(
-            request_log, config.requests_recent_max, broker.catalog.name_of
+            request_log, config.requests_recent_max, broker.catalog.name_of, broker.quotas
         )
-        guarded = not (broker.authorizer.allows_everything and broker.quotas.unlimited)
+        guarded = not broker.authorizer.allows_everything
         self.routes = Routes(config.request_elements_max, guarded, faulty)
         self.dispatch = Dispatch(self.routes, events, self.request_accounting)
         self.response_flusher = ResponseFlusher(scheduler)
