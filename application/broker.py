@@ -45,6 +45,7 @@ from application.records.send import SendService
 from application.records.tail import TailService
 from application.reset import ResetService
 from application.security.client_quotas import ClientQuotas
+from application.security.connection_rates import ConnectionRates
 from application.security.quotas import QuotaService
 from application.state.catalog import Catalog
 from application.state.commits import Commits
@@ -143,6 +144,7 @@ class Broker:
     authorizer: Authorizer
     quotas: ClientQuotas
     quota_service: QuotaService
+    connection_rates: ConnectionRates
     placement: Placement
     cluster: ClusterService
     features: Features

@@ -105,6 +105,8 @@ CONNECTIONS = {
         {
             "max_connections": "`max.connections`, of the whole broker.",
             "max_connections_per_ip": "`max.connections.per.ip`, of one address.",
+            "connection_creation_rate": "The quota of one address; `ottla` closes the connection "
+            "after up to `quota.window.size.seconds`, as Kafka does.",
             "open_files": "The limit of open files (`ulimit -n`, `LimitNOFILE` of systemd).",
         },
     ),

@@ -113,7 +113,7 @@ class MutationQuota:
         if self._strict:
             self.throttle_ms = rate.throttle_ms(now_ms)
             if self.throttle_ms:
-                raise ThrottlingQuotaExceeded("The throttling quota has been exceeded.")
+                raise ThrottlingQuotaExceeded
             rate.record(partitions, now_ms)
         else:
             self.throttle_ms = self._sensor.count(partitions, now_ms)

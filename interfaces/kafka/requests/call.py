@@ -11,6 +11,8 @@ from application.broker import Broker
 from application.metrics.families.request_counts import RequestCounts
 from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo, Requester
+from application.security.client_quotas import MutationQuota
+from domain.configs.settings.definition import INT_MAX
 from domain.errors import BrokerError, CoordinatorLoadInProgress
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import Principal
@@ -239,6 +241,17 @@ class Call:
         if self.throttle_ms:
             peer.throttle(self.throttle_ms)
         return self.throttle_ms
+
+    def most_fetched_bytes(self) -> int:
+        """A larger response would always be throttled."""
+        peer = self.peer
+        most = self.broker.quotas.most_fetched_bytes(peer.principal, peer.client.client_id)
+        return int(min(most, INT_MAX))
+
+    def mutation_quota(self, first_strict: int) -> MutationQuota:
+        """`first_strict`: the first version that knows THROTTLING_QUOTA_EXCEEDED."""
+        peer, strict = self.peer, self.version >= first_strict
+        return self.broker.quotas.mutations(peer.principal, peer.client.client_id, strict)
 
     def _thread_ns(self) -> int:
         """The time of the loop until now, or until the handler returned; 0: not measured."""

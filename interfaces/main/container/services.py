@@ -34,6 +34,7 @@ from application.records.send import SendService
 from application.records.tail import TailService
 from application.reset import ResetService
 from application.security.client_quotas import ClientQuotas
+from application.security.connection_rates import ConnectionRates
 from application.security.quotas import QuotaService
 from application.state.features import Features
 from application.topics.create import CreateTopicsService
@@ -140,6 +141,7 @@ def make_broker(
         authorizer=authorizer,
         quotas=quotas,
         quota_service=quota_service,
+        connection_rates=ConnectionRates(quotas, config, clock),
         placement=core.placement,
         cluster=ClusterService(core.placement, clock),
         features=features,
