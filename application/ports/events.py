@@ -131,7 +131,7 @@ REQUESTS = {
         ("info", "warning"),
         f"time correlation_id connection_id client_id software peer listener api version {_ABOUT} "
         "topics path bytes_in bytes_out queue_us decode_us handle_us wait_us send_us total_us "
-        "status errors error_codes refused message",
+        "throttle_ms status errors error_codes refused message",
         "One request (`log.requests`); a warning if it failed or took `log.requests.slow.ms`.",
     ),
     "request_failed": Event(

@@ -10,7 +10,9 @@ from __future__ import annotations
 ABSENT: dict[str, tuple[str, ...]] = {
     "there is one node": (
         "process.roles",
-        "controller.",
+        "controller.listener.names",
+        "controller.quorum.",
+        "controller.socket.timeout.ms",
         "early.start.listeners",
         "inter.broker.",
         "security.inter.broker.protocol",

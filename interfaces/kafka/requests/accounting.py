@@ -114,6 +114,7 @@ class RequestAccounting:
             route, call.correlation_id, call.peer.client, call.topics, subject, call.bytes_in,
             call.bytes_out, codes, tuple(map(NAMES.__getitem__, codes)), call.received_ns,
             call.started_ns, call.decoded_ns, call.handled_ns, completed_ns, now_ns, self._wall_ns,
+            getattr(call, "throttle_ms", 0),
         )  # fmt: skip
         if codes:
             counts.errors.update(codes)
