@@ -201,6 +201,9 @@ class ClientQuotas:
             throttle_ms = min(
                 by.count(thread_ns * _PERCENT_PER_NS, now_ms), self._windows.window_ms
             )
+        if fetched_bytes and client.fetch is not None:
+            # A batch that is larger than all windows allow is sent in an idle moment.
+            fetched_bytes = min(fetched_bytes, int(_most_in_windows(client.fetch)))
         bytes_of = (client.produce, produced_bytes), (client.fetch, fetched_bytes)
         for sensor, size_bytes in bytes_of:
             if size_bytes and sensor is not None:
@@ -216,9 +219,7 @@ class ClientQuotas:
     def most_fetched_bytes(self, principal: Principal, client_id: str | None) -> float:
         """More would be throttled even if nothing was fetched before."""
         fetch = self._client(principal.name, client_id)[0].fetch
-        if fetch is None or not isinstance(fetch.rate, WindowedRate):
-            return inf
-        return fetch.rate.most_in_windows
+        return inf if fetch is None else _most_in_windows(fetch)
 
     def mutations(self, principal: Principal, client_id: str | None, strict: bool) -> MutationQuota:
         sensor = None
@@ -284,3 +285,8 @@ class ClientQuotas:
         if key == CONTROLLER_MUTATION_RATE:
             return TokenBucket(self._mutation_windows, bound, now_ms)
         return WindowedRate(self._windows, bound, now_ms)
+
+
+def _most_in_windows(fetch: Sensor) -> float:
+    assert isinstance(fetch.rate, WindowedRate)
+    return fetch.rate.most_in_windows

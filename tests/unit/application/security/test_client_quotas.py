@@ -90,6 +90,16 @@ def test_fetched_bytes_of_a_throttled_response_do_not_count(
     assert quotas.count(ANN, "a", 0, fetched_bytes=1_000) == 0
 
 
+def test_a_batch_that_is_larger_than_all_windows_is_sent_in_an_idle_moment(
+    quotas: ClientQuotas, clock: FakeClock
+) -> None:
+    quotas.put(QuotaEntity("ann"), {CONSUMER_BYTE_RATE: 100.0})
+    assert quotas.count(ANN, "a", 0, fetched_bytes=1_000_000) == 0
+    assert quotas.count(ANN, "a", 0, fetched_bytes=1_000_000) == 10_000
+    clock.advance(11_000)
+    assert quotas.count(ANN, "a", 0, fetched_bytes=1_000_000) == 0
+
+
 def test_request_percentage_is_a_share_of_the_loop_and_at_most_a_window(
     quotas: ClientQuotas, clock: FakeClock
 ) -> None:

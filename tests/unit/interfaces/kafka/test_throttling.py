@@ -99,6 +99,7 @@ def test_a_throttled_fetch_has_no_partitions_and_loses_nothing(
 def test_a_throttled_first_fetch_opens_no_session(kafka: FakeKafka, client: FakeClient) -> None:
     client.request(produce("x" * 600), 9)
     limit(kafka, consumer_byte_rate=10.0)
+    assert kafka.client().request(fetch(0), 12).responses
     opening = fetch(0)
     opening.session_epoch = 0
     response = client.request(opening, 12)
@@ -112,6 +113,7 @@ def test_a_throttled_fetch_of_a_session_continues_it(kafka: FakeKafka, client: F
     session_id = client.request(opening, 12).session_id
     kafka.client().request(produce("x" * 600), 9)
     limit(kafka, consumer_byte_rate=10.0)
+    assert kafka.client().request(fetch(0), 12).responses
     again = fetch(0)
     again.session_id, again.session_epoch, again.topics = session_id, 1, []
     throttled = client.request(again, 12)
