@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import struct
+from typing import Protocol
 
-from tests.e2e.conftest import Broker
-from tests.e2e.raw_client import array, string
+from tests.e2e.raw_client import RawClient, array, string
 
 ALTER_CLIENT_QUOTAS = 49
+
+
+class Broker(Protocol):
+    def connect(self) -> RawClient: ...
 
 
 def set_quota(broker: Broker, client_id: str, **quotas: float | None) -> None:
