@@ -32,6 +32,8 @@ from domain.security.rate import RateWindows, TokenBucket, WindowedRate
 
 #: Clients (user and client id) that are counted; the least recently seen are dropped.
 MAX_CLIENTS = 10_000
+#: Of a client id; longer ones count as their beginning.
+CLIENT_ID_CHARACTERS = 255
 #: A client that sent no request for this time is dropped, as in Kafka.
 IDLE_MS = 3_600_000
 #: Percent of the loop's time, of nanoseconds in a second.
@@ -137,6 +139,8 @@ class ClientQuotas:
         self.quotas: dict[QuotaEntity, Quotas] = {}
         #: Users and client ids have no quotas: nothing is counted. Read once per response.
         self.unlimited = True
+        #: That are no addresses.
+        self._entities: set[QuotaEntity] = set()
         self._revision = 0
         self._of_addresses: dict[str, float] = {}
         #: Least recently used first.
@@ -147,27 +151,30 @@ class ClientQuotas:
     # ---- the quotas
 
     def load(self, quotas: Mapping[QuotaEntity, Quotas]) -> None:
-        self.quotas = dict(quotas)
-        self._changed()
+        for entity, values in quotas.items():
+            self.put(entity, values)
 
     def put(self, entity: QuotaEntity, quotas: Quotas) -> None:
         """Replaces all quotas of the entity; what its clients have used still counts."""
+        self.quotas.pop(entity, None)
         if quotas:
             self.quotas[entity] = quotas
-        else:
-            self.quotas.pop(entity, None)
-        self._changed()
-
-    def _changed(self) -> None:
+        if entity.ip is not None:
+            self._put_address(entity.ip, quotas)
+            return
         self._revision += 1
-        self.unlimited = all(entity.ip is not None for entity in self.quotas)
-        self._of_addresses = {
-            str(ip_address(one.ip)) if one.ip else DEFAULT: quotas[CONNECTION_CREATION_RATE]
-            for one, quotas in self.quotas.items()
-            if one.ip is not None
-        }
+        self._entities.discard(entity)
+        if quotas:
+            self._entities.add(entity)
+        self.unlimited = not self._entities
         if self.unlimited:
             self._clients.clear()
+
+    def _put_address(self, name: str, quotas: Quotas) -> None:
+        address = str(ip_address(name)) if name else DEFAULT
+        self._of_addresses.pop(address, None)
+        if quotas:
+            self._of_addresses[address] = quotas[CONNECTION_CREATION_RATE]
 
     def connection_rate(self, address: str) -> float:
         """Connections per second from this address; infinite without a quota."""
@@ -238,7 +245,7 @@ class ClientQuotas:
 
     def _client(self, user: str, client_id: str | None) -> tuple[Client, int]:
         now_ms = self._clock.monotonic_ms()
-        key = user, client_id or ""
+        key = user, client_id[:CLIENT_ID_CHARACTERS] if client_id else ""
         client = self._clients.get(key)
         if client is None:
             self._drop_idle(now_ms)

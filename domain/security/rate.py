@@ -6,6 +6,7 @@ WindowedRate is Kafka's Rate over samples (Rate.java, SampledStat.java): a rate 
 
 from __future__ import annotations
 
+from array import array
 from math import floor
 from typing import NamedTuple
 
@@ -17,38 +18,30 @@ class RateWindows(NamedTuple):
     window_ms: int
 
 
-class _Sample:
-    __slots__ = ("last_event_ms", "start_ms", "value")
-
-    def __init__(self, now_ms: int) -> None:
-        self.reset(now_ms)
-
-    def reset(self, now_ms: int) -> None:
-        self.start_ms = self.last_event_ms = now_ms
-        self.value = 0.0
-
-
 class WindowedRate:
-    __slots__ = ("_current", "_samples", "_windows", "bound")
+    """Three numbers for each window, in arrays: there is one for each client."""
+
+    __slots__ = ("_current", "_last_events_ms", "_starts_ms", "_values", "_windows", "bound")
 
     def __init__(self, windows: RateWindows, bound: float, now_ms: int) -> None:
         """`bound`: per second."""
         self._windows = windows
         self.bound = bound
-        self._samples = [_Sample(now_ms)]
+        self._starts_ms = array("q", (now_ms,))
+        self._last_events_ms = array("q", (now_ms,))
+        self._values = array("d", (0,))
         self._current = 0
 
     def record(self, value: float, now_ms: int) -> None:
-        sample = self._samples[self._current]
-        if now_ms - sample.start_ms >= self._windows.window_ms:
-            sample = self._advance(now_ms)
-        sample.value += value
-        sample.last_event_ms = now_ms
+        if now_ms - self._starts_ms[self._current] >= self._windows.window_ms:
+            self._advance(now_ms)
+        self._values[self._current] += value
+        self._last_events_ms[self._current] = now_ms
 
     def throttle_ms(self, now_ms: int) -> int:
         """How long the rate takes to fall to its bound, if nothing more is recorded."""
         elapsed_ms = self._elapsed_ms(now_ms)
-        rate = self._sum() * 1000 / elapsed_ms
+        rate = sum(self._values) * 1000 / elapsed_ms
         if rate <= self.bound:
             return 0
         return _rounded((rate - self.bound) / self.bound * elapsed_ms)
@@ -56,33 +49,36 @@ class WindowedRate:
     def rate(self, now_ms: int) -> float:
         """Per second."""
         elapsed_ms = self._elapsed_ms(now_ms)
-        return self._sum() * 1000 / elapsed_ms
+        return sum(self._values) * 1000 / elapsed_ms
 
     @property
     def most_in_windows(self) -> float:
         """What all complete windows together may have."""
         return self.bound * (self._windows.samples - 1) * self._windows.window_ms / 1000
 
-    def _sum(self) -> float:
-        return sum(one.value for one in self._samples)
-
-    def _advance(self, now_ms: int) -> _Sample:
+    def _advance(self, now_ms: int) -> None:
         # One more than are counted, so that the oldest one counts until it is complete.
         self._current = (self._current + 1) % (self._windows.samples + 1)
-        if self._current >= len(self._samples):
-            self._samples.append(_Sample(now_ms))
+        if self._current < len(self._values):
+            self._reset(self._current, now_ms)
         else:
-            self._samples[self._current].reset(now_ms)
-        return self._samples[self._current]
+            self._starts_ms.append(now_ms)
+            self._last_events_ms.append(now_ms)
+            self._values.append(0)
+
+    def _reset(self, index: int, now_ms: int) -> None:
+        self._starts_ms[index] = self._last_events_ms[index] = now_ms
+        self._values[index] = 0
 
     def _elapsed_ms(self, now_ms: int) -> int:
         """The time that the samples cover, at least all windows but one."""
         samples, window_ms = self._windows
-        expired_ms = samples * window_ms
-        for one in self._samples:
-            if now_ms - one.last_event_ms >= expired_ms:
-                one.reset(now_ms)
-        elapsed_ms = now_ms - min(one.start_ms for one in self._samples)
+        expired_ms = now_ms - samples * window_ms
+        if min(self._last_events_ms) <= expired_ms:
+            for index, last_event_ms in enumerate(self._last_events_ms):
+                if last_event_ms <= expired_ms:
+                    self._reset(index, now_ms)
+        elapsed_ms = now_ms - min(self._starts_ms)
         missing = samples - 1 - elapsed_ms // window_ms
         if missing > 0:
             elapsed_ms += missing * window_ms

@@ -165,6 +165,13 @@ def test_the_number_of_clients_is_bounded(quotas: ClientQuotas) -> None:
     assert produce(quotas, ANONYMOUS, f"c{MAX_CLIENTS}", 1) > 0
 
 
+def test_long_client_ids_take_bounded_memory(quotas: ClientQuotas) -> None:
+    quotas.put(QuotaEntity(None, DEFAULT), {PRODUCER_BYTE_RATE: 1.0})
+    assert produce(quotas, ANN, "c" * 30_000 + "1", 1) == 0
+    assert produce(quotas, ANN, "c" * 30_000 + "2", 20) > 0
+    assert max(len(client_id) for _, client_id in quotas._clients) == 255
+
+
 def test_removing_the_last_quota_frees_all_clients(quotas: ClientQuotas) -> None:
     quotas.put(QuotaEntity(None, DEFAULT), {PRODUCER_BYTE_RATE: 1.0})
     produce(quotas, ANN, "a", 1)
