@@ -99,6 +99,8 @@ class Route:
         self.decode: Callable[[memoryview, int], tuple[Request, int]] = decoder(
             request, version, max_elements
         )
+        #: DescribeQuorum and others have none.
+        self.has_throttle_time = "throttle_time_ms" in response.fields_
         self.encode: Callable[[Response], Pieces] = encoder(response, version)
         handle: Handle = handler.handle
         if guarded:
@@ -218,7 +220,9 @@ class Call:
     def respond(self, response: Any) -> None:
         """Completes the response; it is sent with the next flush, in the order of requests."""
         if not self.broker.quotas.unlimited:
-            response.throttle_time_ms = self.throttle()
+            throttle_ms = self.throttle()
+            if self.route.has_throttle_time:
+                response.throttle_time_ms = throttle_ms
         self.respond_encoded(self.route.encode(response))
 
     def throttle(self, fetched_bytes: int = 0, least_ms: int = 0) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from domain.configs.resource import ALL_BROKERS
+from interfaces.kafka.requests.apis import APIS, Api
 from interfaces.kafka.wire.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
     EntityData,
@@ -21,6 +22,7 @@ from interfaces.kafka.wire.messages.create_topics import CreateTopicsRequest
 from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from interfaces.kafka.wire.messages.describe_client_quotas import DescribeClientQuotasRequest
 from tests.fakes.client import FakeClient, FakeKafka
+from tests.fakes.plain_requests import plain_request
 from tests.fakes.requests import fetch, kinds, metadata, produce
 from tests.fakes.topic_requests import new
 
@@ -152,6 +154,18 @@ def test_cached_metadata_is_counted(kafka: FakeKafka, client: FakeClient) -> Non
     client.request(request, 12)
     limit(kafka, request_percentage=1e-9)
     assert client.request(request, 12).throttle_time_ms == 1_000
+
+
+@pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
+def test_every_api_responds_to_a_throttled_client(kafka: FakeKafka, api: Api) -> None:
+    limit(kafka, request_percentage=1e-9)
+    for version in range(api.first_served, api.max_version + 1):
+        client = kafka.client()
+        client.send(plain_request(api.name, version, b""), version)
+        kafka.scheduler.advance(10_000)  # JoinGroup waits for others
+        [response] = client.responses()
+        assert not client.closed
+        assert getattr(response, "throttle_time_ms", 0) in (0, 1_000)
 
 
 def test_only_clients_with_a_quota_are_throttled(kafka: FakeKafka, client: FakeClient) -> None:
