@@ -15,7 +15,7 @@ from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, NotInMe
 from application.ports.pending import Pending
 from application.ports.state_store import RowChange
 from domain.errors import StorageFailed
-from domain.messages.batch import last_offset_of
+from domain.messages.batch import last_offset_of, next_offset
 from tests.simulation.timeline import ProcessDied, ProcessLoop
 
 Done = Callable[[StorageFailed | None], None]
@@ -230,6 +230,12 @@ class SimulatedStore:
         if partition_id in self._disk.logs:
             self._check_in_memory(partition_id, offset)
         return self.read_disk(partition_id, offset, end_offset, max_bytes, whole_first)
+
+    def read_to(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+    ) -> tuple[bytes, int]:
+        records = self.read(partition_id, offset, end_offset, max_bytes, whole_first)
+        return records, next_offset(records) if records else offset
 
     def read_disk(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
