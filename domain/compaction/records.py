@@ -107,8 +107,8 @@ def _read(payload: bytes, last_offset_delta: int, count: int, reader: _Reader) -
                 index, patience, limit = indexes.stop, patience << 1, FIRST_LIMIT
             else:
                 reader.run(payload, run, delta + 1)
-                index, end, delta = index + run.count, run.end, delta + run.count
-                patience, limit = SHORTEST_RUN, run.count << 2
+                index, end, delta = index + run.records, run.end, delta + run.records
+                patience, limit = SHORTEST_RUN, run.records << 2
     except IndexError:
         raise InvalidRecord(_CUT) from None
     if end != len(payload) or delta > last_offset_delta:
@@ -134,7 +134,7 @@ class _RecordReader:
     def run(self, payload: bytes, run: Run, first_delta: int) -> None:
         keys = run.keys(payload)
         self.keys.extend(keys if run.key_bytes <= LONGEST_KEY else map(_digest, keys))
-        self.deltas.extend(range(first_delta, first_delta + run.count))
+        self.deltas.extend(range(first_delta, first_delta + run.records))
 
     def one_by_one(
         self, payload: bytes, start: int, indexes: range, delta_before: int

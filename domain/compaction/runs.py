@@ -33,7 +33,7 @@ _IS_EVEN = bytes([0, 1]) * 128
 
 class Run(NamedTuple):
     start: int
-    count: int
+    records: int
     #: Of a record, with its length.
     size_bytes: int
     #: From the start of a record.
@@ -42,13 +42,13 @@ class Run(NamedTuple):
 
     @property
     def end(self) -> int:
-        return self.start + self.count * self.size_bytes
+        return self.start + self.records * self.size_bytes
 
     def keys(self, payload: bytes) -> chain[bytes]:
         rest = self.size_bytes - self.key_start - self.key_bytes
-        records = memoryview(payload)[self.start : self.end]
+        content = memoryview(payload)[self.start : self.end]
         layout = f"{self.key_start}x{self.key_bytes}s{rest}x"
-        return chain.from_iterable(iter_unpack(layout, records))
+        return chain.from_iterable(iter_unpack(layout, content))
 
 
 def find_run(payload: bytes, start: int, limit: int, first_delta: int) -> Run | None:

@@ -92,8 +92,8 @@ def test_records_alike_are_a_run_up_to_the_next_group_of_their_offsets() -> None
     while start < len(payload):
         run = find_run(payload, start, 10_000, delta)
         assert run is not None
-        counts.append(run.count)
-        start, delta = run.end, delta + run.count
+        counts.append(run.records)
+        start, delta = run.end, delta + run.records
     assert counts == [64, 8192 - 64, 10_000 - 8192]
 
 
