@@ -69,6 +69,33 @@ LOG_SIZE = gauge(
     "topic",
     "partition",
 )
+
+
+def _of_client(quota: str, name: str, text: str) -> Family:
+    return gauge(f"kafka_server_{quota}_{name}", text, "user", "client_id")
+
+
+def _throttle_time(quota: str) -> Family:
+    text = "Mean throttle time of throttled responses, in milliseconds (throttle-time)."
+    return _of_client(quota, "throttle_time", text)
+
+
+PRODUCE_BYTE_RATE = _of_client(
+    "produce", "byte_rate", "Bytes per second of clients with a producer_byte_rate (byte-rate)."
+)
+PRODUCE_THROTTLE_TIME = _throttle_time("produce")
+FETCH_BYTE_RATE = _of_client(
+    "fetch", "byte_rate", "Bytes per second of clients with a consumer_byte_rate (byte-rate)."
+)
+FETCH_THROTTLE_TIME = _throttle_time("fetch")
+REQUEST_TIME_PERCENT = _of_client(
+    "request", "request_time", "Percent of the loop that clients with a request_percentage use."
+)
+REQUEST_THROTTLE_TIME = _throttle_time("request")
+MUTATION_TOKENS = _of_client(
+    "controllermutation", "tokens", "Partitions that clients may create and delete now (tokens)."
+)
+MUTATION_THROTTLE_TIME = _throttle_time("controllermutation")
 _CLEANER = "kafka_log_logcleaner"
 _MANAGER = "kafka_log_logcleanermanager"
 RECOPY_PERCENT = gauge(
@@ -83,6 +110,11 @@ MAX_BUFFER_UTILIZATION = gauge(
     f"{_CLEANER}_max_buffer_utilization_percent",
     "How full the last pass left log.cleaner.dedupe.buffer.size (max-buffer-utilization-percent).",
 )
+MAX_COMPACTION_DELAY = gauge(
+    f"{_CLEANER}_max_compaction_delay_secs",
+    "The longest time beyond max.compaction.lag.ms that a log waited for the last run "
+    "(max-compaction-delay-secs).",
+)
 MAX_DIRTY_PERCENT = gauge(
     f"{_MANAGER}_max_dirty_percent",
     "The dirty share of the log that was the dirtiest at the last look (max-dirty-percent).",
@@ -94,6 +126,10 @@ SINCE_LAST_RUN = gauge(
 UNCLEANABLE = gauge(
     f"{_MANAGER}_uncleanable_partitions_count",
     "Partitions whose compaction failed in the last run (uncleanable-partitions-count).",
+)
+UNCLEANABLE_BYTES = gauge(
+    f"{_MANAGER}_uncleanable_bytes",
+    "Bytes of these partitions that are not compacted (uncleanable-bytes).",
 )
 #: kafbat shows what broker and topics take in and give out when it finds these two.
 BROKER_RATE = gauge(
