@@ -10,7 +10,9 @@ from __future__ import annotations
 ABSENT: dict[str, tuple[str, ...]] = {
     "there is one node": (
         "process.roles",
-        "controller.",
+        "controller.listener.names",
+        "controller.quorum.",
+        "controller.socket.timeout.ms",
         "early.start.listeners",
         "inter.broker.",
         "security.inter.broker.protocol",
@@ -79,12 +81,6 @@ ABSENT: dict[str, tuple[str, ...]] = {
         "add.partitions.to.txn.retry.backoff.max.ms",
     ),
     "two-phase commit is not built": ("transaction.two.phase.commit.enable",),
-    "quotas are not built": (
-        "quota.",
-        "client.quota.callback.class",
-        "max.connection.creation.rate",
-        "max.connections.per.ip.overrides",
-    ),
     "share groups and streams groups are not built": (
         "group.share.",
         "share.",
@@ -94,6 +90,7 @@ ABSENT: dict[str, tuple[str, ...]] = {
     "there are no plugins": (
         "alter.config.policy.class.name",
         "create.topic.policy.class.name",
+        "client.quota.callback.class",
         "config.providers",
         "metric.reporters",
         "metrics.",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from domain.configs.broker import BrokerConfig
 from domain.configs.group import validate_group_configs
+from domain.configs.ip_overrides import parse_ip_overrides
 from domain.configs.listeners import ListenerAddress, check_advertised, parse_addresses
 from domain.configs.settings.absent import why_absent
 from domain.configs.settings.definition import Effect
@@ -120,6 +121,8 @@ class Settings:
             check_advertised(self.broker.advertised_listeners, names)
             name = "listener.security.protocol.map"
             protocols = parse_protocol_map(self.broker.listener_security_protocol_map)
+            name = "max.connections.per.ip.overrides"
+            parse_ip_overrides(self.broker.max_connections_per_ip_overrides)
         except ValueError as failure:
             raise self._refused(name, str(failure)) from failure
         ours = [address for address in addresses.values() if address.name not in controllers]
