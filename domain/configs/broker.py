@@ -19,6 +19,7 @@ from domain.configs.settings.groups import GroupSettings
 from domain.configs.settings.identity import IdentitySettings
 from domain.configs.settings.limits import LimitSettings
 from domain.configs.settings.log import LogSettings
+from domain.configs.settings.security import SecuritySettings
 from domain.configs.settings.telemetry import TelemetrySettings
 from domain.configs.settings.topics import TopicSettings
 from domain.configs.settings.transactions import TransactionSettings
@@ -33,6 +34,7 @@ class BrokerConfig(
     TopicSettings,
     CleanerSettings,
     LimitSettings,
+    SecuritySettings,
     GroupSettings,
     TransactionSettings,
     LogSettings,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from domain.configs.listener_security import ListenerSecurity
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Shared
 from interfaces.sockets import BACKLOG, ListeningSockets
@@ -15,9 +16,13 @@ class Listener:
     """Serves clients at one HOST:PORT."""
 
     shared: Shared
-    name: str
+    security: ListenerSecurity
     _sockets: ListeningSockets | None = field(default=None, init=False)
     _servers: list[asyncio.Server] = field(default_factory=list, init=False)
+
+    @property
+    def name(self) -> str:
+        return self.security.name
 
     async def start(self, sockets: ListeningSockets) -> None:
         loop = asyncio.get_running_loop()

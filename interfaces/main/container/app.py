@@ -122,7 +122,7 @@ class App:
         for listener in self.listeners:
             listener.hand_over(self._shared)
         self.listeners = self.listeners or [
-            Listener(self._shared, one.name) for one in settings.listeners
+            Listener(self._shared, settings.security[one.name]) for one in settings.listeners
         ]
         self._loop_lag = LoopLag(core.background)
         self._metrics = BrokerMetrics(
