@@ -112,6 +112,28 @@ class SecuritySettings:
         "TLS 1.3 are all on, or all off if none is named.",
         per_listener=True,
     )
+    ssl_handshake_timeout_ms: int = setting(
+        "ssl.handshake.timeout.ms",
+        INT,
+        10000,
+        "A connection whose TLS handshake is not complete after this time is closed.",
+        minimum=1,
+        unit="ms",
+    )
+    ssl_handshakes_max: int = setting(
+        "ssl.handshakes.max",
+        INT,
+        1000,
+        "The most TLS handshakes in progress; further connections wait in turn, unread.",
+        minimum=1,
+    )
+    ssl_handshakes_max_per_ip: int = setting(
+        "ssl.handshakes.max.per.ip",
+        INT,
+        250,
+        "The most TLS handshakes in progress from one address.",
+        minimum=1,
+    )
     ssl_principal_mapping_rules: str = setting(
         "ssl.principal.mapping.rules",
         STRING,

@@ -16,6 +16,7 @@ from application.state.notifying import notify_each
 from interfaces.kafka.connections.budgets import ByteBudget, ConnectionBudget, ResponseBudget
 from interfaces.kafka.connections.closing_log import ClosingLog
 from interfaces.kafka.connections.connection import ReadBuffer
+from interfaces.kafka.connections.handshakes import Handshakes
 from interfaces.kafka.connections.reaper import ConnectionReaper, OpenConnection
 from interfaces.kafka.requests.accounting import RequestAccounting
 from interfaces.kafka.requests.dispatch import Dispatch, Routes
@@ -81,6 +82,7 @@ class Shared:
         broker.messages.fetch.limit_responses(self.response_budget.room)
         self.connections = ConnectionBudget(config)
         self.connection_ids = count(1)
+        self.handshakes = Handshakes(config, scheduler)
         #: The names of the listeners.
         self.listeners: list[str] = []
         self._connection_reaper = ConnectionReaper(

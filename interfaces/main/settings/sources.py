@@ -46,7 +46,7 @@ from interfaces.suggestions import did_you_mean
 ALIASES = {"broker.id": "node.id", "log.dir": "log.dirs"}
 # Kafka: broker.id is not set.
 _NO_BROKER_ID = "-1"
-_BUILT = (SecurityProtocol.PLAINTEXT,)
+_BUILT = (SecurityProtocol.PLAINTEXT, SecurityProtocol.SSL)
 # Not a setting: the listeners that are not opened.
 _CONTROLLER_LISTENERS = "controller.listener.names"
 

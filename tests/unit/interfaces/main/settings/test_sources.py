@@ -158,7 +158,6 @@ def test_several_listeners_are_advertised_by_name() -> None:
         ({"listeners": "9092"}, r"listeners = '9092' .* expected \[NAME://\]HOST:PORT"),
         ({"listeners": ""}, "at least one listener"),
         ({"listeners": "CONTROLLER://:1"}, "at least one listener"),
-        ({"listeners": "SSL://:1"}, "SSL is not supported"),
         (
             {"listeners": "X://:1", "listener.security.protocol.map": "X:SASL_SSL"},
             "SASL_SSL is not supported",
