@@ -46,16 +46,18 @@ def _value(reference: re.Match[str], found: re.Match[str]) -> str:
         return found[name] or ""
     digits = reference["digits"]
     for end in range(len(digits), 0, -1):
-        number = int(digits[:end])
-        if number <= found.re.groups and not (end > 1 and digits[0] == "0"):
+        if (number := int(digits[:end])) <= found.re.groups:
             return (found[number] or "") + digits[end:]
+    if not found.re.groups:
+        raise NoMatchingRule(f"a rule of ssl.principal.mapping.rules has no group {reference[0]}")
     return str(reference[0])
 
 
 class PrincipalMapper:
     def __init__(self, rules: str) -> None:
         """Raises ValueError with the expected text."""
-        self._rules: Sequence[_Rule] = list(map(_parsed, _split(rules)))
+        parsed = (_parsed(found[1]) for found in _SPLITTER.finditer(rules.strip()) if found[1])
+        self._rules: Sequence[_Rule] = list(parsed)
 
     def name_of(self, distinguished_name: str) -> str:
         """Raises NoMatchingRule."""
@@ -64,11 +66,6 @@ class PrincipalMapper:
             if name is not None:
                 return name
         raise NoMatchingRule(f"no rule of ssl.principal.mapping.rules fits {distinguished_name}")
-
-
-def _split(rules: str) -> list[str]:
-    rules = rules.strip() or "DEFAULT"
-    return [found[1] for found in _SPLITTER.finditer(rules) if found[0]]
 
 
 def _parsed(text: str) -> _Rule:

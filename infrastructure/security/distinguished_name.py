@@ -20,8 +20,8 @@ _WORDS = {
     "0.9.2342.19200300.100.1.1": "UID",
     "0.9.2342.19200300.100.1.25": "DC",
 }
-#: Strings by their tags: UTF8, Printable, T61, IA5, General, BMP.
-_ENCODINGS = {12: "utf-8", 19: "ascii", 20: "latin-1", 22: "ascii", 27: "ascii", 30: "utf-16-be"}
+#: Tags of strings: UTF8, Printable, T61, IA5, General, BMP. Java reads all of them as UTF-8.
+_STRINGS = (12, 19, 20, 22, 27, 30)
 _ESCAPED = frozenset(',=+<>#;"\\')
 _VERSION = 0xA0
 
@@ -67,10 +67,9 @@ def _attribute(pair: Element) -> str:
     kind, value = elements(pair.content)
     oid = _oid(kind.content)
     word = _WORDS.get(oid)
-    encoding = _ENCODINGS.get(value.tag)
-    if word is None or encoding is None:
+    if word is None or value.tag not in _STRINGS:
         return f"{word or oid}=#{value.whole.hex()}"
-    return f"{word}={_escaped(value.content.decode(encoding, 'replace'))}"
+    return f"{word}={_escaped(value.content.decode('utf-8', 'replace'))}"
 
 
 def _escaped(text: str) -> str:

@@ -28,19 +28,14 @@ class Backlog:
             self.size_bytes += len(piece)
 
     def encrypt(self, tls: ssl.SSLObject, most_bytes: int) -> int:
-        """About so many bytes, one record in each call of OpenSSL; how many there were."""
-        pieces = self._pieces
-        done_bytes = 0
-        while pieces and done_bytes < most_bytes:
-            piece = pieces[0]
-            count = tls.write(piece)
-            if count < len(piece):
-                pieces[0] = memoryview(piece)[count:]
-            else:
-                pieces.popleft()
-            done_bytes += count
-        self.size_bytes -= done_bytes
-        return done_bytes
+        """At most so many bytes of the first piece; how many there were."""
+        piece = self._pieces.popleft()
+        if len(piece) > most_bytes:
+            whole = memoryview(piece)
+            self._pieces.appendleft(whole[most_bytes:])
+            piece = whole[:most_bytes]
+        self.size_bytes -= len(piece)
+        return tls.write(piece)
 
     def clear(self) -> None:
         self._pieces.clear()
