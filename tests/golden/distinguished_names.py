@@ -37,8 +37,9 @@ NAMES: list[list[list[Attribute]]] = [
     [[*one(UID, "u1"), *one(CN, "both"), *one(OU, "z")]],
     *([one(CN, text)] for text in (
         " lead", "trail ", "  two  ", "a  b", "", " ", "   ", "#hash", "a#b", 'q"uote',
-        "back\\slash", "a+b", "a=b", "<a>", "a;b", "a,b", "grüße", "日本", "\U0001f600", "tab\there",
-        "nul\0", "cr\r", "\rcr", "new\nline", "a/b", "a:b'(c)?", "_under-*@!$%&", "\x7f", "\x01",
+        "back\\slash", "a+b", "a=b", "<a>", "a;b", "a,b", "grüße", "日本", "\U0001f600",
+        "tab\there", "nul\0", "cr\r", "\rcr", "new\nline",
+        "a/b", "a:b'(c)?", "_under-*@!$%&", "\x7f", "\x01",
         "a\\ ", "A" * 200,
     )),
     [one(CN, "grüße", T61, "latin-1")],
