@@ -59,7 +59,7 @@ class WireClient:
         self._socket.close()
 
     def send(self, request: Request, version: int, response: type[R]) -> R:
-        """Raises NoResponse; SSLError for an alert: TLS 1.3 refuses a client after its handshake."""
+        """Raises NoResponse; SSLError for an alert: TLS 1.3 refuses after the handshake."""
         self._correlation_id += 1
         try:
             self._socket.sendall(_frame(request, version, self._correlation_id))

@@ -69,7 +69,7 @@ class ListenerTls:
 
 class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
     __slots__ = (
-        "_backlog", "_blocked", "_closing", "_end", "_established", "_handshakes",
+        "_backlog", "_blocked", "_closing", "_early", "_end", "_established", "_handshakes",
         "_high_bytes", "_incoming", "_listener", "_muted", "_outgoing", "_reading", "_scheduled",
         "_session", "_shared", "_slot", "_socket", "_socket_reads", "_timer", "_tls",
     )  # fmt: skip
@@ -87,6 +87,8 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         #: Of `handshakes`: it waits, or has one, or neither.
         self._slot: bool | None = None
         self._timer: Timer | None = None
+        #: The first bytes of a connection that waits.
+        self._early = b""
         #: The session reads; and the socket is read, which a handshake may stop too.
         self._reading = self._socket_reads = True
         #: Of the session, not encrypted yet.
@@ -114,12 +116,17 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         self._timer = self._shared.scheduler.after_ms(handshakes.timeout_ms, self._late)
         self._slot = False
         handshakes.take(session.address, self._start)
-        if not self._slot:
-            self._read_socket(False)
 
     def _start(self) -> None:
         self._slot = True
-        self._read_socket(True)
+        if self._early:
+            self._shared.scheduler.soon(self._continue)
+
+    def _continue(self) -> None:
+        early, self._early = self._early, b""
+        if not self._closing and self._session is not None:
+            self._read_socket(True)
+            self._feed(early)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._listener.read_buffer
@@ -128,6 +135,13 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         if self._closing or self._session is None:
             return
         received = self._listener.read_buffer[:nbytes]
+        if self._slot is False:
+            self._early += received
+            self._read_socket(False)
+        else:
+            self._feed(received)
+
+    def _feed(self, received: Bytes) -> None:
         if self._tls is None and not self._begin(received):
             return
         self._incoming.write(received)
@@ -161,7 +175,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
 
     # ---- the handshake
 
-    def _begin(self, received: memoryview) -> bool:
+    def _begin(self, received: Bytes) -> bool:
         """Returns False if the client does not use TLS."""
         session = self._session
         assert session is not None

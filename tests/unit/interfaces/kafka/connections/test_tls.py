@@ -277,6 +277,7 @@ def test_a_client_that_leaves_during_the_handshake_is_named(kafka: TlsKafka) -> 
 def test_handshakes_over_the_limit_wait_unread(tmp_path: Path) -> None:
     kafka = TlsKafka(Identity(tmp_path), **{"ssl.handshakes.max": "2"})
     first, _second, third = kafka.connect(), kafka.connect(), kafka.connect()
+    kafka.run()
     third.transport.shake_hands()
     kafka.run()
     assert (third.below.reading, third.below.taken) == (False, [])
