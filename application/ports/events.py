@@ -84,12 +84,9 @@ CONNECTIONS = {
             "internal_error": "The response could not be built: see `request_failed`.",
             "invalid_request_size": "The size is negative, or above `socket.request.max.bytes`.",
             "malformed_tls": "Bytes after the handshake are not TLS, or were changed on the way.",
-            "not_tls": "The client does not use TLS, the listener does: set "
-            "`security.protocol=SSL`.",
-            "tls_handshake_failed": "See `detail` and `hint`: mostly a certificate that one side "
-            "does not trust.",
-            "tls_handshake_timeout": "The handshake was not complete after "
-            "`ssl.handshake.timeout.ms`.",
+            "not_tls": "The listener uses TLS, the client does not: `security.protocol=SSL`.",
+            "tls_handshake_failed": "Mostly a certificate that one side does not trust.",
+            "tls_handshake_timeout": "It was not complete after `ssl.handshake.timeout.ms`.",
             "malformed_request": "The request could not be decoded.",
             "produce_failed": "A batch sent with acks=0 was refused or lost. The close is the only "
             "response that such a producer can get, as in Kafka.",
@@ -123,6 +120,8 @@ CONNECTIONS = {
         {
             "max_connections": "`max.connections`, of the whole broker.",
             "max_connections_per_ip": "`max.connections.per.ip`, of one address.",
+            "connection_creation_rate": "The quota of one address; `ottla` closes the connection "
+            "after up to `quota.window.size.seconds`, as Kafka does.",
             "open_files": "The limit of open files (`ulimit -n`, `LimitNOFILE` of systemd).",
         },
     ),
@@ -147,7 +146,7 @@ REQUESTS = {
         ("info", "warning"),
         f"time correlation_id connection_id client_id software peer listener api version {_ABOUT} "
         "topics path bytes_in bytes_out queue_us decode_us handle_us wait_us send_us total_us "
-        "status errors error_codes refused message",
+        "throttle_ms status errors error_codes refused message",
         "One request (`log.requests`); a warning if it failed or took `log.requests.slow.ms`.",
     ),
     "request_failed": Event(
@@ -221,6 +220,11 @@ TOPICS_AND_CONFIGS = {
         INFO,
         f"resource name configs {_CLIENT}",
         "Configs of a topic, group or broker changed. Values are not logged: they may be secret.",
+    ),
+    "quotas_altered": Event(
+        INFO,
+        f"entity quotas {_CLIENT}",
+        "Quotas of a user, a client id, both, or an address changed, as `quotas` lists them.",
     ),
     "config_without_effect": Event(
         WARNING,

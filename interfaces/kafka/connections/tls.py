@@ -132,7 +132,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         return self._listener.read_buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        if self._closing or self._session is None:
+        if self._closing or self._session is None or self._session.closing:
             return
         received = self._listener.read_buffer[:nbytes]
         if self._slot is False:
@@ -194,7 +194,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
 
     def _shake_hands(self) -> None:
         session, tls = self._session, self._tls
-        if session is None or tls is None or session.closing:
+        if session is None or tls is None or session.closing or self._established:
             return
         try:
             tls.do_handshake()
@@ -294,8 +294,10 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         return self._backlog.size_bytes + sent_bytes
 
     def pause_reading(self) -> None:
+        """A handshake goes on meanwhile."""
         self._reading = False
-        self._read_socket(False)
+        if self._established:
+            self._read_socket(False)
 
     def resume_reading(self) -> None:
         self._reading = True

@@ -305,6 +305,20 @@ def test_one_step_of_one_handshake_runs_in_a_pass(kafka: TlsKafka) -> None:
     assert all(kinds([client.request(metadata(), 12)]) for client in clients)
 
 
+def test_a_throttled_connection_shakes_hands_and_is_not_read(kafka: TlsKafka) -> None:
+    client = kafka.connect()
+    client.session.throttle(500)
+    for _ in range(2):
+        client.transport.shake_hands()
+        kafka.run()
+    client.send(metadata(), 12)
+    kafka.run()
+    assert client.responses() == []
+    kafka.scheduler.advance(500)
+    kafka.run()
+    assert kinds(client.responses()) == ["Metadata"]
+
+
 def test_a_refused_connection_begins_no_handshake(tmp_path: Path) -> None:
     kafka = TlsKafka(Identity(tmp_path), **{"max.connections": "0"})
     client = kafka.connect()
