@@ -133,9 +133,9 @@ class Session(asyncio.BufferedProtocol):
             elif connection.needs_bytes:
                 self._request_memory()
         except MalformedRequest as malformed:
-            self._reject("malformed_request", str(malformed))
+            self.reject("malformed_request", str(malformed))
         except CloseConnection as failed:
-            self._reject(failed.reason, str(failed))
+            self.reject(failed.reason, str(failed))
         self._serving = False
         if connection.parked_bytes > PARKED_BYTES:
             self._pause_reading()
@@ -249,9 +249,9 @@ class Session(asyncio.BufferedProtocol):
                     if len(frame) > READ_BUFFER_BYTES:
                         self._release(frame)
         except MalformedRequest as malformed:
-            self._reject("malformed_request", str(malformed))
+            self.reject("malformed_request", str(malformed))
         except CloseConnection as failed:
-            self._reject(failed.reason, str(failed))
+            self.reject(failed.reason, str(failed))
         self._serving = False
         return received_ns > 0
 
@@ -375,7 +375,7 @@ class Session(asyncio.BufferedProtocol):
         self.closing = True
         self._transport.close()
 
-    def _reject(self, reason: str, detail: str, **more: str) -> None:
+    def reject(self, reason: str, detail: str, **more: str) -> None:
         """Closes the connection because of bytes that the client sent."""
         if not self.closing:
             self.client.forget_long_names()
@@ -389,7 +389,7 @@ class Session(asyncio.BufferedProtocol):
             urls = self._shared.admin_urls(self.advertised[0])
             other = rejection_of(connection.illegal_prefix, urls)
         if other is None:
-            self._reject("invalid_request_size", detail)
+            self.reject("invalid_request_size", detail)
         elif self._transport is not None and not self.closing:
             self._transport.write(other.response)
-            self._reject(other.reason, other.detail, hint=other.hint)
+            self.reject(other.reason, other.detail, hint=other.hint)
