@@ -45,6 +45,7 @@ from application.records.clone import CloneService
 from application.records.send import SendService
 from application.records.tail import TailService
 from application.reset import ResetService
+from application.security.acls import AclService
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from application.state.features import Features
@@ -136,6 +137,14 @@ class ConfigServices:
 
 
 @dataclass(frozen=True)
+class SecurityServices:
+    """Who may do what."""
+
+    #: None without an authorizer.
+    acls: AclService | None
+
+
+@dataclass(frozen=True)
 class Broker:
     cluster_id: str
     config: BrokerConfig
@@ -152,6 +161,7 @@ class Broker:
     groups: GroupServices
     transactions: TransactionServices
     configs: ConfigServices
+    security: SecurityServices
     reset: ResetService
     dropping: Dropping
     trimming: Trimming

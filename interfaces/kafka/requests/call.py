@@ -42,6 +42,8 @@ class Peer(Protocol):
     broker: Broker
     client: ClientInfo
     principal: Principal
+    #: The IP address of the client.
+    address: str
     raw_client_id: bytes
     #: The end of the prefix of its last cached produce request (repeated_produce.py); 0: none.
     prefix_end: int
@@ -181,15 +183,14 @@ class Call:
         """Kafka's rules of implication: Create on the cluster allows to create each topic, and
         Write on any topic allows idempotent writes.
         """
-        authorizer, principal = self.broker.authorizer, self.peer.principal
-        if authorizer.allows_everything or authorizer.allows(
-            principal, operation, resource_type, name
-        ):
+        authorizer, peer = self.broker.authorizer, self.peer
+        who = peer.principal, peer.address
+        if authorizer.allows_everything or authorizer.allows(*who, operation, resource_type, name):
             return True
         if operation is Operation.CREATE:
-            return authorizer.allows(principal, operation, ResourceType.CLUSTER, CLUSTER_NAME)
+            return authorizer.allows(*who, operation, ResourceType.CLUSTER, CLUSTER_NAME)
         if operation is Operation.IDEMPOTENT_WRITE:
-            return authorizer.allows_any(principal, Operation.WRITE, ResourceType.TOPIC)
+            return authorizer.allows_any(*who, Operation.WRITE, ResourceType.TOPIC)
         return False
 
     def code(self, error: BrokerError) -> int:

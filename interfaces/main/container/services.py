@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from application.broker import Broker, ConfigServices, MessageServices, TopicServices
+from application.broker import (
+    Broker,
+    ConfigServices,
+    MessageServices,
+    SecurityServices,
+    TopicServices,
+)
 from application.cluster import ClusterService
 from application.configs.alter import AlterConfigsService
 from application.configs.brokers import BrokerConfigs
@@ -47,6 +53,7 @@ from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
 from infrastructure.security.quotas import NoQuotas
 from infrastructure.storage.volume import StorageVolume
+from interfaces.main.container.access import make_access
 from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
 from interfaces.main.container.identities import new_session_id, new_short_uuid, new_topic_id
@@ -108,6 +115,7 @@ def make_broker(
         )
 
     cluster_id = known_cluster_id(core)
+    authorizer, acls = make_access(core, authorizer)
     dropping = Dropping(log, topics, partitions, core.transaction_index, background)
     trimming = Trimming(
         log, catalog, partitions, core.transaction_index, commits, background, core.placement
@@ -196,6 +204,7 @@ def make_broker(
             ),
             alter_configs=AlterConfigsService(topic_state, config_state, config, events),
         ),
+        security=SecurityServices(acls),
         reset=ResetService(
             catalog,
             delete_topics,

@@ -44,19 +44,25 @@ def on_group(group_id: str) -> Right:
 
 class FakeAuthorizer:
     allows_everything = False
+    revision = 0
 
     def __init__(self, *allowed: Right) -> None:
         self.allowed = set(allowed)
         self.checked: list[tuple[Principal, Operation, ResourceType, str]] = []
 
     def allows(
-        self, principal: Principal, operation: Operation, resource: ResourceType, name: str
+        self,
+        principal: Principal,
+        host: str,
+        operation: Operation,
+        resource: ResourceType,
+        name: str,
     ) -> bool:
         self.checked.append((principal, operation, resource, name))
         return (operation, resource, name) in self.allowed
 
     def allows_any(
-        self, principal: Principal, operation: Operation, resource: ResourceType
+        self, principal: Principal, host: str, operation: Operation, resource: ResourceType
     ) -> bool:
         return any(right[:2] == (operation, resource) for right in self.allowed)
 

@@ -1,0 +1,76 @@
+"""Numbers on the wire for ACLs and filters of ACLs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, Protocol, TypeVar
+
+from domain.security.access import Operation, ResourceType
+from domain.security.acl import AclBinding, AclFilter, PatternType, Permission
+from interfaces.kafka.requests.call import CloseConnection
+
+#: Matches everything; in a filter only.
+ANY = 1
+#: Of a pattern type in a filter: all patterns that include the resource with this name.
+MATCH = 2
+
+E = TypeVar("E", bound=Enum)
+
+OPERATIONS: dict[int, Operation] = dict(enumerate(Operation, 2))
+RESOURCE_TYPES: dict[int, ResourceType] = dict(enumerate(ResourceType, 2))
+PATTERN_TYPES: dict[int, PatternType] = dict(enumerate(PatternType, 3))
+PERMISSIONS: dict[int, Permission] = dict(enumerate(Permission, 2))
+NUMBERS: dict[Enum, int] = {
+    value: number
+    for table in (OPERATIONS, RESOURCE_TYPES, PATTERN_TYPES, PERMISSIONS)
+    for number, value in table.items()
+}
+
+
+class WireFilter(Protocol):
+    resource_type_filter: int
+    resource_name_filter: str | None
+    pattern_type_filter: int
+    principal_filter: str | None
+    host_filter: str | None
+    operation: int
+    permission_type: int
+
+
+def filter_of(requested: WireFilter) -> AclFilter:
+    """Unknown numbers close the connection, as in Kafka."""
+    pattern = requested.pattern_type_filter
+    is_match = pattern == MATCH
+    return AclFilter(
+        _known(RESOURCE_TYPES, requested.resource_type_filter),
+        requested.resource_name_filter,
+        None if is_match else _known(PATTERN_TYPES, pattern),
+        requested.principal_filter,
+        requested.host_filter,
+        _known(OPERATIONS, requested.operation),
+        _known(PERMISSIONS, requested.permission_type),
+        is_match,
+    )
+
+
+def _known(table: Mapping[int, E], number: int) -> E | None:
+    if number == ANY:
+        return None
+    if number not in table:
+        raise malformed(number)
+    return table[number]
+
+
+def malformed(number: int) -> CloseConnection:
+    return CloseConnection("malformed_request", f"unknown number {number} in an ACL")
+
+
+def entry(binding: AclBinding) -> dict[str, Any]:
+    """The fields of a binding beside its resource."""
+    return {
+        "principal": binding.principal,
+        "host": binding.host,
+        "operation": NUMBERS[binding.operation],
+        "permission_type": NUMBERS[binding.permission],
+    }
