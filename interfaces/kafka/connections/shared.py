@@ -63,8 +63,12 @@ class Shared:
         self.request_accounting = RequestAccounting(
             request_log, config.requests_recent_max, broker.catalog.name_of
         )
-        guarded = not (broker.authorizer.allows_everything and broker.quotas.unlimited)
-        self.routes = Routes(config.request_elements_max, guarded, faulty)
+        self.routes = Routes(
+            config.request_elements_max,
+            guarded=not broker.authorizer.allows_everything,
+            faulty=faulty,
+            caches=broker.quotas.unlimited,
+        )
         self.dispatch = Dispatch(self.routes, events, self.request_accounting)
         self.response_flusher = ResponseFlusher(scheduler)
         # Flush in the same pass: clients that get their responses together send together, and

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from domain.errors import BrokerError, InvalidRequest, TransactionalIdNotFound
 from domain.groups.offsets_topic import partition_of
+from domain.security.access import Operation, ResourceType
 from domain.topics.topic import OFFSETS_TOPIC
 from domain.transactions.transaction import Transaction
 from interfaces.kafka.requests.call import Call
@@ -37,7 +38,11 @@ def _state(transactional_id: str, call: Call) -> TransactionState:
         transaction_start_time_ms=found.started_ms,
         producer_id=found.producer_id,
         producer_epoch=found.epoch,
-        topics=_topics(found, call.broker.config.offsets_topic_num_partitions),
+        topics=[
+            topic
+            for topic in _topics(found, call.broker.config.offsets_topic_num_partitions)
+            if call.allows(Operation.DESCRIBE, ResourceType.TOPIC, topic.topic)
+        ],
     )
 
 

@@ -66,6 +66,11 @@ class Peer(Protocol):
 
     def close(self, reason: str, detail: str) -> None: ...
 
+    def denied(
+        self, call: Call, operation: Operation, resource_type: ResourceType, name: str
+    ) -> None:
+        """Logs that the principal lacks this right."""
+
 
 #: Caches how a successful request decodes, for requests with the same prefix.
 CacheRequest = Callable[[memoryview, Any, "Call"], None]
@@ -83,9 +88,10 @@ class Route:
         max_elements: int | None,
         guarded: bool = False,
         faulty: Wrap | None = None,
+        caches: bool = True,
     ) -> None:
-        """`guarded`: an authorizer or quotas check each request; `faulty` injects faults of tests.
-        With either of them nothing is cached.
+        """`guarded`: an authorizer checks each request; `faulty` injects faults of tests, and
+        nothing is cached then.
         """
         messages = api.messages()
         handler = api.handler()
@@ -101,10 +107,10 @@ class Route:
         self.encode: Callable[[Response], Pieces] = encoder(response, version)
         handle: Handle = handler.handle
         if guarded:
-            handle = gated(api, version, request, handle)
+            handle = gated(api, version, request, response, handler, handle)
         if faulty is not None:
             handle = faulty(api, version, handle)
-        caches = not guarded and faulty is None
+        caches = caches and faulty is None
         #: None: the handler responds later.
         self.handle = handle
         #: Errors that are steps of the protocol: such a request does not count as failed.
@@ -117,7 +123,7 @@ class Route:
         )
         self.tagged_request = request.is_flexible(version)
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
-        #: Encoded responses with the catalogue's revision; None if they depend on the principal.
+        #: Encoded responses with the catalogue's revision; None if none are cached.
         self.cached_responses: dict[object, tuple[int, Pieces]] | None = {} if caches else None
         #: Cached produce requests, by their prefix (repeated_produce.py).
         self.repeated: dict[bytes, Repeat] = {}
@@ -192,6 +198,21 @@ class Call:
         if operation is Operation.IDEMPOTENT_WRITE:
             return authorizer.allows_any(*who, Operation.WRITE, ResourceType.TOPIC)
         return False
+
+    def requires(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
+        """Like `allows`; what is not allowed is logged, as the client gets an error for it."""
+        if self.allows(operation, resource_type, name):
+            return True
+        self.peer.denied(self, operation, resource_type, name)
+        return False
+
+    @property
+    def identity(self) -> tuple[Principal, str, int] | None:
+        """A key for what depends on the rights of the client; None if all have all rights."""
+        authorizer, peer = self.broker.authorizer, self.peer
+        if authorizer.allows_everything:
+            return None
+        return peer.principal, peer.address, authorizer.revision
 
     def code(self, error: BrokerError) -> int:
         """The error code for the response; the request counts as failed."""

@@ -17,7 +17,7 @@ from domain.messages.batch import HEADER_BYTES
 from domain.partitions.appended import Appended
 from domain.partitions.partition import Partition
 from domain.topics.topic import NO_TOPIC_ID
-from interfaces.kafka.requests.call import Call
+from interfaces.kafka.requests.call import Call, Repeat
 from interfaces.kafka.requests.log_subject import log_subject_of
 from interfaces.kafka.wire.headers import PREFIX_START, response_start
 from interfaces.kafka.wire.messages.produce import (
@@ -229,8 +229,32 @@ def cache_request(
         if partition is None or len(route.repeated) >= MAX_REPEATED:
             return
         repeated = RepeatedProduce(size_at, request, partition, call, refuse, admit)
-        route.repeated[prefix] = repeated.begin
+        if call.identity is None:
+            route.repeated[prefix] = repeated.begin
+        else:
+            route.repeated[prefix] = GuardedProduce(repeated.begin)
+    known = route.repeated[prefix]
+    if isinstance(known, GuardedProduce):
+        known.allow(call)
     call.peer.prefix_end = size_at
+
+
+class GuardedProduce:
+    """Repeats a request only for clients that were allowed to send it, until the ACLs change."""
+
+    __slots__ = ("_allowed", "_begin")
+
+    def __init__(self, begin: Repeat) -> None:
+        self._begin = begin
+        self._allowed: set[object] = set()
+
+    def allow(self, call: Call) -> None:
+        if len(self._allowed) >= MAX_REPEATED:
+            self._allowed.clear()
+        self._allowed.add(call.identity)
+
+    def __call__(self, frame: memoryview, call: Call) -> bool:
+        return call.identity in self._allowed and self._begin(frame, call)
 
 
 def _size_at(frame: memoryview, data: PartitionProduceData, flexible: bool) -> int:

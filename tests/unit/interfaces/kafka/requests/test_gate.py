@@ -9,6 +9,7 @@ import pytest
 
 from domain.groups.classic.group import ClassicGroup
 from domain.security.access import Operation, ResourceType
+from domain.security.acl import AclFilter
 from domain.security.principal import ANONYMOUS, Principal
 from interfaces.kafka.requests.apis import APIS, Api
 from interfaces.kafka.wire.schema import Request
@@ -17,6 +18,7 @@ from tests.fakes.offset_requests import at, offset_commit
 from tests.fakes.plain_requests import plain_request
 from tests.fakes.requests import fetch, metadata, produce
 from tests.fakes.results import error_codes
+from tests.fakes.secured import SecuredKafka, allowed
 from tests.fakes.structs import request_for
 from tests.fakes.topic_requests import new
 
@@ -125,7 +127,8 @@ INIT = request_for("init_producer_id", transactional_id=None)
 def test_one_of_several_rights_is_enough(
     right: Right, request_: Request, version: int, codes: set[int]
 ) -> None:
-    assert refusals(FakeAuthorizer(right), request_, version) == codes
+    sees_configs = Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, "new"
+    assert refusals(FakeAuthorizer(right, sees_configs), request_, version) == codes
 
 
 @pytest.mark.parametrize(
@@ -214,25 +217,64 @@ def test_authorized_operations_are_those_that_the_authorizer_allows() -> None:
     assert client.request(groups, 5).groups[0].authorized_operations == 1 << 8
 
 
-def test_no_cache_bypasses_the_gate() -> None:
-    authorizer = FakeAuthorizer(WRITE_T)
-    kafka = guarded(authorizer)
-    client = kafka.client()
+def test_repeated_produce_requests_are_cached_for_those_who_may_send_them() -> None:
+    kafka = SecuredKafka(allowed(*WRITE_T))
+    kafka.topic("t")
+    alice, bob = kafka.user(), kafka.user("bob")
     for _ in range(3):
+        assert error_codes(alice.request(produce(), 9)) == {0}
+    [route] = [one for one in kafka.shared.routes.made.values() if one.repeated]
+    assert route.repeated
+    assert error_codes(bob.request(produce(), 9)) == {29}
+    # Also after a request with the same bytes as those of alice.
+    bob.session.prefix_end = alice.session.prefix_end
+    assert error_codes(bob.request(produce(), 9)) == {29}
+    kafka.create_acls(allowed(*WRITE_T, principal="User:bob"))
+    for _ in range(3):
+        assert error_codes(bob.request(produce(), 9)) == {0}
+        assert error_codes(alice.request(produce(), 9)) == {0}
+    kafka.delete_acls(AclFilter(principal="User:alice"))
+    assert error_codes(alice.request(produce(), 9)) == {29}
+    assert error_codes(bob.request(produce(), 9)) == {0}
+    assert kafka.partition().high_watermark == 10
+
+
+def test_a_repeated_request_is_not_decoded_and_a_host_is_part_of_the_identity() -> None:
+    kafka = SecuredKafka(allowed(*WRITE_T)._replace(host="127.0.0.1"))
+    kafka.topic("t")
+    client = kafka.user()
+    client.session.address = "127.0.0.1"
+    for _ in range(2):
         assert error_codes(client.request(produce(), 9)) == {0}
-    authorizer.allowed.remove(WRITE_T)
+    [route] = [one for one in kafka.shared.routes.made.values() if one.repeated]
+
+    def no_decoder(*_: object) -> Any:
+        raise AssertionError("the request is decoded")
+
+    route.decode, decode = no_decoder, route.decode
+    assert error_codes(client.request(produce(), 9)) == {0}
+    route.decode = decode
+    client.session.address = "10.0.0.1"
     assert error_codes(client.request(produce(), 9)) == {29}
-    client.request(request_for("metadata", topics=None), 12)
-    assert all(
-        not route.repeated and not route.cached_responses
-        for route in kafka.shared.routes.made.values()
-    )
+
+
+def test_encoded_metadata_is_for_clients_with_the_same_identity() -> None:
+    kafka = SecuredKafka(allowed(*DESCRIBE_T))
+    kafka.topic("t")
+    kafka.topic("secret")
+    everything = request_for("metadata", topics=None)
+    for _ in range(2):
+        names = [
+            [one.name for one in kafka.user(user).request(everything, 12).topics]
+            for user in ("alice", "bob", "admin")
+        ]
+        assert names == [["t"], [], ["t", "secret"]]
 
 
 @pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
 def test_the_fields_with_the_names_of_resources_exist(api: Api) -> None:
     request: Any = getattr(api.messages(), f"{api.title}Request")
-    for _, resource, fields in api.needs:
+    for _, resource, fields, _ in api.needs:
         assert bool(fields) == (resource is not ResourceType.CLUSTER)
         for path in fields.split():
             struct = request
