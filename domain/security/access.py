@@ -24,6 +24,8 @@ class Operation(Enum):
     DESCRIBE_TOKENS = "DescribeTokens"
     TWO_PHASE_COMMIT = "TwoPhaseCommit"
 
+    __hash__ = object.__hash__  # that of Enum is slow, for keys of each request
+
 
 class ResourceType(Enum):
     """In the order of Kafka's codes, which start with 2."""
@@ -34,6 +36,8 @@ class ResourceType(Enum):
     TRANSACTIONAL_ID = "TransactionalId"
     DELEGATION_TOKEN = "DelegationToken"
     USER = "User"
+
+    __hash__ = object.__hash__
 
 
 #: The one resource of its type.

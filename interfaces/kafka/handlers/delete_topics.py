@@ -21,6 +21,9 @@ from interfaces.kafka.wire.messages.delete_topics import (
 
 FIRST_BY_ID = 6
 
+#: Kafka's message.
+_NOT_AUTHORIZED = "Topic authorization failed."
+
 
 def handle(request: DeleteTopicsRequest, call: Call) -> None:
     delete = call.broker.topics.delete_topics
@@ -78,9 +81,11 @@ def _allowed(
         return state, found
     name = found.name if isinstance(found, Topic) else state.name or ""
     if not call.requires(Operation.DESCRIBE, ResourceType.TOPIC, name):
-        return state, TopicAuthorizationFailed()
+        return state, TopicAuthorizationFailed(_NOT_AUTHORIZED)
     if isinstance(found, Topic) and not call.requires(Operation.DELETE, ResourceType.TOPIC, name):
-        return DeleteTopicState(name=name, topic_id=state.topic_id), TopicAuthorizationFailed()
+        return DeleteTopicState(name=name, topic_id=state.topic_id), TopicAuthorizationFailed(
+            _NOT_AUTHORIZED
+        )
     return state, found
 
 

@@ -63,10 +63,10 @@ def handle(request: FetchRequest, call: Call) -> FetchResponse | None:
     )
     if isinstance(fetched, Pending):
         call.respond_later(
-            fetched, lambda late: _response(refused + late, context, read_committed, call)
+            fetched, lambda late: _response(late + refused, context, read_committed, call)
         )
         return None
-    return _response(refused + fetched, context, read_committed, call)
+    return _response(fetched + refused, context, read_committed, call)
 
 
 def _readable(items: list[FetchItem], call: Call) -> tuple[list[FetchItem], list[FetchedPartition]]:

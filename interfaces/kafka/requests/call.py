@@ -190,9 +190,11 @@ class Call:
         Write on any topic allows idempotent writes.
         """
         authorizer, peer = self.broker.authorizer, self.peer
-        who = peer.principal, peer.address
-        if authorizer.allows_everything or authorizer.allows(*who, operation, resource_type, name):
+        if authorizer.allows_everything or authorizer.allows(
+            peer.principal, peer.address, operation, resource_type, name
+        ):
             return True
+        who = peer.principal, peer.address
         if operation is Operation.CREATE:
             return authorizer.allows(*who, operation, ResourceType.CLUSTER, CLUSTER_NAME)
         if operation is Operation.IDEMPOTENT_WRITE:

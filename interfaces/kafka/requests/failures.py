@@ -19,6 +19,7 @@ Failed = Callable[[Any, int, str | None], Response]
 #: Fields that identify an element of a request, and are copied into the response.
 _NAMES = (
     *("name", "topic", "topic_id", "index", "partition", "partition_index", "group_id"),
+    *("producer_id",),
     *("resource_type", "resource_name"),
 )
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
+from itertools import islice
 from types import ModuleType
 from typing import Any
 
@@ -34,6 +35,13 @@ _REFUSALS: dict[ResourceType, type[BrokerError]] = {
     ResourceType.GROUP: GroupAuthorizationFailed,
     ResourceType.CLUSTER: ClusterAuthorizationFailed,
     ResourceType.TRANSACTIONAL_ID: TransactionalIdNotAuthorized,
+}
+#: In messages.
+_WORDS = {
+    ResourceType.TOPIC: "Topic",
+    ResourceType.GROUP: "Group",
+    ResourceType.CLUSTER: "Cluster",
+    ResourceType.TRANSACTIONAL_ID: "Transactional Id",
 }
 #: Key types of FindCoordinator.
 _TRANSACTION, _SHARE = 1, 2
@@ -71,6 +79,8 @@ def gated(
 
     def gate(request: Any, call: Any) -> Response | None:
         for need, field in whole:
+            if field and getattr(request, field) is None:
+                continue
             for resource in _resources(request, need, field, call):
                 if not call.requires(need.operation, *resource):
                     raise _REFUSALS[resource[0]]
@@ -96,8 +106,9 @@ class _Elements:
         self._resource_type = need.resource_type
         self._field = field
         self._handle = handle
-        #: Kafka has a message for the elements of some APIs.
+        #: As in Kafka, which has messages for the elements of some APIs.
         self._message: str | None = getattr(handler, "NOT_AUTHORIZED", None)
+        self._refused_last: bool = getattr(handler, "REFUSED_LAST", False)
         values = getattr(handler, "FAILED", {})
         self._failed = failed_response(
             request_type, response_type, version, values, in_elements=True
@@ -107,39 +118,71 @@ class _Elements:
         ]
 
     def __call__(self, request: Any, call: Any) -> Response | None:
+        operation, resource_type = self._operation, self._resource_type
+        allows = call.allows
+        for element in getattr(request, self._field) or ():
+            resource = _resource_of(element, resource_type, request, call)
+            if resource is not None and not allows(operation, *resource):
+                return self._split(request, call)
+        return self._handle(request, call)
+
+    def _split(self, request: Any, call: Any) -> Response | None:
         refused: dict[ResourceType, list[Any]] = {}
         allowed = []
+        #: The resource type of each refused element, in the order of the request.
+        order: list[ResourceType | None] = []
         for element in getattr(request, self._field) or ():
             resource = _resource_of(element, self._resource_type, request, call)
             # The handler refuses unknown topic ids.
             if resource is None or call.requires(self._operation, *resource):
                 allowed.append(element)
+                order.append(None)
             else:
                 refused.setdefault(resource[0], []).append(element)
-        if not refused:
-            return self._handle(request, call)
-        joined = [self._refused(request, *one, call) for one in refused.items()]
+                order.append(resource[0])
+        errors = {one: self._refused(request, one, refused[one], call) for one in refused}
         rest = self._part(request, allowed)
-        call.route = _joining(call.route, rest, lambda response: self._join(response, joined))
+        call.route = _joining(
+            call.route, rest, lambda response: self._join(response, errors, order)
+        )
         return self._handle(rest, call)
 
     def _refused(
         self, request: Any, resource_type: ResourceType, elements: list[Any], call: Any
     ) -> Any:
         code = call.code(_REFUSALS[resource_type]())
-        return self._failed(self._part(request, elements), code, self._message)
+        message = self._message and self._message.format(_WORDS[resource_type])
+        return self._failed(self._part(request, elements), code, message)
 
     def _part(self, request: Any, elements: list[Any]) -> Any:
         part = copy(request)
         setattr(part, self._field, elements)
         return part
 
-    def _join(self, response: Any, refused: list[Any]) -> Any:
+    def _join(
+        self,
+        response: Any,
+        errors: dict[ResourceType, Any],
+        order: list[ResourceType | None],
+    ) -> Any:
         whole = copy(response)
         for name in self._arrays:
-            parts = (getattr(one, name) or [] for one in (response, *refused))
-            setattr(whole, name, [element for part in parts for element in part])
+            results = {kind: list(getattr(one, name) or ()) for kind, one in errors.items()}
+            setattr(whole, name, self._joined(getattr(response, name) or [], results, order))
         return whole
+
+    def _joined(
+        self,
+        allowed: list[Any],
+        errors: dict[ResourceType, list[Any]],
+        order: list[ResourceType | None],
+    ) -> list[Any]:
+        """In the order of the request, unless the handler has not one result for each element."""
+        if self._refused_last or len(allowed) != order.count(None):
+            return [*allowed, *(one for each in errors.values() for one in each)]
+        results: dict[ResourceType | None, Iterator[Any]] = {None: iter(allowed)}
+        results.update((kind, iter(each)) for kind, each in errors.items())
+        return [one for kind in order for one in islice(results[kind], 1)]
 
 
 def _joining(route: Any, rest: Any, join: Callable[[Any], Any]) -> Any:
@@ -165,8 +208,12 @@ def _resource_of(
     element: Any, resource_type: ResourceType | None, request: Any, call: Any
 ) -> Resource | None:
     if resource_type is None:
+        if isinstance(element, str) and request.key_type == _SHARE:
+            return None  # the handler checks another right
         return _named_resource(element, request)
-    name = element if isinstance(element, str) else name_of(element, call)
+    name = element if isinstance(element, str) else getattr(element, "name", None)
+    if not name and not isinstance(element, str):
+        name = name_of(element, call)
     return None if name is None else (resource_type, name)
 
 
@@ -196,8 +243,6 @@ def name_of(element: Any, call: Any) -> str | None:
 def _named_resource(element: Any, request: Any) -> Resource:
     """The resource of a FindCoordinator key, or of a config resource."""
     if isinstance(element, str):
-        if request.key_type == _SHARE:
-            return ResourceType.CLUSTER, CLUSTER_NAME
         is_transaction = request.key_type == _TRANSACTION
         return ResourceType.TRANSACTIONAL_ID if is_transaction else ResourceType.GROUP, element
     kind = RESOURCE_KINDS.get(element.resource_type)
