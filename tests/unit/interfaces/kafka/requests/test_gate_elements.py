@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from application.metrics.families import own
 from domain.security.access import Operation, ResourceType
 from domain.security.acl import AclFilter
+from interfaces.kafka.connections.figures import ConnectionFigures
 from interfaces.kafka.wire.schema import Request
 from tests.fakes.batches import record_batch
 from tests.fakes.offset_requests import at, offset_commit
@@ -204,7 +206,7 @@ def test_denials_of_the_same_right_are_logged_once_a_minute() -> None:
     assert (denied["denials"], denied["api"], denied["resource_type"]) == (1, "Produce", "Topic")
     kafka.scheduler.advance(60_000)
     assert [one["denials"] for one in kafka.events.of("authorization_denied")] == [1, 2]
-    assert kafka.shared.closing_log.denials == 3
+    assert (own.DENIALS, [((), 3)]) in list(ConnectionFigures(kafka.shared).read())
 
 
 def test_what_is_omitted_is_not_logged_as_denied() -> None:
