@@ -121,7 +121,10 @@ def _learn_topics(run: ScenarioRun) -> dict[str, bytes]:
 
 def _request_of(api: Api, run: ScenarioRun, ids: dict[str, bytes]) -> Request:
     request: Any = plain_request(api.name, run.version, ids[OTHER_TOPIC])
-    return _patient(request_for(api.name, **PLAIN[api.name]) if api.name in PLAIN else request)
+    if api.name in PLAIN:
+        fields = PLAIN[api.name]
+        request = request_for(api.name, **(fields(run.version) if callable(fields) else fields))
+    return _patient(request)
 
 
 def _patient(request: Any) -> Request:
@@ -159,7 +162,19 @@ _NO_ACL: dict[str, Any] = {
     "permission_type": 3,
 }
 #: In place of requests that are not valid, or whose responses have more than the rights.
-PLAIN: dict[str, dict[str, Any]] = {
+PLAIN: dict[str, Any] = {
+    # The describer may not create the missing topic.
+    "metadata": lambda version: {
+        "topics": [{"name": OTHER_TOPIC}, {"name": NO_TOPIC}],
+        "allow_auto_topic_creation": True,
+        **({"include_topic_authorized_operations": True} if version >= 8 else {}),
+        **({"include_cluster_authorized_operations": True} if 8 <= version <= 10 else {}),
+    },
+    "describe_cluster": {"include_cluster_authorized_operations": True},
+    "describe_groups": lambda version: {
+        "groups": ["g"],
+        **({"include_authorized_operations": True} if version >= 3 else {}),
+    },
     "describe_acls": _NO_ACL,
     "delete_acls": {"filters": [_NO_ACL]},
     "create_acls": {
@@ -203,7 +218,11 @@ MIXED: dict[str, Any] = {
     "list_offsets": lambda v, ids: {
         "topics": _topics(v, ids, NEVER, partitions=[{"partition_index": 0, "timestamp": -2}])
     },
-    "metadata": lambda v, ids: {"topics": [] if v == 0 else None},
+    "metadata": lambda v, ids: (
+        {"topics": [] if v == 0 else None}
+        if v < 12
+        else {"topics": [{"topic_id": ids[one], "name": None} for one in (OTHER_TOPIC, OWN_TOPIC)]}
+    ),
     "offset_commit": lambda v, ids: {
         "group_id": "ok-g",
         "topics": _topics(

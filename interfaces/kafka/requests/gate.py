@@ -119,10 +119,11 @@ class _Elements:
 
     def __call__(self, request: Any, call: Any) -> Response | None:
         operation, resource_type = self._operation, self._resource_type
-        allows = call.allows
+        peer, allows = call.peer, call.broker.authorizer.allows
+        principal, address = peer.principal, peer.address
         for element in getattr(request, self._field) or ():
             resource = _resource_of(element, resource_type, request, call)
-            if resource is not None and not allows(operation, *resource):
+            if resource is not None and not allows(principal, address, operation, *resource):
                 return self._split(request, call)
         return self._handle(request, call)
 
@@ -140,6 +141,8 @@ class _Elements:
             else:
                 refused.setdefault(resource[0], []).append(element)
                 order.append(resource[0])
+        if not refused:  # another right implies it
+            return self._handle(request, call)
         errors = {one: self._refused(request, one, refused[one], call) for one in refused}
         rest = self._part(request, allowed)
         call.route = _joining(
