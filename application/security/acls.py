@@ -102,13 +102,18 @@ class AclService:
         state.put(created, True)
         return state.respond(results)
 
-    def delete(self, filters: Sequence[AclFilter]) -> Pending[list[list[AclBinding] | BrokerError]]:
+    def delete(
+        self, filters: Sequence[AclFilter | BrokerError]
+    ) -> Pending[list[list[AclBinding] | BrokerError]]:
         state = self._state
         newest = state.newest()
         existing = [one for one in state.index if newest.get(one, True)]
         existing += [one for one, exists in newest.items() if exists and one not in state.index]
         results: list[list[AclBinding] | BrokerError] = [
-            [one for one in existing if each.matches(one)] for each in filters
+            each
+            if isinstance(each, BrokerError)
+            else [one for one in existing if each.matches(one)]
+            for each in filters
         ]
         deleted = {one: None for found in results if isinstance(found, list) for one in found}
         if len(deleted) > MAX_DELETED:

@@ -31,6 +31,7 @@ from tests.e2e.broker_process import Address
 from tests.fakes.batches import record_batch
 from tests.fakes.plain_requests import plain_request
 from tests.fakes.structs import request_for
+from tests.oracle.acl_scenarios import ACL_SCENARIOS
 from tests.oracle.recording import Runs
 from tests.oracle.scenario import Scenario
 from tests.oracle.scenario_run import SOURCES, ScenarioRun
@@ -373,6 +374,7 @@ def _steady(value: Any) -> Any:
 
 def access_scenarios() -> list[Scenario]:
     return [
+        *ACL_SCENARIOS,
         *(_few_rights(api) for api in APIS if api.name not in _FREE),
         *(_mixed(api) for api in APIS if api.name in MIXED),
     ]

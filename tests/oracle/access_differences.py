@@ -37,6 +37,18 @@ ACCESS_DIFFERENCES = (
     ),
     _no_message("describe_acls", "1-3", (_STRANGER,), "error_message"),
     _no_message("create_acls", "1-3", _BOTH, "results[].error_message"),
+    Difference(
+        *("create_acls", "1-3"),
+        tuple(
+            f"admin: {step}"
+            for step in (
+                *("any resource type", "any pattern", "match"),
+                *("any operation", "any permission"),
+            )
+        ),
+        *("results[].error_*", Words("-1 for all ACLs"), Words("42 and the reason for one ACL")),
+        "Kafka's broker fails on such an ACL, and responds UNKNOWN_SERVER_ERROR.",
+    ),
     _no_message("delete_acls", "1-3", _BOTH, "filter_results[].error_message"),
     _no_message(
         "elect_leaders",

@@ -19,7 +19,7 @@ from interfaces.kafka.handlers.shared.acls import (
     PATTERN_TYPES,
     PERMISSIONS,
     RESOURCE_TYPES,
-    malformed,
+    check_not_unknown,
 )
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.create_acls import (
@@ -64,11 +64,11 @@ def _binding(creation: AclCreation) -> AclBinding | BrokerError:
 def _known(table: Mapping[int, T], number: int, field: str) -> T:
     if number in table:
         return table[number]
-    if number == ANY:
-        raise InvalidRequest(f"Invalid {field} ANY")
+    check_not_unknown(number)
+    word = "ANY" if number == ANY else "UNKNOWN"
     if number == MATCH and field == "patternType":
-        raise InvalidRequest(f"Invalid {field} MATCH")
-    raise malformed(number)
+        word = "MATCH"
+    raise InvalidRequest(f"Invalid {field} {word}")
 
 
 def _result(error: BrokerError | None, call: Call) -> AclCreationResult:

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from domain.errors import BrokerError, SecurityDisabled
-from domain.security.acl import AclBinding
+from domain.errors import BrokerError, InvalidRequest, SecurityDisabled
+from domain.security.acl import AclBinding, AclFilter
 from interfaces.kafka.handlers.shared.acls import NUMBERS, entry, filter_of
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.delete_acls import (
+    DeleteAclsFilter,
     DeleteAclsFilterResult,
     DeleteAclsMatchingAcl,
     DeleteAclsRequest,
@@ -27,7 +28,14 @@ def handle(request: DeleteAclsRequest, call: Call) -> None:
     def response(results: list[list[AclBinding] | BrokerError]) -> DeleteAclsResponse:
         return DeleteAclsResponse(filter_results=[_result(one, call) for one in results])
 
-    call.respond_later(acls.delete([filter_of(one) for one in request.filters]), response)
+    call.respond_later(acls.delete([_filter(one) for one in request.filters]), response)
+
+
+def _filter(requested: DeleteAclsFilter) -> AclFilter | BrokerError:
+    try:
+        return filter_of(requested)
+    except InvalidRequest as unknown:
+        return unknown
 
 
 def _result(deleted: list[AclBinding] | BrokerError, call: Call) -> DeleteAclsFilterResult:
@@ -36,13 +44,15 @@ def _result(deleted: list[AclBinding] | BrokerError, call: Call) -> DeleteAclsFi
             error_code=call.code(deleted), error_message=deleted.message or None
         )
     return DeleteAclsFilterResult(
+        error_message=None,
         matching_acls=[
             DeleteAclsMatchingAcl(
+                error_message=None,
                 resource_type=NUMBERS[one.resource_type],
                 resource_name=one.resource_name,
                 pattern_type=NUMBERS[one.pattern_type],
                 **entry(one),
             )
             for one in deleted
-        ]
+        ],
     )

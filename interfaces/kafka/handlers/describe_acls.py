@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from domain.errors import SecurityDisabled
+from domain.errors import InvalidRequest, SecurityDisabled
 from interfaces.kafka.handlers.shared.acls import NUMBERS, entry, filter_of
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_acls import (
@@ -24,8 +24,12 @@ def handle(request: DescribeAclsRequest, call: Call) -> DescribeAclsResponse:
     acls = call.broker.security.acls
     if acls is None:
         raise SecurityDisabled("No Authorizer is configured on the broker")
+    try:
+        matching = filter_of(request)
+    except InvalidRequest:
+        return DescribeAclsResponse()
     resources: dict[Any, DescribeAclsResource] = {}
-    for binding in acls.find(filter_of(request)):
+    for binding in acls.find(matching):
         resource_type, name, pattern_type = binding[:3]
         resource = resources.get(binding[:3])
         if resource is None:

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Protocol, TypeVar
 
+from domain.errors import InvalidRequest
 from domain.security.access import Operation, ResourceType
 from domain.security.acl import AclBinding, AclFilter, PatternType, Permission
 from interfaces.kafka.requests.call import CloseConnection
 
+UNKNOWN = 0
 #: Matches everything; in a filter only.
 ANY = 1
 #: Of a pattern type in a filter: all patterns that include the resource with this name.
@@ -39,31 +41,36 @@ class WireFilter(Protocol):
 
 
 def filter_of(requested: WireFilter) -> AclFilter:
-    """Unknown numbers close the connection, as in Kafka."""
+    """Raises InvalidRequest, with Kafka's words, for numbers that are not known."""
     pattern = requested.pattern_type_filter
     is_match = pattern == MATCH
+    resource_type = _known(RESOURCE_TYPES, requested.resource_type_filter, "patternFilter")
+    pattern_type = None if is_match else _known(PATTERN_TYPES, pattern, "patternFilter")
     return AclFilter(
-        _known(RESOURCE_TYPES, requested.resource_type_filter),
+        resource_type,
         requested.resource_name_filter,
-        None if is_match else _known(PATTERN_TYPES, pattern),
+        pattern_type,
         requested.principal_filter,
         requested.host_filter,
-        _known(OPERATIONS, requested.operation),
-        _known(PERMISSIONS, requested.permission_type),
+        _known(OPERATIONS, requested.operation, "entryFilter"),
+        _known(PERMISSIONS, requested.permission_type, "entryFilter"),
         is_match,
     )
 
 
-def _known(table: Mapping[int, E], number: int) -> E | None:
+def _known(table: Mapping[int, E], number: int, part: str) -> E | None:
     if number == ANY:
         return None
+    check_not_unknown(number)
     if number not in table:
-        raise malformed(number)
+        raise InvalidRequest(f"Unknown {part}.")
     return table[number]
 
 
-def malformed(number: int) -> CloseConnection:
-    return CloseConnection("malformed_request", f"unknown number {number} in an ACL")
+def check_not_unknown(number: int) -> None:
+    """Kafka closes the connection that sends its number for unknown values."""
+    if number == UNKNOWN:
+        raise CloseConnection("malformed_request", "an ACL with the number of unknown values")
 
 
 def entry(binding: AclBinding) -> dict[str, Any]:

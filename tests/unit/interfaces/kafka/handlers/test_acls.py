@@ -89,6 +89,7 @@ def test_acls_are_created_described_and_deleted(version: int) -> None:
         {"resource_type": 4},
         {"resource_name": ""},
         {"principal": "alice"},
+        {"operation": 99},
     ],
 )
 def test_an_acl_that_means_nothing_is_refused(changes: dict[str, Any], version: int) -> None:
@@ -102,17 +103,29 @@ def test_an_acl_that_means_nothing_is_refused(changes: dict[str, Any], version: 
 @pytest.mark.parametrize(
     "request_",
     [
-        request_for("create_acls", creations=[creation(operation=99)]),
-        request_for("describe_acls", **filtered(operation=99)),
+        request_for("create_acls", creations=[creation(operation=0)]),
+        request_for("describe_acls", **filtered(operation=0)),
         request_for("delete_acls", filters=[filtered(permission_type=0)]),
     ],
 )
-def test_an_unknown_number_closes_the_connection(request_: Any) -> None:
+def test_kafkas_number_of_unknown_values_closes_the_connection(request_: Any) -> None:
     kafka = SecuredKafka()
     admin = kafka.user("admin")
     admin.send(request_, 3)
     kafka.run()
     assert admin.closed and admin.why_closed() == "malformed_request"
+
+
+def test_a_filter_with_a_number_of_a_later_kafka_finds_nothing() -> None:
+    admin = SecuredKafka(allowed(Operation.READ, ResourceType.TOPIC, "orders")).user("admin")
+    assert admin.request(request_for("describe_acls", **filtered(operation=99)), 3).resources == []
+    filters = [filtered(pattern_type_filter=99), filtered(operation=99), filtered()]
+    pattern, operation, found = admin.request(
+        request_for("delete_acls", filters=filters), 3
+    ).filter_results
+    assert (pattern.error_code, pattern.error_message) == (42, "Unknown patternFilter.")
+    assert (operation.error_code, operation.error_message) == (42, "Unknown entryFilter.")
+    assert len(found.matching_acls) == 1
 
 
 def test_acls_need_rights_on_the_cluster() -> None:
