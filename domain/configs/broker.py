@@ -20,6 +20,7 @@ from domain.configs.settings.groups import GroupSettings
 from domain.configs.settings.identity import IdentitySettings
 from domain.configs.settings.limits import LimitSettings
 from domain.configs.settings.log import LogSettings
+from domain.configs.settings.quotas import QuotaSettings
 from domain.configs.settings.security import SecuritySettings
 from domain.configs.settings.telemetry import TelemetrySettings
 from domain.configs.settings.topics import TopicSettings
@@ -37,6 +38,7 @@ class BrokerConfig(
     LimitSettings,
     SecuritySettings,
     AccessSettings,
+    QuotaSettings,
     GroupSettings,
     TransactionSettings,
     LogSettings,

@@ -35,6 +35,11 @@ ACCESS_DIFFERENCES = (
         *("Cluster authorization failed.", None),
         "The error code says so.",
     ),
+    Difference(
+        *("alter_client_quotas", "0-1", _BOTH, "entries[].error_message"),
+        *("Cluster authorization failed.", None),
+        "The error code says so.",
+    ),
     _no_message("describe_acls", "1-3", (_STRANGER,), "error_message"),
     _no_message("create_acls", "1-3", _BOTH, "results[].error_message"),
     Difference(

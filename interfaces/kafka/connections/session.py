@@ -85,16 +85,31 @@ class Session(asyncio.BufferedProtocol):
             self._shared.closing_log.refused(self.address, *refusal)
             self._refuse()
             return
+        refused_ms = self._shared.broker.connection_rates.refused_ms(self.address)
+        if refused_ms:
+            self._refuse_later(refused_ms)
+            return
         self._transport.set_write_buffer_limits(high=self._shared.max_unsent_bytes)
         host, port = transport.get_extra_info("sockname")[:2]
         self._connected_to = plain_address(host), port
         self._shared.add(self)
+        wait_ms = self._shared.broker.connection_rates.wait_ms()
+        if wait_ms:
+            self.throttle(wait_ms)
 
     def _refuse(self) -> None:
         transport, self._transport = self._transport, None
         self.closing = True
         if transport is not None:
             transport.abort()
+
+    def _refuse_later(self, delay_ms: int) -> None:
+        transport, self._transport = self._transport, None
+        self.closing = True
+        detail = f"the quota connection_creation_rate of {self.address} is exceeded"
+        self._shared.closing_log.refused(self.address, "connection_creation_rate", detail)
+        if transport is not None:
+            self._shared.delayed_closing.close_after(transport, delay_ms)
 
     def buffer_updated(self, nbytes: int) -> None:
         if self.closing:
@@ -128,12 +143,9 @@ class Session(asyncio.BufferedProtocol):
         if connection.parked or (replies and replies[0].pieces is not None):
             self.flush()
 
-    def denied(
-        self, call: Call, operation: Operation, resource_type: ResourceType, name: str
-    ) -> None:
-        self._shared.closing_log.denied(
-            call.requester, call.route.title, operation, resource_type, name, call.correlation_id
-        )
+    def denied(self, call: Call, right: tuple[Operation, ResourceType, str]) -> None:
+        closing_log, api = self._shared.closing_log, call.route.title
+        closing_log.denied(call.requester, api, *right, call.correlation_id)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._transport is None:

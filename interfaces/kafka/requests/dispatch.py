@@ -40,13 +40,11 @@ class Routes:
         max_elements: int | None = None,
         guarded: bool = False,
         faulty: Wrap | None = None,
-        caches: bool = True,
     ) -> None:
         """`max_elements`: limit for all arrays of one request together."""
         self._max_elements = max_elements
         self._guarded = guarded
         self._faulty = faulty
-        self._caches = caches
         self.made: dict[tuple[int, int], Route] = {}
 
     def find(self, key: int, version: int) -> Route | None:
@@ -56,9 +54,7 @@ class Routes:
             api = BY_KEY.get(key)
             if api is None or not api.serves(version):
                 return None
-            route = Route(
-                api, version, self._max_elements, self._guarded, self._faulty, self._caches
-            )
+            route = Route(api, version, self._max_elements, self._guarded, self._faulty)
             self.made[key, version] = route
         return route
 

@@ -100,6 +100,7 @@ class BrokerMetrics:
     def _sources(self) -> list[Source]:
         from application.metrics.broker import BrokerReadings
         from application.metrics.groups import GroupReadings
+        from application.metrics.quotas import QuotaReadings
         from application.metrics.requests import RequestReadings
         from application.metrics.topics import TopicReadings
         from application.metrics.transactions import TransactionReadings
@@ -121,6 +122,7 @@ class BrokerMetrics:
             ProcessFigures().read,
             GroupReadings(broker.groups.registry, broker.groups.offsets, broker.catalog).read,
             TransactionReadings(broker.transactions).read,
+            QuotaReadings(broker.quotas).read,
             TopicReadings(broker.catalog, clock, broker.config.node_id, _freeze).read,
         ]
 
