@@ -45,6 +45,7 @@ from application.records.send import SendService
 from application.records.send_in_transaction import SendInTransaction
 from application.records.tail import TailService
 from application.reset import ResetService
+from application.security.acls import AclService
 from application.security.client_quotas import ClientQuotas
 from application.security.connection_rates import ConnectionRates
 from application.security.quotas import QuotaService
@@ -140,6 +141,14 @@ class ConfigServices:
 
 
 @dataclass(frozen=True)
+class SecurityServices:
+    """Who may do what."""
+
+    #: None without an authorizer.
+    acls: AclService | None
+
+
+@dataclass(frozen=True)
 class Broker:
     cluster_id: str
     config: BrokerConfig
@@ -158,6 +167,7 @@ class Broker:
     groups: GroupServices
     transactions: TransactionServices
     configs: ConfigServices
+    security: SecurityServices
     reset: ResetService
     dropping: Dropping
     trimming: Trimming

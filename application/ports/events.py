@@ -70,6 +70,15 @@ BROKER = {
     ),
 }
 
+ACCESS = {
+    "authorization_denied": Event(
+        WARNING,
+        f"{_CLIENT} api operation resource_type resource correlation_id denials within_seconds",
+        "A client lacked a right, and got an error. The same denial is logged once a minute, with "
+        "the number in `denials`. Create an ACL, or find out why the client tries it.",
+    ),
+}
+
 CONNECTIONS = {
     "connection_closed": Event(
         WARNING,
@@ -386,6 +395,7 @@ METRICS = {
 SECTIONS: Mapping[str, Mapping[str, Event]] = {
     "The broker": BROKER,
     "Connections": CONNECTIONS,
+    "Access": ACCESS,
     "Requests": REQUESTS,
     "Topics and configs": TOPICS_AND_CONFIGS,
     "Groups": GROUPS,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from domain.configs.listeners import parse_addresses
+from domain.configs.settings.access import AccessSettings
 from domain.configs.settings.admin import AdminSettings
 from domain.configs.settings.cleaner import CleanerSettings
 from domain.configs.settings.definition import Definition, Source, Synonym, Value
@@ -36,6 +37,7 @@ class BrokerConfig(
     CleanerSettings,
     LimitSettings,
     SecuritySettings,
+    AccessSettings,
     QuotaSettings,
     GroupSettings,
     TransactionSettings,

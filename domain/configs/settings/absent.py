@@ -75,11 +75,8 @@ ABSENT: dict[str, tuple[str, ...]] = {
         "ssl.allow.dn.changes",
         "ssl.allow.san.changes",
     ),
-    "SASL and ACLs are not built": (
+    "SASL is not built": (
         "sasl.",
-        "authorizer.class.name",
-        "super.users",
-        "allow.everyone.if.no.acl.found",
         "principal.builder.class",
         "connections.max.reauth.ms",
         "connection.failed.authentication.delay.ms",

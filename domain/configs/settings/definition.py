@@ -174,7 +174,7 @@ class Definition:
     def allowed(self) -> str:
         """The allowed values, for messages and docs."""
         if self.choices:
-            joined = ", ".join(self.choices)
+            joined = ", ".join(choice or "empty" for choice in self.choices)
             words = f"any of {joined}" if self.kind is Kind.LIST else f"one of {joined}"
             return f"{words}, or empty" if self.also == () else words
         if self.kind is Kind.BOOLEAN:

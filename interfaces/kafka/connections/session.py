@@ -15,6 +15,7 @@ from typing import cast
 from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo
 from application.ports.scheduler import Timer
+from domain.security.access import Operation, ResourceType
 from domain.security.principal import ANONYMOUS
 from interfaces.kafka.connections.budgets import LargeResponses
 from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES, Connection
@@ -141,6 +142,10 @@ class Session(asyncio.BufferedProtocol):
             self._pause_reading()
         if connection.parked or (replies and replies[0].pieces is not None):
             self.flush()
+
+    def denied(self, call: Call, right: tuple[Operation, ResourceType, str]) -> None:
+        closing_log, api = self._shared.closing_log, call.route.title
+        closing_log.denied(call.requester, api, *right, call.correlation_id)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._transport is None:

@@ -7,6 +7,7 @@ Kafka.
 from __future__ import annotations
 
 from domain.errors import BrokerError, InvalidRequest, TransactionalIdNotFound
+from domain.security.access import Operation, ResourceType
 from domain.transactions.state_record import places_of
 from domain.transactions.transaction import Transaction
 from interfaces.kafka.requests.call import Call
@@ -36,7 +37,11 @@ def _state(transactional_id: str, call: Call) -> TransactionState:
         transaction_start_time_ms=found.started_ms,
         producer_id=found.producer_id,
         producer_epoch=found.epoch,
-        topics=_topics(found, call.broker.config.offsets_topic_num_partitions),
+        topics=[
+            topic
+            for topic in _topics(found, call.broker.config.offsets_topic_num_partitions)
+            if call.allows(Operation.DESCRIBE, ResourceType.TOPIC, topic.topic)
+        ],
     )
 
 

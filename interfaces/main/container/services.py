@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from application.broker import Broker, ConfigServices, MessageServices, TopicServices
+from application.broker import (
+    Broker,
+    ConfigServices,
+    MessageServices,
+    SecurityServices,
+    TopicServices,
+)
 from application.cluster import ClusterService
 from application.configs.alter import AlterConfigsService
 from application.configs.brokers import BrokerConfigs
@@ -48,6 +54,7 @@ from domain.errors import StorageFailed
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
 from infrastructure.storage.volume import StorageVolume
+from interfaces.main.container.access import make_access
 from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
 from interfaces.main.container.identities import new_session_id, new_short_uuid, new_topic_id
@@ -110,6 +117,7 @@ def make_broker(
         )
 
     cluster_id = known_cluster_id(core)
+    authorizer, acls = make_access(core, authorizer)
     dropping = Dropping(log, topics, partitions, core.transaction_index, background)
     trimming = Trimming(
         log, catalog, partitions, core.transaction_index, commits, background, core.placement
@@ -210,6 +218,7 @@ def make_broker(
             ),
             alter_configs=AlterConfigsService(topic_state, config_state, config, events),
         ),
+        security=SecurityServices(acls),
         reset=ResetService(
             catalog,
             delete_topics,

@@ -23,6 +23,7 @@ from domain.configs.settings.absent import why_absent
 from domain.configs.settings.definition import Effect
 from domain.configs.topic_table import not_a_setting
 from domain.errors import InvalidConfig
+from domain.security.principal import parse_principals
 from interfaces.main.settings.environment import settings_from_environment
 from interfaces.main.settings.files import read_settings_file
 from interfaces.main.settings.listeners import check_origins, parse_admin
@@ -80,6 +81,7 @@ class Settings:
             else:
                 unknown.append(_with_hint(name))
         self.broker = self._broker()
+        self._check_super_users()
         for name, known in sorted(self.given.items()):
             definition = BrokerConfig.definitions[name]
             if definition.lacks_effect(known.text):
@@ -117,6 +119,12 @@ class Settings:
         except InvalidConfig as refusal:
             raise SettingsError(f"group.{refusal}") from refusal
         return broker
+
+    def _check_super_users(self) -> None:
+        try:
+            parse_principals(self.broker.super_users)
+        except ValueError as failure:
+            raise self._refused("super.users", str(failure)) from failure
 
     def _listeners(self, controllers: frozenset[str]) -> tuple[ListenerAddress, ...]:
         try:
