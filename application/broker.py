@@ -45,6 +45,8 @@ from application.records.clone import CloneService
 from application.records.send import SendService
 from application.records.tail import TailService
 from application.reset import ResetService
+from application.security.authentication import Authentication
+from application.security.users import Users
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from application.state.features import Features
@@ -136,6 +138,14 @@ class ConfigServices:
 
 
 @dataclass(frozen=True)
+class SecurityServices:
+    """Who clients are."""
+
+    users: Users
+    authentication: Authentication
+
+
+@dataclass(frozen=True)
 class Broker:
     cluster_id: str
     config: BrokerConfig
@@ -152,6 +162,7 @@ class Broker:
     groups: GroupServices
     transactions: TransactionServices
     configs: ConfigServices
+    security: SecurityServices
     reset: ResetService
     dropping: Dropping
     trimming: Trimming

@@ -19,6 +19,7 @@ from domain.configs.settings.groups import GroupSettings
 from domain.configs.settings.identity import IdentitySettings
 from domain.configs.settings.limits import LimitSettings
 from domain.configs.settings.log import LogSettings
+from domain.configs.settings.sasl import SaslSettings
 from domain.configs.settings.security import SecuritySettings
 from domain.configs.settings.telemetry import TelemetrySettings
 from domain.configs.settings.topics import TopicSettings
@@ -35,6 +36,7 @@ class BrokerConfig(
     CleanerSettings,
     LimitSettings,
     SecuritySettings,
+    SaslSettings,
     GroupSettings,
     TransactionSettings,
     LogSettings,

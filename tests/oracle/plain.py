@@ -33,6 +33,7 @@ IDENTITIES = (
     "key",
     "user",
     "producer_id",
+    "mechanism",
 )
 
 #: Lists that Kafka fills from a hash table, or in an order without meaning.
@@ -42,6 +43,7 @@ UNORDERED = {
     ("AddPartitionsToTxnResult", "topic_results"),
     ("AddPartitionsToTxnTopicResult", "results_by_partition"),
     ("AlterReplicaLogDirTopicResult", "partitions"),
+    ("AlterUserScramCredentialsResponse", "results"),
     ("AlterReplicaLogDirsResponse", "results"),
     ("CreatePartitionsResponse", "results"),
     ("Assignment", "topic_partitions"),
@@ -53,6 +55,7 @@ UNORDERED = {
     ("DescribeLogDirsResult", "topics"),
     ("DescribeLogDirsTopic", "partitions"),
     ("DescribeUserScramCredentialsResponse", "results"),
+    ("DescribeUserScramCredentialsResult", "credential_infos"),
     ("DescribedGroup", "members"),
     ("JoinGroupResponse", "members"),
     ("ListGroupsResponse", "groups"),

@@ -10,8 +10,9 @@ from functools import partial
 from typing import NamedTuple
 
 from application.ports.event_log import EventLog
-from application.ports.request_log import ClientInfo
+from application.ports.request_log import REMEMBERED_CHARACTERS, ClientInfo
 from application.ports.scheduler import Scheduler
+from application.security.conversation import Refused
 
 MINUTE_MS = 60_000
 #: Hosts and reasons that are counted separately; further hosts are counted together.
@@ -48,6 +49,19 @@ class ClosingLog:
     def refused(self, host: str, reason: str, detail: str) -> None:
         self._count(WarningKey("connection_refused", host, reason), {"detail": detail})
 
+    def unauthenticated(
+        self, client: ClientInfo, refused: Refused, user: str, mechanism: str, correlation_id: int
+    ) -> None:
+        """An authentication failed; `user` is the one that the client claims to be."""
+        host = client.peer.rpartition(":")[0]
+        fields = _fields(client, refused.detail) | {
+            "principal": f"User:{user[:REMEMBERED_CHARACTERS]}" if user else "",
+            "mechanism": mechanism,
+            "listener": client.listener,
+            "correlation_id": correlation_id,
+        }
+        self._count(WarningKey("authentication_failed", host, refused.reason), fields)
+
     def _count(self, key: WarningKey, fields: dict[str, object]) -> None:
         if len(self._since) >= MAX_COUNTED and key not in self._since:
             key = key._replace(host=OTHER_HOSTS)
@@ -78,6 +92,8 @@ class ClosingLog:
         fields = {"reason": key.reason, "peer": key.host, "connections": connections} | fields
         if key.event == "connection_refused":
             self._events.warning("connection_refused", **fields)
+        elif key.event == "authentication_failed":
+            self._events.warning("authentication_failed", **fields)
         else:
             self._events.warning("connection_closed", **fields)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from application.security.authentication import ListenerAuthentication
 from domain.configs.listener_security import ListenerSecurity
+from interfaces.kafka.connections.sasl_session import SaslSession
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Shared
 from interfaces.sockets import BACKLOG, ListeningSockets
@@ -39,7 +41,14 @@ class Listener:
         self.shared = shared
 
     def _session(self) -> Session:
-        return Session(self.shared, next(self.shared.connection_ids), self.name)
+        number = next(self.shared.connection_ids)
+        if self._authentication is None:
+            return Session(self.shared, number, self.name)
+        return SaslSession(self.shared, number, self.name, self._authentication)
+
+    @property
+    def _authentication(self) -> ListenerAuthentication | None:
+        return self.shared.broker.security.authentication.of(self.security)
 
     @property
     def bound(self) -> tuple[str, int]:

@@ -15,13 +15,15 @@ from typing import cast
 from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo
 from application.ports.scheduler import Timer
+from application.security.conversation import NO_SASL
 from domain.security.principal import ANONYMOUS
 from interfaces.kafka.connections.budgets import LargeResponses
 from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES, Connection
 from interfaces.kafka.connections.other_protocols import rejection_of
 from interfaces.kafka.connections.shared import Shared, plain_address
 from interfaces.kafka.requests.call import Call, CloseConnection
-from interfaces.kafka.requests.dispatch import NO_RESPONSE
+from interfaces.kafka.requests.dispatch import NO_RESPONSE, Begin
+from interfaces.kafka.requests.sasl import Sasl
 from interfaces.kafka.wire.primitives import MalformedRequest
 
 #: Larger writes are handed to the transport piece by piece: joining them would copy megabytes.
@@ -29,9 +31,14 @@ JOIN_BYTES = 64 * 1024
 
 
 class Session(asyncio.BufferedProtocol):
+    #: None: the listener has no SASL.
+    sasl: Sasl | None = None
+
     def __init__(self, shared: Shared, connection_id: int, listener: str) -> None:
         self._shared = shared
         self._dispatch = shared.dispatch
+        #: Runs a request.
+        self.begin: Begin = shared.dispatch.begin
         self._response_flusher = shared.response_flusher
         self._response_budget = shared.response_budget
         self.connection = Connection(
@@ -101,7 +108,7 @@ class Session(asyncio.BufferedProtocol):
         self.bytes_in += nbytes
         received_ns = perf_counter_ns()
         connection, budget = self.connection, self._response_budget
-        begin, replies = self._dispatch.begin, connection.replies
+        begin, replies = self.begin, connection.replies
         self._serving = True
         try:
             for frame in connection.received(nbytes):
@@ -189,6 +196,9 @@ class Session(asyncio.BufferedProtocol):
         del self._throttles[key]
         self._unmute()
 
+    def without_sasl(self, correlation_id: int) -> None:
+        self._shared.closing_log.unauthenticated(self.client, NO_SASL, "", "", correlation_id)
+
     def requeue(self, frame: memoryview, loading: Pending[None]) -> None:
         """Parks the request, and all behind it, until the pages that it needs are in memory."""
         self.connection.requeue(frame)
@@ -229,7 +239,7 @@ class Session(asyncio.BufferedProtocol):
                     break
                 received_ns = received_ns or perf_counter_ns()
                 try:
-                    self._dispatch.begin(frame, self, connection.replies, received_ns)
+                    self.begin(frame, self, connection.replies, received_ns)
                 finally:
                     if len(frame) > READ_BUFFER_BYTES:
                         self._release(frame)

@@ -23,6 +23,7 @@ from infrastructure.storage.repositories.partition_repository import StoredParti
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
 from infrastructure.storage.repositories.transaction_repository import StoredTransactionRepository
+from infrastructure.storage.repositories.user_repository import StoredUserRepository
 
 
 class Core:
@@ -52,6 +53,7 @@ class Core:
         self.groups = StoredGroupRepository(state)
         self.pending_offsets = NumberedOffsets(state, PENDING_OFFSETS)
         self.configs = StoredConfigRepository(state)
+        self.users = StoredUserRepository(state)
         self.purgatory = FetchPurgatory()
         self.storage_health = StorageHealth(events, clock, storage.reserve)
         self.commits = Commits(

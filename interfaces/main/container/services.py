@@ -50,6 +50,7 @@ from infrastructure.storage.volume import StorageVolume
 from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
 from interfaces.main.container.identities import new_session_id, new_short_uuid, new_topic_id
+from interfaces.main.container.security import ToLoop, make_security
 from interfaces.main.container.transactions import make_transactions
 
 if TYPE_CHECKING:
@@ -77,8 +78,11 @@ def make_broker(
     authorizer: Authorizer,
     scan_workers: ScanWorkers | None = None,
     cleaning_workers: CleaningWorkers | None = None,
+    to_loop: ToLoop | None = None,
 ) -> Broker:
-    """Without worker processes logs are searched and compacted on the loop."""
+    """Without worker processes logs are searched and compacted on the loop; without `to_loop`
+    passwords are salted there, too.
+    """
     config, scheduler, clock, events = core.config, core.scheduler, core.clock, core.events
     log, topics, partitions = core.log, core.topics, core.partitions
     catalog, commits, purgatory, storage_health = (
@@ -196,6 +200,7 @@ def make_broker(
             ),
             alter_configs=AlterConfigsService(topic_state, config_state, config, events),
         ),
+        security=make_security(core, to_loop),
         reset=ResetService(
             catalog,
             delete_topics,

@@ -32,6 +32,7 @@ from interfaces.main.settings.origin import (
     SettingsError,
     wrong_value,
 )
+from interfaces.main.settings.sasl import WrongSasl, check_sasl
 from interfaces.main.settings.security import PrefixedSettings
 from interfaces.main.settings.storage import (
     OffsetsOutliveRecords,
@@ -46,7 +47,7 @@ from interfaces.suggestions import did_you_mean
 ALIASES = {"broker.id": "node.id", "log.dir": "log.dirs"}
 # Kafka: broker.id is not set.
 _NO_BROKER_ID = "-1"
-_BUILT = (SecurityProtocol.PLAINTEXT,)
+_BUILT = (SecurityProtocol.PLAINTEXT, SecurityProtocol.SASL_PLAINTEXT)
 # Not a setting: the listeners that are not opened.
 _CONTROLLER_LISTENERS = "controller.listener.names"
 
@@ -152,6 +153,10 @@ class Settings:
         for address in self.listeners:
             if (protocol := found[address.name].protocol) not in _BUILT:
                 raise SettingsError(f"listener {address}: {protocol.value} is not supported")
+            try:
+                check_sasl(found[address.name])
+            except WrongSasl as failure:
+                raise SettingsError(f"listener {address}: {failure}") from failure
         return found
 
     def _admin(self) -> tuple[ListenerAddress, ...]:
