@@ -9,6 +9,7 @@ import json
 from base64 import urlsafe_b64decode
 from collections.abc import Callable
 from functools import partial
+from math import isfinite
 from typing import Any, cast
 
 import jwt
@@ -68,7 +69,7 @@ class SignedTokens:
             return resolved(InvalidToken("the token is too long"))
         try:
             header = jwt.get_unverified_header(token)
-        except jwt.InvalidTokenError:
+        except (jwt.InvalidTokenError, RecursionError):
             return resolved(InvalidToken("it is no JSON web token"))
         key_id = header.get("kid")
         if header.get("alg") not in ALGORITHMS:
@@ -79,22 +80,24 @@ class SignedTokens:
         if key is None:
             return InvalidToken("the issuer has no such key")
         try:
-            claims = jwt.decode(
-                token,
-                key,
-                algorithms=ALGORITHMS,
-                audience=self._claims.audience or None,
-                issuer=self._claims.issuer,
-                leeway=self._claims.skew_s,
-                options={
-                    "require": ["exp", "iat"],
-                    "verify_aud": bool(self._claims.audience),
-                    "verify_sub": False,  # the name may be in another claim
-                },
-            )
-        except (jwt.PyJWTError, ValueError, TypeError) as invalid:
+            return self._claims.checked(self._decoded(token, key))
+        except Exception as invalid:  # PyJWT raises any for malformed claims
             return InvalidToken(_REASONS.get(type(invalid), "the signature is wrong"))
-        return self._claims.checked(claims)
+
+    def _decoded(self, token: str, key: jwt.PyJWK) -> dict[str, Any]:
+        return jwt.decode(
+            token,
+            key,
+            algorithms=ALGORITHMS,
+            audience=self._claims.audience or None,
+            issuer=self._claims.issuer,
+            leeway=self._claims.skew_s,
+            options={
+                "require": ["exp", "iat"],
+                "verify_aud": bool(self._claims.audience),
+                "verify_sub": False,  # the name may be in another claim
+            },
+        )
 
 
 _REASONS: dict[type[Exception], str] = {
@@ -129,6 +132,8 @@ class UnsecuredTokens:
             expires, begins = float(claims["exp"]), float(claims.get("nbf", 0))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return InvalidToken("it is no JSON web token with exp")
+        if not isfinite(expires):
+            return InvalidToken("its times are no numbers")
         now_s, skew_s = self._clock.now_ms() / 1000, self._claims.skew_s
         if expires + skew_s <= now_s:
             return InvalidToken("it is expired")

@@ -36,6 +36,8 @@ class Authenticating(Peer, Protocol):
 
     def is_expired(self, received_ns: int) -> bool: ...
 
+    def note_expired(self) -> None: ...
+
     def evaluate(self, token: bytes, correlation_id: int) -> Pending[Outcome]: ...
 
 
@@ -54,6 +56,7 @@ class AuthenticationGate:
         if not peer.authenticated:
             _check_begins(key, peer)
         elif key != SASL_HANDSHAKE and not peer.in_conversation and peer.is_expired(received_ns):
+            peer.note_expired()
             raise CloseConnection(
                 "session_expired",
                 "the client did not authenticate again in time (connections.max.reauth.ms, or the "

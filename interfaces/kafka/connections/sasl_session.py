@@ -90,6 +90,9 @@ class SaslSession(Session):
     def is_expired(self, received_ns: int) -> bool:
         return 0 < self._expires_ns <= received_ns
 
+    def note_expired(self) -> None:
+        self._authentication.expired += 1
+
     def may_begin(self, version: int, received_ns: int) -> bool:
         if not self.authenticated:
             return True

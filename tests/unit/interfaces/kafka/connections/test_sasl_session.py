@@ -206,6 +206,7 @@ def test_a_session_ends_with_the_first_request_after_its_lifetime() -> None:
     kafka.run()
     assert client.closed
     assert client.why_closed() == "session_expired"
+    assert kafka.authentication.expired == 1
 
 
 def test_a_client_can_authenticate_again_before_and_after_the_end() -> None:
