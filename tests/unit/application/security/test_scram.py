@@ -128,6 +128,19 @@ def run(users: Users, user: str, header: str = "n,,", extension: str = "") -> ob
     return conversation.evaluate(client.get_client_final().encode())
 
 
+def test_a_client_may_send_its_part_of_the_nonce_twice(users: Users) -> None:
+    """As librdkafka before 2.6 does, and Kafka accepts it."""
+    conversation = begun(users)
+    known = users.find(USER, SHA_256)
+    first = f"n=ann,r=abc,r=abcnonce,s={b64encode(known.salt).decode()},i=4096"
+    bare = "c=biws,r=abcabcnonce"
+    salted = hashlib.pbkdf2_hmac("sha256", PASSWORD.encode(), known.salt, 4096)
+    client_key = SHA_256.hmac(salted, b"Client Key")
+    signature = SHA_256.hmac(known.stored_key, f"{first},{bare}".encode())
+    proof = b64encode(bytes(a ^ b for a, b in zip(client_key, signature, strict=True))).decode()
+    assert isinstance(conversation.evaluate(f"{bare},p={proof}".encode()), Authenticated)
+
+
 def test_a_name_may_have_commas_and_equals_signs(users: Users) -> None:
     outcome = run(users, "a=b,c")
     assert isinstance(outcome, Authenticated)
