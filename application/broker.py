@@ -39,13 +39,15 @@ from application.partitions.trimming import Trimming
 from application.ports.authorizer import Authorizer
 from application.ports.partition_repository import PartitionRepository
 from application.ports.placement import Placement
-from application.ports.quotas import Quotas
 from application.records.browse import BrowseService
 from application.records.clone import CloneService
 from application.records.send import SendService
 from application.records.tail import TailService
 from application.reset import ResetService
 from application.security.authentication import Authentication
+from application.security.client_quotas import ClientQuotas
+from application.security.connection_rates import ConnectionRates
+from application.security.quotas import QuotaService
 from application.security.users import Users
 from application.state.catalog import Catalog
 from application.state.commits import Commits
@@ -150,7 +152,9 @@ class Broker:
     cluster_id: str
     config: BrokerConfig
     authorizer: Authorizer
-    quotas: Quotas
+    quotas: ClientQuotas
+    quota_service: QuotaService
+    connection_rates: ConnectionRates
     placement: Placement
     cluster: ClusterService
     features: Features

@@ -1,4 +1,4 @@
-"""Reset: deletes all topics, groups, committed offsets, transactions and dynamic
+"""Reset: deletes all topics, groups, committed offsets, transactions, quotas and dynamic
 configs, in one commit.
 
 For tests: clients stay connected, and `advertised.listeners` stays. Members of groups are unknown
@@ -16,6 +16,7 @@ from application.groups.delete import DeleteGroupsService
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.ports.pending import Pending, later
+from application.security.quotas import QuotaService
 from application.state.catalog import Catalog
 from application.state.runtime import AggregateKey, ignore, respond
 from application.topics.delete import DeleteTopicsService
@@ -39,6 +40,7 @@ class ResetService:
         delete_groups: DeleteGroupsService,
         transactions: TransactionRegistry,
         configs: ConfigState,
+        quotas: QuotaService,
     ) -> None:
         self._catalog = catalog
         self._delete_topics = delete_topics
@@ -48,6 +50,7 @@ class ResetService:
         self._delete_groups = delete_groups
         self._transactions = transactions
         self._configs = configs
+        self._quotas = quotas
 
     def reset(self) -> Pending[BrokerError | None]:
         """Resolved when all is durable; an error if something is not deleted."""
@@ -69,6 +72,7 @@ class ResetService:
             kept = {_KEPT: configs[_KEPT]} if _KEPT in configs else {}
             self._configs.save(resource, ResourceConfigs(kept, {}), ignore)
             keys.append((self._configs.runtime, resource))
+        keys += self._quotas.remove_all()
         prohibited = self._delete_topics.is_prohibited
         topics = self._delete_topics.delete([one for one in self._catalog if not prohibited(one)])
         others = later(respond(keys, [None] * len(keys)))

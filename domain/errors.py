@@ -3,35 +3,32 @@
     BrokerError
       InvalidRequest                 the request contradicts itself
       UnsupportedVersion             a field's value needs a newer version
-      MismatchedEndpointType  UnsupportedEndpointType
+      MismatchedEndpointType  UnsupportedEndpointType  ResourceNotFound  DuplicateResource
       StorageFailed                  the store failed
       security
         SecurityDisabled               no authorizer is configured
         TopicAuthorizationFailed  GroupAuthorizationFailed  ClusterAuthorizationFailed
-      ResourceNotFound  DuplicateResource
       topics
         UnknownTopicOrPartition  UnknownTopicId  InvalidTopic  TopicAlreadyExists
         InvalidPartitions  InvalidReplicationFactor  InvalidReplicaAssignment
-        InvalidConfig  TopicDeletionDisabled  PolicyViolation
+        InvalidConfig  TopicDeletionDisabled  PolicyViolation  ThrottlingQuotaExceeded
         ElectionNotNeeded  NoReassignmentInProgress  LogDirNotFound
-      cluster
-        InvalidUpdateVersion  BrokerIdNotRegistered
+      cluster: InvalidUpdateVersion  BrokerIdNotRegistered
       produce
-        CorruptMessage  MessageTooLarge  InvalidRecord  InvalidTimestamp
         RequestTimedOut              too much at once, a retry succeeds
-        InvalidRequiredAcks  UnsupportedCompressionType
-        OutOfOrderSequence  InvalidProducerEpoch  NotEnoughReplicas
+        CorruptMessage  MessageTooLarge  InvalidRecord  InvalidTimestamp  InvalidRequiredAcks
+        UnsupportedCompressionType  OutOfOrderSequence  InvalidProducerEpoch  NotEnoughReplicas
       transactions
-        InvalidTxnState  ConcurrentTransactions  TransactionAbortable
-        InvalidProducerIdMapping  ProducerFenced  TransactionCoordinatorFenced
-        InvalidTransactionTimeout  TransactionalIdNotFound  TransactionalIdNotAuthorized
+        InvalidTxnState  ConcurrentTransactions  TransactionAbortable  InvalidProducerIdMapping
+        ProducerFenced  TransactionCoordinatorFenced  InvalidTransactionTimeout
+        TransactionalIdNotFound  TransactionalIdNotAuthorized
         OperationNotAttempted        because of another partition of the request
       LeaderNotAvailable             the leader of a partition is not alive
       NotLeaderOrFollower            the client's metadata is stale
         FencedLeaderEpoch
       fetch
-        OffsetOutOfRange  UnknownLeaderEpoch
-        FetchSessionNotFound  InvalidFetchSessionEpoch  FetchSessionTopicIdError
+        OffsetOutOfRange  UnknownLeaderEpoch  FetchSessionNotFound  InvalidFetchSessionEpoch
+        FetchSessionTopicIdError
       groups
         CoordinatorLoadInProgress      committed offsets are not loaded yet
         CoordinatorNotAvailable        a retry may succeed
@@ -39,9 +36,8 @@
         InvalidGroupId  GroupIdNotFound  NonEmptyGroup
         GroupMaxSizeReached  GroupMetadataTooLarge  GroupSubscribedToTopic
         UnknownMemberId  MemberIdRequired  FencedInstanceId  UnreleasedInstanceId
-        IllegalGeneration  FencedMemberEpoch  StaleMemberEpoch
-        InconsistentGroupProtocol  InvalidSessionTimeout  RebalanceInProgress
-        UnsupportedAssignor  InvalidRegularExpression
+        IllegalGeneration  FencedMemberEpoch  StaleMemberEpoch  InconsistentGroupProtocol
+        InvalidSessionTimeout  RebalanceInProgress  UnsupportedAssignor  InvalidRegularExpression
         OffsetMetadataTooLarge  InvalidCommitOffsetSize  UnstableOffsetCommit
 
 An error of a partition is a value in a result; an error of a whole request is raised. Error codes
@@ -151,6 +147,10 @@ class TopicDeletionDisabled(BrokerError):
 
 
 class PolicyViolation(BrokerError):
+    pass
+
+
+class ThrottlingQuotaExceeded(BrokerError):
     pass
 
 

@@ -144,6 +144,9 @@ class Offsets(Aggregates[str, OffsetWrite]):
     def has(self, group_id: str, topic: str, partition: int) -> bool:
         return partition in self.of(group_id).get(topic, ())
 
+    def has_topic(self, topic_id: bytes) -> bool:
+        return self._catalog.topic_by_id(topic_id) is not None
+
     def is_pending(self, group_id: str, topic: str, partition: int) -> bool:
         """By the topic with this name, or by a deleted one that had it."""
         return any(
@@ -259,7 +262,7 @@ class Offsets(Aggregates[str, OffsetWrite]):
                 continue
             if committed.topic_id is not topic_id:
                 topic_id = committed.topic_id
-                is_there = self._catalog.topic_by_id(topic_id) is not None
+                is_there = self.has_topic(topic_id)
                 partitions = self._topic_of(group_id, topic) if is_there else None
             if partitions is not None:
                 partitions[partition] = committed

@@ -32,12 +32,10 @@ class PendingOffsets(Aggregates[int, OffsetWrite]):
         self._producers: dict[str, dict[tuple[str, int], set[int]]] = {}
         #: By producer id.
         self.runtime: Runtime[int, OffsetWrite] = Runtime(self)
-        for producer_id, row in repository.load():
-            topic = catalog.topic(row[1])
-            if topic is not None and topic.topic_id == row[3].topic_id:
-                self._put(producer_id, row)
-            else:  # its topic was deleted
-                repository.save(producer_id, [(*row[:3], None)])
+        for producer_id, row in list(repository.load()):
+            self._put(producer_id, row)
+            if catalog.topic_by_id(row[3].topic_id) is None:  # it was deleted
+                self.persist(producer_id, [(*row[:3], None)], ignore)
 
     def group_ids(self) -> list[str]:
         return list(self._producers)

@@ -87,6 +87,8 @@ class TransactionalOffsets:
         self._offsets.check_loaded()
         by_group: dict[str, list[OffsetWrite]] = defaultdict(list)
         for place, offset in pending.items():
+            if not self._offsets.has_topic(offset.topic_id):
+                continue  # deleted, and the deletion of the pending offset has failed
             newest = self._offsets.newest(*place)
             if newest is None or newest.commit_timestamp_ms < offset.commit_timestamp_ms:
                 by_group[place[0]].append((*place, offset))

@@ -36,7 +36,7 @@ class FetchContext:
     ) -> None:
         self.items = items
         self._session = session
-        self._is_first = is_first
+        self.is_first = is_first
 
     @property
     def session_id(self) -> int:
@@ -45,7 +45,7 @@ class FetchContext:
     def choose(self, fetched: list[FetchedPartition]) -> list[FetchedPartition]:
         if self._session is None:
             return fetched
-        if self._is_first:
+        if self.is_first:
             self._session.remember(fetched)
             return fetched
         return self._session.changed(fetched)
@@ -150,6 +150,13 @@ class FetchSessions:
         session.last_used_ms = self._clock.monotonic_ms()
         self._by_id.move_to_end(session_id)
         return FetchContext(session.items(), session)
+
+    def throttled(self, context: FetchContext) -> int:
+        """The session id of a response without partitions; it opens no session, as in Kafka."""
+        if context.is_first:
+            self._end(context.session_id)
+            return NO_SESSION
+        return context.session_id
 
     def _session(self, session_id: int, epoch: int, uses_topic_ids: bool) -> FetchSession:
         session = self._by_id.get(session_id)

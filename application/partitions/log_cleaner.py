@@ -232,21 +232,27 @@ class LogCleaner:
             indexed = [entry for entry in indexed if entry[1] >= start]
         if last < first:
             return True
-        grown = self._log.replace(partition.partition_id, first, last, batches, indexed)
+        ended: list[int] = []
+        # First: a failed read must leave nothing staged.
         if first <= partition.transactions.last_aborted_offset:
-            self._remove_ended(partition.partition_id, first, last, batches)
+            ended = self._ended(partition.partition_id, first, last, batches)
+        grown = self._log.replace(partition.partition_id, first, last, batches, indexed)
+        for last_offset in ended:
+            self._transaction_index.remove(partition.partition_id, last_offset)
         partition.compacted(grown)
         self._commits.touch(partition)
         return (yield COMMIT) is None
 
-    def _remove_ended(
+    def _ended(
         self, partition_id: int, first: int, last: int, batches: Iterable[Buffer]
-    ) -> None:
-        """An entry without its marker would hide later records of the producer."""
+    ) -> list[int]:
+        """Of entries without their marker, which would hide later records of the producer."""
         left = [RecordBatch(memoryview(batch)) for batch in batches]
         markers = {one.base_offset for one in left if one.attributes & CONTROL and one.count}
+        ended = []
         for aborted in self._transaction_index.since(partition_id, first):
             if aborted.last_offset > last:
                 break
             if aborted.last_offset not in markers:
-                self._transaction_index.remove(partition_id, aborted.last_offset)
+                ended.append(aborted.last_offset)
+        return ended

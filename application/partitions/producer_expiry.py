@@ -5,6 +5,8 @@ An expired producer is accepted at any sequence, like any unknown producer id, a
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from application.background.job import END_OF_COMMIT, SLICE, Job
 from application.background.runner import Runner
 from application.ports.clock import Clock
@@ -41,13 +43,21 @@ class ProducerExpiry:
         for partition in self._catalog.loaded():
             partition.producers.expire(before, spared=partition.transactions)
             yield SLICE
+        loaded = {one.partition_id: one for one in self._catalog.loaded()}
+
+        def transactions(partition_id: int) -> Container[int] | None:
+            partition = loaded.get(partition_id)
+            return None if partition is None or partition.broken else partition.transactions
+
         position: bytes | None = b""
         while position is not None:
             # So no snapshot is in flight that is newer than its row.
             if (yield END_OF_COMMIT) is not None:
                 return
             try:
-                position = self._partitions.forget_silent(before, position, ROWS_PER_COMMIT)
+                position = self._partitions.forget_silent(
+                    before, position, ROWS_PER_COMMIT, transactions
+                )
             except StorageFailed:
                 return  # until the next round
             # Not COMMIT: often nothing is staged, and storage health would report success.

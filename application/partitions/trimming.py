@@ -81,12 +81,12 @@ class Trimming:
             key = next(iter(self._waiting))
             try:
                 partition = self._find(key)
+                # None: its topic was deleted, with all its data.
+                finished = partition is None or self._stage(partition)
             except StorageFailed as unreadable:
                 finished = False
                 yield unreadable.as_value()
             else:
-                # None: its topic was deleted, with all its data.
-                finished = partition is None or self._stage(partition)
                 if partition is not None and (yield COMMIT) is not None:
                     finished = False
             del self._waiting[key]
@@ -102,15 +102,17 @@ class Trimming:
         return None
 
     def _stage(self, partition: Partition) -> bool:
-        """True if nothing is left to trim after the next commit."""
+        """True if nothing is left to trim after the next commit. Raises StorageFailed."""
         offset = partition.log_start_offset
-        trimmed = self._log.trim(partition.partition_id, offset, BATCHES_PER_COMMIT)
         # A log start that is not durable yet is trimmed up to later.
-        finished = trimmed.done and partition.end.start_offset == offset
+        finished = partition.end.start_offset == offset
+        # First: it reads, and a failure must leave no batches staged without their size.
         if partition.transactions.last_aborted_offset != NONE_ABORTED:
             finished &= self._transaction_index.remove_below(
                 partition.partition_id, offset, BATCHES_PER_COMMIT
             )
+        trimmed = self._log.trim(partition.partition_id, offset, BATCHES_PER_COMMIT)
+        finished &= trimmed.done
         if finished:
             self._partitions.save_trimming(partition.partition_id, unfinished=False)
         partition.trimmed(trimmed.size_bytes)

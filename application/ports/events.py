@@ -99,6 +99,8 @@ CONNECTIONS = {
         {
             "max_connections": "`max.connections`, of the whole broker.",
             "max_connections_per_ip": "`max.connections.per.ip`, of one address.",
+            "connection_creation_rate": "The quota of one address; `ottla` closes the connection "
+            "after up to `quota.window.size.seconds`, as Kafka does.",
             "open_files": "The limit of open files (`ulimit -n`, `LimitNOFILE` of systemd).",
         },
     ),
@@ -123,7 +125,7 @@ REQUESTS = {
         ("info", "warning"),
         f"time correlation_id connection_id client_id software peer listener api version {_ABOUT} "
         "topics path bytes_in bytes_out queue_us decode_us handle_us wait_us send_us total_us "
-        "status errors error_codes refused message",
+        "throttle_ms status errors error_codes refused message",
         "One request (`log.requests`); a warning if it failed or took `log.requests.slow.ms`.",
     ),
     "request_failed": Event(
@@ -197,6 +199,11 @@ TOPICS_AND_CONFIGS = {
         INFO,
         f"resource name configs {_CLIENT}",
         "Configs of a topic, group or broker changed. Values are not logged: they may be secret.",
+    ),
+    "quotas_altered": Event(
+        INFO,
+        f"entity quotas {_CLIENT}",
+        "Quotas of a user, a client id, both, or an address changed, as `quotas` lists them.",
     ),
     "config_without_effect": Event(
         WARNING,

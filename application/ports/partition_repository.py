@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Protocol
 
 from domain.partitions.partition import Partition
@@ -38,10 +38,19 @@ class PartitionRepository(Protocol):
         """
         ...
 
-    def forget_silent(self, before_timestamp: int, position: bytes, max_rows: int) -> bytes | None:
+    def forget_silent(
+        self,
+        before_timestamp: int,
+        position: bytes,
+        max_rows: int,
+        transactions: Callable[[int], Container[int] | None],
+    ) -> bytes | None:
         """Stages the removal of producers, of any partition, that sent nothing since.
 
         Reads up to `max_rows` rows from a position on, b"" at first, and returns the next position,
         or None at the end. Call it only while no snapshot is staged or in flight.
+
+        Producers with an open transaction stay: `transactions` returns those of a partition by its
+        id, or None if it is not loaded; then the newest snapshot decides.
         """
         ...

@@ -90,6 +90,8 @@ class RequestRecord(NamedTuple):
     sent_ns: int
     #: Offset from these clock readings to the wall clock.
     wall_ns: int
+    #: How long the client may send no other request on its connection, because of its quotas.
+    throttle_ms: int = 0
 
     @property
     def sent_ms(self) -> int:

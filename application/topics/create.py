@@ -13,7 +13,7 @@ from application.ports.topic_repository import TopicRepository
 from application.state.catalog import Catalog
 from application.state.runtime import respond
 from application.topics.effects import warn_without_effect
-from application.topics.state import TopicState, partition_counts
+from application.topics.state import CountPartitions, TopicState, partition_counts, uncounted
 from domain.configs.broker import BrokerConfig
 from domain.configs.effects import without_effect
 from domain.configs.resource import Resource, ResourceKind
@@ -66,13 +66,17 @@ class CreateTopicsService:
         self._events = events
 
     def create(
-        self, requested: list[NewTopic], validate_only: bool, by: Requester = NO_CLIENT
+        self,
+        requested: list[NewTopic],
+        validate_only: bool,
+        by: Requester = NO_CLIENT,
+        count: CountPartitions = uncounted,
     ) -> list[Created] | Pending[list[Created]]:
         """One result per topic, in order, once all created topics are durable."""
         if sum(map(self._partition_count, requested)) > MAX_PARTITIONS_PER_REQUEST:
             excessive = PolicyViolation("Excessively large number of partitions per request.")
             return [excessive for _ in requested]
-        results = [self._new(new, validate_only) for new in requested]
+        results = [self._new(new, validate_only, count) for new in requested]
         # After all are checked: one request may create colliding names, as in Kafka.
         created: list[Topic] = []
         for new, topic in zip(requested, results, strict=True):
@@ -112,9 +116,13 @@ class CreateTopicsService:
         for line in topic_lines(partition_counts(created)):
             self._events.info("topic_created", **line, automatic=automatic, **by.fields())
 
-    def _new(self, new: NewTopic, validate_only: bool) -> Created:
+    def _new(
+        self, new: NewTopic, validate_only: bool, count: CountPartitions = uncounted
+    ) -> Created:
         try:
-            return self._topic(new, self._check(new), validate_only)
+            partition_count = self._check(new)
+            count(partition_count)
+            return self._topic(new, partition_count, validate_only)
         except BrokerError as refused:
             return refused.as_value()
 

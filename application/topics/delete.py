@@ -11,11 +11,12 @@ from application.ports.pending import Pending, later
 from application.ports.request_log import NO_CLIENT, Requester
 from application.state.catalog import Catalog
 from application.state.runtime import respond
-from application.topics.state import TopicState, partition_counts
+from application.topics.state import CountPartitions, TopicState, partition_counts, uncounted
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
     InvalidTopic,
+    ThrottlingQuotaExceeded,
     TopicDeletionDisabled,
     UnknownTopicId,
     UnknownTopicOrPartition,
@@ -62,20 +63,27 @@ class DeleteTopicsService:
         """The broker writes it: `offsets.topic=off` removes it."""
         return topic.name == OFFSETS_TOPIC and self._config.offsets_topic == "on"
 
-    def delete(self, topics: list[Topic], by: Requester = NO_CLIENT) -> Pending[list[Deleted]]:
+    def delete(
+        self, topics: list[Topic], by: Requester = NO_CLIENT, count: CountPartitions = uncounted
+    ) -> Pending[list[Deleted]]:
         """One result per topic, in order: the deleted topic or an error."""
         results: list[Deleted] = []
         deleted: list[Topic] = []
         for topic in topics:
             # The newest state: another request may delete it, or have added partitions.
             newest = self._topics.find(topic.name)
-            if newest is not None and newest.topic_id == topic.topic_id:
-                self._topics.delete(newest)
-                deleted.append(newest)
-                results.append(newest)
-            else:
+            if newest is None or newest.topic_id != topic.topic_id:
                 unknown = UnknownTopicOrPartition("This server does not host this topic-partition.")
                 results.append(unknown)
+                continue
+            try:
+                count(len(newest.partition_ids))
+            except ThrottlingQuotaExceeded as refused:
+                results.append(refused.as_value())
+                continue
+            self._topics.delete(newest)
+            deleted.append(newest)
+            results.append(newest)
         self._topics.when_durable(deleted, partial(self._log, by=by))
         pending = later(respond(self._topics.keys(topic.name for topic in topics), results))
         return pending.map(self._forget)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from application.background.job import COMMIT, SLICE, Job
+from application.background.job import COMMIT, END_OF_COMMIT, SLICE, Job
 from application.background.runner import Runner
 from application.ports.log_store import LogStore
 from application.ports.partition_repository import PartitionRepository
@@ -37,6 +37,8 @@ class Dropping:
         self._transaction_index = transaction_index
         self._background = background
         self._doomed: deque[int] = deque()
+        #: Rows of some of them may be in flight; only committed ones are found.
+        self._are_in_flight = False
 
     def __len__(self) -> int:
         return len(self._doomed)
@@ -47,15 +49,21 @@ class Dropping:
 
     def begin(self, partition_ids: Iterable[int]) -> None:
         self._doomed.extend(partition_ids)
+        self._are_in_flight = True
         if self._doomed:
             self._background.start(self._drop)
 
     def _drop(self) -> Job[None]:
         while self._doomed:
             yield SLICE
+            failure = None
             try:
-                empty = self._stage(self._doomed[0])
-                failure = yield COMMIT
+                if self._are_in_flight:
+                    self._are_in_flight = False
+                    failure = yield END_OF_COMMIT
+                if failure is None:
+                    empty = self._stage(self._doomed[0])
+                    failure = yield COMMIT
             except StorageFailed as unreadable:
                 failure = unreadable.as_value()
                 yield failure

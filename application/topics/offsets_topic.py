@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from application.background.job import COMMIT, Job
+from application.background.job import COMMIT, SLICE, Job
 from application.background.runner import Runner
 from application.groups.offsets import Offsets
 from application.groups.offsets_topic import OffsetsTopic
@@ -124,6 +124,8 @@ def _durably(stage: Callable[[], None]) -> Job[None]:
     """Stages changes, again as long as their commit fails."""
     stage()
     while (yield COMMIT) is not None:
+        # Other changes of the failed commit are not given up before the next slice.
+        yield SLICE
         stage()
 
 

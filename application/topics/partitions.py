@@ -12,7 +12,7 @@ from application.ports.request_log import NO_CLIENT, Requester
 from application.ports.topic_repository import TopicRepository
 from application.state.runtime import respond
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST, check_replicas
-from application.topics.state import TopicState, partition_counts
+from application.topics.state import CountPartitions, TopicState, partition_counts, uncounted
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
@@ -50,12 +50,16 @@ class CreatePartitionsService:
         self._events = events
 
     def grow(
-        self, requested: list[MorePartitions], validate_only: bool, by: Requester = NO_CLIENT
+        self,
+        requested: list[MorePartitions],
+        validate_only: bool,
+        by: Requester = NO_CLIENT,
+        count: CountPartitions = uncounted,
     ) -> list[Grown] | Pending[list[Grown]]:
         results: list[Grown] = []
         for more in requested:
             try:
-                results.append(self._grown(more, validate_only))
+                results.append(self._grown(more, validate_only, count))
             except BrokerError as refused:
                 results.append(refused.as_value())
         if not validate_only:
@@ -63,7 +67,7 @@ class CreatePartitionsService:
             self._topics.when_durable(grown, partial(self._log, by=by))
         return respond(self._topics.keys(more.name for more in requested), results)
 
-    def _grown(self, more: MorePartitions, validate_only: bool) -> Topic:
+    def _grown(self, more: MorePartitions, validate_only: bool, count: CountPartitions) -> Topic:
         topic = self._topics.find(more.name)
         if topic is None:
             raise UnknownTopicOrPartition("This server does not host this topic-partition.")
@@ -71,6 +75,7 @@ class CreatePartitionsService:
             # The partition of a group depends on their number.
             raise InvalidTopic(f"Internal topic {more.name} can get no partitions.")
         additional = self._check(topic, more)
+        count(additional)
         if validate_only:
             return topic
         grown = topic.grown(self._repository.reserve_partition_ids(additional))

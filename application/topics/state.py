@@ -25,6 +25,14 @@ class TopicChange(NamedTuple):
 
 Changes = Sequence[TopicChange]
 
+#: Counts partitions that are created or deleted for the quota of the client; raises
+#: ThrottlingQuotaExceeded.
+CountPartitions = Callable[[int], None]
+
+
+def uncounted(partitions: int) -> None:
+    """For changes of the broker itself."""
+
 
 def partition_counts(topics: Iterable[Topic]) -> dict[str, int]:
     return {topic.name: len(topic.partition_ids) for topic in topics}

@@ -71,6 +71,8 @@ class LateTransactions:
         self._late = late
 
     def _is_late(self, partition: Partition, producer_id: int, latest_ms: int) -> bool:
+        if partition.broken is not None:
+            return False  # a transaction that a failed commit has lost is still in memory
         state = partition.producers.find(producer_id)
         if state is None or state.last_timestamp >= latest_ms:
             return False

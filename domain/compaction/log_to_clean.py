@@ -83,7 +83,11 @@ def log_to_clean(partition: Partition) -> LogToClean:
     """Without regard to compaction lags."""
     end = partition.durable
     first_dirty = max(partition.cleaned.next_offset, end.start_offset)
-    first_uncleanable = max(min(partition.segment.base_offset, end.next_offset), first_dirty)
+    first_uncleanable = partition.segment.base_offset
+    if first_uncleanable >= end.next_offset:
+        # The batch that began the segment may be lost: then an earlier one is active again.
+        first_uncleanable = first_dirty
+    first_uncleanable = max(first_uncleanable, first_dirty)
     clean_bytes = min(partition.cleaned.size_bytes, end.size_bytes)
     cleanable_bytes = 0
     if first_uncleanable > first_dirty:

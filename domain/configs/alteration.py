@@ -10,6 +10,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from domain.configs.broker import BrokerConfig
+from domain.configs.ip_overrides import parse_ip_overrides
 from domain.configs.listeners import check_advertised, parse_addresses
 from domain.configs.settings.absent import why_absent
 from domain.configs.settings.definition import Definition, Kind, Value
@@ -90,6 +91,7 @@ def _java_split(text: str) -> list[str]:
 # ---- brokers
 
 _ADVERTISED = "advertised.listeners"
+_IP_OVERRIDES = "max.connections.per.ip.overrides"
 
 
 def altered_broker_configs(
@@ -139,6 +141,8 @@ def validate_broker_configs(
             value = definitions[name].parse(text)
             if name == _ADVERTISED:
                 _check_advertised(value, broker)
+            elif name == _IP_OVERRIDES:
+                _check_ip_overrides(text)
         except InvalidConfig as refused:
             raise InvalidRequest(refused.message) from None
 
@@ -150,3 +154,10 @@ def _check_advertised(value: Value, broker: BrokerConfig) -> None:
     except ValueError as failure:
         definition = BrokerConfig.definitions[_ADVERTISED]
         raise definition.refused(definition.format(value), f"Expected {failure}") from None
+
+
+def _check_ip_overrides(text: str) -> None:
+    try:
+        parse_ip_overrides(text.strip())
+    except ValueError as failure:
+        raise BrokerConfig.definitions[_IP_OVERRIDES].refused(text, f"Expected {failure}") from None

@@ -19,6 +19,7 @@ from domain.configs.settings.groups import GroupSettings
 from domain.configs.settings.identity import IdentitySettings
 from domain.configs.settings.limits import LimitSettings
 from domain.configs.settings.log import LogSettings
+from domain.configs.settings.quotas import QuotaSettings
 from domain.configs.settings.sasl import SaslSettings
 from domain.configs.settings.security import SecuritySettings
 from domain.configs.settings.telemetry import TelemetrySettings
@@ -37,6 +38,7 @@ class BrokerConfig(
     LimitSettings,
     SecuritySettings,
     SaslSettings,
+    QuotaSettings,
     GroupSettings,
     TransactionSettings,
     LogSettings,

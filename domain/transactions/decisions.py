@@ -182,11 +182,15 @@ def _is_done(before: Transaction, producer: ProducerIdAndEpoch, committed: bool)
 
 
 def _is_done_or_retried(before: Transaction, producer: ProducerIdAndEpoch, committed: bool) -> bool:
-    """Transaction version 2: the epoch of a retry is one behind."""
+    """Transaction version 2: the epoch of a retry is one behind, and no other producer raised it.
+
+    Kafka does not check the latter: a zombie may get the epoch of a producer that uses version 1.
+    """
     is_overflow = producer == (before.previous_producer_id, LAST_EPOCH) and before.epoch == 0
     if producer.producer_id != before.producer_id and not is_overflow:
         raise _unknown_mapping(before.transactional_id)
     is_retry = is_overflow or producer.epoch + 1 == before.epoch
+    is_retry = is_retry and producer.epoch == before.last_epoch
     is_current = producer.epoch == before.epoch
     if before.is_open or before.state is State.EMPTY:
         is_retry = False

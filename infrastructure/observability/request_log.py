@@ -46,6 +46,7 @@ class StructuredRequestLog:
         subject: dict[str, object] = (
             {} if record.log_subject is None else dict((record.log_subject,))
         )
+        throttled = {"throttle_ms": record.throttle_ms} if record.throttle_ms else {}
         if record.topics:
             subject["topics"] = record.topics
         (self._log.warning if troubled else self._log.info)(
@@ -68,6 +69,7 @@ class StructuredRequestLog:
             wait_us=(record.completed_ns - record.handled_ns) // 1000,
             send_us=(record.sent_ns - record.completed_ns) // 1000,
             total_us=total_ns // 1000,
+            **throttled,
             errors=list(record.error_names),
             error_codes=list(record.error_codes),
         )

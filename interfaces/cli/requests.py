@@ -27,6 +27,7 @@ _COLUMNS = (
     Column("CORRELATION", 11),
     Column("API", 20),
     Column("MS", 9),
+    Column("THROTTLE-MS", 11),
     Column("TOPIC-OR-GROUP", 20),
     Column("ERRORS", 0),
 )
@@ -89,6 +90,7 @@ def _cells(one: Row) -> Row:
         one["correlation_id"],
         one["api"],
         f"{one['total_us'] / 1000:.3f}",
+        one.get("throttle_ms", 0),
         one.get("topic") or one.get("group"),
         one["errors"],
     )

@@ -34,6 +34,7 @@ from tests.bench import (
     machine,
     micro,
     profile,
+    quotas,
     recovery,
     report,
     retention,
@@ -55,7 +56,10 @@ from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrup
 
 CACHE = Path(".cache/bench")
 LATEST = CACHE / "latest.json"
-BESIDE = ["produce", "fetch", "java", "librdkafka", "groups", "end-to-end", "stall", "transactions"]
+BESIDE = [
+    *("produce", "fetch", "java", "librdkafka", "groups", "end-to-end", "stall", "transactions"),
+    "quotas",
+]
 #: Parts with brokers of their own: flush before each response, or offsets in a database.
 APART = ["fsync", "transactions-fsync", "offsets", "offsets-fsync"]
 PARTS = ["limits", *BESIDE, *APART, "cold", "retention", "soak", "startup", "micro"]
@@ -217,6 +221,8 @@ class Bench:
         if part == "end-to-end":
             javas = list(java.latency_loads(clients, plan.scale)) if clients else []
             return [*end_to_end.loads(plan.paced_s), *javas]
+        if part == "quotas":
+            return list(quotas.loads(rawbench, plan.seconds))
         if part == "transactions":
             return [
                 *transactions.loads(rawbench, plan.seconds),

@@ -45,6 +45,7 @@ RATE, CPU = "requests_per_s", "cpu_us_per_request"
 STREAM, CPU_PER_GB = "mb_per_s", "cpu_s_per_gb"
 CLEANING = "cleaning_cpu_s_per_gb"
 COMMITTED = "committed_share"
+KEPT = "kept_share"
 MEMORY = "memory"
 UNITS = {
     RATE: "/s",
@@ -53,6 +54,7 @@ UNITS = {
     CPU_PER_GB: "s/GB",
     CLEANING: "s/GB",
     COMMITTED: "x",
+    KEPT: "x",
     "ping_p99_us": "us",
     "p50_us": "us",
     "p99_us": "us",
@@ -93,6 +95,7 @@ AIMS = [
         *("transactions", "read_committed", COMMITTED, 0.95),
         absolute="x",
     ),
+    Aim("others beside a client over its quota: rate", "quotas", "others", KEPT, 0.8, absolute="x"),
     Aim("compaction: CPU per GB written", "soak", "updates, compacted", CLEANING, at_most=1.5),
     Aim("... p99 of produce meanwhile", "soak", "updates, compacted", "ping_p99_us", at_most=1),
     Aim("start on an empty folder", "startup", "empty", "ready_ms", at_most=0.2),

@@ -73,6 +73,14 @@ _TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Transactions over raw sockets: one batch in one partition, records of 1 KB",
         {**_TRANSACTIONS, "mb_per_s": "MB/s", "committed_share": "read_committed / uncommitted"},
     ),
+    "quotas": (
+        "Others beside a greedy librdkafka producer: what they keep of their rate",
+        {
+            "requests_per_s": "alone/s",
+            "kept_share": "kept, its quota is 1 MB/s",
+            "kept_without_quota_share": "kept, without a quota",
+        },
+    ),
     "transactions-fsync": ("The same with an fsync before each response", _TRANSACTIONS),
     "cold": (
         "Produce beside a reader of an old log",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 import pytest
 from crc32c import crc32c
 
@@ -11,6 +13,7 @@ from tests.contract.engines import OpenStore
 from tests.contract.test_partition_repository import (
     PARTITION_ID,
     append,
+    as_of_the_snapshot,
     facts,
     known,
     new_partition,
@@ -57,13 +60,30 @@ def test_a_producer_with_an_open_transaction_stays(store: OpenStore) -> None:
     partitions.snapshot(partition)
     store.keep()
 
-    assert partitions.forget_silent(TIMESTAMP + 1, b"", 100) is None
+    assert partitions.forget_silent(TIMESTAMP + 1, b"", 100, as_of_the_snapshot) is None
     store.keep()
 
     assert known(store) == [1, 3]
     recovered = new_partition()
     partitions.recover(recovered)
     assert sorted(state.producer_id for state in recovered.producers) == [1, 3]
+
+
+def test_a_producer_goes_if_its_transaction_has_ended_since_the_snapshot(store: OpenStore) -> None:
+    partitions = StoredPartitionRepository(store.log, store.state)
+    partition = new_partition()
+    for producer_id in (1, 2):
+        append(store, partition, transactional=True, producer_id=producer_id, epoch=0, sequence=0)
+    partitions.snapshot(partition)
+    partition.append_marker(EndMarker(2, 0, 4, committed=True), TIMESTAMP, crc32c, 0)
+    store.keep()
+
+    def transactions(partition_id: int) -> Container[int] | None:
+        return partition.transactions if partition_id == partition.partition_id else None
+
+    assert partitions.forget_silent(TIMESTAMP + 1, b"", 100, transactions) is None
+    store.keep()
+    assert known(store) == [1]
 
 
 def test_the_coordinator_epoch_is_recovered_from_a_snapshot(store: OpenStore) -> None:

@@ -12,6 +12,14 @@ from confluent_kafka.admin import AdminClient
 PATIENCE_S = 30.0
 
 
+def _dotted(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings with dots; callbacks (throttle_cb) have none."""
+    return {
+        key if key.endswith("_cb") else key.replace("_", "."): value
+        for key, value in settings.items()
+    }
+
+
 @contextmanager
 def assigned_consumer(
     bootstrap: str, topic: str, offset: int = 0, partition: int = 0, **settings: Any
@@ -25,7 +33,7 @@ def assigned_consumer(
         "auto.offset.reset": "error",
         "fetch.wait.max.ms": 100,
     }
-    dotted = {key.replace("_", "."): value for key, value in settings.items()}
+    dotted = _dotted(settings)
     consumer = Consumer(defaults | dotted)
     try:
         consumer.assign([TopicPartition(topic, partition, offset)])
@@ -80,8 +88,7 @@ def read_values(bootstrap: str, topic: str, count: int, partition: int = 0) -> l
 
 
 def producer(bootstrap: str, **settings: Any) -> Producer:
-    dotted = {key.replace("_", "."): value for key, value in settings.items()}
-    return Producer({"bootstrap.servers": bootstrap, "linger.ms": 1} | dotted)
+    return Producer({"bootstrap.servers": bootstrap, "linger.ms": 1} | _dotted(settings))
 
 
 class Deliveries:

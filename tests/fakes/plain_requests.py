@@ -129,6 +129,14 @@ _FIELDS: dict[str, Fields | Callable[[int], Fields]] = {
     "consumer_group_describe": {"group_ids": ["a-group-that-is-not"]},
     "create_acls": {"creations": [{"resource_name": "t"}]},
     "delete_acls": {"filters": [{"resource_name_filter": "t"}]},
+    "alter_client_quotas": {
+        "entries": [
+            {
+                "entity": [{"entity_type": "user", "entity_name": "u"}],
+                "ops": [{"key": "producer_byte_rate", "value": 1e9}],
+            }
+        ]
+    },
     "elect_leaders": {"topic_partitions": [{"topic": "t", "partitions": [0]}]},
     "alter_replica_log_dirs": {
         "dirs": [{"path": "memory", "topics": [{"name": "t", "partitions": [0]}]}]

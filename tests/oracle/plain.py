@@ -42,6 +42,7 @@ UNORDERED = {
     ("AddPartitionsToTxnResponse", "results_by_transaction"),
     ("AddPartitionsToTxnResult", "topic_results"),
     ("AddPartitionsToTxnTopicResult", "results_by_partition"),
+    ("AlterClientQuotasResponse", "entries"),
     ("AlterReplicaLogDirTopicResult", "partitions"),
     ("AlterUserScramCredentialsResponse", "results"),
     ("AlterReplicaLogDirsResponse", "results"),
@@ -52,11 +53,15 @@ UNORDERED = {
     ("DeleteRecordsResponse", "topics"),
     ("DeleteRecordsTopicResult", "partitions"),
     ("DeleteTopicsResponse", "responses"),
+    ("DescribeClientQuotasResponse", "entries"),
     ("DescribeLogDirsResult", "topics"),
     ("DescribeLogDirsTopic", "partitions"),
     ("DescribeUserScramCredentialsResponse", "results"),
     ("DescribeUserScramCredentialsResult", "credential_infos"),
     ("DescribedGroup", "members"),
+    ("EntryData", "entity"),
+    ("EntryData", "values"),
+    ("EntryResult", "entity"),
     ("JoinGroupResponse", "members"),
     ("ListGroupsResponse", "groups"),
     ("ListTransactionsResponse", "transaction_states"),
@@ -223,7 +228,11 @@ def identity(element: object) -> str:
     if isinstance(element, int):
         return f"{element:06}"
     if isinstance(element, dict):
-        for key in ("transactional_id", *IDENTITIES):
+        if "entity" in element:  # of a quota
+            return "".join(
+                f"{identity(one)} {one.get('entity_name')} " for one in element["entity"]
+            )
+        for key in ("transactional_id", "entity_type", *IDENTITIES):
             found = element.get(key)
             if isinstance(found, int):
                 return f"{found:06}"

@@ -14,7 +14,8 @@ from infrastructure.storage.repositories import offset_repository
 from tests.simulation.store import Row
 
 if TYPE_CHECKING:
-    from tests.simulation.model import Incarnation, Model
+    from tests.simulation.incarnation import Incarnation
+    from tests.simulation.model import Model
 
 #: Group, topic, partition.
 Key = tuple[str, str, int]
@@ -76,6 +77,7 @@ class Committed:
         key = group_id, topic, index
         if self._attempts.get(key, {}).get(value.offset) != value.metadata:
             raise self._violation(f"{key}: {value!r} was stored, and no client committed it")
+        self._model.transactions.offset_persisted(key, value.offset)
         self._history.setdefault(key, []).append((moment, value))
 
     def _gone(self, key: Key, moment: Moment) -> None:
@@ -102,6 +104,12 @@ class Committed:
         )
 
     # ---- state
+
+    def newest(self, key: Key) -> int | None:
+        """As the store has it."""
+        history = self._history.get(key)
+        value = history[-1][1] if history else None
+        return None if value is None else value.offset
 
     def keys(self, group_id: str) -> list[Key]:
         return [key for key in self._history if key[0] == group_id]

@@ -6,16 +6,19 @@ after its delete horizon. Everything else stays as it was sent, at its offset.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from crc32c import crc32c
 
 from domain.messages.batch import (
+    CONTROL,
     DELETE_HORIZON,
     LOG_APPEND_TIME,
     NO_PRODUCER_ID,
     NO_TIMESTAMP,
+    TRANSACTIONAL,
     RecordBatch,
 )
 from domain.messages.message import Message
@@ -29,7 +32,17 @@ if TYPE_CHECKING:
 
 
 class CompactedLog:
-    def __init__(self, compaction: Compaction, timeline: Timeline, log: list[Entry]) -> None:
+    def __init__(
+        self,
+        compaction: Compaction,
+        timeline: Timeline,
+        log: list[Entry],
+        start: Callable[[], int],
+        stable: Callable[[], int],
+    ) -> None:
+        """`start`: the log start offset; `stable`: the last stable one."""
+        self._start = start
+        self._stable = stable
         self._compaction = compaction
         self._timeline = timeline
         self._log = log
@@ -37,22 +50,40 @@ class CompactedLog:
         self.segment_base = 0
         self._segment_ms = NO_TIMESTAMP
         self._offsets: dict[bytes | None, list[int]] = {}
-        self._last_of_producer: dict[int, int] = {}
+        #: Epoch and last offset of each producer: of its newest batch, or of the marker of a newer
+        #: epoch.
+        self._last_of_producer: dict[int, tuple[int, int]] = {}
         #: As the newest snapshot has it.
         self.first_dirty = 0
         #: A pass has begun, and not ended yet.
         self.is_in_pass = False
         self.removed_records = self.removed_tombstones = 0
+        self.removed_aborted = self.removed_markers = 0
 
     def appended(self, entry: Entry) -> None:
         batch = RecordBatch(memoryview(entry.data))
         age_ms = batch.max_timestamp - self._segment_ms
         if self._segment_ms == NO_TIMESTAMP or age_ms > self._compaction.segment_ms:
             self.segment_base, self._segment_ms = entry.base, batch.max_timestamp
-        for message in messages_of(batch):
-            self._offsets.setdefault(message.key, []).append(message.offset)
+        if entry.attempt is None and not entry.is_control:
+            self._has_keys(entry)
+        for one in entry.ends:
+            if one.ended is not None and one.ended[1]:
+                self._has_keys(one)
         if entry.producer != NO_PRODUCER_ID:
-            self._last_of_producer[entry.producer] = entry.last
+            epoch, _ = self._last_of_producer.get(entry.producer, (-1, 0))
+            if not entry.is_control or batch.producer_epoch != epoch:
+                self._last_of_producer[entry.producer] = batch.producer_epoch, entry.last
+
+    def _has_keys(self, entry: Entry) -> None:
+        """From then on its records count: those of transactions only when they are committed."""
+        for message in _messages(entry):
+            insort(self._offsets.setdefault(message.key, []), message.offset)
+
+    @property
+    def end(self) -> int:
+        """Of what may be compacted."""
+        return min(self.segment_base, self._stable())
 
     def replaced(self, change: Replace, commit: int) -> str:
         """Returns what is wrong; an empty text if nothing is."""
@@ -76,9 +107,9 @@ class CompactedLog:
     def _rewritten(self, entry: Entry, batch: RecordBatch | None) -> str:
         """`batch`: None if it is removed."""
         before = _batch(entry.data)
-        if entry.last >= self.segment_base:
-            return f"is in the active segment from {self.segment_base} on"
-        if batch is None and self._last_of_producer.get(entry.producer) == entry.last:
+        if entry.last >= self.end:
+            return f"is in the active segment or unstable, from {self.end} on"
+        if batch is None and self._last_of_producer.get(entry.producer, (0, -1))[1] == entry.last:
             return f"has the last sequence of producer {entry.producer}, and is removed"
         if batch is not None and not _has_same_header(before, batch):
             return "has another header"
@@ -91,7 +122,7 @@ class CompactedLog:
             if message.offset in offsets:
                 continue
             self.removed_records += 1
-            if not self._may_go(message, before.delete_horizon):
+            if not self._goes(entry, message, before.delete_horizon):
                 return f"has lost {message!r}"
         horizon = batch.delete_horizon if batch is not None else None
         if horizon is not None and before.delete_horizon not in (None, horizon):
@@ -101,15 +132,26 @@ class CompactedLog:
             return f"has a delete horizon at {horizon}"
         return ""
 
+    def _goes(self, entry: Entry, message: Message, horizon: int | None) -> bool:
+        if entry.is_control:
+            self.removed_markers += 1
+            has_passed = horizon is not None and horizon <= self._timeline.latest_ms()
+            return has_passed and not any(_messages(one) for one in entry.ends)
+        if entry.ended is not None and not entry.ended[1]:
+            self.removed_aborted += 1
+            return True
+        return self._may_go(message, horizon)
+
     def _may_go(self, message: Message, horizon: int | None) -> bool:
         offsets = self._offsets[message.key]
         newer = bisect_right(offsets, message.offset)
-        if newer < len(offsets) and offsets[newer] < self.segment_base:
+        if newer < len(offsets) and offsets[newer] < self.end:
             return True
         if message.value is not None or horizon is None or horizon > self._timeline.latest_ms():
             return False
         self.removed_tombstones += 1
-        below = [entry for entry in self._log if entry.last < message.offset and entry.data]
+        start = self._start()
+        below = [one for one in self._log if start <= one.last < message.offset and _counts(one)]
         return all(one.key != message.key for entry in below for one in _messages(entry))
 
     def snapshot(self, values: dict[str, Any]) -> str:
@@ -119,16 +161,19 @@ class CompactedLog:
             return f"the first dirty offset goes back from {self.first_dirty} to {first_dirty}"
         if first_dirty == self.first_dirty:
             return ""
-        if first_dirty > self.segment_base:
-            return f"the active segment from {self.segment_base} on is clean"
+        if first_dirty > self.end:
+            return f"the active or unstable records from {self.end} on are clean"
         self.first_dirty, self.is_in_pass = first_dirty, False
         clean = [one for one in self._log if values["start"] <= one.last < first_dirty and one.data]
-        keys = [message.key for entry in clean for message in _messages(entry)]
+        aborted = [one for one in clean if one.ended is not None and not one.ended[1]]
+        if any(_messages(one) for one in aborted):
+            return f"aborted records are left below {first_dirty}"
+        keys = [message.key for entry in clean if _counts(entry) for message in _messages(entry)]
         return "" if len(keys) == len(set(keys)) else f"{keys} are the keys below {first_dirty}"
 
     def is_dirty(self, start: int) -> bool:
         """Returns True if a pass is due."""
-        return max(self.first_dirty, start) < self.segment_base
+        return max(self.first_dirty, start) < self.end
 
 
 def _batch(data: bytes) -> RecordBatch:
@@ -136,7 +181,13 @@ def _batch(data: bytes) -> RecordBatch:
 
 
 def _messages(entry: Entry) -> list[Message]:
-    return messages_of(_batch(entry.data))
+    return messages_of(_batch(entry.data)) if entry.data else []
+
+
+def _counts(entry: Entry) -> bool:
+    """Whether it may have records that hide older ones."""
+    is_aborted = entry.ended is not None and not entry.ended[1]
+    return bool(entry.data) and not entry.is_control and not is_aborted
 
 
 def _time(message: Message) -> tuple[int, int]:
@@ -145,7 +196,7 @@ def _time(message: Message) -> tuple[int, int]:
 
 def _has_same_header(before: RecordBatch, batch: RecordBatch) -> bool:
     old, new = before.buffer, batch.buffer
-    attributes = ~DELETE_HORIZON if batch.count else LOG_APPEND_TIME
+    attributes = ~DELETE_HORIZON if batch.count else LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
     latest = max((one.timestamp for one in messages_of(batch)), default=before.max_timestamp)
     return (
         old[12:17] == new[12:17]  # leader epoch, magic

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
-from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
+from crc32c import crc32c
+
+from domain.messages.batch import CONTROL, LOG_APPEND_TIME, RecordBatch
+from tests.simulation.attempts import Attempt
 from tests.simulation.timeline import FOR_EVER
 
 #: Offset and timestamp.
@@ -28,7 +31,10 @@ class Form(NamedTuple):
 class Entry:
     """A batch in the log."""
 
-    __slots__ = ("base", "commit", "forms", "last", "producer", "time_ms", "values")
+    __slots__ = (
+        "attempt", "base", "commit", "ended", "ends", "forms", "is_control", "last", "producer",
+        "time_ms", "values",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -46,6 +52,12 @@ class Entry:
         self.forms = [Form(commit, bytes(batch.buffer), _times_of(batch, times))]
         self.time_ms = time_ms
         self.producer = batch.producer_id
+        self.is_control = bool(batch.attributes & CONTROL)
+        #: The transaction of the batch; when its marker was committed, and whether it commits.
+        self.attempt: Attempt | None = None
+        self.ended: tuple[int, bool] | None = None
+        #: Of a marker: the batches of the transaction.
+        self.ends: list[Entry] = []
 
     @property
     def data(self) -> bytes:
@@ -66,6 +78,29 @@ class Entry:
         return None
 
 
+class Sent:
+    """A batch as a client sent it."""
+
+    __slots__ = ("data", "times", "values")
+
+    def __init__(self, data: bytes, values: tuple[str, ...], times: tuple[int, ...]) -> None:
+        self.data = data
+        self.values = values
+        self.times = times
+
+    def has_header_of(self, batch: RecordBatch, stored: bytes) -> bool:
+        """Only the offset, the leader epoch and, with LogAppendTime, the timestamps may change."""
+        if batch.attributes & LOG_APPEND_TIME:
+            sent = RecordBatch(memoryview(self.data))
+            return (
+                batch.attributes == sent.attributes | LOG_APPEND_TIME
+                and stored[23:35] == self.data[23:35]
+                and stored[43:61] == self.data[43:61]
+                and batch.crc == crc32c(stored[21:])
+            )
+        return stored[16:61] == self.data[16:61]
+
+
 def _times_of(batch: RecordBatch, times: tuple[int, ...]) -> Times:
     base = batch.base_offset
     if batch.attributes & LOG_APPEND_TIME:
@@ -78,7 +113,7 @@ def first_at_or_after(log: Iterable[Times], timestamp: int) -> tuple[int, int] |
 
 
 def check_read(
-    log: Sequence[Entry], position: int, watermark: int, records: bytes, first: int, last: int
+    log: Sequence[Entry], position: int, end: int, records: bytes, first: int, last: int
 ) -> tuple[list[Entry], str]:
     """Returns the batches of a fetch, or why no commit between the two left such a log."""
     entries: list[Entry] = []
@@ -98,8 +133,8 @@ def check_read(
             return [], f"the batch at {base} is not what was committed there"
         if entry.commit > last:
             return [], f"the batch at {base} was returned before its commit {entry.commit}"
-        if entry.last >= watermark:
-            return [], f"the batch at {base} lies beyond the high watermark {watermark}"
+        if entry.last >= end:
+            return [], f"the batch at {base} lies beyond {end}"
         first, last = max(first, commits[0]), min(last, commits[1])
         entries.append(entry)
         at += len(data)

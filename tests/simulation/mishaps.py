@@ -11,6 +11,7 @@ from tests.simulation.store import Append, Change, Drop, Fate, Replace, Row, Tri
 from tests.simulation.timeline import ProcessDied
 
 if TYPE_CHECKING:
+    from tests.simulation.process import Process
     from tests.simulation.world import World
 
 #: When the failures end.
@@ -52,6 +53,12 @@ class Mishaps:
         ):
             for _ in range(random.choice(counts)):
                 self._timeline.after(random.randrange(20, FAULTS_MS), happen)
+        if world.transactions.exist:
+            # Then an end is prepared in one commit, and completed in another.
+            for happen in (self._make_unreadable, self._kill):
+                for _ in range(world.transactions.random.choice((0, 1, 3))):
+                    at_ms = world.transactions.random.randrange(20, FAULTS_MS)
+                    self._timeline.after(at_ms, happen)
         if world.has_groups and not world.expires and world.group_random.random() < 0.4:
             # Beyond the retention of offsets: those of live groups must not expire.
             at_ms = world.group_random.randrange(FAULTS_MS // 2, FAULTS_MS)
@@ -63,6 +70,9 @@ class Mishaps:
         self.active = False
         self._fails = self._delays = 0.0
         self._dies_in_commit = False
+        if self._world.transactions.exist and self._timeline.clock_is_behind_ms:
+            # Otherwise open transactions would not time out for a day.
+            self._set_clock(self._timeline.clock_is_behind_ms)
 
     def _kill(self) -> None:
         if self._world.process is None:
@@ -191,8 +201,20 @@ class Mishaps:
         committed = self._world.model.committed
         expired = committed.expired
         self._world.model.persisted(changes, self._timeline.now)
+        self._may_die_prepared()
         if committed.expired > expired:
             self._world.count(Situation.OFFSETS_EXPIRED)
+
+    def _may_die_prepared(self) -> None:
+        world = self._world
+        if not self.active or not world.model.transactions.prepared():
+            return
+        if world.transactions.random.random() < 0.3:
+            self._timeline.after(0, lambda: self._kill_prepared(world.process))
+
+    def _kill_prepared(self, process: Process | None) -> None:
+        if process is not None and self._world.process is process:
+            self._world.die("the broker is killed before a prepared transaction ends")
 
     def failed(self, under_way: list[Change], behind: list[Change]) -> None:
         self._world.log(

@@ -11,69 +11,22 @@ import json
 from bisect import bisect_right
 from functools import partial
 
-from crc32c import crc32c
-
-from domain.messages.batch import LOG_APPEND_TIME, RecordBatch, advance_sequence
+from domain.messages.batch import CONTROL, LOG_APPEND_TIME, RecordBatch, advance_sequence
 from tests.simulation.committed import Committed
 from tests.simulation.compacted import CompactedLog
 from tests.simulation.compaction import Compaction
-from tests.simulation.entries import Entry, check_read
+from tests.simulation.entries import Entry, Sent, check_read
+from tests.simulation.incarnation import Incarnation
 from tests.simulation.limits import Limits
 from tests.simulation.offsets_topic import OffsetsTopicLog
 from tests.simulation.starts import Starts
 from tests.simulation.store import Append, Change, Disk, Drop, Replace, Row, Trim
 from tests.simulation.timeline import Timeline
+from tests.simulation.transaction_model import TransactionModel
 
 
 class Violation(AssertionError):
     """The broker broke a promise."""
-
-
-class Sent:
-    """A batch as a client sent it."""
-
-    __slots__ = ("data", "times", "values")
-
-    def __init__(self, data: bytes, values: tuple[str, ...], times: tuple[int, ...]) -> None:
-        self.data = data
-        self.values = values
-        self.times = times
-
-    def check_header(self, batch: RecordBatch, stored: bytes) -> None:
-        """Only the offset, the leader epoch and, with LogAppendTime, the timestamps may change."""
-        if batch.attributes & LOG_APPEND_TIME:
-            sent = RecordBatch(memoryview(self.data))
-            same = (
-                batch.attributes == sent.attributes | LOG_APPEND_TIME
-                and stored[23:35] == self.data[23:35]
-                and stored[43:61] == self.data[43:61]
-                and batch.crc == crc32c(stored[21:])
-            )
-        else:
-            same = stored[16:61] == self.data[16:61]
-        if not same:
-            raise Violation(f"{self.values} was stored with another header")
-
-
-class Incarnation:
-    """A topic from its creation to its deletion, by commit numbers; it may be extended."""
-
-    def __init__(self, name: str, topic_id: bytes, born: int) -> None:
-        self.name = name
-        self.topic_id = topic_id
-        self.born = born
-        self.dead: int | None = None
-        self.partition_ids: list[int] = []
-        #: The commit that created each partition.
-        self.since: list[int] = []
-
-    def had(self, index: int, first: int, last: int) -> bool:
-        """Returns True if the partition existed all the time between the two commits."""
-        return (
-            index < len(self.since)
-            and self.since[index] <= first
-            and (self.dead is None or self.dead > last)
-        )
 
 
 class Model:
@@ -85,8 +38,9 @@ class Model:
         self.compaction = compaction
         #: By partition id, like `history`.
         self.compacted: dict[int, CompactedLog] = {}
-        self.offsets_topic = OffsetsTopicLog(Violation)
+        self.offsets_topic = OffsetsTopicLog(Violation, self._is_live)
         self.committed = Committed(self, timeline.now_ms, Violation)
+        self.transactions = TransactionModel(self, timeline, Violation)
         self.starts = Starts(self, limits, timeline.latest_ms, Violation)
         #: Every batch, by its bytes from the producer id on: a new id may send the same records.
         self._sent: dict[bytes, Sent] = {}
@@ -99,6 +53,7 @@ class Model:
         self._by_id: dict[bytes, Incarnation] = {}
         self._doomed: set[int] = set()
         self.producer_ids: set[int] = set()
+        self._owners: dict[int, str] = {}
         self.acknowledged = 0
 
     # ---- requests
@@ -125,14 +80,12 @@ class Model:
         for change in changes:
             if isinstance(change, Row) and change.table == "offsets":
                 self.committed.persisted(change, self._disk.commits)
+        self.transactions.persisted()
 
     def _appended(self, change: Append, now_ms: int) -> None:
         partition_id, data = change.partition_id, change.batch
         batch = RecordBatch(memoryview(data))
-        sent = self._sent.get(data[43:])
-        if sent is None:
-            raise Violation("a batch was stored that no client sent")
-        sent.check_header(batch, data)
+        sent = self._sent_as(batch, data)
         self._check_stamp(partition_id, batch)
         values = sent.values
         history = self.history.setdefault(partition_id, [])
@@ -143,13 +96,25 @@ class Model:
                 f"{batch.base_offset}-{change.last_offset}"
             )
         entry = Entry(batch, values, sent.times, self._disk.commits, now_ms)
-        self._check_sequence(partition_id, batch, values)
+        if not entry.is_control:
+            self._check_sequence(partition_id, batch, values)
         history.append(entry)
+        self._commits.setdefault(partition_id, []).append(entry.commit)
+        self.transactions.appended(partition_id, entry, batch)
         if partition_id in self.compacted:
             self.compacted[partition_id].appended(entry)
-        self._commits.setdefault(partition_id, []).append(entry.commit)
         for delta, value in enumerate(values):
             self._places.setdefault(value, []).append((partition_id, entry.base + delta, entry))
+
+    def _sent_as(self, batch: RecordBatch, data: bytes) -> Sent:
+        if batch.attributes & CONTROL:  # the broker writes it
+            return Sent(data, (), (batch.max_timestamp,))
+        sent = self._sent.get(data[43:])
+        if sent is None:
+            raise Violation("a batch was stored that no client sent")
+        if not sent.has_header_of(batch, data):
+            raise Violation(f"{sent.values} was stored with another header")
+        return sent
 
     def _replaced(self, change: Replace) -> None:
         log = self.compacted.get(change.partition_id)
@@ -181,6 +146,7 @@ class Model:
     def _row(self, row: Row) -> None:
         if row.table == "doomed" and row.value is not None:
             self._doomed.add(int.from_bytes(row.key, "big"))
+        self.transactions.row(row)
         if row.table == "partitions":
             self._snapshot(row)
         if row.table != "topics":
@@ -206,8 +172,10 @@ class Model:
             topic.since.append(now)
             if name in self.compaction.policies:
                 self.compacted[partition_id] = CompactedLog(
-                    self.compaction, self._timeline, self.history.setdefault(partition_id, [])
-                )
+                    self.compaction, self._timeline, self.history.setdefault(partition_id, []),
+                    partial(self.starts.at, partition_id),
+                    partial(self.transactions.stable, partition_id),
+                )  # fmt: skip
 
     def _snapshot(self, row: Row) -> None:
         if row.value is None:
@@ -221,9 +189,17 @@ class Model:
 
     # ---- state
 
+    @property
+    def commit(self) -> int:
+        return self._disk.commits
+
     def live(self) -> list[Incarnation]:
         found = (known[-1] for known in self.incarnations.values() if known)
         return [topic for topic in found if topic.dead is None]
+
+    def _is_live(self, topic_id: bytes) -> bool:
+        topic = self._by_id.get(topic_id)
+        return topic is not None and topic.dead is None
 
     def times_deleted(self, name: str, commit: int) -> int:
         known = self.incarnations.get(name, ())
@@ -325,15 +301,14 @@ class Model:
         return [at for log in logs for entry in log for _, at in entry.forms[form].times]
 
     def fetched(
-        self, topic: str | bytes, index: int, position: int, watermark: int, records: bytes,
+        self, topic: str | bytes, index: int, position: int, end: int, records: bytes,
         first: int, last: int,
     ) -> list[Entry]:  # fmt: skip
-        """Checks fetched batches, byte by byte."""
-        self.check_end(topic, index, watermark, first, last)
+        """Checks fetched batches, byte by byte; they are below `end`."""
         reason = "there is no such partition"
         for partition_id in self._candidates(topic, index):
             log = self.history.get(partition_id, ())
-            entries, reason = check_read(log, position, watermark, records, first, last)
+            entries, reason = check_read(log, position, end, records, first, last)
             if not reason:
                 return entries
         raise Violation(f"fetched from {topic!r}-{index} at {position}: {reason}")
@@ -349,6 +324,12 @@ class Model:
     def check_producer_id(self, producer_id: int) -> None:
         if producer_id in self.producer_ids:
             raise Violation(f"producer id {producer_id} was assigned twice")
+        self.producer_ids.add(producer_id)
+
+    def check_producer_of(self, producer_id: int, transactional_id: str) -> None:
+        """A transactional id has its producer ids alone."""
+        if self._owners.setdefault(producer_id, transactional_id) != transactional_id:
+            raise Violation(f"producer id {producer_id} was assigned to {transactional_id}, too")
         self.producer_ids.add(producer_id)
 
     def had_more(self, topic: str | bytes, index: int, position: int, first: int) -> bool:

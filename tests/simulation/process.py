@@ -148,6 +148,9 @@ class Process:
             "offsets of deleted topics": len(broker.groups.offset_cleanup),
             "offsets in flight": broker.groups.offsets.pending_commits,
             "pending members": broker.groups.coordinator.pending_requests,
+            "transactions being changed": broker.transactions.registry.runtime.decisions,
+            "pending offsets being changed": broker.groups.offsets.pending.runtime.decisions,
+            "offsets of ending transactions": broker.groups.transactional_offsets._rows_ending,
             "group changes in flight": broker.groups.registry.runtime.decisions,
         }
         return self.held_for_clients() + [f"{what}: {n}" for what, n in held.items() if n]

@@ -14,6 +14,7 @@ from domain.partitions.partition import UP_TO_HIGH_WATERMARK
 from tests.simulation.entries import Entry, Times, first_at_or_after
 from tests.simulation.limits import Limits
 from tests.simulation.store import Trim
+from tests.simulation.timeline import FOR_EVER
 
 if TYPE_CHECKING:
     from tests.simulation.model import Model
@@ -57,7 +58,7 @@ class Starts:
             raise self._violation(f"the start of {partition_id} goes back from {before} to {start}")
         if start > self._model.end(partition_id, commit):
             raise self._violation(f"{partition_id} starts at {start}, which is not committed")
-        requested = self._requested.get(self._name_of(partition_id), set())
+        requested = self._requested.get(self.name_of(partition_id), set())
         if start not in requested and UP_TO_HIGH_WATERMARK not in requested:
             # A client may have moved it in the same commit, before retention did.
             firsts = [before, *(offset for offset in requested if before < offset < start)]
@@ -83,7 +84,7 @@ class Starts:
         return [entry for entry in log if entry.last >= start and entry.data]
 
     def _deletes(self, partition_id: int) -> bool:
-        return self._model.compaction.deletes(self._name_of(partition_id)[0])
+        return self._model.compaction.deletes(self.name_of(partition_id)[0])
 
     def trimmed(self, change: Trim, commit: int) -> None:
         partition_id = change.partition_id
@@ -98,16 +99,16 @@ class Starts:
 
     # ---- state
 
-    def at(self, partition_id: int, commit: int) -> int:
+    def at(self, partition_id: int, commit: int = FOR_EVER) -> int:
         moves = self._moves.get(partition_id, ())
         return max((start for number, start in moves if number <= commit), default=0)
 
-    def _between(self, partition_id: int, first: int, last: int) -> list[int]:
+    def between(self, partition_id: int, first: int, last: int) -> list[int]:
         """Returns its values between the two commits."""
         moves = self._moves.get(partition_id, ())
         return [self.at(partition_id, first)] + [s for at, s in moves if first < at <= last]
 
-    def _name_of(self, partition_id: int) -> tuple[str, int]:
+    def name_of(self, partition_id: int) -> tuple[str, int]:
         for known in self._model.incarnations.values():
             for topic in known:
                 if partition_id in topic.partition_ids:
@@ -138,7 +139,7 @@ class Starts:
         """Checks a successful DeleteRecords."""
         for one in self._model._candidates(topic, index):
             reached = low >= offset if offset >= 0 else low >= self._model.end(one, first)
-            if reached and low in self._between(one, first, last):
+            if reached and low in self.between(one, first, last):
                 return
         raise self._violation(
             f"{topic}-{index} starts at {low} in the response, requested was {offset}"
@@ -156,7 +157,7 @@ class Starts:
 
     def is_possible(self, topic: Name, index: int, start: int, first: int, last: int) -> bool:
         candidates = self._model._candidates(topic, index)
-        return any(start in self._between(one, first, last) for one in candidates)
+        return any(start in self.between(one, first, last) for one in candidates)
 
     def fetched(
         self, topic: Name, index: int, position: int, start: int, first: int, last: int
@@ -187,7 +188,7 @@ class Starts:
             moments.update(combinations_with_replacement(commits, 2))
         return [
             first_at_or_after(self._times_from(partition_id, start, *moment), timestamp)
-            for start in self._between(partition_id, first, last)
+            for start in self.between(partition_id, first, last)
             for moment in moments
         ]
 

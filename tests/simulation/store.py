@@ -24,7 +24,7 @@ HEADER_BYTES = 61
 UNREADABLE = "the disk could not be read"
 
 #: Tables whose keys begin with a partition's id.
-OF_PARTITIONS = ("partitions", "producers")
+OF_PARTITIONS = ("partitions", "producers", "aborted")
 
 
 class Log:

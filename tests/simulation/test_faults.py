@@ -14,7 +14,9 @@ from tests.simulation.faults.log import LOG
 from tests.simulation.faults.serving import SERVING
 from tests.simulation.faults.starts import STARTS
 from tests.simulation.faults.topics import TOPICS
+from tests.simulation.faults.transactions import TRANSACTIONS
 from tests.simulation.seeds import first_failure
+from tests.simulation.transactions import FIRST_SEED, has_transactions
 from tests.simulation.world import has_groups
 
 #: One of these seeds has to find a fault.
@@ -27,13 +29,20 @@ FAULTS = SERVING + TOPICS + LOG + STARTS
 #: Faults of groups need worlds with groups, and some are rare.
 SEEDS_WITH_GROUPS = [seed for seed in range(300) if has_groups(seed)]
 SEEDS_WITH_COMPACTION = [seed for seed in range(300) if has_compaction(seed)]
+SEEDS_WITH_TRANSACTIONS = [
+    seed for seed in range(FIRST_SEED, FIRST_SEED + 300) if has_transactions(seed)
+]
 #: Seeds that found faults which the first ones do not find, tried first. When the simulation
 #: changes, others find them, later: `pytest -s` prints which.
 FIRST = {
     "abandoned_fetch_stays_in_purgatory": 10,
+    "aborted_offsets_are_committed": 310,
+    "aborted_records_survive_compaction": 344,
     "assignment_response_before_its_commit": 33,
     "batch_overtakes_a_lost_first_batch": 93,
     "changed_producer_is_not_in_the_snapshot": 14,
+    "commit_becomes_an_abort": 433,
+    "committed_offsets_are_lost": 305,
     "connection_stays_open_after_a_lost_batch_without_acks": 87,
     "deleted_offset_has_no_tombstone": 7,
     "deleted_records_are_found_by_time": 31,
@@ -42,29 +51,38 @@ FIRST = {
     "expired_producers_stay_in_the_store": 3,
     "generation_has_two_leaders": 51,
     "group_is_not_reloaded_after_a_failed_commit": 8,
+    "index_keeps_transactions_without_marker": 367,
     "job_does_not_see_a_failed_commit": 4,
     "join_response_before_its_commit": 8,
     "live_records_are_removed": 3,
     "log_start_moves_only_once": 3,
+    "markers_go_before_their_records": 367,
     "memory_of_a_lost_connection_is_not_released": 113,
     "offset_is_visible_before_its_commit": 24,
     "offsets_of_a_deleted_group_come_back": 21,
     "offsets_of_a_live_group_expire": 3,
     "offsets_of_a_topic_outlive_it": 27,
+    "offsets_of_ended_transactions_stay_pending": 305,
+    "open_transactional_ids_expire": 315,
+    "open_transactions_are_compacted": 362,
+    "open_transactions_do_not_time_out": 312,
     "parked_request_never_runs": 7,
     "partitions_are_visible_before_their_commit": 24,
+    "pass_goes_on_after_a_failed_commit": 21,
+    "pending_offsets_count_as_stable": 328,
     "pending_requests_do_not_fail": 8,
+    "prepared_transactions_are_forgotten_at_start": 347,
     "producer_ids_are_not_reserved": 55,
     "producers_are_not_in_the_snapshot": 14,
     "producers_are_not_looked_up": 14,
     "recovery_loses_producers": 14,
+    "replaced_batches_without_a_snapshot": 30,
     "retention_does_not_see_deleted_records": 39,
     "retention_removes_the_batch_that_stays": 24,
     "revocation_is_not_requested": 8,
-    "pass_goes_on_after_a_failed_commit": 21,
-    "replaced_batches_without_a_snapshot": 30,
     "tombstones_go_before_their_delete_horizon": 64,
     "topic_exists_response_before_its_commit": 7,
+    "transaction_index_is_cut_too_early": 328,
     "unfinished_trimming_is_lost_at_a_restart": 14,
     "unreadable_partition_is_reset": 207,
     "unreadable_partition_is_returned_as_empty": 76,
@@ -91,6 +109,14 @@ def test_a_fault_of_groups_is_found(fault: Callable[[Patch], None], monkeypatch:
 @pytest.mark.parametrize("fault", COMPACTION, ids=lambda fault: str(fault.__name__))
 def test_a_fault_of_compaction_is_found(fault: Callable[[Patch], None], monkeypatch: Patch) -> None:
     check_found(fault, SEEDS_WITH_COMPACTION, monkeypatch)
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("fault", TRANSACTIONS, ids=lambda fault: str(fault.__name__))
+def test_a_fault_of_transactions_is_found(
+    fault: Callable[[Patch], None], monkeypatch: Patch
+) -> None:
+    check_found(fault, SEEDS_WITH_TRANSACTIONS, monkeypatch)
 
 
 def check_found(fault: Callable[[Patch], None], seeds: Sequence[int], monkeypatch: Patch) -> None:

@@ -6,14 +6,16 @@ import pytest
 
 from tests.simulation.seeds import run_seed, run_seeds
 from tests.simulation.situations import Situation
+from tests.simulation.transactions import FIRST_SEED
 
 SEEDS = 400
 CHUNK = 25
 
 #: Each situation occurs about every thirty seeds.
 SEEDS_FOR_ALL_SITUATIONS = 200
+SEEDS_WITH_TRANSACTIONS = range(FIRST_SEED, FIRST_SEED + 200)
 #: All of them occurred in these, tried first; when the simulation changes, others help.
-FIRST = (32, 111, 107, 125, 166, 108, 186, 131, 165, 141)
+FIRST = (32, 111, 107, 125, 166, 108, 186, 131, 165, 141, 367, 347, 348)
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
@@ -23,7 +25,8 @@ def test_every_promise_holds_after_any_failure(first: int) -> None:
 
 def test_every_situation_occurs() -> None:
     found: Counter[Situation] = Counter()
-    for seed in (*FIRST, *range(SEEDS_FOR_ALL_SITUATIONS)):
+    others = *range(SEEDS_FOR_ALL_SITUATIONS), *SEEDS_WITH_TRANSACTIONS
+    for seed in (*FIRST, *others):
         found.update(run_seed(seed).situations)
         if len(found) == len(Situation):
             return

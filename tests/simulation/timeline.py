@@ -55,6 +55,11 @@ class Timeline:
         self.clock_was_ahead_ms = max(self.clock_was_ahead_ms, self.clock_is_off_ms)
         self._clock_jumps.append((self.now, self.clock_is_off_ms))
 
+    @property
+    def clock_is_behind_ms(self) -> int:
+        """Of the latest reading, but for the time since then."""
+        return self.clock_was_ahead_ms - self.clock_is_off_ms
+
     def latest_ms(self) -> int:
         """No reading of the wall clock was later."""
         return TIMESTAMP + self.now + self.clock_was_ahead_ms

@@ -6,27 +6,12 @@ failures end, and every client has to finish in bounded time.
 
 from __future__ import annotations
 
-import uuid
 from contextlib import ExitStack
 from random import Random
 from typing import Any
-from unittest.mock import patch
-from uuid import UUID
 
-from application.background import runner
 from application.background.runner import LONGEST_RETRY_MS
-from application.groups import expiry, offset_cleanup
-from application.partitions import (
-    init_producer_id,
-    list_offsets,
-    producer_expiry,
-    retention,
-    trimming,
-)
-from application.state import commits
-from application.topics import dropping, offsets_topic
 from domain.configs.broker import BrokerConfig
-from domain.partitions import partition
 from tests.simulation.actors.client import Call, Client
 from tests.simulation.actors.committer import OffsetAuditor
 from tests.simulation.actors.consumer import Consumer
@@ -41,8 +26,10 @@ from tests.simulation.model import Model, Violation
 from tests.simulation.network import Line
 from tests.simulation.process import Process
 from tests.simulation.situations import Situation
+from tests.simulation.small_steps import small_steps
 from tests.simulation.store import Append, Disk
 from tests.simulation.timeline import Timeline
+from tests.simulation.transactions import Transactions
 
 #: Time limit for all clients after the failures have ended.
 RECOVERY_MS = 30_000
@@ -71,7 +58,9 @@ class World:
         self.disk = Disk()
         self.limits = Limits(seed)
         self.compaction = Compaction(seed)
+        self.transactions = Transactions(seed)
         self.model = Model(self.disk, self.timeline, self.limits, self.compaction)
+        self.model.transactions.count = self.count
         self.topic_names = ["a", "b"][: random.choice((1, 1, 2))]
         self.crowded = random.random() < 0.04
         self.expires = random.random() < 0.2
@@ -87,6 +76,7 @@ class World:
             **self._settings_of_groups(),
             **self.limits.settings(),
             **self.compaction.settings(),
+            **self.transactions.settings(),
             "auto.create.topics.enable": "true" if self.creates else "false",
             "producer.id.expiration.ms": str(EXPIRATION_MS if self.expires else 10 * DAY_MS),
             "log.message.timestamp.after.max.ms": str(10 * DAY_MS),
@@ -166,6 +156,8 @@ class World:
             self.count(Situation.JOIN_OVER_CRASH)
         if any(log.is_in_pass for log in self.model.compacted.values()):
             self.count(Situation.COMPACTION_OVER_CRASH)
+        if self.model.transactions.prepared():
+            self.count(Situation.PREPARED_OVER_RESTART)
         process.kill()
         self.timeline.after(self.random.choice((1, 10, 100)), self._start)
 
@@ -275,26 +267,11 @@ class World:
 
     def run(self) -> None:
         """Raises Violation, or an exception of the broker."""
-        random = self.random
-        with (
-            ExitStack() as context,
-            patch.object(commits, "SNAPSHOT_INTERVAL_BYTES", random.choice((1, 30_000, 1 << 30))),
-            patch.object(init_producer_id, "BLOCK_SIZE", random.choice((1, 2, 1000))),
-            patch.object(partition, "INDEX_INTERVAL_BYTES", random.choice((1, 500, 1 << 16))),
-            patch.object(dropping, "BATCHES_PER_COMMIT", random.choice((1, 3, 256))),
-            patch.object(trimming, "BATCHES_PER_COMMIT", self.trimmed_at_once),
-            patch.object(dropping, "ROWS_PER_COMMIT", random.choice((1, 1000))),
-            patch.object(producer_expiry, "ROWS_PER_COMMIT", random.choice((1, 2, 1000))),
-            patch.object(offset_cleanup, "ROWS_PER_WRITE", self.group_random.choice((1, 100))),
-            patch.object(offsets_topic, "RECORDS_PER_COMMIT", self.group_random.choice((1, 100))),
-            patch.object(expiry, "ROWS_PER_STEP", self.group_random.choice((1, 100))),
-            patch.object(list_offsets, "HEADERS_AT_ONCE", random.choice((1, 3, 256))),
-            patch.object(retention, "HEADERS_PER_STEP", self.limits.headers_at_once),
-            patch.object(retention, "PARTITIONS_PER_COMMIT", self.limits.partitions_at_once),
-            patch.object(runner, "STEPS_PER_SLICE", random.choice((1, 5, 1000))),
-            patch.object(uuid, "uuid4", lambda: UUID(int=random.getrandbits(128), version=4)),
-        ):
+        with ExitStack() as context:
+            for patched in small_steps(self):
+                context.enter_context(patched)
             self.compaction.shrink(context)
+            self.transactions.shrink(context)
             self._run()
 
     def _run(self) -> None:
@@ -306,6 +283,7 @@ class World:
             raise Violation(f"{busy} did not finish")
         for client in self.clients:
             client.finish()
+        self._outlast_transactions()
         if self.limits.exist:
             self._outlast_records()
         if self.compaction.exists:
@@ -316,6 +294,7 @@ class World:
         if leftovers:
             raise Violation(f"still held: {leftovers}")
         self.model.check_disk()
+        self.model.transactions.check_index(self.disk.tables.get("aborted", {}))
         if self.model.offsets_topic.checked:
             self.count(Situation.OFFSETS_TOPIC)
         self._check_sizes()
@@ -344,6 +323,13 @@ class World:
     def _is_empty(self) -> bool:
         return self.process is not None and not self.process.leftovers()
 
+    def _outlast_transactions(self) -> None:
+        """Open transactions time out; prepared ones are completed."""
+        transactions = self.model.transactions
+        late_ms = self.timeline.now + LONGEST_RETRY_MS // 4
+        if not self.timeline.run(late_ms, lambda: not transactions.unfinished()):
+            raise Violation(f"{transactions.unfinished()} are not finished")
+
     def _outlast_records(self) -> None:
         """Retention removes everything that has expired by now, after failures a little later."""
         now_ms = self.timeline.now_ms()
@@ -365,6 +351,10 @@ class World:
             self.count(Situation.COMPACTED)
         if any(log.removed_tombstones for log in logs):
             self.count(Situation.TOMBSTONE_REMOVED)
+        if any(log.removed_aborted for log in logs):
+            self.count(Situation.ABORTED_COMPACTED)
+        if any(log.removed_markers for log in logs):
+            self.count(Situation.MARKER_COMPACTED)
 
     def _outlast_producers(self) -> None:
         """When the clock is set far forward, no producer is left, in memory or on the disk."""
@@ -386,8 +376,13 @@ class World:
         """After one more restart a new consumer reads everything."""
         self.die("the broker is killed once more")
         self.clients = [Consumer(self, "auditor")]
+        group_ids = self.transactions.group_ids
+        if self.transactions.exist:
+            self.clients.append(Consumer(self, "stable", read_committed=True))
         if self.has_groups:
-            self.clients.append(OffsetAuditor(self, ["simple", "plain", "classic", "modern"]))
+            group_ids += ["simple", "plain", "classic", "modern"]
+        if group_ids:
+            self.clients.append(OffsetAuditor(self, group_ids))
         for client in self.clients:
             client.start()
         if not self.timeline.run(self.timeline.now + RECOVERY_MS, self._all_done):

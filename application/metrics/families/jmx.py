@@ -69,6 +69,33 @@ LOG_SIZE = gauge(
     "topic",
     "partition",
 )
+
+
+def _of_client(quota: str, name: str, text: str) -> Family:
+    return gauge(f"kafka_server_{quota}_{name}", text, "user", "client_id")
+
+
+def _throttle_time(quota: str) -> Family:
+    text = "Mean throttle time of throttled responses, in milliseconds (throttle-time)."
+    return _of_client(quota, "throttle_time", text)
+
+
+PRODUCE_BYTE_RATE = _of_client(
+    "produce", "byte_rate", "Bytes per second of clients with a producer_byte_rate (byte-rate)."
+)
+PRODUCE_THROTTLE_TIME = _throttle_time("produce")
+FETCH_BYTE_RATE = _of_client(
+    "fetch", "byte_rate", "Bytes per second of clients with a consumer_byte_rate (byte-rate)."
+)
+FETCH_THROTTLE_TIME = _throttle_time("fetch")
+REQUEST_TIME_PERCENT = _of_client(
+    "request", "request_time", "Percent of the loop that clients with a request_percentage use."
+)
+REQUEST_THROTTLE_TIME = _throttle_time("request")
+MUTATION_TOKENS = _of_client(
+    "controllermutation", "tokens", "Partitions that clients may create and delete now (tokens)."
+)
+MUTATION_THROTTLE_TIME = _throttle_time("controllermutation")
 _CLEANER = "kafka_log_logcleaner"
 _MANAGER = "kafka_log_logcleanermanager"
 RECOPY_PERCENT = gauge(

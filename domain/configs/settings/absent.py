@@ -11,7 +11,9 @@ ABSENT: dict[str, tuple[str, ...]] = {
     "there is one node": (
         "ssl.endpoint.identification.algorithm",
         "process.roles",
-        "controller.",
+        "controller.listener.names",
+        "controller.quorum.",
+        "controller.socket.timeout.ms",
         "early.start.listeners",
         "inter.broker.",
         "security.inter.broker.protocol",
@@ -96,12 +98,6 @@ ABSENT: dict[str, tuple[str, ...]] = {
         "add.partitions.to.txn.retry.backoff.max.ms",
     ),
     "two-phase commit is not built": ("transaction.two.phase.commit.enable",),
-    "quotas are not built": (
-        "quota.",
-        "client.quota.callback.class",
-        "max.connection.creation.rate",
-        "max.connections.per.ip.overrides",
-    ),
     "share groups and streams groups are not built": (
         "group.share.",
         "share.",
@@ -114,6 +110,7 @@ ABSENT: dict[str, tuple[str, ...]] = {
         "sasl.client.callback.handler.class",
         "sasl.oauthbearer.jwt.validator.class",
         "sasl.server.callback.handler.class",
+        "client.quota.callback.class",
         "config.providers",
         "metric.reporters",
         "metrics.",

@@ -132,6 +132,22 @@ class LimitSettings:
         minimum=0,
         dynamic=True,
     )
+    max_connections_per_ip_overrides: str = setting(
+        "max.connections.per.ip.overrides",
+        STRING,
+        "",
+        "The most open connections from single addresses instead of max.connections.per.ip: "
+        "`ADDRESS:NUMBER,...`. Host names are not resolved.",
+        dynamic=True,
+    )
+    max_connection_creation_rate: int = setting(
+        "max.connection.creation.rate",
+        INT,
+        INT_MAX,
+        "The most new connections per second; requests of those above it wait.",
+        minimum=0,
+        dynamic=True,
+    )
     connections_max_idle_ms: int = setting(
         "connections.max.idle.ms",
         LONG,

@@ -18,7 +18,7 @@ the first snapshot after its append.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 from struct import Struct
 from struct import error as StructError
 
@@ -169,14 +169,20 @@ class StoredPartitionRepository:
             count += 1
         return count < max_rows
 
-    def forget_silent(self, before_timestamp: int, place: bytes, max_rows: int) -> bytes | None:
+    def forget_silent(
+        self,
+        before_timestamp: int,
+        place: bytes,
+        max_rows: int,
+        transactions: Callable[[int], Container[int] | None],
+    ) -> bytes | None:
         rows = self._state.scan(_PRODUCERS, place, max_rows)
         for key, row in rows:
             # A damaged row stays: the next request of that producer fails with it.
             if (
                 len(row) >= _PRODUCER.size
                 and _PRODUCER.unpack_from(row)[1] < before_timestamp
-                and _transaction(row)[1] == _NOT_OPEN
+                and not _is_open(key, row, transactions)
             ):
                 self._state.put(_PRODUCERS, key, None)
         return rows[-1][0] + b"\0" if len(rows) == max_rows else None
@@ -214,6 +220,15 @@ def _transaction(row: bytes) -> tuple[int, int]:
         return NO_COORDINATOR_EPOCH, _NOT_OPEN
     coordinator_epoch, first_offset = _TRANSACTION.unpack_from(row, len(row) - _TRANSACTION.size)
     return coordinator_epoch, first_offset
+
+
+def _is_open(key: bytes, row: bytes, transactions: Callable[[int], Container[int] | None]) -> bool:
+    """The row may be older than the end of the transaction."""
+    if _transaction(row)[1] == _NOT_OPEN:
+        return False
+    partition_id, producer_id = KEY.unpack(key)
+    opened = transactions(partition_id)
+    return opened is None or producer_id in opened
 
 
 def _transaction_bytes(row: bytes) -> int:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from application.ports.scheduler import Scheduler
 from domain.configs.broker import BrokerConfig
+from domain.configs.ip_overrides import parse_ip_overrides
 
 NO_BOUND = 2**63 - 1
 #: Open files that connections leave to the rest of the broker: HTTP, worker processes, imports at
@@ -155,9 +156,13 @@ class ConnectionBudget:
         limit = self._config.max_connections
         if self.count >= limit:
             return "max_connections", f"max.connections ({limit}) is reached"
-        limit = self._config.max_connections_per_ip
+        name, limit = "max.connections.per.ip", self._config.max_connections_per_ip
+        if self._config.max_connections_per_ip_overrides:
+            overrides = parse_ip_overrides(self._config.max_connections_per_ip_overrides)
+            if address in overrides:
+                name, limit = f"{name}.overrides", overrides[address]
         if self._by_address[address] >= limit:
-            detail = f"max.connections.per.ip ({limit}) is reached for {address}"
+            detail = f"{name} ({limit}) is reached for {address}"
             return "max_connections_per_ip", detail
         limit = open_file_limit()
         reserved = min(RESERVED_FILES, limit // 4)

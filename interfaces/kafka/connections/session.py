@@ -31,13 +31,11 @@ JOIN_BYTES = 64 * 1024
 
 
 class Session(asyncio.BufferedProtocol):
-    #: None: the listener has no SASL.
-    sasl: Sasl | None = None
+    sasl: Sasl | None = None  #: None: the listener has no SASL.
 
     def __init__(self, shared: Shared, connection_id: int, listener: str) -> None:
         self._shared = shared
         self._dispatch = shared.dispatch
-        #: Runs a request.
         self.begin: Begin = shared.dispatch.begin
         self._response_flusher = shared.response_flusher
         self._response_budget = shared.response_budget
@@ -49,20 +47,17 @@ class Session(asyncio.BufferedProtocol):
         self.client = ClientInfo(connection_id, listener, "")
         self.principal = ANONYMOUS
         self._connected_to = "", 0
-        self.raw_client_id = b""
-        self.prefix_end = 0
+        self.raw_client_id, self.prefix_end = b"", 0
         self._transport: asyncio.Transport | None = None
         #: Received, and handed to the transport.
         self.bytes_in = self.bytes_out = 0
         #: Bytes of completed responses, sent or not.
         self._complete_bytes = 0
         self._large_responses = LargeResponses()
-        self._serving = False
-        self._paused = False
+        self._serving = self._paused = False
         #: Timers of responses whose throttle time is not over.
         self._throttles: dict[object, Timer] = {}
-        self.closing = False
-        self._aborted = False
+        self.closing = self._aborted = False
         #: Bytes received and sent when the connection reaper last checked.
         self._checked_bytes = -1
         self.address = ""
@@ -91,16 +86,31 @@ class Session(asyncio.BufferedProtocol):
             self._shared.closing_log.refused(self.address, *refusal)
             self._refuse()
             return
+        refused_ms = self._shared.broker.connection_rates.refused_ms(self.address)
+        if refused_ms:
+            self._refuse_later(refused_ms)
+            return
         self._transport.set_write_buffer_limits(high=self._shared.max_unsent_bytes)
         host, port = transport.get_extra_info("sockname")[:2]
         self._connected_to = plain_address(host), port
         self._shared.add(self)
+        wait_ms = self._shared.broker.connection_rates.wait_ms()
+        if wait_ms:
+            self.throttle(wait_ms)
 
     def _refuse(self) -> None:
         transport, self._transport = self._transport, None
         self.closing = True
         if transport is not None:
             transport.abort()
+
+    def _refuse_later(self, delay_ms: int) -> None:
+        transport, self._transport = self._transport, None
+        self.closing = True
+        detail = f"the quota connection_creation_rate of {self.address} is exceeded"
+        self._shared.closing_log.refused(self.address, "connection_creation_rate", detail)
+        if transport is not None:
+            self._shared.delayed_closing.close_after(transport, delay_ms)
 
     def buffer_updated(self, nbytes: int) -> None:
         if self.closing:

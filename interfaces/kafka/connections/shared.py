@@ -17,6 +17,7 @@ from interfaces.kafka.connections.authentication_gate import AuthenticationGate
 from interfaces.kafka.connections.budgets import ByteBudget, ConnectionBudget, ResponseBudget
 from interfaces.kafka.connections.closing_log import ClosingLog
 from interfaces.kafka.connections.connection import ReadBuffer
+from interfaces.kafka.connections.delayed_closing import DelayedClosing
 from interfaces.kafka.connections.reaper import ConnectionReaper, OpenConnection
 from interfaces.kafka.requests.accounting import RequestAccounting
 from interfaces.kafka.requests.dispatch import Dispatch, Routes
@@ -62,9 +63,9 @@ class Shared:
         #: URLs of the admin listeners, for a client that connected to this host.
         self.admin_urls: Callable[[str], list[str]] = lambda _host: []
         self.request_accounting = RequestAccounting(
-            request_log, config.requests_recent_max, broker.catalog.name_of
+            request_log, config.requests_recent_max, broker.catalog.name_of, broker.quotas
         )
-        guarded = not (broker.authorizer.allows_everything and broker.quotas.unlimited)
+        guarded = not broker.authorizer.allows_everything
         self.routes = Routes(config.request_elements_max, guarded, faulty)
         self.dispatch = Dispatch(self.routes, events, self.request_accounting)
         self.authentication_gate = AuthenticationGate(self.dispatch, self.routes)
@@ -82,6 +83,7 @@ class Shared:
         )
         broker.messages.fetch.limit_responses(self.response_budget.room)
         self.connections = ConnectionBudget(config)
+        self.delayed_closing = DelayedClosing(scheduler)
         self.connection_ids = count(1)
         #: The names of the listeners.
         self.listeners: list[str] = []
@@ -140,12 +142,14 @@ class Shared:
 
     def abort_all(self) -> None:
         """Closes all connections at once."""
+        self.delayed_closing.close_all()
         for session in list(self.sessions):
             session.abort()
 
     async def drain(self, timeout_seconds: float) -> bool:
         """Completes the running requests and closes all connections; False after the timeout."""
         self.closing_log.finish()
+        self.delayed_closing.close_all()
         self.broker.messages.fetch.release()
         self.broker.groups.coordinator.release()
         self._empty = asyncio.Event()

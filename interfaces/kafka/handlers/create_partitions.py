@@ -1,6 +1,6 @@
 """CreatePartitions (key 37), versions 0-3.
 
-2  flexible        3  THROTTLING_QUOTA_EXCEEDED (not used)
+2  flexible        3  THROTTLING_QUOTA_EXCEEDED (KIP-599)
 """
 
 from __future__ import annotations
@@ -16,13 +16,19 @@ from interfaces.kafka.wire.messages.create_partitions import (
     CreatePartitionsTopicResult,
 )
 
+FIRST_WITH_QUOTA_ERROR = 3
+
 
 def handle(request: CreatePartitionsRequest, call: Call) -> None:
     grow = call.broker.topics.create_partitions.grow
+    quota = call.mutation_quota(FIRST_WITH_QUOTA_ERROR)
     respond_to_each(
         request.topics,
         call,
-        lambda once: grow([_more(topic) for topic in once], request.validate_only, call.requester),
+        quota,
+        lambda once: grow(
+            [_more(topic) for topic in once], request.validate_only, call.requester, quota.record
+        ),
         _result,
         lambda results: CreatePartitionsResponse(results=results),
     )
@@ -40,6 +46,6 @@ def _more(topic: CreatePartitionsTopic) -> MorePartitions:
 def _result(name: str, grown: Changed, call: Call) -> CreatePartitionsTopicResult:
     if isinstance(grown, BrokerError):
         return CreatePartitionsTopicResult(
-            name=name, error_code=call.code(grown), error_message=grown.message
+            name=name, error_code=call.code(grown), error_message=grown.message or None
         )
     return CreatePartitionsTopicResult(name=name, error_code=0)

@@ -2,6 +2,7 @@
 
 4  -1 for the broker's default number of partitions and replicas (accepted in all versions)
 5  flexible; partitions, replication factor and configs in the response (KIP-525)
+6  THROTTLING_QUOTA_EXCEEDED (KIP-599)
 7  topic ids
 """
 
@@ -22,15 +23,21 @@ from interfaces.kafka.wire.messages.create_topics import (
 )
 
 REPLICATION_FACTOR = 1
+FIRST_WITH_QUOTA_ERROR = 6
 
 
 def handle(request: CreateTopicsRequest, call: Call) -> None:
     create = call.broker.topics.create_topics.create
+    quota = call.mutation_quota(FIRST_WITH_QUOTA_ERROR)
     respond_to_each(
         request.topics,
         call,
+        quota,
         lambda once: create(
-            [_new_topic(topic) for topic in once], request.validate_only, call.requester
+            [_new_topic(topic) for topic in once],
+            request.validate_only,
+            call.requester,
+            quota.record,
         ),
         _result,
         lambda results: CreateTopicsResponse(topics=results),
@@ -50,7 +57,7 @@ def _new_topic(topic: CreatableTopic) -> NewTopic:
 def _result(name: str, topic: Changed, call: Call) -> CreatableTopicResult:
     if isinstance(topic, BrokerError):
         return CreatableTopicResult(
-            name=name, error_code=call.code(topic), error_message=topic.message, configs=[]
+            name=name, error_code=call.code(topic), error_message=topic.message or None, configs=[]
         )
     config = call.broker.config
     return CreatableTopicResult(

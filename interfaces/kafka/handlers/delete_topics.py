@@ -1,6 +1,7 @@
 """DeleteTopics (key 20), versions 1-6.
 
-4  flexible        5  error messages        6  topics by id (KIP-516)
+4  flexible        5  error messages, THROTTLING_QUOTA_EXCEEDED (KIP-599)
+6  topics by id (KIP-516)
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from interfaces.kafka.wire.messages.delete_topics import (
     DeleteTopicState,
 )
 
+FIRST_WITH_QUOTA_ERROR = 5
 FIRST_BY_ID = 6
 
 
@@ -26,7 +28,11 @@ def handle(request: DeleteTopicsRequest, call: Call) -> None:
     found = _find(_requested(request, call.version), delete)
     call.topics = len(found)
 
+    quota = call.mutation_quota(FIRST_WITH_QUOTA_ERROR)
+
     def response(deleted: list[Deleted]) -> DeleteTopicsResponse:
+        if quota.throttle_ms:
+            call.throttle(least_ms=quota.throttled())
         outcomes = iter(deleted)
         return DeleteTopicsResponse(
             responses=[
@@ -36,7 +42,7 @@ def handle(request: DeleteTopicsRequest, call: Call) -> None:
         )
 
     topics = [one for _, one in found if isinstance(one, Topic)]
-    call.respond_later(delete.delete(topics, call.requester), response)
+    call.respond_later(delete.delete(topics, call.requester, quota.record), response)
 
 
 def _find(

@@ -6,6 +6,7 @@
  9  leader epoch of the client (KIP-320)   16  the current leader and its address (KIP-951)
 11  rack                                   17, 18  for followers
 
+A throttled response has no partitions; the client fetches the same offsets again.
 `records` is never null: librdkafka fails to parse a null.
 """
 
@@ -47,12 +48,15 @@ def handle(request: FetchRequest, call: Call) -> FetchResponse | None:
         by_id,
     )
     read_committed = request.isolation_level == READ_COMMITTED
+    most_bytes = request.max_bytes
+    if not broker.quotas.unlimited:
+        most_bytes = min(most_bytes, call.most_fetched_bytes())
     fetched = broker.messages.fetch.fetch(
         FetchQuery(
             context.items,
             request.max_wait_ms,
-            request.min_bytes,
-            request.max_bytes,
+            min(request.min_bytes, most_bytes),
+            most_bytes,
             read_committed,
         )
     )
@@ -88,6 +92,11 @@ def _forgotten(request: FetchRequest, by_id: bool) -> list[ItemKey]:
 def _response(
     fetched: list[FetchedPartition], context: FetchContext, read_committed: bool, call: Call
 ) -> FetchResponse:
+    broker = call.broker
+    if not broker.quotas.unlimited:
+        fetched_bytes = sum(len(one.records) for one in fetched)
+        if call.throttle(fetched_bytes):
+            return FetchResponse(session_id=broker.messages.fetch_sessions.throttled(context))
     response = FetchResponse(session_id=context.session_id)
     last_topic = None
     for one in context.choose(fetched):

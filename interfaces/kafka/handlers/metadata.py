@@ -79,7 +79,7 @@ def _all_topics(request: MetadataRequest, call: Call) -> MetadataResponse | None
     """The response is cached until topics, nodes or leaders change: partitions may be thousands."""
     all_topics = call.broker.topics.metadata.all_topics
     cached = call.route.cached_responses
-    if cached is None:
+    if cached is None or not call.broker.quotas.unlimited:
         topics = [topic for topic in all_topics() if may_describe(topic.name, call)]
         return _response(topics, request, call)
     peer = call.peer

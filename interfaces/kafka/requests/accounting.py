@@ -17,6 +17,7 @@ from time import perf_counter_ns, time_ns
 
 from application.metrics.recent_requests import RecentRequests, TopicNames
 from application.ports.request_log import REMEMBERED_CHARACTERS, RequestLog, RequestRecord
+from application.security.client_quotas import ClientQuotas
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.requests.error_codes import NAMES
 from interfaces.kafka.wire.structs import Pieces
@@ -29,12 +30,16 @@ TENTH_NS = 100_000_000
 
 
 class RequestAccounting:
-    def __init__(self, log: RequestLog, recent_max: int, topic_name: TopicNames) -> None:
+    def __init__(
+        self, log: RequestLog, recent_max: int, topic_name: TopicNames, quotas: ClientQuotas
+    ) -> None:
         self._log = log
         self._quick_ns = log.quick_ns
         self._slow_ns = log.slow_ns
         self._noted_ns = min(log.quick_ns, log.slow_ns)
-        self._always_timed = log.quick_ns <= log.slow_ns
+        self._quotas = quotas
+        self._log_needs_times = log.quick_ns <= log.slow_ns
+        self._always_timed = self._log_needs_times
         self._left = DETAILED_AT_ONCE
         self._tenth_ends_ns = 0
         #: The wall clock minus the performance counter, read once in each tenth of a second.
@@ -79,6 +84,8 @@ class RequestAccounting:
         self._tenth_ends_ns = now_ns + TENTH_NS
         self._wall_ns = time_ns() - perf_counter_ns()
         self._left = min(max(self._left, 0) + tenths * DETAILED_A_TENTH, DETAILED_AT_ONCE)
+        # request_percentage counts times.
+        self._always_timed = self._log_needs_times or not self._quotas.unlimited
         self.timed = self._left > 0 or self._always_timed
 
     def _note_details(self, call: Call, now_ns: int, took_ns: int) -> None:
@@ -107,6 +114,7 @@ class RequestAccounting:
             route, call.correlation_id, call.peer.client, call.topics, subject, call.bytes_in,
             call.bytes_out, codes, tuple(map(NAMES.__getitem__, codes)), call.received_ns,
             call.started_ns, call.decoded_ns, call.handled_ns, completed_ns, now_ns, self._wall_ns,
+            getattr(call, "throttle_ms", 0),
         )  # fmt: skip
         if codes:
             counts.errors.update(codes)

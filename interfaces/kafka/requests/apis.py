@@ -128,6 +128,7 @@ APIS: tuple[Api, ...] = (
     Api(46, "list_partition_reassignments", 0, 0, (_DESCRIBE, _CLUSTER, "")),
     Api(47, "offset_delete", 0, 0, (_DELETE, _GROUP, "group_id"), (_READ, _TOPIC, "topics")),
     Api(48, "describe_client_quotas", 0, 1, (_DESCRIBE_CONFIGS, _CLUSTER, "")),
+    Api(49, "alter_client_quotas", 0, 1, (_ALTER_CONFIGS, _CLUSTER, "")),
     Api(50, "describe_user_scram_credentials", 0, 0, (_DESCRIBE, _CLUSTER, "")),
     Api(51, "alter_user_scram_credentials", 0, 0, (_ALTER, _CLUSTER, "")),
     Api(55, "describe_quorum", 0, 2, (_DESCRIBE, _CLUSTER, "")),

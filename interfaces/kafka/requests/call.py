@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from time import perf_counter_ns
 from typing import Any, Protocol, TypeVar
 
 from application.broker import Broker
 from application.metrics.families.request_counts import RequestCounts
 from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo, Requester
+from application.security.client_quotas import MutationQuota
+from domain.configs.settings.definition import INT_MAX
 from domain.errors import BrokerError, CoordinatorLoadInProgress
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import Principal
-from interfaces.kafka.requests.apis import FETCH, JOIN_GROUP, SYNC_GROUP, Api
+from interfaces.kafka.requests.apis import FETCH, JOIN_GROUP, PRODUCE, SYNC_GROUP, Api
 from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.requests.failures import Failed, failed_response
 from interfaces.kafka.requests.gate import Handle, Wrap, gated
@@ -87,7 +90,7 @@ class Route:
         guarded: bool = False,
         faulty: Wrap | None = None,
     ) -> None:
-        """`guarded`: an authorizer or quotas check each request; `faulty` injects faults of tests.
+        """`guarded`: an authorizer checks each request; `faulty` injects faults of tests.
         With either of them nothing is cached.
         """
         messages = api.messages()
@@ -101,6 +104,8 @@ class Route:
         self.decode: Callable[[memoryview, int], tuple[Request, int]] = decoder(
             request, version, max_elements
         )
+        #: DescribeQuorum and others have none.
+        self.has_throttle_time = "throttle_time_ms" in response.fields_
         self.encode: Callable[[Response], Pieces] = encoder(response, version)
         handle: Handle = handler.handle
         if guarded:
@@ -149,6 +154,7 @@ class Call:
         "received_ns",
         "route",
         "started_ns",
+        "throttle_ms",
         "topics",
         "version",
     )
@@ -157,6 +163,8 @@ class Call:
     completed_ns: int
     decoded_ns: int
     handled_ns: int
+    #: Set once the request is counted for quotas.
+    throttle_ms: int
 
     def __init__(
         self, peer: Peer, route: Route, correlation_id: int, bytes_in: int, received_ns: int
@@ -216,20 +224,50 @@ class Call:
 
     def respond(self, response: Any) -> None:
         """Completes the response; it is sent with the next flush, in the order of requests."""
-        body = self.route.encode(response)
-        if not self.broker.quotas.unlimited and (throttle_ms := self._throttle(body)):
-            response.throttle_time_ms = throttle_ms
-            body = self.route.encode(response)
-        self.respond_encoded(body)
+        if not self.broker.quotas.unlimited:
+            throttle_ms = self.throttle()
+            if self.route.has_throttle_time:
+                response.throttle_time_ms = throttle_ms
+        self.respond_encoded(self.route.encode(response))
 
-    def _throttle(self, body: Pieces) -> int:
-        peer, bytes_out = self.peer, sum(map(len, body))
-        throttle_ms = self.broker.quotas.throttle_ms(
-            peer.principal, peer.client.client_id, self.route.title, self.bytes_in, bytes_out
+    def throttle(self, fetched_bytes: int = 0, least_ms: int = 0) -> int:
+        """Counts the request for the quotas of its client, once; returns the throttle time.
+
+        Until it is over, no other request of the connection begins.
+        """
+        known_ms: int = getattr(self, "throttle_ms", -1)
+        if known_ms >= 0:
+            return known_ms
+        peer, is_produce = self.peer, self.route.api.key == PRODUCE
+        self.throttle_ms = self.broker.quotas.count(
+            peer.principal,
+            peer.client.client_id,
+            self._thread_ns(),
+            self.bytes_in if is_produce else 0,
+            fetched_bytes,
+            least_ms,
         )
-        if throttle_ms:
-            peer.throttle(throttle_ms)
-        return throttle_ms
+        if self.throttle_ms:
+            peer.throttle(self.throttle_ms)
+        return self.throttle_ms
+
+    def most_fetched_bytes(self) -> int:
+        """A larger response would always be throttled."""
+        peer = self.peer
+        most = self.broker.quotas.most_fetched_bytes(peer.principal, peer.client.client_id)
+        return int(min(most, INT_MAX))
+
+    def mutation_quota(self, first_strict: int) -> MutationQuota:
+        """`first_strict`: the first version that knows THROTTLING_QUOTA_EXCEEDED."""
+        peer, strict = self.peer, self.version >= first_strict
+        return self.broker.quotas.mutations(peer.principal, peer.client.client_id, strict)
+
+    def _thread_ns(self) -> int:
+        """The time of the loop until now, or until the handler returned; 0: not measured."""
+        if not self.started_ns:
+            return 0
+        in_handler = self.handled_ns <= self.decoded_ns
+        return (perf_counter_ns() if in_handler else self.handled_ns) - self.started_ns
 
     def respond_encoded(self, body: Pieces) -> None:
         route = self.route
@@ -248,7 +286,7 @@ class Call:
     def respond_nothing(self) -> None:
         """Completes a request with acks=0, for which the client expects no response."""
         if not self.broker.quotas.unlimited:
-            self._throttle([])
+            self.throttle()
         self.bytes_out = 0
         self.pieces = []
         self.peer.completed(self)

@@ -77,6 +77,7 @@ _TABLE: dict[type[BrokerError], tuple[int, str]] = {
     errors.GroupSubscribedToTopic: (86, "GROUP_SUBSCRIBED_TO_TOPIC"),
     errors.InvalidRecord: (87, "INVALID_RECORD"),
     errors.UnstableOffsetCommit: (88, "UNSTABLE_OFFSET_COMMIT"),
+    errors.ThrottlingQuotaExceeded: (89, "THROTTLING_QUOTA_EXCEEDED"),
     errors.ProducerFenced: (90, "PRODUCER_FENCED"),
     errors.ResourceNotFound: (91, "RESOURCE_NOT_FOUND"),
     errors.DuplicateResource: (92, "DUPLICATE_RESOURCE"),
@@ -112,7 +113,6 @@ _OF_FAULTS = {
     78: "OFFSET_NOT_AVAILABLE",
     80: "PREFERRED_LEADER_NOT_AVAILABLE",
     83: "ELIGIBLE_LEADERS_NOT_AVAILABLE",
-    89: "THROTTLING_QUOTA_EXCEEDED",
 }
 
 CODES: dict[type[BrokerError], int] = {error: code for error, (code, _) in _TABLE.items()}

@@ -118,6 +118,17 @@ class RepeatedProduce:
             self._refuse(PartitionProduceResponse(index=self.index), failure, call)
         )
 
+    def throttled(self, appended: Appended, log_start_offset: int) -> ProduceResponse:
+        """The cached bytes have no throttle time."""
+        return self._response(
+            PartitionProduceResponse(
+                index=self.index,
+                base_offset=appended.base_offset,
+                log_append_time_ms=appended.log_append_time,
+                log_start_offset=log_start_offset,
+            )
+        )
+
     def _response(self, partition: PartitionProduceResponse) -> ProduceResponse:
         topic = TopicProduceResponse(
             name=self.name, topic_id=self.topic_id, partition_responses=[partition]
@@ -197,6 +208,9 @@ class RepeatedProduceResponse:
                 call.respond(repeated.refused(failure, call))
                 return
             appended = self._appended
+            if not call.broker.quotas.unlimited and call.throttle():
+                call.respond(repeated.throttled(appended, self._log_start_offset))
+                return
             numbers = (appended.base_offset, appended.log_append_time, self._log_start_offset)
             call.respond_frame(repeated.response(call.correlation_id, numbers))
         except Exception as error:

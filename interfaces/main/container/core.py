@@ -20,6 +20,7 @@ from infrastructure.storage.repositories.config_repository import StoredConfigRe
 from infrastructure.storage.repositories.group_repository import StoredGroupRepository
 from infrastructure.storage.repositories.numbered_offsets import PENDING_OFFSETS, NumberedOffsets
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
+from infrastructure.storage.repositories.quota_repository import StoredQuotaRepository
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
 from infrastructure.storage.repositories.transaction_repository import StoredTransactionRepository
@@ -54,6 +55,7 @@ class Core:
         self.pending_offsets = NumberedOffsets(state, PENDING_OFFSETS)
         self.configs = StoredConfigRepository(state)
         self.users = StoredUserRepository(state)
+        self.quotas = StoredQuotaRepository(state)
         self.purgatory = FetchPurgatory()
         self.storage_health = StorageHealth(events, clock, storage.reserve)
         self.commits = Commits(

@@ -101,6 +101,7 @@ class BrokerMetrics:
         from application.metrics.authentication import AuthenticationReadings
         from application.metrics.broker import BrokerReadings
         from application.metrics.groups import GroupReadings
+        from application.metrics.quotas import QuotaReadings
         from application.metrics.requests import RequestReadings
         from application.metrics.topics import TopicReadings
         from application.metrics.transactions import TransactionReadings
@@ -123,6 +124,7 @@ class BrokerMetrics:
             GroupReadings(broker.groups.registry, broker.groups.offsets, broker.catalog).read,
             TransactionReadings(broker.transactions).read,
             AuthenticationReadings(broker.security.authentication).read,
+            QuotaReadings(broker.quotas).read,
             TopicReadings(broker.catalog, clock, broker.config.node_id, _freeze).read,
         ]
 

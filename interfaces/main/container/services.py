@@ -33,6 +33,9 @@ from application.records.scan_worker import ScanWorkers
 from application.records.send import SendService
 from application.records.tail import TailService
 from application.reset import ResetService
+from application.security.client_quotas import ClientQuotas
+from application.security.connection_rates import ConnectionRates
+from application.security.quotas import QuotaService
 from application.state.features import Features
 from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
@@ -45,7 +48,6 @@ from application.topics.state import TopicState
 from domain.errors import StorageFailed
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
-from infrastructure.security.quotas import NoQuotas
 from infrastructure.storage.volume import StorageVolume
 from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
@@ -134,12 +136,16 @@ def make_broker(
     browse = BrowseService(catalog, log, compression, clock, background, scan_workers)
     broker_configs = BrokerConfigs(core.configs, config, catalog, events)
     config_state = ConfigState(core.configs, broker_configs, groups.configs, commits)
+    quotas = ClientQuotas(clock, config)
+    quota_service = QuotaService(core.quotas, quotas, commits, events)
     delete_topics = DeleteTopicsService(catalog, topic_state, groups.offset_cleanup, config, events)
     return Broker(
         cluster_id=cluster_id,
         config=config,
         authorizer=authorizer,
-        quotas=NoQuotas(),
+        quotas=quotas,
+        quota_service=quota_service,
+        connection_rates=ConnectionRates(quotas, config, clock),
         placement=core.placement,
         cluster=ClusterService(core.placement, clock),
         features=features,
@@ -210,6 +216,7 @@ def make_broker(
             groups.delete_groups,
             transactions.registry,
             config_state,
+            quota_service,
         ),
         dropping=dropping,
         trimming=trimming,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from domain.configs.broker import BrokerConfig
 from domain.configs.group import validate_group_configs
+from domain.configs.ip_overrides import parse_ip_overrides
 from domain.configs.listener_security import (
     ListenerSecurity,
     SecurityProtocol,
@@ -125,6 +126,8 @@ class Settings:
             name = "advertised.listeners"
             names = [*addresses, *(controllers - addresses.keys())]
             check_advertised(self.broker.advertised_listeners, names)
+            name = "max.connections.per.ip.overrides"
+            parse_ip_overrides(self.broker.max_connections_per_ip_overrides)
         except ValueError as failure:
             raise self._refused(name, str(failure)) from failure
         ours = [address for address in addresses.values() if address.name not in controllers]

@@ -92,6 +92,7 @@ def _body(record: RequestRecord, now_ns: int) -> dict[str, Any]:
         "bytes_in": record.bytes_in,
         "bytes_out": record.bytes_out,
         **_times_us(record),
+        "throttle_ms": record.throttle_ms,
         "errors": record.error_names,
         "error_codes": record.error_codes,
     }

@@ -200,3 +200,31 @@ def test_kafkas_tool_changes_a_group(kafka_configs: Tool, bootstrap: str) -> Non
     assert "Completed updating" in printed
     expected = "50000", ConfigSource.GROUP_CONFIG
     assert config(bootstrap, ResourceType.GROUP, group, SESSION) == expected
+
+
+def test_kafkas_tool_sets_describes_and_removes_quotas(kafka_configs: Tool) -> None:
+    user, client = unused_topic_name(), unused_topic_name()
+    both = ("--entity-type", "users", "--entity-name", user)
+    both = (*both, "--entity-type", "clients", "--entity-name", client)
+    cases = (
+        ("users", ("--entity-name", user), "consumer_byte_rate", f"user-principal '{user}'"),
+        ("clients", ("--entity-default",), "producer_byte_rate", "the default client-id"),
+        ("ips", ("--entity-name", "192.0.2.1"), "connection_creation_rate", "ip '192.0.2.1'"),
+    )
+    for entity_type, named, key, printed_name in cases:
+        of_entity = ("--entity-type", entity_type, *named)
+        printed = kafka_configs("--alter", *of_entity, "--add-config", f"{key}=1000000000")
+        assert "Completed updating" in printed
+        printed = kafka_configs("--describe", *of_entity)
+        assert f"{printed_name} are {key}=1.0E9" in printed
+        printed = kafka_configs("--alter", *of_entity, "--delete-config", key)
+        assert "Completed updating" in printed
+        assert f"{key}=" not in kafka_configs("--describe", *of_entity)
+    added = "request_percentage=99.5,controller_mutation_rate=1000"
+    assert "Completed updating" in kafka_configs("--alter", *both, "--add-config", added)
+    printed = kafka_configs("--describe", *both)
+    assert "controller_mutation_rate=1000.0" in printed and "request_percentage=99.5" in printed
+    printed = kafka_configs("--alter", *both, "--add-config", "producer_byte_rate=-1")
+    assert "Quota producer_byte_rate must be greater than 0" in printed
+    keys = "request_percentage,controller_mutation_rate"
+    assert "Completed updating" in kafka_configs("--alter", *both, "--delete-config", keys)

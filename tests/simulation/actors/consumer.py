@@ -26,9 +26,11 @@ from interfaces.kafka.wire.messages.metadata import (
 from tests.simulation.actors.client import PATIENCE_MS, Call, Client
 from tests.simulation.entries import Entry
 from tests.simulation.model import Violation
+from tests.simulation.read_committed import wrong_of
 from tests.simulation.situations import Situation
 
 if TYPE_CHECKING:
+    from tests.simulation.incarnation import Incarnation
     from tests.simulation.world import World
 
 OUT_OF_RANGE, UNKNOWN, STORAGE, UNKNOWN_ID, UNKNOWN_SESSION = 1, 3, 56, 100, 70
@@ -56,9 +58,10 @@ Key = tuple[str | bytes, int]
 class Consumer(Client):
     has_to_finish = False
 
-    def __init__(self, world: World, name: str) -> None:
+    def __init__(self, world: World, name: str, read_committed: bool = False) -> None:
         super().__init__(world, name)
         random = self.random
+        self.read_committed = read_committed
         self.version = random.choice((4, 6, 7, 11, 12, 13, 17, 18))
         self.uses_session = self.version >= FIRST_WITH_SESSIONS and random.random() < 0.7
         self.max_wait_ms = random.choice((0, 5, 100, 400, 60_000))
@@ -82,7 +85,10 @@ class Consumer(Client):
     @classmethod
     def create_all(cls, world: World) -> list[Client]:
         count = 3 if world.crowded else world.random.choice((1, 1, 2))
-        return [cls(world, f"c{number}") for number in range(count)]
+        found: list[Client] = [cls(world, f"c{number}") for number in range(count)]
+        if world.transactions.exist:
+            found += [cls(world, f"t{number}", read_committed=True) for number in range(2)]
+        return found
 
     def _age(self) -> None:
         """Refreshes metadata regularly, as with `metadata.max.age.ms`."""
@@ -93,11 +99,13 @@ class Consumer(Client):
             self.world.timeline.after(self.random.choice((100, 300)), self._age)
 
     def _follows_all(self) -> bool:
-        return all(
-            ((topic.topic_id if self.version >= BY_ID else topic.name), index) in self._followed
-            for topic in self.world.model.live()
-            for index in range(len(topic.partition_ids))
-        )
+        return all(self._follows(topic) for topic in self.world.model.live())
+
+    def _follows(self, topic: Incarnation) -> bool:
+        """A fetch of a topic that was recreated waits like one of an unknown topic."""
+        named = topic.topic_id if self.version >= BY_ID else topic.name
+        followed = [self._followed.get((named, one)) for one in range(len(topic.partition_ids))]
+        return all(one is not None and one.topic_id == topic.topic_id for one in followed)
 
     # ---- next request
 
@@ -147,14 +155,19 @@ class Consumer(Client):
         self._waiting = True
         partition = ListOffsetsPartition(partition_index=one.index, timestamp=LATEST)
         topics = [ListOffsetsTopic(name=one.name, partitions=[partition])]
-        self.send(ListOffsetsRequest(replica_id=-1, topics=topics), 5, self._end_response)
+        request = ListOffsetsRequest(
+            replica_id=-1, isolation_level=int(self.read_committed), topics=topics
+        )
+        self.send(request, 5, self._end_response)
 
     def _end_response(self, call: Call, response: ListOffsetsResponse) -> None:
         self._waiting = False
         topic = response.topics[0]
         one = topic.partitions[0]
         if one.error_code == 0:
-            self.world.model.check_end(topic.name, one.partition_index, one.offset, *call.commits)
+            model = self.world.model
+            check = model.transactions.check_stable if self.read_committed else model.check_end
+            check(topic.name, one.partition_index, one.offset, *call.commits)
         elif one.error_code == UNKNOWN:
             self._unknown(topic.name, one.partition_index, call)
         elif one.error_code == STORAGE:
@@ -224,6 +237,7 @@ class Consumer(Client):
             max_wait_ms=self.max_wait_ms,
             min_bytes=self.min_bytes,
             max_bytes=self.max_bytes,
+            isolation_level=int(self.read_committed),
             session_id=self._session_id,
             session_epoch=self._session_epoch if self.uses_session else -1,
             topics=[self._fetch_topic(one) for _, one in changed],
@@ -284,17 +298,16 @@ class Consumer(Client):
 
     def _was_behind(self, key: Key, position: int, call: Call) -> bool:
         """Returns True if there were records when the request was sent."""
-        return self.world.model.had_more(key[0], key[1], position, call.requested)
+        model = self.world.model
+        had_more = model.transactions.had_more if self.read_committed else model.had_more
+        return had_more(key[0], key[1], position, call.requested)
 
     def _partition(self, key: Key, position: int, one: PartitionData, call: Call) -> None:
         model = self.world.model
         topic, index = key
         if one.error_code == 0:
             model.starts.fetched(topic, index, position, one.log_start_offset, *call.commits)
-            entries = model.fetched(
-                topic, index, position, one.high_watermark, bytes(one.records or b""),
-                *call.commits,
-            )  # fmt: skip
+            entries = self._check_records(key, position, one, call)
             ends = [position, *(entry.last + 1 for entry in entries)]
             if any(entry.base > end for entry, end in zip(entries, ends, strict=False)):
                 self.world.count(Situation.FETCHED_COMPACTED)
@@ -310,6 +323,26 @@ class Consumer(Client):
             self.check_unreadable(topic, index, call)
         else:
             raise Violation(f"{self.name}: {key} failed with {one.error_code}")
+
+    def _check_records(
+        self, key: Key, position: int, one: PartitionData, call: Call
+    ) -> list[Entry]:
+        model, (topic, index), records = self.world.model, key, bytes(one.records or b"")
+        model.check_end(topic, index, one.high_watermark, *call.commits)
+        model.transactions.check_stable(topic, index, one.last_stable_offset, *call.commits)
+        end = one.last_stable_offset if self.read_committed else one.high_watermark
+        entries = model.fetched(topic, index, position, end, records, *call.commits)
+        if self.read_committed:
+            wrong, skipped = wrong_of(
+                entries, records, one.aborted_transactions or (), call.responded
+            )
+            if wrong:
+                raise Violation(f"{self.name}: {topic!r}-{index}: {wrong}")
+            if skipped:
+                self.world.count(Situation.ABORTED_HIDDEN)
+        elif one.aborted_transactions:
+            raise Violation(f"{self.name} is READ_UNCOMMITTED, and got aborted transactions")
+        return entries
 
     def _unknown(self, topic: str | bytes, index: int, call: Call) -> None:
         self.world.model.refused_as_unknown(topic, index, *call.commits)
@@ -339,8 +372,9 @@ class Consumer(Client):
             return False
         before_ms = self.world.timeline.now - PATIENCE_MS
         model = self.world.model
+        overdue = model.transactions.overdue if self.read_committed else model.overdue
         for (topic, index), at in self._session_positions.items():
-            if model.overdue(topic, index, at, before_ms):
+            if overdue(topic, index, at, before_ms):
                 raise Violation(f"{self.name} waits for {topic!r}-{index}, which has more at {at}")
         return True
 

@@ -12,9 +12,10 @@ from tests.simulation.actors.deleter import Deleter
 from tests.simulation.actors.producer import Producer
 from tests.simulation.actors.searcher import Searcher
 from tests.simulation.actors.seeker import Seeker
+from tests.simulation.actors.transactional_producer import TransactionalProducer
 
 KINDS: tuple[type[Client], ...] = (
     *(Admin, Producer, Consumer, Searcher, Seeker),
     *(Committer, ClassicMember, ConsumerMember),
-    Deleter,
+    *(Deleter, TransactionalProducer),
 )

@@ -62,6 +62,7 @@ class Writing:
         producer_id: int,
         epoch: int,
         sequence: int,
+        transactional: bool = False,
     ) -> tuple[bytes, tuple[int, ...]]:
         """Returns its bytes, and the timestamps of its records, if they are valid."""
         random = self._random
@@ -91,6 +92,7 @@ class Writing:
             producer_id=producer_id,
             epoch=epoch,
             sequence=sequence,
+            transactional=transactional,
             codec=self.codec,
             max_timestamp=claimed,
             payload=payload,

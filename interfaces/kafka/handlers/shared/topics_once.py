@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from application.ports.pending import Pending, later
+from application.security.client_quotas import MutationQuota
 from domain.errors import BrokerError, InvalidRequest
 from domain.topics.topic import Topic
 from interfaces.kafka.requests.call import Call
@@ -25,6 +26,7 @@ Changed = Topic | BrokerError
 def respond_to_each(
     topics: list[T],
     call: Call,
+    quota: MutationQuota,
     change: Callable[[list[T]], list[Changed] | Pending[list[Changed]]],
     result: Callable[[str, Changed, Call], R],
     response: Callable[[list[R]], Response],
@@ -38,6 +40,8 @@ def respond_to_each(
     names = [topic.name for topic in once]
 
     def respond(changed: list[Changed]) -> Response:
+        if quota.throttle_ms:
+            call.throttle(least_ms=quota.throttled())
         results = [result(name, one, call) for name, one in zip(names, changed, strict=True)]
         return response(refused + results)
 

@@ -15,7 +15,7 @@ def test_requests_are_found_and_followed(admin_broker: BrokerProcess, name: str)
 
     api = ("--api", "CreateTopics")
     [created] = ottla.run("requests", "--client-id", f"{name}-1", *api).rows
-    assert (created[1], created[4], created[6:]) == (f"{name}-1", "CreateTopics", [name, "-"])
+    assert (created[1], created[4], created[6:]) == (f"{name}-1", "CreateTopics", ["0", name, "-"])
     failed = ("--errors", "--client-id", f"{name}-2", "-n", "1", "-o", "json")
     where = ("--admin", admin_broker.admin.bootstrap)
     shown = json.loads(ottla.run("requests", *where, *failed).out)

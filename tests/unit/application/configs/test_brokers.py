@@ -51,6 +51,8 @@ TESTED = {
     "producer.id.expiration.ms",
     "max.connections",
     "max.connections.per.ip",
+    "max.connections.per.ip.overrides",
+    "max.connection.creation.rate",
     "log.cleaner.backoff.ms",
     "log.cleaner.delete.retention.ms",
     "log.cleaner.max.compaction.lag.ms",
@@ -221,6 +223,27 @@ def test_limits_of_connections_apply_at_once() -> None:
     assert kafka.client("192.0.2.8").closed
     set_for_all(kafka, "max.connections", "2")
     assert not kafka.client("192.0.2.8").closed
+
+
+def test_overrides_of_addresses_apply_at_once() -> None:
+    kafka = FakeKafka(max_connections_per_ip="1")
+    first = kafka.client()
+    name = "max.connections.per.ip.overrides"
+    set_for_all(kafka, name, "192.0.2.7:2, [2001:db8:0::1]:0")
+    assert not kafka.client().closed and kafka.client().closed
+    assert kafka.client("2001:db8::1").closed
+    assert not kafka.client("192.0.2.8").closed and kafka.client("192.0.2.8").closed
+    code, message = change(first, BROKER, "", (name, SET, "localhost:1"))
+    assert code == INVALID_REQUEST and "ADDRESS:NUMBER" in message
+
+
+def test_the_rate_of_new_connections_applies_at_once() -> None:
+    kafka = FakeKafka()
+    set_for_all(kafka, "max.connection.creation.rate", "1")
+    clients = [kafka.client() for _ in range(12)]
+    assert [one.transport.reading for one in clients] == [True] * 10 + [False] * 2
+    set_for_all(kafka, "max.connection.creation.rate", "1000")
+    assert kafka.client().transport.reading
 
 
 def test_advertised_listeners_apply_to_open_connections() -> None:

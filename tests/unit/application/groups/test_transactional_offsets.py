@@ -219,6 +219,38 @@ def test_offsets_of_a_deleted_topic_are_deleted_in_open_transactions_too(fake: F
     assert not fake.store.tables.get("pending_offsets")
 
 
+def test_an_offset_of_a_deleted_topic_is_not_committed(fake: FakeBroker) -> None:
+    add(fake, 5)
+    fake.run()
+    fake.commit.hold()
+    fake.broker.topics.delete_topics.delete([fake.existing()])
+    fake.run()
+    fake.commit.let_go()
+    fake.commit.fail_next()  # with the deletion of the pending offset
+    fake.run()
+    assert is_pending(fake)
+    commit(fake)
+    fake.scheduler.advance(10_000)
+    assert (is_pending(fake), fake.store.tables.get("offsets", {})) == (False, {})
+
+
+def test_a_start_deletes_pending_offsets_of_deleted_topics(fake: FakeBroker) -> None:
+    add(fake, 5)
+    fake.run()
+    fake.commit.hold()
+    fake.broker.topics.delete_topics.delete([fake.existing()])
+    fake.run()
+    fake.commit.let_go()
+    fake.commit.fail_next()  # with the deletion of the pending offset
+    fake.run()
+    again = fake.restarted()
+    again.commit.fail_next()  # here, too
+    again.run()
+    assert again.store.tables["pending_offsets"]
+    abort(again)
+    assert not again.store.tables["pending_offsets"]
+
+
 def test_an_offset_does_not_expire_while_a_transaction_has_one(fake: FakeBroker) -> None:
     persist_offsets(fake, "g", "t", 0, 1, offset=3)
     fake.run()

@@ -1,9 +1,22 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
+
 from domain.compaction.log_to_clean import Uncleanable, log_to_clean
+from domain.errors import StorageFailed
+from domain.partitions.transactions import AbortedTransaction
+from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
 from tests.fakes.broker import FakeBroker
 from tests.fakes.transactions import aborted, append_in_transaction, end_transaction
-from tests.unit.application.partitions.test_compaction import append, compact, compacting, records
+from tests.unit.application.partitions.test_compaction import (
+    BACKOFF_MS,
+    append,
+    compact,
+    compacting,
+    records,
+)
 
 PRODUCER = 7
 
@@ -43,6 +56,32 @@ def test_an_entry_of_the_index_goes_with_its_marker() -> None:
     compact(fake)
     assert aborted(fake) == []
     assert fake.partition().last_stable_offset == fake.partition().high_watermark
+
+
+def test_an_unreadable_index_leaves_the_log_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = compacting(delete_retention_ms="0", min_cleanable_dirty_ratio="0.1")
+    transactional(fake, "a", 0)
+    end_transaction(fake, PRODUCER, committed=False, epoch=1)
+    append(fake, *"ab")
+    compact(fake)  # the marker has a delete horizon now
+    append(fake, *"ab")
+    since = StoredTransactionIndex.since
+    reads = []
+
+    def fails(self: StoredTransactionIndex, *place: int) -> Iterator[AbortedTransaction]:
+        yield from since(self, *place)
+        reads.append(place)
+        if len(reads) == 2:  # of the pass that has begun, when the entry was found
+            raise StorageFailed("cannot read")
+
+    before, partition = fake.stored(), fake.partition()
+    with monkeypatch.context() as patch:
+        patch.setattr(StoredTransactionIndex, "since", fails)
+        fake.scheduler.advance(BACKOFF_MS)
+    assert len(reads) == 2
+    assert (fake.stored(), len(aborted(fake))) == (before, 1)
+    append(fake, *"ab")
+    assert (len(aborted(fake)), len(fake.stored())) == (1, partition.durable.size_bytes)
 
 
 def test_retention_removes_records_of_open_transactions() -> None:

@@ -12,7 +12,7 @@ from application.partitions.cleaning import (
 )
 from application.partitions.delete_records import RecordsToDelete
 from application.ports.pending import Pending
-from domain.compaction.log_to_clean import LogToClean
+from domain.compaction.log_to_clean import LogToClean, log_to_clean
 from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch, batches_in
 from domain.partitions.snapshot import Cleaned
@@ -62,6 +62,19 @@ def records(fake: FakeBroker, name: str = "t") -> list[tuple[int, str]]:
 
 def passes(fake: FakeBroker) -> list[tuple[object, object]]:
     return [(one["partition"], one["records_removed"]) for one in fake.events.of("log_compacted")]
+
+
+def test_a_segment_is_active_until_the_next_one_is_durable() -> None:
+    fake = compacting()
+    append(fake, *"ab")
+    assert log_to_clean(fake.partition()).first_uncleanable_offset == 1
+    fake.commit.hold()
+    append(fake, *"ab")
+    assert fake.partition().segment.base_offset == 3
+    assert log_to_clean(fake.partition()).cleanable_bytes == 0
+    fake.commit.let_go()
+    fake.run()
+    assert log_to_clean(fake.partition()).first_uncleanable_offset == 3
 
 
 def test_the_newest_record_of_each_key_stays() -> None:

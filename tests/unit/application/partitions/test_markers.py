@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from application.background.runner import LONGEST_RETRY_MS
 from application.state.runtime import ignore
-from domain.errors import InvalidProducerEpoch
+from domain.errors import InvalidProducerEpoch, StorageFailed
 from domain.messages.batch import batches_in
 from domain.messages.control import read_end_marker
+from infrastructure.storage.memory.state_store import MemoryStateStore
 from tests.fakes.broker import FakeBroker, with_topic
 from tests.fakes.transactions import aborted, append_in_transaction, end_transaction
 
@@ -91,10 +93,49 @@ def test_the_index_is_trimmed_with_the_log() -> None:
     assert fake.core.partitions.trimming() == []
 
 
+def test_an_unreadable_index_does_not_end_the_trimming(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> list[tuple[bytes, bytes]]:
+        raise StorageFailed("cannot read")
+
+    fake = with_aborted(3)
+    partition = fake.partition()
+    partition.move_log_start(5)
+    fake.broker.trimming.stage(partition)
+    fake.broker.commits.touch(partition)
+    fake.run()
+    fake.broker.trimming.begin([partition])
+    with monkeypatch.context() as patch:
+        patch.setattr(MemoryStateStore, "scan", fails)
+        fake.scheduler.advance(100)
+    assert (len(aborted(fake)), len(fake.stored())) == (3, partition.durable.size_bytes)
+    fake.scheduler.advance(LONGEST_RETRY_MS)
+    assert (len(aborted(fake)), len(fake.stored())) == (1, partition.durable.size_bytes)
+    assert fake.core.partitions.trimming() == []
+
+
 def test_the_index_of_a_deleted_topic_is_removed() -> None:
     fake = with_aborted(3)
     partition = fake.partition()
     fake.broker.topics.delete_topics.delete([fake.existing()])
+    fake.scheduler.advance(1000)
+    assert len(fake.broker.dropping) == 0
+    assert aborted(fake, partition) == []
+
+
+def test_an_entry_of_the_index_that_is_in_flight_goes_with_its_topic() -> None:
+    fake = with_topic()
+    append_in_transaction(fake, FIRST)
+    fake.run()
+    partition = fake.partition()
+    fake.commit.hold()
+    fake.broker.topics.delete_topics.delete([fake.existing()])
+    fake.run()
+    end_transaction(fake, FIRST, committed=False)  # in the next commit
+    fake.commit.let_go()
+    fake.commit.hold()
+    fake.run()
+    fake.scheduler.advance(100)
+    fake.commit.let_go()
     fake.scheduler.advance(1000)
     assert len(fake.broker.dropping) == 0
     assert aborted(fake, partition) == []

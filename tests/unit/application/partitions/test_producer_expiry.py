@@ -8,6 +8,7 @@ from application.state.runtime import ignore
 from domain.errors import BrokerError
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
+from tests.fakes.transactions import append_in_transaction, end_transaction
 
 
 def expiring(partitions: int = 1, check_interval_ms: int = 100) -> FakeBroker:
@@ -67,6 +68,19 @@ def test_an_idle_producer_is_deleted_from_snapshots() -> None:
     again.scheduler.advance(100 + PAUSE_MS)
     assert [key[-1] for key in fake.store.tables["producers"]] == [8]
     append(again, sequence=40)
+
+
+def test_a_producer_is_deleted_if_only_its_snapshot_has_an_open_transaction() -> None:
+    fake = expiring()
+    append_in_transaction(fake, 7)
+    snapshot(fake)
+    fake.scheduler.advance(1300)
+    assert len(fake.store.tables["producers"]) == 1
+    end_transaction(fake, 7, committed=True)
+    fake.run()
+    fake.scheduler.advance(1300 + PAUSE_MS)
+    assert len(fake.partition().producers) == 0
+    assert fake.store.tables["producers"] == {}
 
 
 def test_an_expired_producer_is_not_loaded_from_a_snapshot() -> None:

@@ -98,6 +98,22 @@ def test_a_commit_that_is_in_flight_meanwhile_is_the_last_record(off: FakeBroker
     assert of_group[-1] == Committed("g0", "t", 0, 1019)
 
 
+@pytest.mark.parametrize("commits", range(1, 5))
+def test_an_offset_that_is_lost_with_the_records_has_none(off: FakeBroker, commits: int) -> None:
+    """The job learns of the failure before the offset does."""
+    on = switched(off, "on")
+    for number in range(commits):
+        if number:
+            on.commit.let_go()
+        on.commit.hold()
+        while not on.commit.under_way:
+            on.scheduler.advance(1)
+    persist_offsets(on, "g0", "t", 0, offset=77)
+    on.commit.let_fail()
+    on.scheduler.advance(10_000)
+    assert set(records_of(on)) == expected()
+
+
 def test_a_start_with_off_that_is_killed_does_not_make_the_topic_stale(off: FakeBroker) -> None:
     on = switched(off, "on")
     on.scheduler.advance(1000)

@@ -40,3 +40,15 @@ def test_a_transaction_of_a_coordinator_is_not_late_whatever_its_timestamps() ->
     fake.scheduler.advance(20_000)
     assert producer.transaction.state is State.ONGOING
     assert fake.events.of("transaction_hanging") == []
+
+
+def test_a_transaction_that_was_lost_with_its_commit_is_not_late() -> None:
+    """Its partition has it in memory, until it is used again."""
+    fake = FakeBroker(transaction_max_timeout_ms=str(MAX_TIMEOUT_MS))
+    fake.topic("t")
+    append_in_transaction(fake, 7)
+    fake.commit.fail_next()
+    fake.run()
+    fake.clock.advance(2 * LATE_MS)
+    assert list(fake.broker.transactions.late._look()) == []
+    assert fake.events.of("transaction_hanging") == []

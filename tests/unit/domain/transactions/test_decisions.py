@@ -252,6 +252,21 @@ def test_transaction_version_2_ends_a_transaction_and_raises_the_epoch(
             decisions.prepare_end(before, stale, committed, TV_2, NEW_ID, NOW)
 
 
+@pytest.mark.parametrize("state", [PREPARE_COMMIT, PREPARE_ABORT, COMPLETE_COMMIT, COMPLETE_ABORT])
+def test_a_zombie_does_not_get_the_epoch_of_its_successor(state: State) -> None:
+    """Which was initialized, and ended its transaction with version 1."""
+    for committed in (COMMIT, ABORT):
+        with pytest.raises(ProducerFenced):
+            decisions.prepare_end(
+                transaction(state, last_epoch=-1), producer(4), committed, TV_2, NEW_ID, NOW
+            )
+    successor = transaction(state, epoch=0, last_epoch=-1)._replace(
+        producer_id=NEW_ID, previous_producer_id=ID
+    )
+    with pytest.raises(ProducerFenced):
+        decisions.prepare_end(successor, producer(LAST_EPOCH), ABORT, TV_2, 9, NOW)
+
+
 def test_the_end_of_the_last_epoch_gives_a_new_producer_id_and_its_retry_the_same() -> None:
     last = producer(LAST_EPOCH)
     before = transaction(ONGOING, LAST_EPOCH)

@@ -1,19 +1,39 @@
-"""Validates filters of DescribeClientQuotas (KIP-546), with Kafka's messages."""
+"""QuotaFilter: the filter of DescribeClientQuotas (KIP-546), with Kafka's messages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from domain.errors import InvalidRequest, UnsupportedVersion
+from domain.security.quota import CLIENT_ID, IP, USER, QuotaEntity
 
-USER, CLIENT_ID, IP = "user", "client-id", "ip"
 #: Kafka's names of the match types.
 MATCH_TYPES = {0: "MATCH_TYPE_EXACT", 1: "MATCH_TYPE_DEFAULT", 2: "MATCH_TYPE_SPECIFIED"}
 EXACT = 0
+SPECIFIED = 2
+
+#: An entity type, a match type and the name to match.
+Component = tuple[str, int, str | None]
 
 
-def check_quota_filter(components: Iterable[tuple[str, int, str | None]]) -> None:
-    """Each component is an entity type, a match type and the name to match."""
+class QuotaFilter:
+    def __init__(self, components: Iterable[Component], strict: bool) -> None:
+        """`strict`: entities have the types of the components only."""
+        self._components = list(components)
+        check_quota_filter(self._components)
+        self._strict = strict
+
+    def fits(self, entity: QuotaEntity) -> bool:
+        parts = dict(entity.parts())
+        if self._strict and len(parts) != len(self._components):
+            return False
+        return all(
+            entity_type in parts and (match_type == SPECIFIED or parts[entity_type] == match)
+            for entity_type, match_type, match in self._components
+        )
+
+
+def check_quota_filter(components: Iterable[Component]) -> None:
     types: set[str] = set()
     for entity_type, match_type, match in components:
         _check_type(entity_type, types)
