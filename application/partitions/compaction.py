@@ -91,28 +91,35 @@ class CompactionService:
     # ---- which logs
 
     def _compact(self) -> Job[None]:
-        failed: set[int] = set()
+        failed: dict[int, int] = {}
+        self.metrics.max_delay_ms = 0
         yield from self._clean_all(failed)
-        self.metrics.uncleanable = sum(
-            topic.partition_ids[index] in failed for topic, index in self._compacted()
-        )
+        there = {topic.partition_ids[index] for topic, index in self._compacted()}
+        uncleanable = [
+            dirty_bytes for partition_id, dirty_bytes in failed.items() if partition_id in there
+        ]
+        self.metrics.uncleanable = len(uncleanable)
+        self.metrics.uncleanable_bytes = sum(uncleanable)
 
-    def _clean_all(self, failed: set[int]) -> Job[None]:
-        """Until no log is due, or a commit fails."""
+    def _clean_all(self, failed: dict[int, int]) -> Job[None]:
+        """Until no log is due, or a commit fails.
+
+        `failed` gets the partitions that cannot be compacted, with their dirty bytes.
+        """
         while due := (yield from self._due(failed)):
             for found in due:
                 if not (yield from self._clean(found)):
-                    failed.add(found.partition.partition_id)
+                    failed[found.partition.partition_id] = found.cleanable_bytes
                     if found.partition.broken is not None:
                         # Produce requests in that commit failed, too, though the disk may have
                         # room for them.
                         yield SLICE  # the runner backs off
                         return
 
-    def _due(self, failed: set[int]) -> Job[list[LogToClean]]:
+    def _due(self, failed: dict[int, int]) -> Job[list[LogToClean]]:
         """The dirtiest first; without those that failed in this run."""
         due: list[LogToClean] = []
-        largest_ratio = 0.0
+        largest_ratio, longest_delay_ms = 0.0, 0
         partition_ids: set[int] = set()
         for topic, index in self._compacted():
             partition_ids.add(topic.partition_ids[index])
@@ -122,14 +129,15 @@ class CompactionService:
                 except NotLeaderOrFollower:
                     continue  # its leader compacts it
                 except StorageFailed:
-                    failed.add(topic.partition_ids[index])
+                    failed[topic.partition_ids[index]] = 0  # unknown
                     continue
                 if found is not None:
                     largest_ratio = max(largest_ratio, found.dirty_ratio)
+                    longest_delay_ms = max(longest_delay_ms, found.delay_ms)
                     if found.is_due:
                         due.append(found)
             yield SLICE
-        self.metrics.looked(partition_ids, largest_ratio)
+        self.metrics.looked(partition_ids, largest_ratio, longest_delay_ms)
         return sorted(due, key=attrgetter("dirty_ratio"), reverse=True)
 
     def _compacted(self) -> Iterator[tuple[Topic, int]]:

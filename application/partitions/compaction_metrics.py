@@ -27,8 +27,11 @@ class CompactionMetrics:
         self._looked_ms = clock.monotonic_ms()
         #: Of the log that was the dirtiest at the last look.
         self.max_dirty_ratio = 0.0
-        #: Partitions that could not be compacted in the last run.
+        #: The longest beyond `max.compaction.lag.ms` of a log in the last run, before its pass.
+        self.max_delay_ms = 0
+        #: Partitions that could not be compacted in the last run, and what was dirty of them.
         self.uncleanable = 0
+        self.uncleanable_bytes = 0
         #: Of the last pass.
         self.recopy_ratio = 0.0
         self.clean_time_ms = 0
@@ -42,12 +45,13 @@ class CompactionMetrics:
     def since_last_run_ms(self) -> int:
         return self._clock.monotonic_ms() - self._looked_ms
 
-    def looked(self, partition_ids: set[int], max_dirty_ratio: float) -> None:
+    def looked(self, partition_ids: set[int], max_dirty_ratio: float, max_delay_ms: int) -> None:
         """At the partitions of all compacted topics; others are forgotten."""
         for gone in self.last_passes.keys() - partition_ids:
             del self.last_passes[gone]
         self._looked_ms = self._clock.monotonic_ms()
         self.max_dirty_ratio = max_dirty_ratio
+        self.max_delay_ms = max(self.max_delay_ms, max_delay_ms)
 
     def cleaned(self, partition_id: int, stats: CleanerStats, took_ms: int) -> None:
         self.recopy_ratio = stats.bytes_written / stats.bytes_read if stats.bytes_read else 0.0

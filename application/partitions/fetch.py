@@ -133,20 +133,16 @@ class FetchService:
             records = b""
             aborted: Sequence[AbortedTransaction] = ()
             if item.offset < end and (bytes_left > 0 or whole_first):
-                records = self._log.read(
+                records, reached = self._log.read_to(
                     partition.partition_id,
                     item.offset,
                     end,
                     min(item.max_bytes, bytes_left),
                     whole_first,
                 )
-                if (
-                    records
-                    and read_committed
-                    and item.offset <= partition.transactions.last_aborted_offset
-                ):
+                if read_committed and item.offset <= partition.transactions.last_aborted_offset:
                     aborted = self._transaction_index.overlapping(
-                        partition.partition_id, item.offset, next_offset(records)
+                        partition.partition_id, item.offset, reached
                     )
         except BrokerError as refused:
             if isinstance(refused, StorageFailed) and item.partition is not None:

@@ -27,35 +27,14 @@ class TransactionMarkers:
         self._clock = clock
         self._checksum = checksum
 
-    def write(
-        self,
-        partition: Partition,
-        producer_id: int,
-        producer_epoch: int,
-        coordinator_epoch: int,
-        committed: bool,
-        now_ms: int,
-    ) -> None:
-        """Stages a marker, unless this partition has it: the coordinator may repeat the call."""
-        state = partition.producers.find(producer_id)
-        if (
-            state is None
-            or state.epoch != producer_epoch
-            or partition.transactions.first_offset(producer_id) is not None
-        ):
-            marker = EndMarker(producer_id, producer_epoch, coordinator_epoch, committed)
-            self._append(partition, marker, now_ms)
+    def write(self, partition: Partition, marker: EndMarker, transaction_version: int) -> None:
+        """Stages a marker, also if the producer has no open transaction here, as in Kafka.
 
-    def append(self, partition: Partition, marker: EndMarker, transaction_version: int) -> None:
-        """Stages a marker in any case. Raises if it is stale."""
-        self._append(partition, marker, self._clock.now_ms(), transaction_version)
-
-    def _append(
-        self, partition: Partition, marker: EndMarker, now_ms: int, transaction_version: int = 0
-    ) -> None:
+        Raises if it is stale.
+        """
         first_offset = partition.transactions.first_offset(marker.producer_id)
         batch, appended = partition.append_marker(
-            marker, now_ms, self._checksum, transaction_version
+            marker, self._clock.now_ms(), self._checksum, transaction_version
         )
         offset = appended.last_offset
         self._log.append(partition.partition_id, offset, batch.buffer, appended.indexed_timestamp)

@@ -69,6 +69,12 @@ class LogStore(Protocol):
         """
         ...
 
+    def read_to(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+    ) -> tuple[bytes, int]:
+        """As `read`, with the offset after the last batch; `offset` if there is none."""
+        ...
+
     def headers(
         self, partition_id: int, offset: int, limit: int, waits: bool = False
     ) -> list[bytes]:

@@ -21,9 +21,10 @@ from domain.errors import (
     StorageFailed,
     TransactionCoordinatorFenced,
 )
+from domain.messages.control import EndMarker
 from domain.partitions.partition import Partition
 from domain.transactions.decisions import complete
-from domain.transactions.transaction import Transaction
+from domain.transactions.transaction import TV_0, Transaction
 
 #: One broker coordinates all transactions.
 COORDINATOR_EPOCH = 0
@@ -93,11 +94,10 @@ class TransactionEnds:
         now_ms = self._clock.now_ms()
         partitions = self._partitions(prepared)
         self._offsets.complete(prepared.producer_id, prepared.groups, prepared.is_committed)
+        marker = EndMarker(*prepared.producer, COORDINATOR_EPOCH, prepared.is_committed)
         for partition in partitions:
             try:
-                self._markers.write(
-                    partition, *prepared.producer, COORDINATOR_EPOCH, prepared.is_committed, now_ms
-                )
+                self._markers.write(partition, marker, TV_0)
             except (InvalidProducerEpoch, TransactionCoordinatorFenced):
                 pass  # an admin has ended it there
         completed = complete(prepared, now_ms)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from application.transactions.coordinator import SupportedOperation, TransactionCoordinator
-from domain.errors import OutOfOrderSequence
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition
+from domain.partitions.producers import check_epoch
 from domain.transactions.transaction import ProducerIdAndEpoch
 
 
@@ -17,7 +17,7 @@ class ProduceAdmission:
     The first batch adds all partitions of the request: each change writes the whole transaction.
     """
 
-    __slots__ = ("_coordinator", "_operation", "_others", "_transactional_id")
+    __slots__ = ("_adds", "_coordinator", "_operation", "_others", "_transactional_id")
 
     def __init__(
         self,
@@ -29,17 +29,21 @@ class ProduceAdmission:
         self._coordinator = coordinator
         self._transactional_id = transactional_id
         self._operation = operation
-        adds = operation is SupportedOperation.ADD_PARTITION
-        self._others = [(one.topic, one.index) for one in partitions] if adds else []
+        #: Of clients that get another epoch with each transaction (KIP-890): sequences start at 0.
+        self._adds = operation is SupportedOperation.ADD_PARTITION
+        self._others = [(one.topic, one.index) for one in partitions] if self._adds else []
 
     def __call__(self, partition: Partition, batch: RecordBatch) -> None:
         """Raises unless the batch belongs to the producer's open transaction."""
         producer_id, epoch = batch.producer_id, batch.producer_epoch
-        state = partition.producers.find(producer_id)
+        producers = partition.producers
+        state = producers.find(producer_id)
         if state is None:
-            self._check_is_first(batch)
+            producers.await_first(batch, 0 if self._adds else batch.base_sequence)
         elif state.epoch == epoch and producer_id in partition.transactions:
             return  # the coordinator was asked for an earlier batch
+        else:
+            check_epoch(state, batch)
         others, self._others = self._others, []
         self._coordinator.admit_produce(
             self._transactional_id,
@@ -47,14 +51,3 @@ class ProduceAdmission:
             [(partition.topic, partition.index), *others],
             self._operation,
         )
-
-    def _check_is_first(self, batch: RecordBatch) -> None:
-        """A batch must not overtake refused ones, which the producer sends again.
-
-        Of clients that get another epoch with each transaction (KIP-890): sequences start at 0.
-        """
-        if self._operation is SupportedOperation.ADD_PARTITION and batch.base_sequence != 0:
-            raise OutOfOrderSequence(
-                f"Invalid sequence number for producer {batch.producer_id} at epoch "
-                f"{batch.producer_epoch}: {batch.base_sequence} (incoming), 0 (expected)"
-            )

@@ -29,8 +29,8 @@ class LogToClean(NamedTuple):
     first_uncleanable_offset: int
     clean_bytes: int
     cleanable_bytes: int
-    #: The first dirty batch is older than `max.compaction.lag.ms`.
-    is_overdue: bool = False
+    #: For so long the first dirty batch has been older than `max.compaction.lag.ms`.
+    delay_ms: int = 0
 
     @property
     def size_bytes(self) -> int:
@@ -58,7 +58,7 @@ class LogToClean(NamedTuple):
     def is_due(self) -> bool:
         if not self.cleanable_bytes:
             return False
-        return self.is_overdue or self.dirty_ratio > self.partition.config.min_cleanable_ratio
+        return self.delay_ms > 0 or self.dirty_ratio > self.partition.config.min_cleanable_ratio
 
     def limited(self, first_uncleanable_offset: int) -> LogToClean:
         """By an open transaction, or `min.compaction.lag.ms`.
@@ -74,9 +74,10 @@ class LogToClean(NamedTuple):
         return self._replace(first_uncleanable_offset=end, cleanable_bytes=cleanable_bytes)
 
     def overdue(self, first_timestamp: int, now_ms: int) -> LogToClean:
-        config = self.partition.config
-        is_overdue = 0 <= first_timestamp < now_ms - config.max_compaction_lag_ms
-        return self._replace(is_overdue=is_overdue)
+        if first_timestamp < 0:
+            return self
+        latest_ms = first_timestamp + self.partition.config.max_compaction_lag_ms
+        return self._replace(delay_ms=max(now_ms - latest_ms, 0))
 
 
 def log_to_clean(partition: Partition) -> LogToClean:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2s
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from domain.compaction.runs import FIRST_LIMIT, SHORTEST_RUN, Run, find_run
 from domain.errors import InvalidRecord
 from domain.messages.varint import read_varint, read_varlong, varlong, zigzag
 
@@ -40,13 +41,12 @@ def read_records(payload: bytes, base_offset: int, last_offset_delta: int, count
 
     Raises InvalidRecord if the bytes are not `count` records with ascending offsets of the batch.
     """
-    _check_count(payload, count)
-    try:
-        found, end, last_delta = _read(payload, base_offset, count)
-    except IndexError:
-        raise InvalidRecord(_CUT) from None
-    _check_end(payload, end, last_delta, last_offset_delta)
-    return found
+    reader = _RecordReader()
+    last_delta = _read(payload, last_offset_delta, count, reader)
+    offsets: Sequence[int] = range(base_offset, base_offset + count)
+    if last_delta >= count:  # there are gaps
+        offsets = [base_offset + delta for delta in reader.deltas]
+    return Records(reader.keys, offsets, reader.tombstones)
 
 
 def record_bounds(payload: bytes, count: int) -> list[int]:
@@ -71,13 +71,49 @@ def find_keyless(payload: bytes, last_offset_delta: int, count: int) -> list[int
 
     In two thirds of the time, because all clients wait for it.
     """
+    finder = _KeylessFinder()
+    _read(payload, last_offset_delta, count, finder)
+    return finder.keyless
+
+
+class _Reader(Protocol):
+    def run(self, payload: bytes, run: Run, first_delta: int) -> None:
+        """Takes records with keys and values."""
+        ...
+
+    def one_by_one(
+        self, payload: bytes, start: int, indexes: range, delta_before: int
+    ) -> tuple[int, int]:
+        """Returns where they end, and the last offset delta; `delta_before` is that before them.
+
+        Raises InvalidRecord or IndexError.
+        """
+        ...
+
+
+def _read(payload: bytes, last_offset_delta: int, count: int, reader: _Reader) -> int:
+    """Returns the last offset delta."""
     _check_count(payload, count)
+    index = end = 0
+    delta = -1
+    patience, limit = SHORTEST_RUN, FIRST_LIMIT
     try:
-        keyless, end, last_delta = _find_keyless(payload, count)
+        while index < count:
+            run = find_run(payload, end, min(limit, count - index), delta + 1)
+            if run is None:
+                # Records of many lengths have no runs: look for the next one ever later.
+                indexes = range(index, min(index + patience, count))
+                end, delta = reader.one_by_one(payload, end, indexes, delta)
+                index, patience, limit = indexes.stop, patience << 1, FIRST_LIMIT
+            else:
+                reader.run(payload, run, delta + 1)
+                index, end, delta = index + run.records, run.end, delta + run.records
+                patience, limit = SHORTEST_RUN, run.records << 2
     except IndexError:
         raise InvalidRecord(_CUT) from None
-    _check_end(payload, end, last_delta, last_offset_delta)
-    return keyless
+    if end != len(payload) or delta > last_offset_delta:
+        raise InvalidRecord("The records end elsewhere than their batch.")
+    return delta
 
 
 def _check_count(payload: bytes, count: int) -> None:
@@ -85,117 +121,127 @@ def _check_count(payload: bytes, count: int) -> None:
         raise InvalidRecord(f"{count} records do not fit in {len(payload)} bytes.")
 
 
-def _check_end(payload: bytes, end: int, last_delta: int, last_offset_delta: int) -> None:
-    if end != len(payload) or last_delta > last_offset_delta:
-        raise InvalidRecord("The records end elsewhere than their batch.")
-
-
 # Both loops read numbers of one or two groups themselves: a call costs as much as the rest of the
 # record. Without its sign, which is the lowest bit, a number is twice as large.
 
 
-def _read(payload: bytes, base_offset: int, count: int) -> tuple[Records, int, int]:
-    """Also where the records end, and the last offset delta."""
-    keys: list[bytes | None] = []
-    deltas: list[int] = []
-    tombstones: list[int] = []
-    add_key, add_delta = keys.append, deltas.append
-    longest_key = LONGEST_KEY << 1
-    end = 0
-    delta_before = -1
-    for index in range(count):
-        length = payload[end]
-        position = end + 2  # behind the attributes
-        if length > 0x7F:
-            more = payload[end + 1]
-            position = end + 3
-            if more > 0x7F:
-                length, position = _long_number(payload, end)
+class _RecordReader:
+    def __init__(self) -> None:
+        self.keys: list[bytes | None] = []
+        self.deltas: list[int] = []
+        self.tombstones: list[int] = []
+
+    def run(self, payload: bytes, run: Run, first_delta: int) -> None:
+        keys = run.keys(payload)
+        self.keys.extend(keys if run.key_bytes <= LONGEST_KEY else map(_digest, keys))
+        self.deltas.extend(range(first_delta, first_delta + run.records))
+
+    def one_by_one(
+        self, payload: bytes, start: int, indexes: range, delta_before: int
+    ) -> tuple[int, int]:
+        add_key, add_delta = self.keys.append, self.deltas.append
+        longest_key = LONGEST_KEY << 1
+        end = start
+        delta_before <<= 1
+        for index in indexes:
+            length = payload[end]
+            position = end + 2  # behind the attributes
+            if length > 0x7F:
+                more = payload[end + 1]
+                position = end + 3
+                if more > 0x7F:
+                    length, position = _long_number(payload, end)
+                    position += 1
+                else:
+                    length += (more << 7) - 0x80
+            end = position - 1 + (length >> 1)
+            while payload[position] > 0x7F:  # the timestamp
                 position += 1
+            delta = payload[position + 1]
+            if delta > 0x7F:
+                more = payload[position + 2]
+                if more > 0x7F:
+                    delta, position = _long_number(payload, position + 1)
+                else:
+                    delta += (more << 7) - 0x80
+                    position += 3
             else:
-                length += (more << 7) - 0x80
-        end = position - 1 + (length >> 1)
-        while payload[position] > 0x7F:  # the timestamp
+                position += 2
+            if delta <= delta_before or (length | delta) & 1:
+                raise InvalidRecord(_WRONG_NUMBERS)
+            delta_before = delta
+            key_length = payload[position]
             position += 1
-        delta = payload[position + 1]
-        if delta > 0x7F:
-            more = payload[position + 2]
-            if more > 0x7F:
-                delta, position = _long_number(payload, position + 1)
+            if key_length > 0x7F:
+                key_length, position = _long_number(payload, position - 1)
+            if key_length & 1:
+                add_key(None)
             else:
-                delta += (more << 7) - 0x80
-                position += 3
-        else:
-            position += 2
-        if delta <= delta_before or (length | delta) & 1:
-            raise InvalidRecord(_WRONG_NUMBERS)
-        delta_before = delta
-        key_length = payload[position]
-        position += 1
-        if key_length > 0x7F:
-            key_length, position = _long_number(payload, position - 1)
-        if key_length & 1:
-            add_key(None)
-        else:
-            key_start = position
-            position += key_length >> 1
-            key = payload[key_start:position]
-            if key_length > longest_key:
-                key = blake2s(key, digest_size=DIGEST_BYTES).digest()
-            add_key(key)
-        if payload[position] & 1:
-            tombstones.append(index)
-        if position >= end:
-            raise InvalidRecord(_WRONG_LENGTH)
-        add_delta(delta)
-    offsets: Sequence[int] = range(base_offset, base_offset + count)
-    if delta_before >> 1 >= count:  # there are gaps
-        offsets = [base_offset + (delta >> 1) for delta in deltas]
-    return Records(keys, offsets, tombstones), end, delta_before >> 1
+                key_start = position
+                position += key_length >> 1
+                key = payload[key_start:position]
+                add_key(_digest(key) if key_length > longest_key else key)
+            if payload[position] & 1:
+                self.tombstones.append(index)
+            if position >= end:
+                raise InvalidRecord(_WRONG_LENGTH)
+            add_delta(delta >> 1)
+        return end, delta_before >> 1
 
 
-def _find_keyless(payload: bytes, count: int) -> tuple[list[int], int, int]:
-    """Also where the records end, and the last offset delta."""
-    keyless: list[int] = []
-    end = 0
-    delta_before = -1
-    for index in range(count):
-        length = payload[end]
-        position = end + 2
-        if length > 0x7F:
-            more = payload[end + 1]
-            position = end + 3
-            if more > 0x7F:
-                length, position = _long_number(payload, end)
+def _digest(key: bytes) -> bytes:
+    return blake2s(key, digest_size=DIGEST_BYTES).digest()
+
+
+class _KeylessFinder:
+    def __init__(self) -> None:
+        self.keyless: list[int] = []
+
+    def run(self, payload: bytes, run: Run, first_delta: int) -> None:
+        pass
+
+    def one_by_one(
+        self, payload: bytes, start: int, indexes: range, delta_before: int
+    ) -> tuple[int, int]:
+        end = start
+        delta_before <<= 1
+        for index in indexes:
+            length = payload[end]
+            position = end + 2
+            if length > 0x7F:
+                more = payload[end + 1]
+                position = end + 3
+                if more > 0x7F:
+                    length, position = _long_number(payload, end)
+                    position += 1
+                else:
+                    length += (more << 7) - 0x80
+            end = position - 1 + (length >> 1)
+            while payload[position] > 0x7F:
                 position += 1
+            delta = payload[position + 1]
+            if delta > 0x7F:
+                more = payload[position + 2]
+                if more > 0x7F:
+                    delta, position = _long_number(payload, position + 1)
+                else:
+                    delta += (more << 7) - 0x80
+                    position += 3
             else:
-                length += (more << 7) - 0x80
-        end = position - 1 + (length >> 1)
-        while payload[position] > 0x7F:
-            position += 1
-        delta = payload[position + 1]
-        if delta > 0x7F:
-            more = payload[position + 2]
-            if more > 0x7F:
-                delta, position = _long_number(payload, position + 1)
-            else:
-                delta += (more << 7) - 0x80
-                position += 3
-        else:
-            position += 2
-        if delta <= delta_before or (length | delta) & 1:
-            raise InvalidRecord(_WRONG_NUMBERS)
-        delta_before = delta
-        key_length = payload[position]
-        if key_length > 0x7F:
-            key_length, position = _long_number(payload, position)
-            position -= 1
-        if key_length & 1:
-            keyless.append(index)
-            key_length = 0
-        if position + 1 + (key_length >> 1) >= end:
-            raise InvalidRecord(_WRONG_LENGTH)
-    return keyless, end, delta_before >> 1
+                position += 2
+            if delta <= delta_before or (length | delta) & 1:
+                raise InvalidRecord(_WRONG_NUMBERS)
+            delta_before = delta
+            key_length = payload[position]
+            if key_length > 0x7F:
+                key_length, position = _long_number(payload, position)
+                position -= 1
+            if key_length & 1:
+                self.keyless.append(index)
+                key_length = 0
+            if position + 1 + (key_length >> 1) >= end:
+                raise InvalidRecord(_WRONG_LENGTH)
+        return end, delta_before >> 1
 
 
 def _long_number(payload: bytes, position: int) -> tuple[int, int]:

@@ -40,6 +40,7 @@ MAX_SEQUENCE = 2**31 - 1
 HEADER = Struct(">qiibIhiqqqhii")
 #: Base offset, length, last offset delta.
 EXTENT = Struct(">qi11xi")
+LENGTH = Struct(">8xi")
 _BASE_OFFSET = Struct(">q")
 _LENGTH = Struct(">i")
 _EPOCH = Struct(">i")
@@ -185,16 +186,16 @@ def batches_in(data: bytes) -> Iterator[RecordBatch]:
 
 def next_offset(records: bytes) -> int:
     """The offset after the last of one or more whole batches."""
-    start = last_offset = 0
-    while start + HEADER_BYTES <= len(records):
-        base_offset, length, last_offset_delta = EXTENT.unpack_from(records, start)
-        last_offset = base_offset + last_offset_delta
-        start += max(length, 0) + LENGTH_OVERHEAD_BYTES
-    return last_offset + 1
+    last, start = -1, 0
+    last_start = len(records) - HEADER_BYTES
+    while last < start <= last_start:  # a damaged length may be negative
+        last = start
+        start += LENGTH.unpack_from(records, start)[0] + LENGTH_OVERHEAD_BYTES
+    return last_offset_of(records, last) + 1 if last >= 0 else 1
 
 
-def last_offset_of(batch: Buffer) -> int:
-    base_offset, _, last_offset_delta = EXTENT.unpack_from(batch)
+def last_offset_of(batch: Buffer, start: int = 0) -> int:
+    base_offset, _, last_offset_delta = EXTENT.unpack_from(batch, start)
     last_offset: int = base_offset + last_offset_delta
     return last_offset
 

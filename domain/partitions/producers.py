@@ -2,8 +2,8 @@
 
 For each producer id its epoch and last five batches, as in Kafka (clients have at most five
 requests in flight). An unknown producer id is accepted at any sequence, because its state may have
-expired. Exception: if a failed commit lost all batches of a producer, batches that it had pipelined
-behind them must not be accepted first.
+expired. Exception: if a failed commit lost all batches of a producer, or its first one was refused,
+batches that it had pipelined behind them must not be accepted first.
 
 There may be a hundred thousand producers, so a snapshot has only those that changed since the last
 one, and a restart loads none: they are looked up at their first batch.
@@ -75,7 +75,8 @@ class Producers:
         self._in_snapshot: set[int] = set()
         #: Producers without batches since then are unknown, also if a snapshot has them.
         self._expired_before = NO_TIMESTAMP
-        #: Producers whose batches were all lost: they will send them again from the first on.
+        #: Unknown producers whose batches were lost or refused: they send them again, from the
+        #: first on.
         self._awaited: dict[int, ProducerState] = {}
         if before is not None:
             self._awaited = before._awaited | before._doubtful()
@@ -135,8 +136,17 @@ class Producers:
         ids = self._changed | self._in_snapshot
         return {i: known[i] for i in ids if i in known and known[i].batches}
 
+    def await_first(self, batch: RecordBatch, first_sequence: int) -> None:
+        """Before the first batch of an unknown producer is admitted, or refused."""
+        before = self._awaited.get(batch.producer_id)
+        if before is not None and before.epoch == batch.producer_epoch:
+            first_sequence = min(first_sequence, before.batches[0].first_sequence)
+        awaited = ProducerState(batch.producer_id, batch.producer_epoch, batch.max_timestamp)
+        awaited.batches.append(AppendedBatch(first_sequence, 0, 0, 0, batch.max_timestamp))
+        self._awaited[batch.producer_id] = awaited
+
     def _check_awaited(self, batch: RecordBatch) -> None:
-        """Refuses batches that were pipelined behind lost ones: they would overtake them."""
+        """Refuses batches that were pipelined behind others: they would overtake them."""
         lost = self._awaited.get(batch.producer_id)
         if lost is None or lost.epoch != batch.producer_epoch:
             return
@@ -243,12 +253,16 @@ class Producers:
         return len(gone)
 
 
-def _check_new_epoch(state: ProducerState, batch: RecordBatch) -> None:
+def check_epoch(state: ProducerState, batch: RecordBatch) -> None:
     if batch.producer_epoch < state.epoch:
         raise InvalidProducerEpoch(
             f"Epoch of producer {batch.producer_id} is {batch.producer_epoch}, which is smaller "
             f"than the last seen epoch {state.epoch}"
         )
+
+
+def _check_new_epoch(state: ProducerState, batch: RecordBatch) -> None:
+    check_epoch(state, batch)
     if batch.base_sequence != 0:
         raise OutOfOrderSequence(
             f"Invalid sequence number for new epoch of producer {batch.producer_id}: "

@@ -6,7 +6,8 @@ import timeit
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from domain.messages.batch import RecordBatch, parse_single_batch
+from domain.compaction.records import find_keyless, read_records
+from domain.messages.batch import HEADER_BYTES, RecordBatch, parse_single_batch
 from domain.messages.message import decode_messages, decode_times
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
@@ -29,7 +30,7 @@ from interfaces.kafka.wire.messages.produce import (
     TopicProduceResponse,
 )
 from interfaces.kafka.wire.schema import decoder, encoder
-from tests.fakes.batches import record_batch
+from tests.fakes.batches import TIMESTAMP, Record, record_batch
 
 Case = tuple[str, Callable[[], object]]
 
@@ -39,7 +40,7 @@ CODEC_NAMES = ["none", "gzip", "snappy", "lz4", "zstd"]
 def measure(quick: bool) -> dict[str, float]:
     repeat = 3 if quick else 9
     results = {}
-    for cases in (_codec(), _batches(), _records()):
+    for cases in (_codec(), _batches(), _records(), _compaction()):
         for name, call in cases:
             results[name] = _best(call, repeat)
     return results
@@ -144,3 +145,16 @@ def _records() -> Iterator[Case]:
             f"{len(payload) // 1000} KB of records, {name}: decompress",
             partial(compression.decompress, codec, packed, 1 << 20),
         )
+
+
+def _compaction() -> Iterator[Case]:
+    """Of a batch as librdkafka fills it."""
+    count = 2000
+    for values, sizes in (("equal", [200] * count), ("varying", [*range(100, 300)] * 10)):
+        rows: list[Record] = [
+            (b"%016d" % number, bytes(size), (), TIMESTAMP) for number, size in enumerate(sizes)
+        ]
+        payload = bytes(record_batch(rows)[HEADER_BYTES:])
+        name = f"{count} records with keys, values of {values} size"
+        yield f"{name}: check", partial(find_keyless, payload, count - 1, count)
+        yield f"{name}: read keys", partial(read_records, payload, 0, count - 1, count)

@@ -48,6 +48,12 @@ class PatientLog:
         arguments = (partition_id, offset, end_offset, max_bytes, whole_first)
         return self._patiently(lambda: self._log.read(*arguments))
 
+    def read_to(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+    ) -> tuple[bytes, int]:
+        arguments = (partition_id, offset, end_offset, max_bytes, whole_first)
+        return self._patiently(lambda: self._log.read_to(*arguments))
+
     def headers(
         self, partition_id: int, offset: int, limit: int, waits: bool = False
     ) -> list[bytes]:

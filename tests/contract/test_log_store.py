@@ -307,3 +307,24 @@ def test_committed_batches_survive_a_restart(lasting_store: OpenStore) -> None:
     store.log.append(7, 59, batch(59, b"e"))
     store.keep()
     assert store.log.read(7, 50, ALL, ALL, True) == batch(59, b"e")
+
+
+@pytest.mark.parametrize(
+    "offset, end, limit, whole_first, reached",
+    [
+        (0, ALL, ALL, True, 40),
+        (12, 30, ALL, True, 15),
+        (0, 14, ALL, True, 10),
+        (0, ALL, 350, True, 15),
+        (0, ALL, 1, True, 10),
+        (12, ALL, 1, False, 12),
+        (40, ALL, ALL, True, 40),
+    ],
+)
+def test_the_offset_behind_the_last_batch_of_a_read(
+    store: OpenStore, offset: int, end: int, limit: int, whole_first: bool, reached: int
+) -> None:
+    append_three(store)
+    arguments = (7, offset, end, limit, whole_first)
+    assert store.log.read_to(*arguments) == (store.log.read(*arguments), reached)
+    assert store.log.read_to(8, offset, end, limit, whole_first) == (b"", offset)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.e2e import test_java
-from tests.e2e.broker_process import wait_until
+from tests.e2e.broker_process import BrokerProcess, wait_until
 from tests.e2e.conftest import StartBroker
 from tests.e2e.librdkafka import assigned_consumer, read_to_end
 from tests.oracle.kafka import free_port
@@ -49,6 +49,8 @@ scheduled.rebalance.max.delay.ms=0
 """
 #: Lines between two deaths, and how many of them are in a transaction.
 _LINES, _PER_TRANSACTION = 2_000, 10
+#: A worker that rebalances does not respond.
+_REST_S = 10.0
 #: The connector reads a KiB, and passes on what is left of it when the file grows.
 _HELD_BACK = 256
 _QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
@@ -75,13 +77,13 @@ class Worker:
         headers = {"Content-Type": "application/json"}
         request = urllib.request.Request(self._url + path, data, headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=PATIENCE_S) as response:
+            with urllib.request.urlopen(request, timeout=_REST_S) as response:
                 return json.load(response)
         except urllib.error.HTTPError as failure:
             if failure.code in (404, 409):
                 return None
             raise
-        except urllib.error.URLError:
+        except (urllib.error.URLError, TimeoutError):
             return None
 
     def configure(self, connector: str, config: dict[str, str]) -> None:
@@ -109,7 +111,7 @@ def test_a_connect_worker_goes_on_after_its_topics_are_compacted(
     port, file, copy = free_port(), tmp_path / "file", tmp_path / "copy"
     properties = _worker_properties(tmp_path, broker.bootstrap, port)
     file.write_text("")
-    with _running(properties, port) as worker:
+    with _running(properties, port, broker) as worker:
         for number in range(5):  # the last one counts
             worker.configure(
                 "source", _SOURCE | {"file": str(file), "batch.size": f"{1000 + number}"}
@@ -120,7 +122,7 @@ def test_a_connect_worker_goes_on_after_its_topics_are_compacted(
 
     for store in STORES:
         wait_until(partial(_has_gaps, broker.bootstrap, f"connect-{store}"))
-    with _running(properties, port) as worker:
+    with _running(properties, port, broker) as worker:
         for connector in ("source", "sink"):
             wait_until(partial(worker.runs, connector))
         assert worker.position() == file.stat().st_size
@@ -152,16 +154,23 @@ def test_a_source_connector_writes_exactly_once(start_broker: StartBroker, tmp_p
             with file.open("a") as text:
                 text.writelines(f"{line}\n" for line in more)
             lines += more
-            with _running(properties, port) as worker:
+            with _running(properties, port, broker) as worker:
                 worker.configure("source", _SOURCE | config | {"exactly.once.support": "required"})
-                wait_until(partial(has_read, len(found) + _LINES // 4), PATIENCE_S)
+
+                def goes_on(end: int, worker: Worker = worker) -> bool:
+                    if has_read(end):
+                        return True
+                    worker.runs("source")  # raises if the task has failed: it does not start again
+                    return False
+
+                wait_until(partial(goes_on, len(found) + _LINES // 4), PATIENCE_S)
                 if dying == "worker":
                     worker.kill()
                     continue
                 if dying == "broker":
                     broker.kill()
                     broker.start()
-                wait_until(partial(has_read, len(lines) - _HELD_BACK), PATIENCE_S)
+                wait_until(partial(goes_on, len(lines) - _HELD_BACK), PATIENCE_S)
         while has_read(len(found) + 1):
             pass
     assert found == lines[: len(found)]
@@ -177,7 +186,7 @@ def _worker_properties(folder: Path, bootstrap: str, port: int, more: str = "") 
 
 
 @contextmanager
-def _running(properties: Path, port: int) -> Iterator[Worker]:
+def _running(properties: Path, port: int, broker: BrokerProcess) -> Iterator[Worker]:
     *java, _ = test_java.compiled(test_java.VERSIONS[0], test_java.STREAMS, test_java.APPLICATIONS)
     log = properties.with_name("worker.log")
     with log.open("ab") as output:
@@ -192,7 +201,7 @@ def _running(properties: Path, port: int) -> Iterator[Worker]:
         process.terminate()
         process.wait(PATIENCE_S)
     except BaseException:
-        print(log.read_text()[-8_000:])
+        print(log.read_text()[-8_000:], broker.log()[-8_000:], sep="\n")
         raise
     finally:
         process.kill()

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from crc32c import crc32c
 
 from domain.messages.batch import RecordBatch
+from domain.messages.control import EndMarker
 from domain.partitions.partition import Partition
 from domain.partitions.transactions import AbortedTransaction
+from domain.transactions.transaction import TV_0
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import InProcessBroker
 
@@ -43,10 +45,9 @@ def append_in_transaction(
 def end_transaction(
     fake: InProcessBroker, producer_id: int, committed: bool, epoch: int = 0, name: str = "t"
 ) -> None:
-    """Stages a marker, where the producer has an open transaction."""
-    fake.broker.messages.transaction_markers.write(
-        fake.partition(name), producer_id, epoch, 0, committed, fake.clock.now_ms()
-    )
+    """Stages a marker."""
+    marker = EndMarker(producer_id, epoch, 0, committed)
+    fake.broker.messages.transaction_markers.write(fake.partition(name), marker, TV_0)
 
 
 def aborted(fake: InProcessBroker, partition: Partition | None = None) -> list[AbortedTransaction]:

@@ -27,4 +27,28 @@ WRITE_TXN_MARKERS = (
     ),
 )
 
-TRANSACTIONS = (*WRITE_TXN_MARKERS,)
+TXN_OFFSET_COMMIT = (
+    Difference(
+        *("txn_offset_commit", "0-5"),
+        ("another producer with an earlier epoch: an earlier epoch",),
+        *("topics[].partitions[].error_code", 47, 49),
+        "Kafka compares the epoch with markers in `__consumer_offsets` first, which Ottla does not "
+        "write. Both errors are fatal for the producer.",
+    ),
+)
+
+PRODUCE = (
+    Difference(
+        *("produce", "3-13", ("batches behind refused ones: the third one",)),
+        *("responses[].partition_responses[].error_code", 45, 0),
+        "A batch with a later epoch was refused before, which is not this producer's. Kafka takes "
+        "it for one that this producer sends again.",
+    ),
+    Difference(
+        *("produce", "3-13", ("batches behind refused ones: the third one",)),
+        *("responses[].partition_responses[].base_offset", -1, 2),
+        "As above.",
+    ),
+)
+
+TRANSACTIONS = (*PRODUCE, *WRITE_TXN_MARKERS, *TXN_OFFSET_COMMIT)

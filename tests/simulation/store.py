@@ -9,13 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, NotInMemory, Trimmed
 from application.ports.pending import Pending
 from application.ports.state_store import RowChange
 from domain.errors import StorageFailed
-from domain.messages.batch import last_offset_of
+from domain.messages.batch import last_offset_of, next_offset
 from tests.simulation.timeline import ProcessDied, ProcessLoop
 
 Done = Callable[[StorageFailed | None], None]
@@ -230,6 +230,10 @@ class SimulatedStore:
         if partition_id in self._disk.logs:
             self._check_in_memory(partition_id, offset)
         return self.read_disk(partition_id, offset, end_offset, max_bytes, whole_first)
+
+    def read_to(self, partition_id: int, offset: int, *limits: Any) -> tuple[bytes, int]:
+        records = self.read(partition_id, offset, *limits)
+        return records, next_offset(records) if records else offset
 
     def read_disk(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool

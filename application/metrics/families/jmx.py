@@ -110,6 +110,11 @@ MAX_BUFFER_UTILIZATION = gauge(
     f"{_CLEANER}_max_buffer_utilization_percent",
     "How full the last pass left log.cleaner.dedupe.buffer.size (max-buffer-utilization-percent).",
 )
+MAX_COMPACTION_DELAY = gauge(
+    f"{_CLEANER}_max_compaction_delay_secs",
+    "The longest time beyond max.compaction.lag.ms that a log waited for the last run "
+    "(max-compaction-delay-secs).",
+)
 MAX_DIRTY_PERCENT = gauge(
     f"{_MANAGER}_max_dirty_percent",
     "The dirty share of the log that was the dirtiest at the last look (max-dirty-percent).",
@@ -121,6 +126,10 @@ SINCE_LAST_RUN = gauge(
 UNCLEANABLE = gauge(
     f"{_MANAGER}_uncleanable_partitions_count",
     "Partitions whose compaction failed in the last run (uncleanable-partitions-count).",
+)
+UNCLEANABLE_BYTES = gauge(
+    f"{_MANAGER}_uncleanable_bytes",
+    "Bytes of these partitions that are not compacted (uncleanable-bytes).",
 )
 #: kafbat shows what broker and topics take in and give out when it finds these two.
 BROKER_RATE = gauge(

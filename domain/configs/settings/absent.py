@@ -91,7 +91,7 @@ ABSENT: dict[str, tuple[str, ...]] = {
     ),
     "Kerberos is not built": ("sasl.kerberos.",),
     "delegation tokens are not built": ("delegation.token.",),
-    "transactions are not read from a topic": ("transaction.state.log.",),
+    "transactions are not read from a topic": ("transaction.state.log.load.buffer.size",),
     "partitions of a transaction are always verified": (
         "transaction.partition.verification.enable",
         "add.partitions.to.txn.retry.backoff.ms",

@@ -63,7 +63,8 @@ class CleanerSettings:
         INT,
         1,
         "How many threads of Kafka compact logs.",
-        minimum=0,
+        # Kafka's definition has 0, but it divides the dedupe buffer by this number.
+        minimum=1,
         dynamic=True,
         effect=Effect.ONE_PROCESS,
     )

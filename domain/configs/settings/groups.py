@@ -22,7 +22,7 @@ class GroupSettings:
         STRING,
         "off",
         "Whether committed offsets and classic groups are also records of the internal topic "
-        "__consumer_offsets.",
+        "__consumer_offsets, and transactions of __transaction_state.",
         choices=("on", "off"),
     )
     offsets_topic_num_partitions: int = setting(

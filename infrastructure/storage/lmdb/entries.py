@@ -124,11 +124,16 @@ def position_of(entry: memoryview, offset: int) -> int:
     return len(entry)
 
 
-def whole_batches(entry: memoryview, end_offset: int, max_bytes: int, whole_first: bool) -> int:
-    """How far the batches reach that lie below an offset, and fit, but for the first one."""
+def whole_batches(
+    entry: memoryview, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+) -> tuple[int, int]:
+    """How far the batches reach that lie below an offset, and fit, but for the first one.
+
+    In bytes, and as the offset behind them: `offset` without any.
+    """
     reached = 0
     for start, end, last_offset in batches_of(entry):
         if last_offset >= end_offset or (end > max_bytes and (start or not whole_first)):
             break
-        reached = end
-    return reached
+        reached, offset = end, last_offset + 1
+    return reached, offset

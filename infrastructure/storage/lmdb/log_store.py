@@ -94,8 +94,14 @@ class LmdbLogStore:
     def read(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
     ) -> bytes:
+        return self.read_to(partition_id, offset, end_offset, max_bytes, whole_first)[0]
+
+    def read_to(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+    ) -> tuple[bytes, int]:
+        reached = offset
         if offset >= end_offset:
-            return b""
+            return b"", reached
         if self._loader is not None and offset < self._memory_from.get(partition_id, NO_OFFSET):
             max_bytes = self._loader.limited(max_bytes)
             self._load(partition_id, offset, max_bytes)
@@ -115,16 +121,20 @@ class LmdbLogStore:
                     left_bytes = max_bytes - size_bytes
                     if last_offset >= end_offset or len(entry) > left_bytes:
                         first = whole_first and not views
-                        views.append(entry[: whole_batches(entry, end_offset, left_bytes, first)])
+                        fit_bytes, reached = whole_batches(
+                            entry, reached, end_offset, left_bytes, first
+                        )
+                        views.append(entry[:fit_bytes])
                         break
                     views.append(entry)
                     size_bytes += len(entry)
+                    reached = last_offset + 1
                     # No step further than needed: the next entry may be another partition's
                     # oldest, and merely standing on it reads its first page from the disk.
                     if size_bytes >= max_bytes or last_offset + 1 >= end_offset:
                         break
                     found = cursor.next()
-                return bytes(views[0]) if len(views) == 1 else b"".join(views)
+                return bytes(views[0]) if len(views) == 1 else b"".join(views), reached
         except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, Trimmed
-from domain.messages.batch import HEADER_BYTES
+from domain.messages.batch import HEADER_BYTES, next_offset
 from infrastructure.storage.memory.store import MemoryPartition, MemoryStore
 
 
@@ -57,6 +57,12 @@ class MemoryLogStore:
                 break
             position += 1
         return b"".join(partition.batches[first:position])
+
+    def read_to(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+    ) -> tuple[bytes, int]:
+        records = self.read(partition_id, offset, end_offset, max_bytes, whole_first)
+        return records, next_offset(records) if records else offset
 
     def headers(
         self, partition_id: int, offset: int, limit: int, waits: bool = False

@@ -17,8 +17,8 @@ from infrastructure.storage.repositories.partition_rows import KEY, rows_from
 _ABORTED = "aborted"
 _ENTRY = Struct(">qqq")
 
-#: Rows that are read at once: a fetch of 1 MB has few.
-_ROWS_AT_ONCE = 32
+#: Rows that are read at once: by jobs, and by a fetch, which has few.
+_ROWS_AT_ONCE, _ROWS_OF_A_FETCH = 32, 8
 
 
 class StoredTransactionIndex:
@@ -32,8 +32,13 @@ class StoredTransactionIndex:
         self._state.put(_ABORTED, KEY.pack(partition_id, aborted.last_offset), row)
 
     def since(self, partition_id: int, offset: int) -> Iterator[AbortedTransaction]:
+        return self._since(partition_id, offset, _ROWS_AT_ONCE)
+
+    def _since(
+        self, partition_id: int, offset: int, rows_at_once: int
+    ) -> Iterator[AbortedTransaction]:
         for last_offset, row in rows_from(
-            self._state, _ABORTED, partition_id, offset, _ROWS_AT_ONCE
+            self._state, _ABORTED, partition_id, offset, rows_at_once
         ):
             try:
                 producer_id, first_offset, last_stable_offset = _ENTRY.unpack(row)
@@ -48,7 +53,7 @@ class StoredTransactionIndex:
         self, partition_id: int, offset: int, end_offset: int
     ) -> list[AbortedTransaction]:
         found = []
-        for one in self.since(partition_id, offset):
+        for one in self._since(partition_id, offset, _ROWS_OF_A_FETCH):
             if one.first_offset < end_offset:
                 found.append(one)
             if one.last_stable_offset >= end_offset:

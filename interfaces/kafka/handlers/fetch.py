@@ -12,6 +12,8 @@ A throttled response has no partitions; the client fetches the same offsets agai
 
 from __future__ import annotations
 
+from typing import cast
+
 from application.partitions.fetch_query import FetchedPartition, FetchItem, FetchQuery
 from application.partitions.fetch_sessions import FetchContext, ItemKey
 from application.ports.pending import Pending
@@ -121,16 +123,12 @@ def _partition(one: FetchedPartition, read_committed: bool, call: Call) -> Parti
         high_watermark=one.high_watermark,
         last_stable_offset=one.last_stable_offset,
         log_start_offset=one.log_start_offset,
-        aborted_transactions=_aborted(one) if read_committed else None,
+        # The encoder reads the two fields that both have: a copy of each costs as much as its row.
+        aborted_transactions=cast(list[AbortedTransaction], one.aborted)
+        if read_committed
+        else None,
         records=one.records,
     )
-
-
-def _aborted(one: FetchedPartition) -> list[AbortedTransaction]:
-    return [
-        AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset)
-        for each in one.aborted
-    ]
 
 
 def _code(error: BrokerError, item: FetchItem, call: Call) -> int:

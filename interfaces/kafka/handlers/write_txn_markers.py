@@ -66,7 +66,7 @@ def _write(marker: WritableTxnMarker, name: str, index: int, call: Call) -> None
     topic = call.broker.catalog.topic(name)
     if topic is not None and topic.is_internal:
         raise UnknownTopicOrPartition("Offsets of transactions are not in their topic")
-    call.broker.messages.transaction_markers.append(
+    call.broker.messages.transaction_markers.write(
         call.broker.catalog.existing_partition(name, index),
         EndMarker(
             marker.producer_id,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from interfaces.kafka.wire.messages.end_txn import EndTxnRequest
+from tests.oracle.requests import list_offsets
 from tests.oracle.scenario import scenario
 from tests.oracle.scenario_run import ScenarioRun
 from tests.oracle.transactions import Producer
 
 FIRST_WITH_EPOCH = 5
 COMMIT, ABORT = True, False
+LATEST, LIST_OFFSETS = -1, 7
 
 
 def send(run: ScenarioRun, step: str, producer: Producer, request: EndTxnRequest) -> None:
@@ -53,6 +55,16 @@ def aborts(run: ScenarioRun) -> None:
     producer.add(topic)
     send(run, "the first request again", producer, first)
     send(run, "of the next transaction", producer, producer.ending(ABORT))
+
+
+@scenario("end_txn")
+def partitions_without_records(run: ScenarioRun) -> None:
+    producer, topic = Producer(run), run.topic("a", 2)
+    for committed in (COMMIT, ABORT):
+        producer.add(topic, 0, 1)
+        send(run, f"end, {committed}", producer, producer.ending(committed))
+        ends = list_offsets((topic, 0, LATEST), (topic, 1, LATEST))
+        run.send(f"end offsets, {committed}", ends, version=LIST_OFFSETS)
 
 
 @scenario("end_txn")

@@ -10,10 +10,17 @@ from interfaces.kafka.wire.messages.produce import ProduceRequest
 from tests.fakes.batches import GZIP, LZ4, SNAPPY, TIMESTAMP, ZSTD, Record, record_batch
 from tests.fakes.config_requests import TOPIC
 from tests.oracle.configs import set_config
-from tests.oracle.requests import OFFSETS, SHARES, UNKNOWN_ID, UNKNOWN_TOPIC, fetch, produce
+from tests.oracle.requests import (
+    OFFSETS,
+    SHARES,
+    TRANSACTIONS,
+    UNKNOWN_ID,
+    UNKNOWN_TOPIC,
+    fetch,
+    produce,
+)
 from tests.oracle.scenario import scenario
 from tests.oracle.scenario_run import SHORT_PATIENCE_S, ScenarioRun, Topic
-from tests.oracle.transactions import Producer
 
 YEAR_2096 = 4_000_000_000_000
 
@@ -75,6 +82,7 @@ def unknown_topics_and_partitions(run: ScenarioRun) -> None:
 def internal_topics(run: ScenarioRun) -> None:
     batch = record_batch(["a"])
     run.send("__consumer_offsets", produce(Topic(OFFSETS, UNKNOWN_ID), batch))
+    run.send("__transaction_state", produce(Topic(TRANSACTIONS, UNKNOWN_ID), batch))
     run.send("not created yet", produce(Topic(SHARES, UNKNOWN_ID), batch))
 
 
@@ -294,61 +302,6 @@ def new_producer(run: ScenarioRun) -> int:
     run.placeholders.add_producer(response.producer_id)
     producer_id: int = response.producer_id
     return producer_id
-
-
-@scenario("produce")
-def transactions(run: ScenarioRun) -> None:
-    topic = run.topic("a")
-    plain = record_batch(["x"])
-    run.send("an id, and a plain batch", produce(topic, plain, transactional_id="oracle"))
-    flagged = record_batch(
-        ["x"], transactional=True, producer_id=new_producer(run), epoch=0, sequence=0
-    )
-    run.send("no id, and a batch of a transaction", produce(topic, flagged))
-
-
-@scenario("produce")
-def batches_of_transactions(run: ScenarioRun) -> None:
-    topic, producer = run.topic("a", partitions=2), Producer(run)
-
-    def send(
-        step: str,
-        sequence: int,
-        partition: int = 0,
-        epoch: int | None = None,
-        producer_id: int | None = None,
-        name: str | None = None,
-        transactional: bool = True,
-    ) -> None:
-        batch = record_batch(
-            ["x"],
-            transactional=transactional,
-            producer_id=producer.id if producer_id is None else producer_id,
-            epoch=producer.epoch if epoch is None else epoch,
-            sequence=sequence,
-        )
-        name = producer.name if name is None else name
-        run.send(step, produce(topic, batch, partition=partition, transactional_id=name))
-
-    send("not added", 0)
-    producer.add(topic, 0)
-    send("added", 0)
-    send("the next one", 1)
-    send("a duplicate", 1)
-    send("a gap", 3)
-    send("another partition", 0, partition=1)
-    send("not of the transaction", 2, transactional=False)
-    send("another epoch", 0, epoch=producer.epoch + 1)
-    send("another producer id", 0, producer_id=4_000_000)
-    send("another epoch, another partition", 0, 1, epoch=producer.epoch + 1)
-    send("an unknown transactional id", 0, 1, producer_id=4_000_000, name="unknown")
-    send("an empty transactional id", 0, 1, producer_id=4_000_000, name="")
-    producer.end()
-    send("after the end", 2)
-    before = producer.epoch
-    producer.init()
-    send("of a fenced producer", 2, epoch=before)
-    send("of a new producer, not added", 0)
 
 
 @scenario("produce")

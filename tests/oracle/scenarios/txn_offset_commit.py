@@ -120,6 +120,19 @@ def other_producers(run: ScenarioRun) -> None:
 
 
 @scenario("txn_offset_commit")
+def another_producer_with_an_earlier_epoch(run: ScenarioRun) -> None:
+    producer, other = Producer(run), Producer(run, "other")
+    group, topic = run.group("g"), run.topic("a")
+    other.init()
+    begin(run, other, group)
+    run.send("its offset", request(other, group, topic, 1))
+    end(run, other)
+    for step, epoch in (("its epoch", other.epoch), ("an earlier epoch", 0)):
+        facts = {"producer_id": other.id, "producer_epoch": epoch}
+        run.send(step, request(producer, group, topic, 2, **facts))
+
+
+@scenario("txn_offset_commit")
 def beside_plain_commits(run: ScenarioRun) -> None:
     group, topic = run.group("g"), run.topic("a", 3)
     producer, other = Producer(run), Producer(run, "other")

@@ -185,6 +185,8 @@ def test_the_backoff_of_compaction_applies_after_the_next_look() -> None:
 def test_the_threads_of_the_log_cleaner_can_be_altered_as_in_kafka() -> None:
     client = FakeKafka().client()
     assert change(client, BROKER, "", ("log.cleaner.threads", SET, "2")) == (0, "")
+    code, _ = change(client, BROKER, "", ("log.cleaner.threads", SET, "0"))
+    assert code == INVALID_REQUEST
 
 
 def test_a_timestamp_type_applies_to_the_next_batch(fake: FakeBroker) -> None:

@@ -126,9 +126,14 @@ def test_max_compaction_lag_is_observed_in_a_log_that_is_clean_enough() -> None:
     append(fake, *"ab")
     compact(fake)
     assert len(passes(fake)) == 1
+    metrics = fake.broker.compaction.metrics
+    delays_ms = set()
     for _ in range(5):
         compact(fake)
+        delays_ms.add(metrics.max_delay_ms)
     assert passes(fake) == [(0, 0), (0, 1)]
+    assert 0 < max(delays_ms) <= BACKOFF_MS
+    assert metrics.max_delay_ms == 0
 
 
 def test_young_records_are_not_compacted() -> None:
@@ -271,11 +276,13 @@ def test_after_a_failed_commit_the_pass_runs_again(begun: FakeBroker) -> None:
 def test_a_partition_that_cannot_be_read_is_uncleanable(begun: FakeBroker) -> None:
     begun.log.failing = StorageFailed("the disk cannot be read")
     compact(begun)
-    assert begun.broker.compaction.metrics.uncleanable == 1
+    metrics = begun.broker.compaction.metrics
+    assert metrics.uncleanable == 1
+    assert 0 < metrics.uncleanable_bytes <= begun.partition().durable.size_bytes
     assert begun.events.of("log_compaction_failed")
     begun.log.failing = None
     compact(begun)
-    assert begun.broker.compaction.metrics.uncleanable == 0
+    assert (metrics.uncleanable, metrics.uncleanable_bytes) == (0, 0)
     assert [offset for offset, _ in records(begun)] == [37, 38, 39]
 
 

@@ -36,16 +36,14 @@ def test_aborted_transactions_are_in_the_index() -> None:
     assert fake.partition().transactions.last_aborted_offset == 4
 
 
-def test_a_partition_gets_the_marker_of_a_transaction_once() -> None:
+def test_a_marker_is_written_also_without_an_open_transaction() -> None:
     fake = with_topic()
     append_in_transaction(fake, FIRST)
-    end_transaction(fake, FIRST, committed=True, epoch=1)
-    end_transaction(fake, FIRST, committed=True, epoch=1)
+    end_transaction(fake, FIRST, committed=True)
+    end_transaction(fake, FIRST, committed=False)
     fake.run()
-    again = fake.restarted()
-    end_transaction(again, FIRST, committed=True, epoch=1)
-    again.run()
-    assert markers(again) == [(FIRST, True)]
+    assert markers(fake) == [(FIRST, True), (FIRST, False)]
+    assert aborted(fake) == []
 
 
 def test_a_marker_without_records_before_it_fences_older_epochs() -> None:

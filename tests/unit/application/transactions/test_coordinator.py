@@ -17,10 +17,12 @@ from domain.errors import (
     ProducerFenced,
     TransactionAbortable,
 )
+from domain.partitions.appended import Appended
 from domain.transactions.states import State
 from domain.transactions.transaction import LAST_EPOCH, TV_0, ProducerIdAndEpoch
 from tests.fakes.broker import FakeBroker, with_topic
 from tests.fakes.transactional_producer import TransactionalProducer, outcome
+from tests.fakes.transactions import end_transaction
 
 ADD, DEFAULT, GENERIC = (
     SupportedOperation.ADD_PARTITION,
@@ -180,9 +182,40 @@ def test_the_first_batch_of_a_producer_must_not_overtake_refused_ones(
 ) -> None:
     producer.sequences[0] = 1
     assert isinstance(producer.send(), OutOfOrderSequence)
-    assert producer.transaction.state is State.EMPTY, "it adds no partition"
+    assert producer.transaction.partitions == {("t", 0)}, "the partition is added first"
     producer.sequences[0] = 0
     assert producer.sent().base_offset == 0
+
+
+@pytest.mark.parametrize("operation", [DEFAULT, GENERIC])
+def test_a_batch_behind_one_that_was_refused_before_its_partition_was_added_is_refused(
+    fake: FakeBroker, producer: TransactionalProducer, operation: SupportedOperation
+) -> None:
+    producer.sequences[0] = 3
+    assert isinstance(producer.send(operation=operation), BrokerError)
+    producer.coordinator.add_partitions("tx", producer.producer, [("t", 0)])
+    producer.sequences[0] = 4
+    assert isinstance(producer.send(operation=operation), OutOfOrderSequence)
+    for producer.sequences[0] in (3, 4):
+        assert isinstance(producer.send(operation=operation), Appended)
+
+
+@pytest.mark.parametrize("operation", [ADD, DEFAULT, GENERIC])
+def test_a_batch_below_the_epoch_of_its_partition_adds_nothing(
+    fake: FakeBroker, producer: TransactionalProducer, operation: SupportedOperation
+) -> None:
+    end_transaction(fake, producer.producer.producer_id, committed=False, epoch=1)
+    assert isinstance(producer.send(operation=operation), InvalidProducerEpoch)
+    assert producer.transaction.state is State.EMPTY
+
+
+def test_partitions_without_records_get_markers_in_version_1(
+    fake: FakeBroker, producer: TransactionalProducer
+) -> None:
+    for _ in range(2):
+        producer.coordinator.add_partitions("tx", producer.producer, [("t", 0), ("t", 1)])
+        assert producer.ended(version=TV_0) == (0, 0)
+    assert [fake.partition(index=i).high_watermark for i in (0, 1)] == [2, 2]
 
 
 def test_offsets_of_a_group_start_a_transaction(
