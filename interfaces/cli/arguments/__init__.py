@@ -7,6 +7,7 @@ function, which is imported when it runs.
 from __future__ import annotations
 
 from interfaces.cli.arguments import (
+    cert,
     cluster,
     configs,
     doctor,
@@ -23,7 +24,7 @@ from interfaces.cli.arguments import (
 from interfaces.terminal.words import Commands
 
 _FAMILIES = (
-    *(topic, records, group, txn, cluster, configs, offsets),
+    *(topic, records, group, txn, cluster, configs, offsets, cert),
     *(perf, doctor, requests, profile, storage),
 )
 
