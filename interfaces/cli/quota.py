@@ -43,7 +43,7 @@ def set_quotas(parsed: argparse.Namespace) -> int:
     for one in response.entries:
         check_code(_in_words(entity), one.error_code, one.error_message)
     for operation in operations:
-        change = " removed" if operation.remove else f"={operation.value:g}"
+        change = " removed" if operation.remove else f"={_number(operation.value)}"
         print(f"{_in_words(entity)}: {operation.key}{change}")
     return 0
 
@@ -72,7 +72,7 @@ def list_quotas(parsed: argparse.Namespace) -> int:
             for column, kind in _TYPES.items()
             if kind in names
         }
-        rows += [row | {"quota": one.key, "value": f"{one.value:g}"} for one in entry.values]
+        rows += [row | {"quota": one.key, "value": _number(one.value)} for one in entry.values]
     rows.sort(key=lambda row: [str(row.get(column, "")) for column in (*_TYPES, "quota")])
     show_rows(rows, parsed.output, (*_TYPES, "quota", "value"))
     return 0
@@ -98,6 +98,10 @@ def _operations(parsed: argparse.Namespace) -> Iterator[OpData]:
             raise UsageError(f"{key}: {text!r} is not a number") from None
     for key in parsed.remove:
         yield OpData(key, 0.0, True)
+
+
+def _number(value: float) -> int | float:
+    return int(value) if value.is_integer() else value
 
 
 def _in_words(entity: dict[str, str | None]) -> str:
