@@ -108,17 +108,30 @@ class AclIndex:
         resource_type: ResourceType,
         name: str,
     ) -> bool:
+        return self.decide(principal, host, operation, resource_type, name)[0]
+
+    def decide(
+        self,
+        principal: Principal,
+        host: str,
+        operation: Operation,
+        resource_type: ResourceType,
+        name: str,
+    ) -> tuple[bool, AclBinding | None]:
+        """With the binding that decides; None: no binding concerns the request."""
         text, host = str(principal), plain_host(host)
         if text in self._super_users:
-            return True
-        without_acl, allowed = True, False
+            return True, None
+        without_acl, allowed = True, None
         for binding in self._by_type[resource_type].covering(name):
             without_acl = False
             if _concerns(binding, text, host) and _includes(binding, operation):
                 if binding.permission is Permission.DENY:
-                    return False
-                allowed = True
-        return allowed or (without_acl and self._allowed_without_acl)
+                    return False, binding
+                allowed = allowed or binding
+        if allowed is not None:
+            return True, allowed
+        return without_acl and self._allowed_without_acl, None
 
     def allows_any(
         self, principal: Principal, host: str, operation: Operation, resource_type: ResourceType

@@ -228,14 +228,20 @@ class Clients:
 
     @contextmanager
     def wire(self, what: str, address: Address) -> Iterator[WireClient]:
-        """A connection for what confluent-kafka does not have. It does not speak SASL."""
+        """A connection for what confluent-kafka does not have."""
+        from interfaces.cli.probe.sasl import MECHANISMS, authenticate
         from interfaces.cli.probe.wire_client import NoResponse, WireClient
 
         protocol = self.protocol()
-        if protocol.sasl:
-            raise CommandFailed(f"{what}: not supported over SASL, use Kafka's tools")
+        if protocol.sasl and protocol.mechanism not in MECHANISMS:
+            known = ", ".join(MECHANISMS)
+            raise CommandFailed(
+                f"{what}: not with the SASL mechanism {protocol.mechanism}, only with {known}"
+            )
         try:
             with WireClient(address, self.timeout_s, protocol.context) as client:
+                if protocol.sasl:
+                    authenticate(client, protocol)
                 yield client
         except NoResponse as failure:
             raise CommandFailed(f"{what}: {failure}") from None
@@ -303,6 +309,14 @@ def text_of(failure: BaseException) -> str:
     if isinstance(error, KafkaError):
         return in_words(error)
     return str(error)
+
+
+def check_code(what: str, code: int, message: str | None = None) -> None:
+    """Of a response that confluent-kafka does not read. Raises CommandFailed."""
+    from confluent_kafka import KafkaError
+
+    if code:
+        raise CommandFailed(f"{what}: {message or in_words(KafkaError(code))}")
 
 
 def each_result(

@@ -6,10 +6,9 @@ import time
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
-from interfaces.cli.client import Clients
+from interfaces.cli.client import Clients, check_code
 from interfaces.cli.failures import CommandFailed
 from interfaces.terminal.addresses import Address
-from interfaces.terminal.client_errors import in_words
 
 if TYPE_CHECKING:
     from interfaces.kafka.wire.messages.describe_producers import ProducerState
@@ -49,7 +48,7 @@ def list_all(
         what = f"the transactions of {address}"
         with clients.wire(what, address) as client:
             response = client.send(request, version, ListTransactionsResponse)
-        check(what, response.error_code)
+        check_code(what, response.error_code)
         found += [(broker, one) for one in response.transaction_states]
     return sorted(found, key=lambda one: one[1].transactional_id)
 
@@ -76,7 +75,7 @@ def _described(clients: Clients, name: str) -> tuple[int, TransactionState] | Co
         [found] = response.transaction_states
         if found.error_code == _TRANSACTIONAL_ID_NOT_FOUND:
             raise CommandFailed(f"{what} does not exist")
-        check(what, found.error_code)
+        check_code(what, found.error_code)
     except CommandFailed as failure:
         return failure
     return broker, found
@@ -98,7 +97,7 @@ def abort(clients: Clients, name: str) -> None:
         while code == _CONCURRENT_TRANSACTIONS and time.monotonic() < deadline:
             time.sleep(_PAUSE_S)
             code = client.send(request, 1, InitProducerIdResponse).error_code
-    check(_named(name), code)
+    check_code(_named(name), code)
 
 
 def producers_of(
@@ -120,7 +119,7 @@ def producers_of(
                 request = DescribeProducersRequest(topics=list(topics.values()))
                 for topic in client.send(request, 0, DescribeProducersResponse).topics:
                     for one in topic.partitions:
-                        check(f"{topic.name}-{one.partition_index}", one.error_code)
+                        check_code(f"{topic.name}-{one.partition_index}", one.error_code)
                         found[topic.name, one.partition_index] = one.active_producers
     return found
 
@@ -146,7 +145,7 @@ def write_abort_marker(clients: Clients, admin: Any, place: Place, producer: Pro
     with clients.wire(what, address) as client:
         response = client.send(WriteTxnMarkersRequest(markers=[marker]), 1, WriteTxnMarkersResponse)
     [result] = [one for m in response.markers for topic in m.topics for one in topic.partitions]
-    check(what, result.error_code)
+    check_code(what, result.error_code)
 
 
 def _brokers(clients: Clients, admin: Any) -> dict[int, Address]:
@@ -176,16 +175,9 @@ def _coordinator(clients: Clients, name: str) -> tuple[int, Address]:
     with clients.wire(what, clients.first_reachable()) as client:
         request = FindCoordinatorRequest(key=name, key_type=_TRANSACTION)
         found = client.send(request, 1, FindCoordinatorResponse)
-    check(what, found.error_code)
+    check_code(what, found.error_code)
     return found.node_id, Address(found.host, found.port)
 
 
 def _named(name: str) -> str:
     return f"transactional id {name}"
-
-
-def check(what: str, code: int) -> None:
-    from confluent_kafka import KafkaError
-
-    if code:
-        raise CommandFailed(f"{what}: {in_words(KafkaError(code))}")

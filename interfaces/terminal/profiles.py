@@ -58,11 +58,11 @@ def connection(parsed: argparse.Namespace) -> tuple[str, dict[str, str]]:
     servers = servers or profile.bootstrap or _servers(profile.options)
     servers = servers or os.environ.get(_BOOTSTRAP_VARIABLE) or _DEFAULT_BOOTSTRAP
     options = {
-        key: _value(key, text)
+        key: resolved(key, text)
         for key, text in {**profile.options, **given}.items()
         if key not in _BOOTSTRAP_KEYS
     }
-    return _value("bootstrap.servers", servers), options
+    return resolved("bootstrap.servers", servers), options
 
 
 def _servers(options: Mapping[str, str]) -> str | None:
@@ -85,7 +85,7 @@ def _profile(parsed: argparse.Namespace, *, use_current: bool) -> Profile:
     return Profile() if name is None else profiles.find(name)
 
 
-def _value(name: str, text: str) -> str:
+def resolved(name: str, text: str) -> str:
     reference = _REFERENCE.fullmatch(text)
     if reference is None:
         return text

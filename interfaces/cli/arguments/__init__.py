@@ -7,6 +7,8 @@ function, which is imported when it runs.
 from __future__ import annotations
 
 from interfaces.cli.arguments import (
+    acl,
+    cert,
     cluster,
     configs,
     doctor,
@@ -14,16 +16,19 @@ from interfaces.cli.arguments import (
     offsets,
     perf,
     profile,
+    quota,
     records,
     requests,
     storage,
     topic,
     txn,
+    user,
 )
 from interfaces.terminal.words import Commands
 
 _FAMILIES = (
     *(topic, records, group, txn, cluster, configs, offsets),
+    *(user, acl, quota, cert),
     *(perf, doctor, requests, profile, storage),
 )
 

@@ -45,6 +45,8 @@ class Protocol:
         # GSSAPI is the default of librdkafka.
         mechanism = options.get("sasl.mechanism", options.get("sasl.mechanisms", "GSSAPI"))
         self.mechanism = mechanism.upper()
+        self.username = options.get("sasl.username", "")
+        self.password = options.get("sasl.password", "")
         #: False: options that only librdkafka applies may change the result of a TLS handshake.
         self.is_complete = all(o in _SSL_OPTIONS for o in options if o.startswith("ssl."))
         self.context: ssl.SSLContext | None = None

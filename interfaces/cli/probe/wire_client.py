@@ -1,7 +1,4 @@
-"""WireClient: one connection that speaks Kafka's protocol, for what confluent-kafka does not offer.
-
-That is deleting committed offsets, and finding out what a port speaks.
-"""
+"""WireClient: a connection that speaks Kafka's protocol, for what confluent-kafka does not have."""
 
 from __future__ import annotations
 

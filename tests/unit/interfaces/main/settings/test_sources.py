@@ -159,10 +159,6 @@ def test_several_listeners_are_advertised_by_name() -> None:
         ({"listeners": ""}, "at least one listener"),
         ({"listeners": "CONTROLLER://:1"}, "at least one listener"),
         (
-            {"listeners": "X://:1", "listener.security.protocol.map": "X:SASL_SSL"},
-            "SASL_SSL is not supported",
-        ),
-        (
             {"listeners": "X://:1", "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT"},
             "a protocol of each listener; that of X is missing",
         ),

@@ -1,0 +1,75 @@
+"""`ottla cert show` and `ottla cert renew`: the certificates in a data folder."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from infrastructure.security.authority import (
+    AUTHORITY,
+    BROKER,
+    FOLDER,
+    Certificate,
+    certificates_of,
+    issue,
+)
+from interfaces.cli.failures import CommandFailed
+from interfaces.cli.output import show_rows
+
+_COLUMNS = ("file", "subject", "issuer", "names", "not_before", "not_after", "days_left", "sha256")
+
+
+def show(parsed: argparse.Namespace) -> int:
+    now = datetime.now(UTC)
+    rows = []
+    for path in _files(Path(parsed.place)):
+        for certificate in _certificates(path):
+            rows.append(
+                {
+                    "file": path.name,
+                    "subject": certificate.subject,
+                    "issuer": certificate.issuer,
+                    "names": certificate.names,
+                    "not_before": f"{certificate.not_before:%Y-%m-%d}",
+                    "not_after": f"{certificate.not_after:%Y-%m-%d}",
+                    "days_left": (certificate.not_after - now).days,
+                    "sha256": certificate.fingerprint,
+                }
+            )
+    show_rows(rows, parsed.output, _COLUMNS)
+    return 0
+
+
+def renew(parsed: argparse.Namespace) -> int:
+    folder = Path(parsed.folder) / FOLDER
+    names = parsed.names or _certificates(folder / BROKER)[0].names
+    try:
+        issue(folder, names, datetime.now(UTC))
+    except OSError as failure:
+        raise _unreadable(Path(failure.filename or folder), failure.strerror) from failure
+    except ValueError as damage:
+        raise CommandFailed(f"no certificate is made in {folder}: {damage}") from damage
+    [certificate] = _certificates(folder / BROKER)
+    print(f"{folder / BROKER}: {', '.join(names)}, until {certificate.not_after:%Y-%m-%d}")
+    return 0
+
+
+def _files(place: Path) -> Sequence[Path]:
+    if not place.is_dir():
+        return [place]
+    return [place / FOLDER / BROKER, place / FOLDER / AUTHORITY]
+
+
+def _certificates(path: Path) -> list[Certificate]:
+    try:
+        return certificates_of(path)
+    except OSError as failure:
+        raise _unreadable(path, failure.strerror) from failure
+    except ValueError as damage:
+        raise CommandFailed(f"{path} has no certificate in PEM: {damage}") from damage
+
+
+def _unreadable(path: Path, reason: str | None) -> CommandFailed:
+    return CommandFailed(f"{path}: {reason}")

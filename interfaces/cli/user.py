@@ -1,0 +1,140 @@
+"""`ottla user add|password|list|delete`: SCRAM credentials (KIP-554).
+
+librdkafka salts the password here, so a broker never receives it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+from getpass import getpass
+from typing import TYPE_CHECKING, Any
+
+from interfaces.cli.client import Clients, print_each
+from interfaces.cli.failures import CommandFailed, UsageError
+from interfaces.cli.output import confirmed, show_rows
+from interfaces.terminal.profiles import resolved
+
+if TYPE_CHECKING:
+    from confluent_kafka.admin import AdminClient, UserScramCredentialAlteration
+
+_RANDOM_BYTES = 18
+_COLUMNS = ("user", "mechanisms", "iterations")
+
+
+def add(parsed: argparse.Namespace) -> int:
+    clients = Clients(parsed)
+    admin = clients.admin()
+    if parsed.name in _users(clients, admin):
+        raise CommandFailed(f"user {parsed.name} exists (`ottla user password {parsed.name}`)")
+    return _set_password(parsed, clients, admin, "added")
+
+
+def password(parsed: argparse.Namespace) -> int:
+    clients = Clients(parsed)
+    admin = clients.admin()
+    if parsed.name not in _users(clients, admin):
+        raise CommandFailed(f"user {parsed.name} does not exist (`ottla user add {parsed.name}`)")
+    return _set_password(parsed, clients, admin, "password changed")
+
+
+def _set_password(
+    parsed: argparse.Namespace, clients: Clients, admin: AdminClient, done: str
+) -> int:
+    from confluent_kafka.admin import ScramCredentialInfo, ScramMechanism
+    from confluent_kafka.admin import UserScramCredentialUpsertion as Upsertion
+
+    secret = _password_of(parsed)
+    alterations: list[UserScramCredentialAlteration] = [
+        Upsertion(
+            parsed.name,
+            ScramCredentialInfo(_mechanism(ScramMechanism, name), parsed.iterations),
+            secret.encode(),
+        )
+        for name in parsed.mechanisms or parsed.all_mechanisms
+    ]
+    # A request has at most one alteration of a user.
+    for alteration in alterations:
+        futures = admin.alter_user_scram_credentials([alteration])
+        clients.result(f"user {parsed.name}", futures[parsed.name], admin)
+    print(f"{parsed.name}: {done}")
+    if parsed.generate:
+        print(f"password: {secret}")
+    return 0
+
+
+def list_users(parsed: argparse.Namespace) -> int:
+    clients = Clients(parsed)
+    rows = [
+        {
+            "user": name,
+            "mechanisms": [_sasl_name(one.mechanism) for one in description.scram_credential_infos],
+            "iterations": [one.iterations for one in description.scram_credential_infos],
+        }
+        for name, description in sorted(_users(clients, clients.admin()).items())
+    ]
+    show_rows(rows, parsed.output, _COLUMNS)
+    return 0
+
+
+def delete(parsed: argparse.Namespace) -> int:
+    from confluent_kafka.admin import UserScramCredentialDeletion as Deletion
+
+    clients = Clients(parsed)
+    admin = clients.admin()
+    known = _users(clients, admin)
+    names = list(dict.fromkeys(parsed.names))
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise CommandFailed(f"user {', '.join(missing)} does not exist")
+    if not confirmed(f"Delete {', '.join(names)}?", parsed.yes):
+        return 1
+    failed = 0
+    credentials = {name: known[name].scram_credential_infos for name in names}
+    while any(credentials.values()):
+        # A request has at most one alteration of a user.
+        deletions = [
+            Deletion(name, infos.pop().mechanism) for name, infos in credentials.items() if infos
+        ]
+        futures = admin.alter_user_scram_credentials(list(deletions))
+        last = {name: future for name, future in futures.items() if not credentials[name]}
+        for name in futures.keys() - last.keys():
+            clients.result(f"user {name}", futures[name], admin)
+        failed |= print_each(
+            clients, last, lambda name: f"user {name}", lambda name, _: f"{name}: deleted"
+        )
+    return failed
+
+
+def _users(clients: Clients, admin: AdminClient) -> dict[str, Any]:
+    future: Any = admin.describe_user_scram_credentials()
+    found: dict[str, Any] = clients.result("the users", future, admin)
+    return found
+
+
+def _password_of(parsed: argparse.Namespace) -> str:
+    if parsed.generate:
+        return secrets.token_urlsafe(_RANDOM_BYTES)
+    if parsed.password is not None:
+        try:
+            given = resolved("--password", parsed.password)
+        except ValueError as wrong:
+            raise UsageError(str(wrong)) from None
+    elif sys.stdin.isatty():
+        given = getpass(f"Password of {parsed.name}: ")
+        if getpass("Again: ") != given:
+            raise CommandFailed("the passwords differ")
+    else:
+        raise UsageError("a password is missing: --password '${file:PATH}', or --generate")
+    if not given:
+        raise UsageError("the password is empty")
+    return given
+
+
+def _sasl_name(mechanism: Any) -> str:
+    return f"SCRAM-{mechanism.name.removeprefix('SCRAM_').replace('_', '-')}"
+
+
+def _mechanism(known: Any, name: str) -> Any:
+    return next(one for one in known if _sasl_name(one) == name)
