@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from application.background.runner import Runner
@@ -42,8 +42,10 @@ from application.ports.placement import Placement
 from application.records.browse import BrowseService
 from application.records.clone import CloneService
 from application.records.send import SendService
+from application.records.send_in_transaction import SendInTransaction
 from application.records.tail import TailService
 from application.reset import ResetService
+from application.security.acls import AclService
 from application.security.client_quotas import ClientQuotas
 from application.security.connection_rates import ConnectionRates
 from application.security.quotas import QuotaService
@@ -53,8 +55,8 @@ from application.state.features import Features
 from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
+from application.topics.internal_topics import InternalTopicSetup
 from application.topics.metadata import MetadataService
-from application.topics.offsets_topic import OffsetsTopicSetup
 from application.topics.partitions import CreatePartitionsService
 from application.topics.replicas import ReplicasService
 from application.transactions.coordinator import TransactionCoordinator
@@ -82,6 +84,7 @@ class MessageServices:
     describe_producers: DescribeProducersService
     browse: BrowseService
     send: SendService
+    send_in_transaction: SendInTransaction
     tail: TailService
     clone: CloneService
 
@@ -138,6 +141,14 @@ class ConfigServices:
 
 
 @dataclass(frozen=True)
+class SecurityServices:
+    """Who may do what."""
+
+    #: None without an authorizer.
+    acls: AclService | None
+
+
+@dataclass(frozen=True)
 class Broker:
     cluster_id: str
     config: BrokerConfig
@@ -156,13 +167,14 @@ class Broker:
     groups: GroupServices
     transactions: TransactionServices
     configs: ConfigServices
+    security: SecurityServices
     reset: ResetService
     dropping: Dropping
     trimming: Trimming
     compaction: CompactionService
     retention: RetentionService
     producer_expiry: ProducerExpiry
-    offsets_topic: OffsetsTopicSetup
+    internal_topics: Sequence[InternalTopicSetup]
     background: Runner
 
     def start_upkeep(self) -> None:
@@ -177,7 +189,8 @@ class Broker:
         self.transactions.ends.start()
         self.transactions.expiry.start()
         self.transactions.late.start()
-        self.offsets_topic.start()
+        for topic in self.internal_topics:
+            topic.start()
         self.groups.offsets.on_loaded(self._begin_sessions)
 
     def _begin_sessions(self) -> None:

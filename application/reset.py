@@ -1,9 +1,9 @@
 """Reset: deletes all topics, groups, committed offsets, transactions, quotas and dynamic
 configs, in one commit.
 
-For tests: clients stay connected, and `advertised.listeners` stays. Members of groups are unknown
-afterwards, and join again; a consumer group that had members stays in memory, empty. The data of
-the topics is removed later, as that of all deleted topics.
+For tests: clients stay connected, and `advertised.listeners` and ACLs stay. Members of groups are
+unknown afterwards, and join again; a consumer group that had members stays in memory, empty. The
+data of the topics is removed later, as that of all deleted topics.
 """
 
 from __future__ import annotations

@@ -16,13 +16,22 @@ class Authorizer(Protocol):
     #: Every request is allowed: gates make no calls, and responses are shared by all principals.
     #: Constant while the broker runs.
     allows_everything: bool
+    #: Rises with every change of what is allowed: a key for caches of decisions.
+    revision: int
 
     def allows(
-        self, principal: Principal, operation: Operation, resource: ResourceType, name: str
-    ) -> bool: ...
+        self,
+        principal: Principal,
+        host: str,
+        operation: Operation,
+        resource: ResourceType,
+        name: str,
+    ) -> bool:
+        """`host`: the IP address of the client."""
+        ...
 
     def allows_any(
-        self, principal: Principal, operation: Operation, resource: ResourceType
+        self, principal: Principal, host: str, operation: Operation, resource: ResourceType
     ) -> bool:
         """Whether it is allowed for any resource of this type."""
         ...

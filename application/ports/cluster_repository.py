@@ -6,7 +6,7 @@ from domain.features import FinalizedFeatures
 
 
 class WrittenTopic(NamedTuple):
-    """The topic __consumer_offsets; complete: it has all offsets and groups of the store."""
+    """An internal topic; complete: it has the records of all rows that it repeats."""
 
     topic_id: bytes
     complete: bool
@@ -31,6 +31,6 @@ class ClusterRepository(Protocol):
 
     def save_features(self, finalized: FinalizedFeatures) -> None: ...
 
-    def offsets_topic(self) -> WrittenTopic | None: ...
+    def internal_topic(self, name: str) -> WrittenTopic | None: ...
 
-    def save_offsets_topic(self, written: WrittenTopic | None) -> None: ...
+    def save_internal_topic(self, name: str, written: WrittenTopic | None) -> None: ...

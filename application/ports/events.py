@@ -70,6 +70,15 @@ BROKER = {
     ),
 }
 
+ACCESS = {
+    "authorization_denied": Event(
+        WARNING,
+        f"{_CLIENT} api operation resource_type resource correlation_id denials within_seconds",
+        "A client lacked a right, and got an error. The same denial is logged once a minute, with "
+        "the number in `denials`. Create an ACL, or find out why the client tries it.",
+    ),
+}
+
 CONNECTIONS = {
     "connection_closed": Event(
         WARNING,
@@ -83,6 +92,10 @@ CONNECTIONS = {
             "incomplete_request": "The rest of a request did not arrive in 30 seconds.",
             "internal_error": "The response could not be built: see `request_failed`.",
             "invalid_request_size": "The size is negative, or above `socket.request.max.bytes`.",
+            "malformed_tls": "Bytes after the handshake are not TLS, or were changed on the way.",
+            "not_tls": "The listener uses TLS, the client does not: `security.protocol=SSL`.",
+            "tls_handshake_failed": "Mostly a certificate that one side does not trust.",
+            "tls_handshake_timeout": "It was not complete after `ssl.handshake.timeout.ms`.",
             "malformed_request": "The request could not be decoded.",
             "produce_failed": "A batch sent with acks=0 was refused or lost. The close is the only "
             "response that such a producer can get, as in Kafka.",
@@ -97,6 +110,17 @@ CONNECTIONS = {
             "unsupported_version": "The client used an API or version that ApiVersions does not "
             "list.",
         },
+    ),
+    "certificate_renewed": Event(
+        INFO,
+        "listener not_after",
+        "New TLS connections of the listener get the certificate that its files have now.",
+    ),
+    "certificate_refused": Event(
+        WARNING,
+        "listener error",
+        "A changed keystore or truststore cannot be used: the listener goes on with the "
+        "one it had.",
     ),
     "connection_refused": Event(
         WARNING,
@@ -371,6 +395,7 @@ METRICS = {
 SECTIONS: Mapping[str, Mapping[str, Event]] = {
     "The broker": BROKER,
     "Connections": CONNECTIONS,
+    "Access": ACCESS,
     "Requests": REQUESTS,
     "Topics and configs": TOPICS_AND_CONFIGS,
     "Groups": GROUPS,

@@ -9,10 +9,12 @@ from application.background.runner import Runner
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore
+from application.ports.transaction_index import TransactionIndex
 from application.records.cursor import read_cursor
 from application.records.plan import MAX_PARTITIONS, OffsetRange, ScanPlan
 from application.records.scan_worker import RunningScan, ScanWorkers
 from application.records.sliced import SlicedScan
+from application.records.transaction_states import TransactionalScan
 from application.state.catalog import Catalog
 from domain.errors import BrokerError, InvalidRequest, UnknownTopicOrPartition
 from domain.partitions.partition import Partition
@@ -23,6 +25,7 @@ class BrowseService:
         self,
         catalog: Catalog,
         log: LogStore,
+        transaction_index: TransactionIndex,
         compression: Compression,
         clock: Clock,
         background: Runner,
@@ -30,6 +33,7 @@ class BrowseService:
     ) -> None:
         self._catalog = catalog
         self._log = log
+        self._transaction_index = transaction_index
         self._compression = compression
         self._clock = clock
         self._background = background
@@ -81,6 +85,13 @@ class BrowseService:
         return found
 
     def scan(self, plan: ScanPlan) -> RunningScan:
+        if not plan.transactions:
+            return self._scan(plan)
+        loaded = (self._catalog.partition_by_id(each.partition_id) for each in plan.ranges)
+        partitions = {each.index: each for each in loaded if each is not None}
+        return TransactionalScan(self._scan(plan), partitions, self._transaction_index)
+
+    def _scan(self, plan: ScanPlan) -> RunningScan:
         return SlicedScan(
             plan,
             self._log,

@@ -49,6 +49,8 @@ class ScanPlan:
     data_format: str = "auto"
     #: The time limit of the scan.
     budget_ms: int | None = None
+    #: Also the markers of transactions; JSON has the producer and the transaction of each record.
+    transactions: bool = False
     #: The header of the output was written.
     begun: bool = False
 

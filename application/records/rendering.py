@@ -12,10 +12,12 @@ import json
 from collections.abc import Callable
 from typing import NoReturn
 
-from application.records.scan import FoundRecord
+from application.records.scan import FoundRecord, OfProducer
 from domain.messages.message import Message
 
 AUTO, STRING, BASE64 = "auto", "string", "base64"
+#: The state of a transaction, until `TransactionalScan` fills it in.
+UNRESOLVED = b'"?"'
 
 _SPACE = b" \t\r\n"
 _quoted = json.JSONEncoder(ensure_ascii=False).encode
@@ -57,8 +59,21 @@ def json_line(found: FoundRecord, data_format: str = AUTO) -> bytes:
         f'"timestamp":{message.timestamp},"timestamp_type":"{kind}",'
         f'"key":{key},"key_format":"{key_format}","key_size":{_size(message.key)},'
         f'"value":{value},"value_format":"{value_format}","value_size":{_size(message.value)},'
-        f'"headers":[{headers}],"size":{size_of(message)}}}\n'
+        f'"headers":[{headers}],"size":{size_of(message)}{_producer(found.producer)}}}\n'
     ).encode()
+
+
+def _producer(of: OfProducer | None) -> str:
+    if of is None:
+        return ""
+    if of.marker is not None:
+        transaction = '"commit_marker"' if of.marker else '"abort_marker"'
+    else:
+        transaction = UNRESOLVED.decode() if of.is_transactional else "null"
+    return (
+        f',"producer_id":{of.producer_id},"producer_epoch":{of.producer_epoch},'
+        f'"transaction":{transaction}'
+    )
 
 
 def csv_line(found: FoundRecord, data_format: str = AUTO) -> bytes:

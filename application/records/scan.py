@@ -21,7 +21,15 @@ from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from domain.errors import CorruptMessage, InvalidRecord
-from domain.messages.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, RecordBatch, batches_in
+from domain.messages.batch import (
+    CONTROL,
+    HEADER_BYTES,
+    LOG_APPEND_TIME,
+    TRANSACTIONAL,
+    RecordBatch,
+    batches_in,
+)
+from domain.messages.control import read_end_marker
 from domain.messages.message import Message
 
 READ_BYTES = 256 * 1024
@@ -39,10 +47,20 @@ class BatchTooLarge(Exception):
     """Opening the batch would block the loop for too long. The scan can continue in a worker."""
 
 
+class OfProducer(NamedTuple):
+    producer_id: int
+    producer_epoch: int
+    is_transactional: bool
+    #: True: of a commit, False: of an abort.
+    marker: bool | None = None
+
+
 class FoundRecord(NamedTuple):
     range: OffsetRange
     message: Message
     log_append_time: bool
+    #: If the plan asks for transactions.
+    producer: OfProducer | None = None
 
 
 #: A step without a record; a Pending must be resolved before the next step.
@@ -256,7 +274,7 @@ class Scan:
         """Matching records of a batch in order; None now and then in between."""
         conditions = self._plan.filter
         too_old = conditions.start_ms is not None and batch.max_timestamp < conditions.start_ms
-        if too_old or batch.attributes & CONTROL:
+        if too_old or (batch.attributes & CONTROL and not self._plan.transactions):
             yield None
             return
         try:
@@ -273,10 +291,11 @@ class Scan:
     def _matching(self, batch: RecordBatch, opened: bytes, left: OffsetRange) -> Iterator[Step]:
         by_log = bool(batch.attributes & LOG_APPEND_TIME)
         matches = self._plan.filter.matches
+        producer = _producer_of(batch) if self._plan.transactions else None
         try:
             for checked, message in enumerate(messages_in(batch, opened), 1):
                 if left.start <= message.offset < left.end and matches(message):
-                    yield FoundRecord(left, message, by_log)
+                    yield FoundRecord(left, message, by_log, producer)
                 elif checked % RECORDS_PER_STEP == 0:
                     if not self._plan.newest_first:
                         left.start = max(left.start, message.offset + 1)
@@ -294,3 +313,13 @@ class Scan:
             return self._compression.decompress(batch.codec, batch.records, heavy)
         except CorruptMessage:
             raise BatchTooLarge from None
+
+
+def _producer_of(batch: RecordBatch) -> OfProducer:
+    marker = read_end_marker(batch) if batch.attributes & CONTROL else None
+    return OfProducer(
+        batch.producer_id,
+        batch.producer_epoch,
+        bool(batch.attributes & TRANSACTIONAL),
+        None if marker is None else marker.committed,
+    )

@@ -70,12 +70,12 @@ class SendService:
         topic = self._catalog.topic(topic_name)
         if topic is None or topic.is_internal:
             return [not_writable_error(topic_name)] * len(records)
-        self._keyless += 1  # records without a key share a partition, as with the Java client
+        self.next_partition()
         deliveries: dict[int, Delivery] = {}
         by_partition: dict[int, list[int]] = {}
         for number, record in enumerate(records):
             try:
-                by_partition.setdefault(self._partition(topic, record), []).append(number)
+                by_partition.setdefault(self.partition_of(topic, record), []).append(number)
             except BrokerError as refused:
                 deliveries[number] = refused.as_value()
         now_ms = self._clock.now_ms()
@@ -87,7 +87,11 @@ class SendService:
         failure: Outcome = yield END_OF_COMMIT
         return [(failure or each) if isinstance(each, Delivered) else each for each in in_order]
 
-    def _partition(self, topic: Topic, record: OutgoingRecord) -> int:
+    def next_partition(self) -> None:
+        """Records without a key share a partition, as with the Java client."""
+        self._keyless += 1
+
+    def partition_of(self, topic: Topic, record: OutgoingRecord) -> int:
         count = len(topic.partition_ids)
         if record.partition is not None:
             if not 0 <= record.partition < count:
@@ -109,7 +113,7 @@ class SendService:
             partition = self._catalog.existing_partition(topic.name, index)
         except BrokerError as refused:
             return dict.fromkeys(numbers, refused.as_value())
-        messages = [_message(records[number], now_ms) for number in numbers]
+        messages = [message_of(records[number], now_ms) for number in numbers]
         together = self._append_batch(partition, messages)
         if not isinstance(together[0], BrokerError) or len(numbers) == 1:
             return dict(zip(numbers, together, strict=True))
@@ -130,6 +134,6 @@ class SendService:
         ]
 
 
-def _message(record: OutgoingRecord, now_ms: int) -> Message:
+def message_of(record: OutgoingRecord, now_ms: int) -> Message:
     timestamp = now_ms if record.timestamp is None else record.timestamp
     return Message(0, timestamp, record.key, record.value, record.headers)

@@ -191,6 +191,10 @@ class Catalog:
                 del self._loaded[partition_id]
             self._purgatory.advanced(partition)
 
+    def partition_by_id(self, partition_id: int) -> Partition | None:
+        """None if it was not used since the start, or its topic was deleted."""
+        return self._loaded.get(partition_id)
+
     def is_loaded(self, topic: Topic, index: int) -> bool:
         """Whether `partition` needs no disk; also True if there is none."""
         ids = topic.partition_ids

@@ -21,7 +21,7 @@ from domain.errors import (
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
-from domain.topics.topic import INTERNAL_TOPICS, OFFSETS_TOPIC, Topic
+from domain.topics.topic import INTERNAL_TOPICS, WRITTEN_TOPICS, Topic
 
 Deleted = Topic | BrokerError
 
@@ -61,7 +61,7 @@ class DeleteTopicsService:
 
     def is_prohibited(self, topic: Topic) -> bool:
         """The broker writes it: `offsets.topic=off` removes it."""
-        return topic.name == OFFSETS_TOPIC and self._config.offsets_topic == "on"
+        return topic.name in WRITTEN_TOPICS and self._config.offsets_topic == "on"
 
     def delete(
         self, topics: list[Topic], by: Requester = NO_CLIENT, count: CountPartitions = uncounted

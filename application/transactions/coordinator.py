@@ -75,6 +75,10 @@ class TransactionCoordinator:
         self._config = config
         self._events = events
 
+    @property
+    def max_timeout_ms(self) -> int:
+        return self._config.transaction_max_timeout_ms
+
     # ---- InitProducerId
 
     def init_producer_id(

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from domain.configs.listeners import parse_addresses
+from domain.configs.settings.access import AccessSettings
 from domain.configs.settings.admin import AdminSettings
 from domain.configs.settings.cleaner import CleanerSettings
 from domain.configs.settings.definition import Definition, Source, Synonym, Value
@@ -20,6 +21,7 @@ from domain.configs.settings.identity import IdentitySettings
 from domain.configs.settings.limits import LimitSettings
 from domain.configs.settings.log import LogSettings
 from domain.configs.settings.quotas import QuotaSettings
+from domain.configs.settings.security import SecuritySettings
 from domain.configs.settings.telemetry import TelemetrySettings
 from domain.configs.settings.topics import TopicSettings
 from domain.configs.settings.transactions import TransactionSettings
@@ -34,6 +36,8 @@ class BrokerConfig(
     TopicSettings,
     CleanerSettings,
     LimitSettings,
+    SecuritySettings,
+    AccessSettings,
     QuotaSettings,
     GroupSettings,
     TransactionSettings,

@@ -12,7 +12,7 @@ from typing import Any
 
 from domain.configs.settings.definition import LONG_MAX, Definition, Effect, Kind, Value
 
-BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
+BOOLEAN, INT, LONG, DOUBLE, STRING, LIST, PASSWORD = Kind
 BUILT, ONE_NODE, NO_SEGMENTS = Effect.BUILT, Effect.ONE_NODE, Effect.NO_SEGMENTS
 NO_TIERS, FLUSH = Effect.NO_TIERS, Effect.FLUSH
 

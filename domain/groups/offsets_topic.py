@@ -10,18 +10,14 @@ A record without value, a tombstone, deletes the offset.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from struct import Struct, unpack
+from struct import Struct
 
 from domain.groups.offsets import CommittedOffset
 from domain.messages.varint import varuint
+from domain.topics.internal_records import Record, string
 
 #: Topic, partition and the committed offset; None: deleted.
 Offset = tuple[str, int, CommittedOffset | None]
-#: Key and value.
-Record = tuple[bytes, bytes | None]
-
-_MAX_STRING_BYTES = (1 << 15) - 1
-_NULL_STRING = b"\xff\xff"
 
 _INT16, _INT32 = Struct(">h"), Struct(">i")
 _OFFSET_KEY, _EXPIRING_OFFSET_VALUE = _INT16.pack(1), _INT16.pack(1)
@@ -30,21 +26,6 @@ _OFFSET_VALUE = Struct(">hqi")
 _OFFSET, _TIMESTAMP, _TIMESTAMPS = Struct(">q"), Struct(">q"), Struct(">qq")
 #: One tagged field: number 0 of 16 bytes.
 _TOPIC_ID = b"\x01\x00\x10"
-
-
-class TooLong(Exception):
-    """A text of more than 32767 bytes, which no record of Kafka's has."""
-
-
-def partition_of(group_id: str, partitions: int) -> int:
-    """As Kafka: by Java's hash code of the group id."""
-    code = 0
-    encoded = group_id.encode("utf-16-be")
-    for unit in unpack(f">{len(encoded) // 2}H", encoded):
-        code = (31 * code + unit) & 0xFFFFFFFF
-    if code == 1 << 31:  # its negation is no Java int
-        return 0
-    return (code if code < 1 << 31 else (1 << 32) - code) % partitions
 
 
 def offset_records(group_id: str, offsets: Iterable[Offset]) -> list[Record]:
@@ -83,12 +64,3 @@ def _offset_value(committed: CommittedOffset) -> bytes:
             committed.topic_id,
         )
     )
-
-
-def string(text: str | None) -> bytes:
-    if text is None:
-        return _NULL_STRING
-    encoded = text.encode()
-    if len(encoded) > _MAX_STRING_BYTES:
-        raise TooLong(text[:100])
-    return _INT16.pack(len(encoded)) + encoded

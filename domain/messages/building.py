@@ -37,8 +37,9 @@ def build_batch(
     compress: Compress | None = None,
     attributes: int = 0,
     producer: tuple[int, int] = (NO_PRODUCER_ID, NO_EPOCH),
+    base_sequence: int = NO_SEQUENCE,
 ) -> bytearray:
-    """A batch without sequence numbers: offsets start at 0, without gaps.
+    """A batch whose offsets start at 0, without gaps.
 
     `producer`: its id and epoch.
     """
@@ -64,7 +65,7 @@ def build_batch(
         base_timestamp,
         max(each.timestamp for each in numbered),
         *producer,
-        NO_SEQUENCE,
+        base_sequence,
         len(numbered),
     )
     batch += records

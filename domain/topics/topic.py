@@ -13,8 +13,11 @@ _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+", re.ASCII)
 
 #: Lag exporters request it; it must not be created automatically.
 OFFSETS_TOPIC = "__consumer_offsets"
+TRANSACTION_TOPIC = "__transaction_state"
+#: With `offsets.topic=on` the broker writes them.
+WRITTEN_TOPICS = (OFFSETS_TOPIC, TRANSACTION_TOPIC)
 #: Kafka's topics of committed offsets, transactions and share groups.
-INTERNAL_TOPICS = frozenset((OFFSETS_TOPIC, "__transaction_state", "__share_group_state"))
+INTERNAL_TOPICS = frozenset((*WRITTEN_TOPICS, "__share_group_state"))
 #: The log of Kafka's controllers (KRaft).
 CLUSTER_METADATA = "__cluster_metadata"
 

@@ -95,6 +95,8 @@ def init_producer_id(
 
 def check_producer(before: Transaction, producer: ProducerIdAndEpoch) -> None:
     """Raises unless this producer may add to the transaction, or start one."""
+    if before.is_prepared and producer == before.next_producer:  # also with a new producer id
+        raise ConcurrentTransactions()
     if producer.producer_id != before.producer_id:
         raise _unknown_mapping(before.transactional_id)
     if producer.epoch != before.epoch:

@@ -10,13 +10,19 @@ class OpenAuthorizer:
     """Allows everything to every principal."""
 
     allows_everything = True
+    revision = 0
 
     def allows(
-        self, principal: Principal, operation: Operation, resource: ResourceType, name: str
+        self,
+        principal: Principal,
+        host: str,
+        operation: Operation,
+        resource: ResourceType,
+        name: str,
     ) -> bool:
         return True
 
     def allows_any(
-        self, principal: Principal, operation: Operation, resource: ResourceType
+        self, principal: Principal, host: str, operation: Operation, resource: ResourceType
     ) -> bool:
         return True

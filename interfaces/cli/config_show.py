@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from domain.configs.passwords import without_password
-from domain.configs.settings.definition import Definition, Value
+from domain.configs.passwords import MASK, without_password
+from domain.configs.settings.definition import Definition, Kind, Value
 
 
 class Row:
@@ -53,7 +53,7 @@ def _plain(value: Value) -> Any:
 
 def _shown(row: Row) -> Value:
     if row.definition.sensitive and isinstance(row.value, str):
-        return without_password(row.value)
+        return MASK if row.definition.kind is Kind.PASSWORD else without_password(row.value)
     return row.value
 
 

@@ -13,6 +13,7 @@ from typing import Protocol
 from application.ports.event_log import EventLog
 from domain.errors import StorageFailed
 from infrastructure.observability.event_log import event_log
+from infrastructure.security.stores import TlsUnusable
 from infrastructure.storage.errors import OffsetsUnusable, StorageUnusable
 from interfaces.embed import __version__
 from interfaces.embed.child import stdin_ended
@@ -60,6 +61,10 @@ class Container(Protocol):
     @property
     def admin(self) -> Admin: ...
 
+    def renew_certificates(self) -> None:
+        """Reads the files of all listeners with TLS again."""
+        ...
+
     def when_unusable(self, call: Callable[[StorageUnusable], None]) -> None:
         """Calls when the broker cannot go on with its data."""
         ...
@@ -102,9 +107,15 @@ def _run(
         else:
             _log_started(log, started)
 
+    def renewing(settings: Settings, loop: asyncio.AbstractEventLoop, log: EventLog) -> Container:
+        container = build(settings, loop, log)
+        if any(one.protocol.needs_tls for one in settings.security.values()):
+            _renew_on_hangup(loop, container)
+        return container
+
     async def main() -> int:
         stop = _stop_on_signals(asyncio.get_running_loop(), log)
-        return await serve(settings, log, build, stop, announce, ready_file)
+        return await serve(settings, log, renewing, stop, announce, ready_file)
 
     try:
         with asyncio.Runner(loop_factory=_new_event_loop) as runner:
@@ -172,6 +183,8 @@ def _build(settings: Settings, log: EventLog, build: Build) -> Container:
         return build(settings, asyncio.get_running_loop(), log)
     except OffsetsUnusable as failure:
         raise _cannot_keep_offsets(settings, failure) from failure
+    except TlsUnusable as failure:
+        raise CannotStart(str(failure)) from failure
     except (StorageFailed, StorageUnusable, OSError) as failure:
         raise CannotStart(f"cannot open {settings.storage.url}: {reason_of(failure)}") from failure
 
@@ -235,6 +248,11 @@ def _stop_on_signals(loop: asyncio.AbstractEventLoop, log: EventLog) -> asyncio.
     for each in signals:
         loop.add_signal_handler(each, first, each)
     return stop
+
+
+def _renew_on_hangup(loop: asyncio.AbstractEventLoop, container: Container) -> None:
+    if hasattr(signal, "SIGHUP"):
+        loop.add_signal_handler(signal.SIGHUP, container.renew_certificates)
 
 
 def _log_started(log: EventLog, started: Started) -> None:

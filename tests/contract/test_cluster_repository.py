@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from application.ports.cluster_repository import WrittenTopic
+from domain.topics.topic import WRITTEN_TOPICS
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
 from tests.contract.engines import OpenStore
 
@@ -33,12 +36,16 @@ def test_reserved_producer_ids_are_persisted_by_the_commit(store: OpenStore) -> 
     assert cluster.next_producer_id() == 1000
 
 
-def test_the_offsets_topic_is_a_row_until_it_is_removed(lasting_store: OpenStore) -> None:
+@pytest.mark.parametrize("name", WRITTEN_TOPICS)
+def test_an_internal_topic_is_a_row_until_it_is_removed(
+    lasting_store: OpenStore, name: str
+) -> None:
     cluster = StoredClusterRepository(lasting_store.state)
-    assert cluster.offsets_topic() is None
+    assert cluster.internal_topic(name) is None
     for written in (WrittenTopic(b"\7" * 16, False), WrittenTopic(b"\7" * 16, True), None):
-        cluster.save_offsets_topic(written)
+        cluster.save_internal_topic(name, written)
         lasting_store.keep()
         lasting_store.reopen()
         cluster = StoredClusterRepository(lasting_store.state)
-        assert cluster.offsets_topic() == written
+        assert [cluster.internal_topic(one) for one in WRITTEN_TOPICS if one != name] == [None]
+        assert cluster.internal_topic(name) == written

@@ -26,8 +26,9 @@ class Address(NamedTuple):
     def bootstrap(self) -> str:
         return f"{self.host}:{self.port}"
 
-    def connect(self, patience_s: float = PATIENCE_S) -> RawClient:
-        return RawClient(self.host, self.port, patience_s)
+    def connect(self, patience_s: float = PATIENCE_S, source: str = "") -> RawClient:
+        """`source`: the address of this side."""
+        return RawClient(self.host, self.port, patience_s, source)
 
 
 #: For brokers of whole sessions: records of tests have any timestamps, and must not expire.

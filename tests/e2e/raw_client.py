@@ -150,8 +150,10 @@ class Reader:
 
 
 class RawClient:
-    def __init__(self, host: str, port: int, patience_s: float = PATIENCE_S) -> None:
-        self.socket = socket.create_connection((host, port), timeout=patience_s)
+    def __init__(
+        self, host: str, port: int, patience_s: float = PATIENCE_S, source: str = ""
+    ) -> None:
+        self.socket = socket.create_connection((host, port), patience_s, (source, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.next_id = 0
 

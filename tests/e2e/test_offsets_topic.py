@@ -21,13 +21,13 @@ from tests.oracle.kafka import KafkaNotFound, find_jars
 ON = ("--set", "offsets.topic=on", "--set", "offsets.topic.num.partitions=3")
 
 
-def wait_for_partitions(broker: BrokerProcess, count: int) -> None:
+def wait_for_partitions(broker: BrokerProcess, count: int, topic: str = OFFSETS_TOPIC) -> None:
     """The topic is created, or deleted, soon after the start."""
     with broker.connect() as raw:
         for _ in range(2_000):
-            if raw.usable_partitions(OFFSETS_TOPIC, max(count, 1)) == count:
+            if raw.usable_partitions(topic, max(count, 1)) == count:
                 return
-    raise AssertionError(f"{OFFSETS_TOPIC} never had {count} partitions")
+    raise AssertionError(f"{topic} never had {count} partitions")
 
 
 def reader(broker: BrokerProcess) -> Consumer:

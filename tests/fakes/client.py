@@ -11,6 +11,8 @@ from importlib import import_module
 from typing import Any
 
 from application.ports.request_log import RequestLog
+from domain.configs.broker import BrokerConfig
+from domain.configs.listener_security import ListenerSecurity, SecurityProtocol
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Shared
 from interfaces.kafka.requests.gate import Wrap
@@ -21,6 +23,7 @@ from tests.fakes.logs import FakeRequestLog
 from tests.fakes.transport import FakeTransport
 
 LISTENER = "PLAINTEXT"
+UNSECURED = ListenerSecurity(LISTENER, SecurityProtocol.PLAINTEXT, BrokerConfig())
 
 
 def frame(

@@ -51,6 +51,9 @@ class EchoContainer:
     async def loaded(self) -> None:
         """At once."""
 
+    def renew_certificates(self) -> None:
+        self.steps.append("renew certificates")
+
     def start_upkeep(self) -> None:
         self.steps.append("upkeep")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from application.records.scan import batches_in
@@ -31,15 +32,17 @@ class Generation(NamedTuple):
 
 
 def records_of(fake: FakeBroker) -> list[Committed | Generation]:
-    """All records of all partitions; those of a group are in order."""
-    found: list[Committed | Generation] = []
-    for index in range(len(fake.existing(OFFSETS_TOPIC).partition_ids)):
-        for batch in batches_in(fake.stored(OFFSETS_TOPIC, index)):
+    return [decoded(key, value) for key, value in keyed_records(fake, OFFSETS_TOPIC)]
+
+
+def keyed_records(fake: FakeBroker, topic: str) -> Iterator[tuple[bytes, bytes | None]]:
+    """Keys and values of all partitions; those of a key are in order."""
+    for index in range(len(fake.existing(topic).partition_ids)):
+        for batch in batches_in(fake.stored(topic, index)):
             payload = batch.buffer[61 : batch.size_bytes]
             for one in decode_messages(payload, batch.base_offset, 0, batch.count):
                 assert one.key is not None
-                found.append(decoded(one.key, one.value))
-    return found
+                yield one.key, one.value
 
 
 def decoded(key: bytes, value: bytes | None) -> Committed | Generation:

@@ -67,6 +67,11 @@ class FakeTransport(asyncio.Transport):
             data, self._incoming = self._incoming, bytearray()
             self._incoming = data[self.receive(data) :]
 
+    def withheld(self) -> bytes:
+        """Takes back what the session does not read yet."""
+        data, self._incoming = bytes(self._incoming), bytearray()
+        return data
+
     def stop_reading(self) -> None:
         self._client_reads = False
 

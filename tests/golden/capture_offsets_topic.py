@@ -10,11 +10,13 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 
+from domain.topics.topic import OFFSETS_TOPIC
 from interfaces.kafka.wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from interfaces.kafka.wire.messages.leave_group import LeaveGroupResponse
 from interfaces.kafka.wire.messages.offset_commit import OffsetCommitResponse
@@ -25,7 +27,6 @@ from tests.oracle.kafka import find_jars, running_kafka
 from tests.oracle.scenario_run import ScenarioRun
 from tests.tool import Arguments
 
-TOPIC = "__consumer_offsets"
 CAPTURED = Path(__file__).parent / "offsets_topic/captured.jsonl"
 #: By the version of the key.
 FORMATTERS = {1: "OffsetsMessageFormatter", 2: "GroupMetadataMessageFormatter"}
@@ -52,7 +53,7 @@ def story(address: Address) -> None:
     run.close()
 
 
-def records(address: Address) -> list[tuple[bytes, bytes | None]]:
+def records(address: Address, topic: str) -> list[tuple[bytes, bytes | None]]:
     """All records of partition 0, in order."""
     consumer = Consumer(
         {
@@ -62,7 +63,7 @@ def records(address: Address) -> list[tuple[bytes, bytes | None]]:
             "enable.auto.commit": False,
         }
     )
-    consumer.assign([TopicPartition(TOPIC, 0, 0)])
+    consumer.assign([TopicPartition(topic, 0, 0)])
     found: list[tuple[bytes, bytes | None]] = []
     while True:
         message = consumer.poll(10)
@@ -74,10 +75,12 @@ def records(address: Address) -> list[tuple[bytes, bytes | None]]:
         found.append((message.key(), message.value()))
 
 
-def printed(address: Address, jars: Path, formatter: str) -> list[dict[str, Any]]:
+def printed(
+    address: Address, jars: Path, formatter: str, topic: str = OFFSETS_TOPIC
+) -> list[dict[str, Any]]:
     """What one of Kafka's formatters prints of the records of its kind, in order."""
     tool = ["java", "-cp", f"{jars}/*", "org.apache.kafka.tools.consumer.ConsoleConsumer"]
-    place = ["--bootstrap-server", f"{address.host}:{address.port}", "--topic", TOPIC]
+    place = ["--bootstrap-server", f"{address.host}:{address.port}", "--topic", topic]
     named = ["--formatter", f"org.apache.kafka.tools.consumer.{formatter}"]
     command = [*tool, *place, *named, "--from-beginning", "--timeout-ms", "4000"]
     output = subprocess.run(command, capture_output=True, text=True, check=False).stdout
@@ -91,23 +94,28 @@ def printed(address: Address, jars: Path, formatter: str) -> list[dict[str, Any]
     return found
 
 
+def captured(
+    found: Iterable[tuple[bytes, bytes | None]], shown: Mapping[int, Iterator[dict[str, Any]]]
+) -> Iterator[str]:
+    """A line per record; what is printed of it is the next one of its kind."""
+    for key, value in found:
+        line = {
+            "key": key.hex(),
+            "value": None if value is None else value.hex(),
+            "printed": next(shown[key[1]]),
+        }
+        yield json.dumps(line) + "\n"
+
+
 def main(arguments: list[str]) -> None:
     parser = Arguments(prog="tests.golden.capture_offsets_topic")
     parser.add_argument("--kafka", type=Path, help="a folder with the jars of a Kafka 4.2")
     jars = parser.parse_args(arguments).kafka or find_jars()
     with tempfile.TemporaryDirectory() as folder, running_kafka(jars, Path(folder)) as address:
         story(address)
-        found = records(address)
+        found = records(address, OFFSETS_TOPIC)
         shown = {kind: iter(printed(address, jars, name)) for kind, name in FORMATTERS.items()}
-    lines = [
-        {
-            "key": key.hex(),
-            "value": None if value is None else value.hex(),
-            "printed": next(shown[key[1]]),
-        }
-        for key, value in found
-    ]
-    CAPTURED.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    CAPTURED.write_text("".join(captured(found, shown)))
 
 
 if __name__ == "__main__":

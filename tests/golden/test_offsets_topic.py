@@ -13,7 +13,8 @@ from domain.groups.classic.changes import Image
 from domain.groups.classic.member import MemberImage
 from domain.groups.classic.metadata_record import group_record
 from domain.groups.offsets import CommittedOffset
-from domain.groups.offsets_topic import Record, offset_records
+from domain.groups.offsets_topic import offset_records
+from domain.topics.internal_records import Record
 from domain.topics.topic import NO_TOPIC_ID
 
 FOLDER = Path(__file__).parent / "offsets_topic"

@@ -10,6 +10,7 @@ from application.topics.create import MAX_PARTITIONS_PER_REQUEST
 from domain.configs.broker import BrokerConfig
 from infrastructure.observability.log_stream import QUEUE_BYTES
 from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES
+from interfaces.kafka.connections.tls import PASS_BYTES, READ_BYTES, SLICE_BYTES, UNSENT_BYTES
 from interfaces.kafka.handlers.offset_fetch import RESPONSE_BYTES
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -17,6 +18,8 @@ KIB, MIB = 1 << 10, 1 << 20
 #: The interpreter, the modules, the compiled messages, and what malloc does not give back.
 IDLE_BYTES = 64 * MIB
 CONNECTION_BYTES = 8 * KIB
+#: OpenSSL's part of a connection, and of one that is in its handshake.
+TLS_BYTES, HANDSHAKE_BYTES = 40 * KIB, 64 * KIB
 ELEMENT_BYTES = 2 * KIB
 #: The response to CreateTopics has all configs of each topic.
 CREATED_TOPIC_BYTES = 22 * KIB
@@ -44,6 +47,13 @@ def persisted_bytes(
         + 2 * offsets
         + (EXPRESSION_BYTES + metadata) * expressions
     )
+
+
+def tls_bytes(config: BrokerConfig, connections: int, active: int) -> int:
+    """What TLS adds: `connections` whose handshake has begun, `active` as below."""
+    handshakes = min(connections, config.ssl_handshakes_max)
+    moving = 2 * READ_BYTES + 2 * SLICE_BYTES + UNSENT_BYTES + PASS_BYTES
+    return HANDSHAKE_BYTES * handshakes + TLS_BYTES * connections + moving * active
 
 
 def promised_bytes(config: BrokerConfig, connections: int, active: int) -> int:

@@ -11,7 +11,7 @@ _NO_METRICS_HERE = "Client telemetry is not built ([skipped.md](skipped.md)); Ka
 DESCRIBE_CONFIGS = (
     Difference(
         *("describe_configs", "1-4"),
-        ("topics: all*", "topics: topic configs", "topics: an *", "internal topics: all"),
+        ("topics: all*", "topics: topic configs", "topics: an *", "internal topics: all*"),
         *("results[].configs.min.insync.replicas", Words("from source 3"), Words("from source 5")),
         "In Kafka this default is a cluster config (3) since eligible leader replicas; here it "
         "is a default like the others (5).",

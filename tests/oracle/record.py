@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tests.e2e.broker_process import Address
+from tests.oracle import access
 from tests.oracle.kafka import find_jars, running_kafka
 from tests.oracle.recording import FOLDER, Runs, written
 from tests.oracle.scenario import Scenario, all_scenarios
@@ -29,9 +30,20 @@ def main(arguments: list[str]) -> None:
     jars = options.kafka or find_jars()
     with tempfile.TemporaryDirectory() as folder, running_kafka(jars, Path(folder)) as address:
         files = written(run_all(all_scenarios(), address))
-    FOLDER.mkdir(exist_ok=True)
+    _write(FOLDER, files)
+    properties = "\n".join(access.SETTINGS)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_kafka(jars, Path(folder), properties) as address,
+    ):
+        runs = access.run_all(access.access_scenarios(), address)
+    _write(access.FOLDER, written(runs))
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    folder.mkdir(exist_ok=True)
     for name, text in files.items():
-        (FOLDER / name).write_text(text)
+        (folder / name).write_text(text)
 
 
 if __name__ == "__main__":

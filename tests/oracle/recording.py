@@ -31,10 +31,10 @@ def written(runs: Runs) -> dict[str, str]:
     return {name: "".join(lines) for name, lines in files.items()}
 
 
-def recorded(scenarios: Iterable[Scenario]) -> Runs:
+def recorded(scenarios: Iterable[Scenario], folder: Path = FOLDER) -> Runs:
     runs: dict[tuple[str, int], list[tuple[int, Exchange]]] = {}
     for api in sorted({one.api for one in scenarios}):
-        path = FOLDER / f"{api}.jsonl"
+        path = folder / f"{api}.jsonl"
         for text in path.read_text().splitlines() if path.exists() else ():
             line: dict[str, Any] = json.loads(text)
             for versions, response in line["answers"].items():

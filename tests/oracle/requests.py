@@ -20,8 +20,12 @@ from tests.oracle.scenario_run import ScenarioRun, Topic
 
 UNKNOWN_ID = b"\x77" * 16
 UNKNOWN_TOPIC = Topic("nobody-has-this-topic", UNKNOWN_ID)
-#: Internal topics: Kafka had the first when it was recorded, but not the second.
-OFFSETS, SHARES = "__consumer_offsets", "__share_group_state"
+#: Internal topics: Kafka had the first two when it was recorded, but not the third.
+OFFSETS, TRANSACTIONS, SHARES = (
+    "__consumer_offsets",
+    "__transaction_state",
+    "__share_group_state",
+)
 
 
 def produce(

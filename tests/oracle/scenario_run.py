@@ -35,6 +35,10 @@ _PROBE_ID = 0x7F000000
 _SET_UP = "set-up"
 
 
+#: The own addresses of clients that ACLs tell apart; others have that of the broker.
+SOURCES = {"describer": "127.0.0.3", "stranger": "127.0.0.4", "partial": "127.0.0.5"}
+
+
 class Topic(NamedTuple):
     name: str
     topic_id: bytes
@@ -225,7 +229,7 @@ class ScenarioRun:
 
     def _write(self, on: str, *frames: bytes, patience_s: float = PATIENCE_S) -> bool:
         if on not in self._clients:
-            self._clients[on] = self._address.connect(patience_s)
+            self._clients[on] = self._address.connect(patience_s, SOURCES.get(on, ""))
         to = self._clients[on].socket
         to.settimeout(patience_s)
         try:

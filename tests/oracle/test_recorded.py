@@ -25,8 +25,13 @@ def recording() -> Runs:
     return recorded(SCENARIOS)
 
 
-#: Kafka has the topic of committed offsets; here it is off by default.
-SETTINGS = ("node.id=1", "offsets.topic=on", "offsets.topic.num.partitions=1")
+#: Kafka has the topics of committed offsets and transactions; here they are off by default.
+SETTINGS = (
+    "node.id=1",
+    "offsets.topic=on",
+    "offsets.topic.num.partitions=1",
+    "transaction.state.log.num.partitions=1",
+)
 
 
 @pytest.fixture(scope="session")

@@ -17,8 +17,8 @@ from tests.simulation.compacted import CompactedLog
 from tests.simulation.compaction import Compaction
 from tests.simulation.entries import Entry, Sent, check_read
 from tests.simulation.incarnation import Incarnation
+from tests.simulation.internal_topics import OffsetsTopicLog
 from tests.simulation.limits import Limits
-from tests.simulation.offsets_topic import OffsetsTopicLog
 from tests.simulation.starts import Starts
 from tests.simulation.store import Append, Change, Disk, Drop, Replace, Row, Trim
 from tests.simulation.timeline import Timeline

@@ -26,6 +26,7 @@ class Situation(Enum):
     LOST_WHILE_LOADING = "a connection is lost while its records are loaded"
     STOPPED_WHILE_LOADING = "the broker is stopped while records are loaded"
     OFFSETS_TOPIC = "offsets are compared with the records of __consumer_offsets"
+    TRANSACTION_TOPIC = "transactions are compared with the records of __transaction_state"
     SNAPSHOT = "a partition is recovered from a snapshot"
     SLOW_COMMIT = "five connections wait for a slow commit"
     CLOCK_SET_BACK = "the clock is set back"

@@ -17,7 +17,7 @@ from application.partitions import (
     trimming,
 )
 from application.state import commits
-from application.topics import dropping, offsets_topic
+from application.topics import dropping, internal_topics
 from domain.partitions import partition
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def small_steps(world: World) -> list[Any]:
         patch.object(dropping, "ROWS_PER_COMMIT", random.choice((1, 1000))),
         patch.object(producer_expiry, "ROWS_PER_COMMIT", random.choice((1, 2, 1000))),
         patch.object(offset_cleanup, "ROWS_PER_WRITE", world.group_random.choice((1, 100))),
-        patch.object(offsets_topic, "RECORDS_PER_COMMIT", world.group_random.choice((1, 100))),
+        patch.object(internal_topics, "RECORDS_PER_COMMIT", world.group_random.choice((1, 100))),
         patch.object(expiry, "ROWS_PER_STEP", world.group_random.choice((1, 100))),
         patch.object(list_offsets, "HEADERS_AT_ONCE", random.choice((1, 3, 256))),
         patch.object(retention, "HEADERS_PER_STEP", world.limits.headers_at_once),

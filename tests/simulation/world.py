@@ -19,6 +19,7 @@ from tests.simulation.actors.consumer_member import BEAT_MS, SESSION_TIMEOUT_MS
 from tests.simulation.actors.kinds import KINDS
 from tests.simulation.actors.lanes import LATEST_CLAIM_MS
 from tests.simulation.compaction import Compaction
+from tests.simulation.internal_topics import OFFSETS_PARTITIONS
 from tests.simulation.limits import Limits
 from tests.simulation.membership import Membership
 from tests.simulation.mishaps import DAY_MS, FAULTS_MS, Mishaps
@@ -107,7 +108,8 @@ class World:
         return {
             "offsets.retention.minutes": str(OFFSETS_RETENTION_MINUTES),
             "offsets.retention.check.interval.ms": "300",
-            "offsets.topic.num.partitions": "2",
+            "offsets.topic.num.partitions": str(OFFSETS_PARTITIONS),
+            "transaction.state.log.num.partitions": "2",
             "group.min.session.timeout.ms": "100",
             "group.consumer.session.timeout.ms": str(SESSION_TIMEOUT_MS),
             "group.consumer.min.session.timeout.ms": "100",
@@ -297,6 +299,8 @@ class World:
         self.model.transactions.check_index(self.disk.tables.get("aborted", {}))
         if self.model.offsets_topic.checked:
             self.count(Situation.OFFSETS_TOPIC)
+        if self.model.offsets_topic.transactions.checked:
+            self.count(Situation.TRANSACTION_TOPIC)
         self._check_sizes()
         if self.model.committed.strays():
             raise Violation(f"offsets of deleted topics are left: {self.model.committed.strays()}")

@@ -40,6 +40,9 @@ WITHOUT_RESPONSE = counter(
     "api",
 )
 CONNECTIONS = gauge("ottla_connections", "Open connections of clients.", "listener")
+DENIALS = counter(
+    "ottla_authorization_denied_total", "Rights that clients lacked, each with an error response."
+)
 CONNECTIONS_MADE = counter("ottla_connections_total", "Accepted connections since the start.")
 REQUESTS_MEMORY = gauge(
     "ottla_large_requests_bytes",

@@ -9,6 +9,7 @@ from __future__ import annotations
 #: Names by reason; a dot at the end stands for all names that begin so.
 ABSENT: dict[str, tuple[str, ...]] = {
     "there is one node": (
+        "ssl.endpoint.identification.algorithm",
         "process.roles",
         "controller.listener.names",
         "controller.quorum.",
@@ -61,20 +62,27 @@ ABSENT: dict[str, tuple[str, ...]] = {
         "socket.send.buffer.bytes",
         "socket.listen.backlog.size",
     ),
-    "TLS, SASL and ACLs are not built": (
-        "ssl.",
-        "sasl.",
+    "OpenSSL decides": (
+        "ssl.engine.factory.class",
+        "ssl.keymanager.algorithm",
+        "ssl.protocol",
+        "ssl.provider",
+        "ssl.secure.random.implementation",
+        "ssl.trustmanager.algorithm",
         "security.providers",
-        "listener.name.",
-        "authorizer.class.name",
-        "super.users",
-        "allow.everyone.if.no.acl.found",
+    ),
+    "the names in renewed certificates are not compared": (
+        "ssl.allow.dn.changes",
+        "ssl.allow.san.changes",
+    ),
+    "SASL is not built": (
+        "sasl.",
         "principal.builder.class",
         "connections.max.reauth.ms",
         "connection.failed.authentication.delay.ms",
         "delegation.token.",
     ),
-    "transactions are not read from a topic": ("transaction.state.log.",),
+    "transactions are not read from a topic": ("transaction.state.log.load.buffer.size",),
     "partitions of a transaction are always verified": (
         "transaction.partition.verification.enable",
         "add.partitions.to.txn.retry.backoff.ms",

@@ -31,6 +31,7 @@ class Kind(Enum):
     DOUBLE = "DOUBLE"
     STRING = "STRING"
     LIST = "LIST"
+    PASSWORD = "PASSWORD"
 
 
 class Effect(Enum):
@@ -82,6 +83,7 @@ class Definition:
         "maximum",
         "minimum",
         "name",
+        "per_listener",
         "sensitive",
         "synonyms",
         "unit",
@@ -102,6 +104,7 @@ class Definition:
         synonyms: tuple[str, ...] = (),
         dynamic: bool = False,
         sensitive: bool = False,
+        per_listener: bool = False,
         effect: Effect = Effect.BUILT,
     ) -> None:
         self.name = name
@@ -121,8 +124,10 @@ class Definition:
         self.synonyms = synonyms
         #: Whether it may change while the broker runs.
         self.dynamic = dynamic
-        #: A URL that may contain a password: DescribeConfigs omits the value.
-        self.sensitive = sensitive
+        #: A password, or a URL that may contain one: DescribeConfigs omits the value.
+        self.sensitive = sensitive or kind is Kind.PASSWORD
+        #: Whether `listener.name.NAME.` in front of it sets it for one listener.
+        self.per_listener = per_listener
         self.effect = effect
 
     def parse(self, text: str) -> Value:
@@ -169,12 +174,12 @@ class Definition:
     def allowed(self) -> str:
         """The allowed values, for messages and docs."""
         if self.choices:
-            joined = ", ".join(self.choices)
+            joined = ", ".join(choice or "empty" for choice in self.choices)
             words = f"any of {joined}" if self.kind is Kind.LIST else f"one of {joined}"
             return f"{words}, or empty" if self.also == () else words
         if self.kind is Kind.BOOLEAN:
             return "true or false"
-        if self.kind in (Kind.STRING, Kind.LIST):
+        if self.kind in (Kind.STRING, Kind.LIST, Kind.PASSWORD):
             return "a list, separated by commas" if self.kind is Kind.LIST else "text"
         return self._number_allowed()
 
@@ -194,7 +199,7 @@ class Definition:
 
     def _convert(self, text: str) -> Value:
         trimmed = text.strip(_JAVA_BLANKS)
-        if self.kind is Kind.STRING:
+        if self.kind in (Kind.STRING, Kind.PASSWORD):
             return trimmed
         if self.kind is Kind.LIST:
             return self._items(trimmed)

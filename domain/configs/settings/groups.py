@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from domain.configs.settings.definition import Effect, Kind, setting
 
-BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
+BOOLEAN, INT, LONG, DOUBLE, STRING, LIST, PASSWORD = Kind
 
 
 class GroupSettings:
@@ -22,7 +22,7 @@ class GroupSettings:
         STRING,
         "off",
         "Whether committed offsets and classic groups are also records of the internal topic "
-        "__consumer_offsets.",
+        "__consumer_offsets, and transactions of __transaction_state.",
         choices=("on", "off"),
     )
     offsets_topic_num_partitions: int = setting(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from domain.configs.settings.definition import Kind, setting
 
-BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
+BOOLEAN, INT, LONG, DOUBLE, STRING, LIST, PASSWORD = Kind
 
 
 class IdentitySettings:
@@ -36,6 +36,7 @@ class IdentitySettings:
     listener_security_protocol_map: tuple[str, ...] = setting(
         "listener.security.protocol.map",
         LIST,
-        ("PLAINTEXT:PLAINTEXT",),
-        "Security protocol of each listener name, as NAME:PROTOCOL; only PLAINTEXT is supported.",
+        ("SASL_SSL:SASL_SSL", "PLAINTEXT:PLAINTEXT", "SSL:SSL", "SASL_PLAINTEXT:SASL_PLAINTEXT"),
+        "Security protocol of each listener name, as NAME:PROTOCOL. If it is not set, a name that "
+        "is no protocol is PLAINTEXT.",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from domain.configs.settings.definition import Kind, setting
 
-BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
+BOOLEAN, INT, LONG, DOUBLE, STRING, LIST, PASSWORD = Kind
 
 
 class TopicSettings:

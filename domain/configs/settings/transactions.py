@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from domain.configs.settings.definition import Kind, setting
+from domain.configs.settings.definition import Effect, Kind, setting
 
-BOOLEAN, INT, LONG, DOUBLE, STRING, LIST = Kind
+BOOLEAN, INT, LONG, DOUBLE, STRING, LIST, PASSWORD = Kind
 
 
 class TransactionSettings:
@@ -39,4 +39,35 @@ class TransactionSettings:
         "How often the broker looks for transactional ids to forget.",
         minimum=1,
         unit="ms",
+    )
+    transaction_state_log_num_partitions: int = setting(
+        "transaction.state.log.num.partitions",
+        INT,
+        50,
+        "Partitions of __transaction_state, when it is created (offsets.topic=on).",
+        minimum=1,
+    )
+    transaction_state_log_segment_bytes: int = setting(
+        "transaction.state.log.segment.bytes",
+        INT,
+        104857600,
+        "The config segment.bytes of __transaction_state, when it is created.",
+        minimum=1048576,
+        unit="bytes",
+    )
+    transaction_state_log_min_isr: int = setting(
+        "transaction.state.log.min.isr",
+        INT,
+        1,
+        "The config min.insync.replicas of __transaction_state, when it is created. 2 in Kafka.",
+        minimum=1,
+        effect=Effect.ONE_NODE,
+    )
+    transaction_state_log_replication_factor: int = setting(
+        "transaction.state.log.replication.factor",
+        INT,
+        1,
+        "Replicas of __transaction_state; one broker has one. 3 in Kafka.",
+        minimum=1,
+        effect=Effect.ONE_NODE,
     )

@@ -12,7 +12,7 @@ from struct import Struct
 
 from domain.groups.classic.changes import Image
 from domain.groups.classic.member import MemberImage
-from domain.groups.offsets_topic import Record, string
+from domain.topics.internal_records import Record, string
 
 _KEY_VERSION, _VALUE_VERSION = b"\0\2", b"\0\3"
 _INT32 = Struct(">i")

@@ -1,7 +1,7 @@
-"""Rows of the cluster: its id, the next producer id, features, and the topic __consumer_offsets.
+"""Rows of the cluster: its id, the next producer id, features, and the internal topics.
 
 cluster         features -> JSON: [epoch, {feature: level}]
-                offsets_topic -> topic id, and 1 if the topic is complete
+                offsets_topic, transaction_topic -> topic id, and 1 if the topic is complete
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import json
 from application.ports.cluster_repository import WrittenTopic
 from application.ports.state_store import StateStore
 from domain.features import DEFAULT_LEVELS, FinalizedFeatures
+from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
 
 _CLUSTER = "cluster"
 _ID = b"id"
 _NEXT_PRODUCER_ID = b"next_producer_id"
 _FEATURES = b"features"
-_OFFSETS_TOPIC = b"offsets_topic"
+_INTERNAL_TOPICS = {OFFSETS_TOPIC: b"offsets_topic", TRANSACTION_TOPIC: b"transaction_topic"}
 _ID_BYTES = 16
 
 
@@ -50,12 +51,12 @@ class StoredClusterRepository:
         value = json.dumps([finalized.epoch, dict(finalized.levels)]).encode()
         self._state.put(_CLUSTER, _FEATURES, value)
 
-    def offsets_topic(self) -> WrittenTopic | None:
-        value = self._state.get(_CLUSTER, _OFFSETS_TOPIC)
+    def internal_topic(self, name: str) -> WrittenTopic | None:
+        value = self._state.get(_CLUSTER, _INTERNAL_TOPICS[name])
         return None if value is None else WrittenTopic(value[:_ID_BYTES], len(value) > _ID_BYTES)
 
-    def save_offsets_topic(self, written: WrittenTopic | None) -> None:
+    def save_internal_topic(self, name: str, written: WrittenTopic | None) -> None:
         value = None
         if written is not None:
             value = written.topic_id + (b"\1" if written.complete else b"")
-        self._state.put(_CLUSTER, _OFFSETS_TOPIC, value)
+        self._state.put(_CLUSTER, _INTERNAL_TOPICS[name], value)

@@ -59,7 +59,7 @@ class WireClient:
         self._socket.close()
 
     def send(self, request: Request, version: int, response: type[R]) -> R:
-        """Raises NoResponse."""
+        """Raises NoResponse; SSLError for an alert: TLS 1.3 refuses after the handshake."""
         self._correlation_id += 1
         try:
             self._socket.sendall(_frame(request, version, self._correlation_id))
@@ -67,6 +67,8 @@ class WireClient:
         except TimeoutError:
             raise TimedOut from None
         except OSError as failure:
+            if "ALERT" in (getattr(failure, "reason", None) or ""):  # an SSLError
+                raise
             raise NoResponse((failure.strerror or str(failure)).lower()) from None
         try:
             # ApiVersions responses have the old header in every version.

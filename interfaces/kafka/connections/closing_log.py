@@ -1,4 +1,4 @@
-"""Warnings about connections that the broker closed or refused.
+"""Warnings about connections that the broker closed or refused, and requests it denied.
 
 A misconfigured client reconnects many times a second. The first warning of a host and reason is
 logged at once, later ones at most once a minute, with the latest connection and their number.
@@ -10,8 +10,9 @@ from functools import partial
 from typing import NamedTuple
 
 from application.ports.event_log import EventLog
-from application.ports.request_log import ClientInfo
+from application.ports.request_log import REMEMBERED_CHARACTERS, ClientInfo, Requester
 from application.ports.scheduler import Scheduler
+from domain.security.access import Operation, ResourceType
 
 MINUTE_MS = 60_000
 #: Hosts and reasons that are counted separately; further hosts are counted together.
@@ -31,6 +32,8 @@ class ClosingLog:
         self._scheduler = scheduler
         #: Connections since the last log line, and the fields of the latest one.
         self._since: dict[WarningKey, tuple[int, dict[str, object]]] = {}
+        #: Denied rights since the start.
+        self.denials = 0
 
     def __len__(self) -> int:
         return len(self._since)
@@ -47,6 +50,29 @@ class ClosingLog:
 
     def refused(self, host: str, reason: str, detail: str) -> None:
         self._count(WarningKey("connection_refused", host, reason), {"detail": detail})
+
+    def denied(
+        self,
+        by: Requester,
+        api: str,
+        operation: Operation,
+        resource_type: ResourceType,
+        name: str,
+        correlation_id: int,
+    ) -> None:
+        """A right was missing."""
+        self.denials += 1
+        fields: dict[str, object] = {
+            **by.fields(),
+            "api": api,
+            "operation": operation.value,
+            "resource_type": resource_type.value,
+            "resource": name[:REMEMBERED_CHARACTERS],
+            "correlation_id": correlation_id,
+        }
+        what = f"{by.principal} {api} {operation.value} {resource_type.value} {fields['resource']}"
+        host = by.peer.rpartition(":")[0]
+        self._count(WarningKey("authorization_denied", host, what), fields)
 
     def _count(self, key: WarningKey, fields: dict[str, object]) -> None:
         if len(self._since) >= MAX_COUNTED and key not in self._since:
@@ -75,6 +101,9 @@ class ClosingLog:
             self._write(key, connections, fields | {"within_seconds": MINUTE_MS // 1000})
 
     def _log(self, key: WarningKey, connections: int, fields: dict[str, object]) -> None:
+        if key.event == "authorization_denied":
+            self._events.warning("authorization_denied", **fields, denials=connections)
+            return
         fields = {"reason": key.reason, "peer": key.host, "connections": connections} | fields
         if key.event == "connection_refused":
             self._events.warning("connection_refused", **fields)

@@ -29,5 +29,6 @@ class ConnectionFigures:
                 yield own.CONNECTIONS, []
         yield own.CONNECTIONS, list(of_listener.items())
         yield own.CONNECTIONS_MADE, [((), shared.connections.made)]
+        yield own.DENIALS, [((), shared.closing_log.denials)]
         yield own.REQUESTS_MEMORY, [((), shared.memory.used_bytes)]
         yield own.UNREAD, [((), unread_bytes)]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from domain.configs.listener_security import ListenerSecurity
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Shared
+from interfaces.kafka.connections.tls import ListenerTls, TlsConnection, TlsIdentity
 from interfaces.sockets import BACKLOG, ListeningSockets
 
 
@@ -15,9 +17,20 @@ class Listener:
     """Serves clients at one HOST:PORT."""
 
     shared: Shared
-    name: str
+    security: ListenerSecurity
+    #: None: without TLS.
+    identity: TlsIdentity | None = None
     _sockets: ListeningSockets | None = field(default=None, init=False)
     _servers: list[asyncio.Server] = field(default_factory=list, init=False)
+    _tls: ListenerTls | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.identity is not None:
+            self._tls = ListenerTls(self.identity)
+
+    @property
+    def name(self) -> str:
+        return self.security.name
 
     async def start(self, sockets: ListeningSockets) -> None:
         loop = asyncio.get_running_loop()
@@ -33,8 +46,10 @@ class Listener:
         shared.listeners.append(self.name)
         self.shared = shared
 
-    def _session(self) -> Session:
-        return Session(self.shared, next(self.shared.connection_ids), self.name)
+    def _session(self) -> asyncio.BufferedProtocol:
+        shared = self.shared
+        session = Session(shared, next(shared.connection_ids), self.name)
+        return session if self._tls is None else TlsConnection(session, shared, self._tls)
 
     @property
     def bound(self) -> tuple[str, int]:

@@ -31,9 +31,13 @@ class Rejection(NamedTuple):
     response: bytes
 
 
+def is_http(first_bytes: bytes) -> bool:
+    return first_bytes in _METHODS
+
+
 def rejection_of(first_bytes: bytes, admin_urls: Sequence[str]) -> Rejection | None:
     """None if the bytes belong to no known protocol."""
-    if first_bytes in _METHODS:
+    if is_http(first_bytes):
         return _http(admin_urls)
     if first_bytes[:2] == _TLS_RECORD and first_bytes[2] <= _TLS_LAST_MINOR:
         return Rejection(

@@ -15,6 +15,7 @@ from typing import cast
 from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo
 from application.ports.scheduler import Timer
+from domain.security.access import Operation, ResourceType
 from domain.security.principal import ANONYMOUS
 from interfaces.kafka.connections.budgets import LargeResponses
 from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES, Connection
@@ -133,14 +134,18 @@ class Session(asyncio.BufferedProtocol):
             elif connection.needs_bytes:
                 self._request_memory()
         except MalformedRequest as malformed:
-            self._reject("malformed_request", str(malformed))
+            self.reject("malformed_request", str(malformed))
         except CloseConnection as failed:
-            self._reject(failed.reason, str(failed))
+            self.reject(failed.reason, str(failed))
         self._serving = False
         if connection.parked_bytes > PARKED_BYTES:
             self._pause_reading()
         if connection.parked or (replies and replies[0].pieces is not None):
             self.flush()
+
+    def denied(self, call: Call, right: tuple[Operation, ResourceType, str]) -> None:
+        closing_log, api = self._shared.closing_log, call.route.title
+        closing_log.denied(call.requester, api, *right, call.correlation_id)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._transport is None:
@@ -249,9 +254,9 @@ class Session(asyncio.BufferedProtocol):
                     if len(frame) > READ_BUFFER_BYTES:
                         self._release(frame)
         except MalformedRequest as malformed:
-            self._reject("malformed_request", str(malformed))
+            self.reject("malformed_request", str(malformed))
         except CloseConnection as failed:
-            self._reject(failed.reason, str(failed))
+            self.reject(failed.reason, str(failed))
         self._serving = False
         return received_ns > 0
 
@@ -375,7 +380,7 @@ class Session(asyncio.BufferedProtocol):
         self.closing = True
         self._transport.close()
 
-    def _reject(self, reason: str, detail: str, **more: str) -> None:
+    def reject(self, reason: str, detail: str, **more: str) -> None:
         """Closes the connection because of bytes that the client sent."""
         if not self.closing:
             self.client.forget_long_names()
@@ -389,7 +394,7 @@ class Session(asyncio.BufferedProtocol):
             urls = self._shared.admin_urls(self.advertised[0])
             other = rejection_of(connection.illegal_prefix, urls)
         if other is None:
-            self._reject("invalid_request_size", detail)
+            self.reject("invalid_request_size", detail)
         elif self._transport is not None and not self.closing:
             self._transport.write(other.response)
-            self._reject(other.reason, other.detail, hint=other.hint)
+            self.reject(other.reason, other.detail, hint=other.hint)

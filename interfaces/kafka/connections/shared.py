@@ -17,6 +17,7 @@ from interfaces.kafka.connections.budgets import ByteBudget, ConnectionBudget, R
 from interfaces.kafka.connections.closing_log import ClosingLog
 from interfaces.kafka.connections.connection import ReadBuffer
 from interfaces.kafka.connections.delayed_closing import DelayedClosing
+from interfaces.kafka.connections.handshakes import Handshakes
 from interfaces.kafka.connections.reaper import ConnectionReaper, OpenConnection
 from interfaces.kafka.requests.accounting import RequestAccounting
 from interfaces.kafka.requests.dispatch import Dispatch, Routes
@@ -83,6 +84,7 @@ class Shared:
         self.connections = ConnectionBudget(config)
         self.delayed_closing = DelayedClosing(scheduler)
         self.connection_ids = count(1)
+        self.handshakes = Handshakes(config, scheduler)
         #: The names of the listeners.
         self.listeners: list[str] = []
         self._connection_reaper = ConnectionReaper(

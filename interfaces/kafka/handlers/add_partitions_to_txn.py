@@ -111,7 +111,11 @@ def _refused(topics: list[AddPartitionsToTxnTopic], call: Call) -> dict[TopicPar
     refused = {}
     for name, index in _partitions(topics):
         topic = call.broker.catalog.topic(name)
-        if topic is None or not 0 <= index < len(topic.partition_ids):
+        if call.version < FIRST_WITH_SEVERAL and not call.requires(
+            Operation.WRITE, ResourceType.TOPIC, name
+        ):
+            refused[name, index] = call.code(TopicAuthorizationFailed())
+        elif topic is None or not 0 <= index < len(topic.partition_ids):
             refused[name, index] = call.code(UnknownTopicOrPartition())
         elif topic.is_internal and call.version < FIRST_WITH_SEVERAL:
             refused[name, index] = call.code(TopicAuthorizationFailed())
@@ -119,7 +123,7 @@ def _refused(topics: list[AddPartitionsToTxnTopic], call: Call) -> dict[TopicPar
 
 
 def _several(request: AddPartitionsToTxnRequest, call: Call) -> AddPartitionsToTxnResponse | None:
-    if not call.allows(Operation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME):
+    if not call.requires(Operation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME):
         raise ClusterAuthorizationFailed()
     response = AddPartitionsToTxnResponse()
     waiting: list[Pending[None]] = []

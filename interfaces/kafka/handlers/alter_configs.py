@@ -14,6 +14,9 @@ from interfaces.kafka.wire.messages.alter_configs import (
     AlterConfigsResponse,
 )
 
+#: Kafka's message for a resource without the right.
+NOT_AUTHORIZED = "{} authorization failed."
+
 
 def handle(request: AlterConfigsRequest, call: Call) -> None:
     alter(request, call, AlterConfigsResponse, AlterConfigsResourceResponse, replaces=True)

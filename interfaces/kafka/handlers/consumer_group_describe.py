@@ -7,10 +7,11 @@ The error of an unknown or classic group is 69; admin clients then send Describe
 
 from __future__ import annotations
 
-from domain.errors import BrokerError, InvalidGroupId
+from domain.errors import BrokerError, InvalidGroupId, TopicAuthorizationFailed
 from domain.groups.consumer.assignors.assignor import Partitions
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.member import MemberSubscription
+from domain.security.access import Operation, ResourceType
 from interfaces.kafka.handlers.shared.authorized_operations import group_operations
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.requests.error_codes import CODES
@@ -24,6 +25,8 @@ from interfaces.kafka.wire.messages.consumer_group_describe import (
 )
 
 CLASSIC, CONSUMER = 0, 1
+#: Kafka's message.
+HIDDEN_TOPICS = "The group has described topic(s) that the client is not authorized to describe."
 
 
 def handle(request: ConsumerGroupDescribeRequest, call: Call) -> ConsumerGroupDescribeResponse:
@@ -46,14 +49,36 @@ def _described(group_id: str, with_operations: bool, call: Call) -> DescribedGro
         return DescribedGroup(
             group_id=group_id, error_code=code, error_message=error.message or None
         )
+    members = [_member(group, group.members[one], call) for one in sorted(group.members)]
+    if not call.broker.authorizer.allows_everything and not _may_describe_topics(members, call):
+        return DescribedGroup(
+            group_id=group_id,
+            error_code=call.code(TopicAuthorizationFailed()),
+            error_message=HIDDEN_TOPICS,
+        )
     return DescribedGroup(
         group_id=group_id,
         group_state=group.state_name,
         group_epoch=group.epoch,
         assignment_epoch=group.target_epoch,
         assignor_name=group.assignor(call.broker.config.group_consumer_assignors),
-        members=[_member(group, group.members[one], call) for one in sorted(group.members)],
+        members=members,
         authorized_operations=group_operations(group_id, with_operations, call),
+    )
+
+
+def _may_describe_topics(members: list[Member], call: Call) -> bool:
+    names = {
+        name
+        for member in members
+        for name in (
+            *member.subscribed_topic_names,
+            *(one.topic_name for one in member.assignment.topic_partitions),
+            *(one.topic_name for one in member.target_assignment.topic_partitions),
+        )
+    }
+    return all(
+        call.requires(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in sorted(names)
     )
 
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from application.topics.create import NewTopic
 from domain.configs.topic import deciding_source, describe_topic_configs
-from domain.errors import BrokerError
+from domain.errors import BrokerError, TopicAuthorizationFailed
+from domain.security.access import Operation, ResourceType
 from interfaces.kafka.handlers.shared.topics_once import Changed, respond_to_each
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.requests.config_numbers import SOURCES
+from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.wire.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfigs,
@@ -24,6 +26,9 @@ from interfaces.kafka.wire.messages.create_topics import (
 
 REPLICATION_FACTOR = 1
 FIRST_WITH_QUOTA_ERROR = 6
+
+#: Kafka's message for a topic that the client may not create.
+NOT_AUTHORIZED = "Authorization failed."
 
 
 def handle(request: CreateTopicsRequest, call: Call) -> None:
@@ -58,6 +63,13 @@ def _result(name: str, topic: Changed, call: Call) -> CreatableTopicResult:
     if isinstance(topic, BrokerError):
         return CreatableTopicResult(
             name=name, error_code=call.code(topic), error_message=topic.message or None, configs=[]
+        )
+    if not call.allows(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name):
+        return CreatableTopicResult(
+            name=topic.name,
+            topic_id=topic.topic_id,
+            topic_config_error_code=CODES[TopicAuthorizationFailed],
+            configs=None,
         )
     config = call.broker.config
     return CreatableTopicResult(

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter
 
 from application.topics.delete import Deleted, DeleteTopicsService
-from domain.errors import InvalidRequest
+from domain.errors import InvalidRequest, TopicAuthorizationFailed, UnknownTopicId
+from domain.security.access import Operation, ResourceType
 from domain.topics.topic import NO_TOPIC_ID, Topic
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.delete_topics import (
@@ -22,10 +23,16 @@ from interfaces.kafka.wire.messages.delete_topics import (
 FIRST_WITH_QUOTA_ERROR = 5
 FIRST_BY_ID = 6
 
+#: Kafka's message.
+_NOT_AUTHORIZED = "Topic authorization failed."
+
 
 def handle(request: DeleteTopicsRequest, call: Call) -> None:
     delete = call.broker.topics.delete_topics
-    found = _find(_requested(request, call.version), delete)
+    found = [
+        _allowed(state, one, call)
+        for state, one in _find(_requested(request, call.version), delete)
+    ]
     call.topics = len(found)
 
     quota = call.mutation_quota(FIRST_WITH_QUOTA_ERROR)
@@ -68,6 +75,24 @@ def _find_one(state: DeleteTopicState, times: int, delete: DeleteTopicsService) 
     if times > 1:
         return InvalidRequest(f"Duplicate topic {'id' if state.name is None else 'name'}.")
     return delete.find(state.name, state.topic_id)
+
+
+def _allowed(
+    state: DeleteTopicState, found: Deleted, call: Call
+) -> tuple[DeleteTopicState, Deleted]:
+    """A topic that the client may not describe is refused whether it exists or not, by its id too;
+    then the response has no name.
+    """
+    if isinstance(found, (InvalidRequest, UnknownTopicId)):
+        return state, found
+    name = found.name if isinstance(found, Topic) else state.name or ""
+    if not call.requires(Operation.DESCRIBE, ResourceType.TOPIC, name):
+        return state, TopicAuthorizationFailed(_NOT_AUTHORIZED)
+    if isinstance(found, Topic) and not call.requires(Operation.DELETE, ResourceType.TOPIC, name):
+        return DeleteTopicState(name=name, topic_id=state.topic_id), TopicAuthorizationFailed(
+            _NOT_AUTHORIZED
+        )
+    return state, found
 
 
 def _requested(request: DeleteTopicsRequest, version: int) -> list[DeleteTopicState]:

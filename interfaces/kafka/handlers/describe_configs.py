@@ -30,6 +30,11 @@ _MALFORMED = (
     "message was sent to an incompatible broker. See the broker logs for more details."
 )
 
+#: Kafka's message for a resource without the right.
+NOT_AUTHORIZED = "{} authorization failed."
+#: As in Kafka, resources without the right are last.
+REFUSED_LAST = True
+
 #: Cached within one request: most topics share most of their entries.
 Made = Callable[[ConfigEntry], DescribeConfigsResourceResult]
 

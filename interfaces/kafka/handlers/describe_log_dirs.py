@@ -8,7 +8,9 @@ Unknown partitions are omitted. The only replica has no lag, and there are no fu
 from __future__ import annotations
 
 from application.partitions.log_dirs import LogDir
+from domain.errors import ClusterAuthorizationFailed
 from interfaces.kafka.requests.call import Call
+from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.wire.messages.describe_log_dirs import (
     DescribeLogDirsPartition,
     DescribeLogDirsRequest,
@@ -55,6 +57,8 @@ def failed(
 ) -> DescribeLogDirsResponse:
     if version >= FIRST_WITH_ERROR:
         return DescribeLogDirsResponse(error_code=code)
+    if code == CODES[ClusterAuthorizationFailed]:
+        return DescribeLogDirsResponse()
     return DescribeLogDirsResponse(
         results=[DescribeLogDirsResult(error_code=code, log_dir="", topics=[])]
     )

@@ -15,6 +15,9 @@ from interfaces.kafka.wire.messages.describe_producers import (
     TopicResponse,
 )
 
+#: Kafka's message for a resource without the right.
+NOT_AUTHORIZED = "{} authorization failed."
+
 
 def handle(request: DescribeProducersRequest, call: Call) -> None:
     call.topics = len(request.topics)

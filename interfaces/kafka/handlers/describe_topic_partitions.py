@@ -10,6 +10,7 @@ from __future__ import annotations
 from application.topics.metadata import unknown_topic_error
 from domain.cluster.nodes import NO_LEADER
 from domain.errors import BrokerError, InvalidRequest, TopicAuthorizationFailed
+from domain.security.access import Operation, ResourceType
 from domain.topics.topic import INTERNAL_TOPICS, Topic
 from interfaces.kafka.handlers.shared.authorized_operations import may_describe, topic_operations
 from interfaces.kafka.requests.call import Call
@@ -53,6 +54,7 @@ def handle(request: DescribeTopicPartitionsRequest, call: Call) -> DescribeTopic
             response.next_cursor = Cursor(topic_name=name, partition_index=end)
             break
     for name in sorted(requested.difference(names)):
+        call.requires(Operation.DESCRIBE, ResourceType.TOPIC, name)
         response.topics.append(
             DescribeTopicPartitionsResponseTopic(
                 error_code=call.code(TopicAuthorizationFailed()), name=name

@@ -7,8 +7,8 @@ Kafka.
 from __future__ import annotations
 
 from domain.errors import BrokerError, InvalidRequest, TransactionalIdNotFound
-from domain.groups.offsets_topic import partition_of
-from domain.topics.topic import OFFSETS_TOPIC
+from domain.security.access import Operation, ResourceType
+from domain.transactions.state_record import places_of
 from domain.transactions.transaction import Transaction
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_transactions import (
@@ -37,16 +37,16 @@ def _state(transactional_id: str, call: Call) -> TransactionState:
         transaction_start_time_ms=found.started_ms,
         producer_id=found.producer_id,
         producer_epoch=found.epoch,
-        topics=_topics(found, call.broker.config.offsets_topic_num_partitions),
+        topics=[
+            topic
+            for topic in _topics(found, call.broker.config.offsets_topic_num_partitions)
+            if call.allows(Operation.DESCRIBE, ResourceType.TOPIC, topic.topic)
+        ],
     )
 
 
 def _topics(transaction: Transaction, offsets_partitions: int) -> list[TopicData]:
-    places = transaction.partitions | {
-        (OFFSETS_TOPIC, partition_of(group_id, offsets_partitions))
-        for group_id in transaction.groups
-    }
     topics: dict[str, TopicData] = {}
-    for name, index in sorted(places):
+    for name, index in places_of(transaction, offsets_partitions):
         topics.setdefault(name, TopicData(topic=name)).partitions.append(index)
     return list(topics.values())

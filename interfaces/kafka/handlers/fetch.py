@@ -17,7 +17,8 @@ from typing import cast
 from application.partitions.fetch_query import FetchedPartition, FetchItem, FetchQuery
 from application.partitions.fetch_sessions import FetchContext, ItemKey
 from application.ports.pending import Pending
-from domain.errors import BrokerError, NotLeaderOrFollower
+from domain.errors import BrokerError, NotLeaderOrFollower, TopicAuthorizationFailed
+from domain.security.access import Operation, ResourceType
 from interfaces.kafka.handlers.shared.nodes import add_endpoint
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.fetch import (
@@ -50,12 +51,16 @@ def handle(request: FetchRequest, call: Call) -> FetchResponse | None:
         by_id,
     )
     read_committed = request.isolation_level == READ_COMMITTED
+    items: list[FetchItem] = context.items
+    refused: list[FetchedPartition] = []
+    if not broker.authorizer.allows_everything:
+        items, refused = _readable(items, call)
     most_bytes = request.max_bytes
     if not broker.quotas.unlimited:
         most_bytes = min(most_bytes, call.most_fetched_bytes())
     fetched = broker.messages.fetch.fetch(
         FetchQuery(
-            context.items,
+            items,
             request.max_wait_ms,
             min(request.min_bytes, most_bytes),
             most_bytes,
@@ -63,9 +68,26 @@ def handle(request: FetchRequest, call: Call) -> FetchResponse | None:
         )
     )
     if isinstance(fetched, Pending):
-        call.respond_later(fetched, lambda late: _response(late, context, read_committed, call))
+        call.respond_later(
+            fetched, lambda late: _response(late + refused, context, read_committed, call)
+        )
         return None
-    return _response(fetched, context, read_committed, call)
+    return _response(fetched + refused, context, read_committed, call)
+
+
+def _readable(items: list[FetchItem], call: Call) -> tuple[list[FetchItem], list[FetchedPartition]]:
+    """Those of a session too: their rights may have changed since the last request."""
+    readable = []
+    refused = []
+    for item in items:
+        name = item.topic_name
+        if name is None:
+            name = call.broker.catalog.name_of(item.topic_id)
+        if name is None or call.requires(Operation.READ, ResourceType.TOPIC, name):
+            readable.append(item)
+        else:
+            refused.append(FetchedPartition(item, TopicAuthorizationFailed()))
+    return readable, refused
 
 
 def _items(request: FetchRequest, by_id: bool) -> list[FetchItem]:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import base64
 import binascii
 
-from domain.errors import CoordinatorNotAvailable, InvalidRequest
+from domain.errors import ClusterAuthorizationFailed, CoordinatorNotAvailable, InvalidRequest
+from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from interfaces.kafka.handlers.shared.nodes import node_of
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.find_coordinator import (
@@ -32,6 +33,8 @@ MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the "
     "message was sent to an incompatible broker. See the broker logs for more details."
 )
+#: Of keys without the right, in versions with several.
+NOT_AUTHORIZED = ""
 #: Kafka's message of error 0, in versions with one key.
 NO_ERROR = "NONE"
 
@@ -39,6 +42,10 @@ NO_ERROR = "NONE"
 def handle(request: FindCoordinatorRequest, call: Call) -> FindCoordinatorResponse:
     if request.key_type not in (GROUP, TRANSACTION, SHARE):
         raise InvalidRequest(MALFORMED)
+    if request.key_type == SHARE and not call.requires(
+        Operation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
+    ):
+        raise ClusterAuthorizationFailed()
     if call.version < FIRST_WITH_MANY_KEYS:
         if request.key_type == SHARE:
             raise InvalidRequest(MALFORMED)

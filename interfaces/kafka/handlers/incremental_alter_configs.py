@@ -13,6 +13,9 @@ from interfaces.kafka.wire.messages.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 
+#: Kafka's message for a resource without the right.
+NOT_AUTHORIZED = "{} authorization failed."
+
 
 def handle(request: IncrementalAlterConfigsRequest, call: Call) -> None:
     alter(

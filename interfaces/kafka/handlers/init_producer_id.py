@@ -11,8 +11,14 @@ client gets CONCURRENT_TRANSACTIONS and retries; Kafka always responds so.
 from __future__ import annotations
 
 from application.ports.pending import Pending
-from domain.errors import BrokerError, ConcurrentTransactions, InvalidRequest
+from domain.errors import (
+    BrokerError,
+    ClusterAuthorizationFailed,
+    ConcurrentTransactions,
+    InvalidRequest,
+)
 from domain.messages.batch import NO_PRODUCER_ID
+from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.transactions.transaction import NO_EPOCH, ProducerIdAndEpoch
 from interfaces.kafka.handlers.shared.transactions import respond_when_decided
 from interfaces.kafka.requests.call import Call
@@ -36,6 +42,8 @@ def handle(request: InitProducerIdRequest, call: Call) -> Response | None:
     if (expected.producer_id == NO_PRODUCER_ID) != (expected.epoch == NO_EPOCH):
         raise InvalidRequest("A producer id goes with an epoch")
     if transactional_id is None:
+        if not call.requires(Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, CLUSTER_NAME):
+            raise ClusterAuthorizationFailed()
         return _idempotent(request, call)
     respond_when_decided(
         request,

@@ -37,7 +37,8 @@ from interfaces.kafka.wire.messages.metadata import (
 
 FIRST_BY_ID = 12
 
-#: Cached responses: they differ by the advertised address, of which there are few.
+#: Cached responses: they differ by the advertised address, of which there are few, and with an
+#: authorizer by the client's identity.
 MAX_CACHED = 16
 
 
@@ -64,10 +65,10 @@ def handle(request: MetadataRequest, call: Call) -> MetadataResponse | None:
 def _is_allowed(name: str, request: MetadataRequest, call: Call) -> bool:
     """Auto-creation needs Create in addition to Describe, as in Kafka."""
     creates = request.allow_auto_topic_creation and call.broker.config.auto_create_topics_enable
-    return may_describe(name, call) and (
+    return call.requires(Operation.DESCRIBE, ResourceType.TOPIC, name) and (
         not creates
         or call.broker.catalog.topic(name) is not None
-        or call.allows(Operation.CREATE, ResourceType.TOPIC, name)
+        or call.requires(Operation.CREATE, ResourceType.TOPIC, name)
     )
 
 
@@ -87,13 +88,15 @@ def _all_topics(request: MetadataRequest, call: Call) -> MetadataResponse | None
         peer.advertised,
         request.include_topic_authorized_operations,
         request.include_cluster_authorized_operations,
+        call.identity,
     )
     revision = call.broker.catalog.revision
     found = cached.get(key)
     if found is None or found[0] != revision:
         if len(cached) >= MAX_CACHED:
             cached.clear()
-        found = cached[key] = revision, call.route.encode(_response(all_topics(), request, call))
+        topics = [topic for topic in all_topics() if may_describe(topic.name, call)]
+        found = cached[key] = revision, call.route.encode(_response(topics, request, call))
     call.respond_encoded(found[1])
     return None
 
@@ -108,7 +111,8 @@ def _by_id(request: MetadataRequest, call: Call) -> list[Described]:
     found = [call.broker.topics.metadata.topic_by_id(topic_id) for topic_id in requested]
     return [
         _not_allowed(None, one.topic_id)
-        if isinstance(one, Topic) and not may_describe(one.name, call)
+        if isinstance(one, Topic)
+        and not call.requires(Operation.DESCRIBE, ResourceType.TOPIC, one.name)
         else one
         for one in found
     ]

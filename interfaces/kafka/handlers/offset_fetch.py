@@ -15,8 +15,15 @@ from collections.abc import Collection
 from typing import TypeVar
 
 from application.groups.offsets import GroupOffsets
-from domain.errors import BrokerError, InvalidRequest, UnknownTopicId, UnstableOffsetCommit
+from domain.errors import (
+    BrokerError,
+    InvalidRequest,
+    TopicAuthorizationFailed,
+    UnknownTopicId,
+    UnstableOffsetCommit,
+)
 from domain.groups.group import NO_EPOCH
+from domain.security.access import Operation, ResourceType
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -51,7 +58,7 @@ def handle(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
     fetched = _Fetched(request.group_id, None, NO_EPOCH, stable, _SizeLimit(call), call)
     offsets = fetched.offsets()
     requested = (
-        [(name, partitions) for name, partitions in offsets.items()]
+        [(name, offsets[name]) for name in _describable(offsets, call)]
         if request.topics is None
         else [(topic.name, topic.partition_indexes) for topic in request.topics]
     )
@@ -60,11 +67,26 @@ def handle(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
         topics=[
             OffsetFetchResponseTopic(
                 name=name,
-                partitions=fetched.partitions(OffsetFetchResponsePartition, name, indexes),
+                partitions=(
+                    fetched.partitions(OffsetFetchResponsePartition, name, indexes)
+                    if request.topics is None or _may_describe(name, call)
+                    else _refused(
+                        OffsetFetchResponsePartition, indexes, TopicAuthorizationFailed(), call
+                    )
+                ),
             )
             for name, indexes in requested
         ]
     )
+
+
+def _may_describe(name: str, call: Call) -> bool:
+    return call.requires(Operation.DESCRIBE, ResourceType.TOPIC, name)
+
+
+def _describable(offsets: GroupOffsets, call: Call) -> list[str]:
+    """A request for all topics gets those that the client may describe."""
+    return [name for name in offsets if call.allows(Operation.DESCRIBE, ResourceType.TOPIC, name)]
 
 
 def _groups(request: OffsetFetchRequest, call: Call) -> OffsetFetchResponse:
@@ -167,7 +189,8 @@ def _topics(
     topics: list[OffsetFetchResponseTopics] = []
     by_id = call.version >= FIRST_BY_ID
     if group.topics is None:
-        for name, partitions in offsets.items():
+        for name in _describable(offsets, call):
+            partitions = offsets[name]
             response = OffsetFetchResponseTopics(name=name)
             if by_id:
                 topic = call.broker.catalog.topic(name)
@@ -186,17 +209,33 @@ def _topics(
         if by_id:
             topic = call.broker.catalog.topic_by_id(requested.topic_id)
             if topic is None:
-                code = call.code(UnknownTopicId())
-                response.partitions = [
-                    _not_committed(OffsetFetchResponsePartitions, index, code)
-                    for index in requested.partition_indexes
-                ]
+                response.partitions = _refused(
+                    OffsetFetchResponsePartitions,
+                    requested.partition_indexes,
+                    UnknownTopicId(),
+                    call,
+                )
                 continue
             name = topic.name
+        if not _may_describe(name, call):
+            response.partitions = _refused(
+                OffsetFetchResponsePartitions,
+                requested.partition_indexes,
+                TopicAuthorizationFailed(),
+                call,
+            )
+            continue
         response.partitions = fetched.partitions(
             OffsetFetchResponsePartitions, name, requested.partition_indexes
         )
     return topics
+
+
+def _refused(
+    kind: type[Partition], indexes: Collection[int], error: BrokerError, call: Call
+) -> list[Partition]:
+    code = call.code(error)
+    return [_not_committed(kind, index, code) for index in indexes]
 
 
 def _not_committed(kind: type[Partition], index: int, code: int) -> Partition:

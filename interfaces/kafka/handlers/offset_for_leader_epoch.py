@@ -17,6 +17,9 @@ from interfaces.kafka.wire.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 
+#: As in Kafka, topics without the right are last.
+REFUSED_LAST = True
+
 
 def handle(request: OffsetForLeaderEpochRequest, call: Call) -> OffsetForLeaderEpochResponse:
     call.topics = len(request.topics)

@@ -199,11 +199,14 @@ def _refused_batch(code: int) -> CloseConnection:
     return CloseConnection("produce_failed", f"a batch sent with acks=0 was refused: error {code}")
 
 
+#: Of a partition.
+FAILED = {"base_offset": -1}
+
+
 def failed(request: ProduceRequest, code: int, message: str | None, version: int) -> Response:
     if request.acks == NO_ACKS:
         raise _refused_batch(code)
-    values = {"base_offset": -1}
-    return failed_response(ProduceRequest, ProduceResponse, version, values)(request, code, message)
+    return failed_response(ProduceRequest, ProduceResponse, version, FAILED)(request, code, message)
 
 
 def _refuse(

@@ -10,8 +10,15 @@ no open transaction in the partition, as in Kafka.
 from __future__ import annotations
 
 from application.ports.pending import Pending
-from domain.errors import BrokerError, InvalidRequest, StorageFailed, UnknownTopicOrPartition
+from domain.errors import (
+    BrokerError,
+    ClusterAuthorizationFailed,
+    InvalidRequest,
+    StorageFailed,
+    UnknownTopicOrPartition,
+)
 from domain.messages.control import EndMarker
+from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -26,6 +33,10 @@ Results = dict[int, dict[str, dict[int, WritableTxnMarkerPartitionResult]]]
 
 
 def handle(request: WriteTxnMarkersRequest, call: Call) -> WriteTxnMarkersResponse | None:
+    if not call.allows(Operation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME) and not call.requires(
+        Operation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
+    ):
+        raise ClusterAuthorizationFailed()
     call.broker.catalog.load(
         (topic.name, index)
         for marker in request.markers

@@ -45,6 +45,8 @@ class Peer(Protocol):
     broker: Broker
     client: ClientInfo
     principal: Principal
+    #: The IP address of the client.
+    address: str
     raw_client_id: bytes
     #: The end of the prefix of its last cached produce request (repeated_produce.py); 0: none.
     prefix_end: int
@@ -67,6 +69,9 @@ class Peer(Protocol):
 
     def close(self, reason: str, detail: str) -> None: ...
 
+    def denied(self, call: Call, right: tuple[Operation, ResourceType, str]) -> None:
+        """Logs that the principal lacks this right."""
+
 
 #: Caches how a successful request decodes, for requests with the same prefix.
 CacheRequest = Callable[[memoryview, Any, "Call"], None]
@@ -85,8 +90,8 @@ class Route:
         guarded: bool = False,
         faulty: Wrap | None = None,
     ) -> None:
-        """`guarded`: an authorizer checks each request; `faulty` injects faults of tests.
-        With either of them nothing is cached.
+        """`guarded`: an authorizer checks each request; `faulty` injects faults of tests, and
+        nothing is cached then.
         """
         messages = api.messages()
         handler = api.handler()
@@ -104,10 +109,10 @@ class Route:
         self.encode: Callable[[Response], Pieces] = encoder(response, version)
         handle: Handle = handler.handle
         if guarded:
-            handle = gated(api, version, request, handle)
+            handle = gated(api, version, request, response, handler, handle)
         if faulty is not None:
             handle = faulty(api, version, handle)
-        caches = not guarded and faulty is None
+        caches = faulty is None
         #: None: the handler responds later.
         self.handle = handle
         #: Errors that are steps of the protocol: such a request does not count as failed.
@@ -120,7 +125,7 @@ class Route:
         )
         self.tagged_request = request.is_flexible(version)
         self.tagged_response = self.tagged_request and api.key != API_VERSIONS
-        #: Encoded responses with the catalogue's revision; None if they depend on the principal.
+        #: Encoded responses with the catalogue's revision; None if none are cached.
         self.cached_responses: dict[object, tuple[int, Pieces]] | None = {} if caches else None
         #: Cached produce requests, by their prefix (repeated_produce.py).
         self.repeated: dict[bytes, Repeat] = {}
@@ -189,16 +194,32 @@ class Call:
         """Kafka's rules of implication: Create on the cluster allows to create each topic, and
         Write on any topic allows idempotent writes.
         """
-        authorizer, principal = self.broker.authorizer, self.peer.principal
+        authorizer, peer = self.broker.authorizer, self.peer
         if authorizer.allows_everything or authorizer.allows(
-            principal, operation, resource_type, name
+            peer.principal, peer.address, operation, resource_type, name
         ):
             return True
+        who = peer.principal, peer.address
         if operation is Operation.CREATE:
-            return authorizer.allows(principal, operation, ResourceType.CLUSTER, CLUSTER_NAME)
+            return authorizer.allows(*who, operation, ResourceType.CLUSTER, CLUSTER_NAME)
         if operation is Operation.IDEMPOTENT_WRITE:
-            return authorizer.allows_any(principal, Operation.WRITE, ResourceType.TOPIC)
+            return authorizer.allows_any(*who, Operation.WRITE, ResourceType.TOPIC)
         return False
+
+    def requires(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
+        """Like `allows`; what is not allowed is logged, as the client gets an error for it."""
+        if self.allows(operation, resource_type, name):
+            return True
+        self.peer.denied(self, (operation, resource_type, name))
+        return False
+
+    @property
+    def identity(self) -> tuple[Principal, str, int] | None:
+        """A key for what depends on the rights of the client; None if all have all rights."""
+        authorizer, peer = self.broker.authorizer, self.peer
+        if authorizer.allows_everything:
+            return None
+        return peer.principal, peer.address, authorizer.revision
 
     def code(self, error: BrokerError) -> int:
         """The error code for the response; the request counts as failed."""

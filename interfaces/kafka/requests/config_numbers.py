@@ -31,6 +31,7 @@ TYPES: dict[Kind, int] = {
     Kind.LONG: 5,
     Kind.DOUBLE: 6,
     Kind.LIST: 7,
+    Kind.PASSWORD: 9,
 }
 
 OPERATIONS: dict[int, Operation] = {

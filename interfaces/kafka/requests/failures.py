@@ -19,6 +19,7 @@ Failed = Callable[[Any, int, str | None], Response]
 #: Fields that identify an element of a request, and are copied into the response.
 _NAMES = (
     *("name", "topic", "topic_id", "index", "partition", "partition_index", "group_id"),
+    *("producer_id",),
     *("resource_type", "resource_name"),
 )
 
@@ -37,21 +38,22 @@ def failed_response(
 
     def failed(requested: Any, code: int, message: str | None) -> Any:
         put = {"error_code": code, "error_message": message, **values}
-        return _Failure(version, put, in_elements).struct(requested, request, response)
+        return _Failure(version, put).struct(requested, request, response, in_elements)
 
     return failed
 
 
 class _Failure:
-    def __init__(self, version: int, values: Mapping[str, Any], in_elements: bool) -> None:
+    def __init__(self, version: int, values: Mapping[str, Any]) -> None:
         self._version = version
         self._values = values
-        self._in_elements = in_elements
 
-    def struct(self, requested: Any, request: StructType, response: StructType) -> Any:
+    def struct(
+        self, requested: Any, request: StructType, response: StructType, in_elements: bool = False
+    ) -> Any:
         result: Any = response()
         fields = self._fields(response)
-        is_deeper = self._in_elements and any(map(self._has_errors, fields.values()))
+        is_deeper = in_elements and any(map(self._has_errors, fields.values()))
         if "error_code" in fields and not is_deeper:
             self._put(requested, result, fields)
             return result

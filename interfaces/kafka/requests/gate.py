@@ -1,15 +1,19 @@
 """Gate: asks the authorizer whether the principal may do what a request wants to do.
 
-The table of APIs lists the operations and resources of each API. If the authorizer allows
-everything, there is no gate. Otherwise the gate runs before the handler, and no cached request or
-response is used: it was made for another principal, or before its ACLs changed.
+The table of APIs lists the rights that each API needs. If the authorizer allows everything, there
+is no gate. Otherwise the gate runs before the handler. Elements of a request (topics, groups) that
+the principal has no right to are taken out of it, and the handler gets the rest; their errors are
+joined to its response. Other requests are refused as a whole.
 
-Handlers that omit or refuse single resources (Metadata, ListGroups) ask the authorizer themselves.
+Handlers that omit resources, or have other rules, ask the authorizer themselves (`Call.requires`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
+from itertools import islice
+from types import ModuleType
 from typing import Any
 
 from domain.configs.resource import ResourceKind
@@ -20,9 +24,10 @@ from domain.errors import (
     TopicAuthorizationFailed,
     TransactionalIdNotAuthorized,
 )
-from domain.security.access import CLUSTER_NAME, ResourceType
-from interfaces.kafka.requests.apis import Api
+from domain.security.access import CLUSTER_NAME, Operation, ResourceType
+from interfaces.kafka.requests.apis import Api, Need, Refusal
 from interfaces.kafka.requests.config_numbers import RESOURCE_KINDS
+from interfaces.kafka.requests.failures import Failed, failed_response
 from interfaces.kafka.wire.schema import Message, Response
 
 _REFUSALS: dict[ResourceType, type[BrokerError]] = {
@@ -31,8 +36,15 @@ _REFUSALS: dict[ResourceType, type[BrokerError]] = {
     ResourceType.CLUSTER: ClusterAuthorizationFailed,
     ResourceType.TRANSACTIONAL_ID: TransactionalIdNotAuthorized,
 }
-#: The key type of a transactional id in FindCoordinator.
-_TRANSACTION = 1
+#: In messages.
+_WORDS = {
+    ResourceType.TOPIC: "Topic",
+    ResourceType.GROUP: "Group",
+    ResourceType.CLUSTER: "Cluster",
+    ResourceType.TRANSACTIONAL_ID: "Transactional Id",
+}
+#: Key types of FindCoordinator.
+_TRANSACTION, _SHARE = 1, 2
 
 Resource = tuple[ResourceType, str]
 #: (request, call) -> response
@@ -41,45 +53,175 @@ Handle = Callable[[Any, Any], Response | None]
 Wrap = Callable[[Api, int, Handle], Handle]
 
 
-def gated(api: Api, version: int, request_type: type[Message], handle: Handle) -> Handle:
-    """Wraps a handler: refuses the whole request if one of its resources is not allowed."""
-    needs = [
-        (operation, resource_type, _paths(fields, request_type, version))
-        for operation, resource_type, fields in api.needs
-    ]
+def gated(
+    api: Api,
+    version: int,
+    request_type: type[Message],
+    response_type: type[Message],
+    handler: ModuleType,
+    handle: Handle,
+) -> Handle:
+    """Wraps a handler."""
+    whole: list[tuple[Need, str]] = []
+    for need in api.needs:
+        if need.refusal is Refusal.BY_HANDLER:
+            continue
+        fields = [one for one in need.fields.split() if request_type.fields_[one].is_in(version)]
+        if need.fields and not fields:
+            continue
+        field = fields[0] if fields else ""
+        is_array = bool(field) and request_type.fields_[field].kind == "array"
+        if need.refusal is Refusal.ELEMENTS and is_array:
+            handle = _Elements(need, field, version, request_type, response_type, handler, handle)
+        else:
+            whole.append((need, field))
+    inner = handle
 
     def gate(request: Any, call: Any) -> Response | None:
-        for operation, resource_type, paths in needs:
-            for resource in _resources(request, resource_type, paths, call):
-                if not call.allows(operation, *resource):
-                    raise _REFUSALS[resource[0]]
-        return handle(request, call)
-
-    return gate
-
-
-def _paths(fields: str, request_type: type[Message], version: int) -> list[list[str]]:
-    """Paths of the fields that this version has."""
-    paths = [path.split(".") for path in fields.split()]
-    return [path for path in paths if request_type.fields_[path[0]].is_in(version)]
-
-
-def _resources(
-    request: Any, resource_type: ResourceType | None, paths: list[list[str]], call: Any
-) -> Iterator[Resource]:
-    if resource_type is ResourceType.CLUSTER:
-        yield resource_type, CLUSTER_NAME
-    for path in paths:
-        for one in elements(request, path):
-            if resource_type is None:
-                yield _named_resource(one, request)
+        for need, field in whole:
+            if field and getattr(request, field) is None:
                 continue
-            name = one if isinstance(one, str) else name_of(one, call)
-            if name is not None:  # the handler refuses unknown topic ids
-                yield resource_type, name
+            for resource in _resources(request, need, field, call):
+                if not call.requires(need.operation, *resource):
+                    raise _REFUSALS[resource[0]]
+        return inner(request, call)
+
+    return gate if whole else inner
+
+
+class _Elements:
+    """Takes elements without a right out of a request, and joins their errors to the response."""
+
+    def __init__(
+        self,
+        need: Need,
+        field: str,
+        version: int,
+        request_type: type[Message],
+        response_type: type[Message],
+        handler: ModuleType,
+        handle: Handle,
+    ) -> None:
+        self._operation: Operation = need.operation
+        self._resource_type = need.resource_type
+        self._field = field
+        self._handle = handle
+        #: As in Kafka, which has messages for the elements of some APIs.
+        self._message: str | None = getattr(handler, "NOT_AUTHORIZED", None)
+        self._refused_last: bool = getattr(handler, "REFUSED_LAST", False)
+        values = getattr(handler, "FAILED", {})
+        self._failed = failed_response(
+            request_type, response_type, version, values, in_elements=True
+        )
+        self._arrays = [
+            name for name, field in response_type.fields_.items() if field.kind == "array"
+        ]
+
+    def __call__(self, request: Any, call: Any) -> Response | None:
+        operation, resource_type = self._operation, self._resource_type
+        peer, allows = call.peer, call.broker.authorizer.allows
+        principal, address = peer.principal, peer.address
+        for element in getattr(request, self._field) or ():
+            resource = _resource_of(element, resource_type, request, call)
+            if resource is not None and not allows(principal, address, operation, *resource):
+                return self._split(request, call)
+        return self._handle(request, call)
+
+    def _split(self, request: Any, call: Any) -> Response | None:
+        refused: dict[ResourceType, list[Any]] = {}
+        allowed = []
+        #: The resource type of each refused element, in the order of the request.
+        order: list[ResourceType | None] = []
+        for element in getattr(request, self._field) or ():
+            resource = _resource_of(element, self._resource_type, request, call)
+            # The handler refuses unknown topic ids.
+            if resource is None or call.requires(self._operation, *resource):
+                allowed.append(element)
+                order.append(None)
+            else:
+                refused.setdefault(resource[0], []).append(element)
+                order.append(resource[0])
+        if not refused:  # another right implies it
+            return self._handle(request, call)
+        errors = {one: self._refused(request, one, refused[one], call) for one in refused}
+        rest = self._part(request, allowed)
+        call.route = _joining(
+            call.route, rest, lambda response: self._join(response, errors, order)
+        )
+        return self._handle(rest, call)
+
+    def _refused(
+        self, request: Any, resource_type: ResourceType, elements: list[Any], call: Any
+    ) -> Any:
+        code = call.code(_REFUSALS[resource_type]())
+        message = self._message and self._message.format(_WORDS[resource_type])
+        return self._failed(self._part(request, elements), code, message)
+
+    def _part(self, request: Any, elements: list[Any]) -> Any:
+        part = copy(request)
+        setattr(part, self._field, elements)
+        return part
+
+    def _join(
+        self,
+        response: Any,
+        errors: dict[ResourceType, Any],
+        order: list[ResourceType | None],
+    ) -> Any:
+        whole = copy(response)
+        for name in self._arrays:
+            results = {kind: list(getattr(one, name) or ()) for kind, one in errors.items()}
+            setattr(whole, name, self._joined(getattr(response, name) or [], results, order))
+        return whole
+
+    def _joined(
+        self,
+        allowed: list[Any],
+        errors: dict[ResourceType, list[Any]],
+        order: list[ResourceType | None],
+    ) -> list[Any]:
+        """In the order of the request, unless the handler has not one result for each element."""
+        if self._refused_last or len(allowed) != order.count(None):
+            return [*allowed, *(one for each in errors.values() for one in each)]
+        results: dict[ResourceType | None, Iterator[Any]] = {None: iter(allowed)}
+        results.update((kind, iter(each)) for kind, each in errors.items())
+        return [one for kind in order for one in islice(results[kind], 1)]
+
+
+def _joining(route: Any, rest: Any, join: Callable[[Any], Any]) -> Any:
+    """The route of a call whose response is joined to errors of other elements."""
+    joining, encode = copy(route), route.encode
+    failed: Failed = route.failed
+    joining.encode = lambda response: encode(join(response))
+    joining.failed = lambda _request, code, message: failed(rest, code, message)
+    return joining
+
+
+def _resources(request: Any, need: Need, field: str, call: Any) -> Iterator[Resource]:
+    if need.resource_type is ResourceType.CLUSTER:
+        yield ResourceType.CLUSTER, CLUSTER_NAME
+        return
+    for element in elements(request, [field]):
+        resource = _resource_of(element, need.resource_type, request, call)
+        if resource is not None:
+            yield resource
+
+
+def _resource_of(
+    element: Any, resource_type: ResourceType | None, request: Any, call: Any
+) -> Resource | None:
+    if resource_type is None:
+        if isinstance(element, str) and request.key_type == _SHARE:
+            return None  # the handler checks another right
+        return _named_resource(element, request)
+    name = element if isinstance(element, str) else getattr(element, "name", None)
+    if not name and not isinstance(element, str):
+        name = name_of(element, call)
+    return None if name is None else (resource_type, name)
 
 
 def elements(value: Any, path: list[str]) -> Iterator[Any]:
+    """The values at the end of a path of fields, through lists."""
     if isinstance(value, list):
         for one in value:
             yield from elements(one, path)
@@ -89,22 +231,26 @@ def elements(value: Any, path: list[str]) -> Iterator[Any]:
         yield value
 
 
-def name_of(one: Any, call: Any) -> str | None:
+def name_of(element: Any, call: Any) -> str | None:
+    """None: an unknown topic id."""
     for field in ("name", "topic", "group_id"):
-        name: str | None = getattr(one, field, None)
+        name: str | None = getattr(element, field, None)
         if name:
             return name
-    return call.broker.catalog.name_of(one.topic_id) if hasattr(one, "topic_id") else ""
+    if hasattr(element, "topic_id"):
+        found: str | None = call.broker.catalog.name_of(element.topic_id)
+        return found
+    return ""
 
 
-def _named_resource(one: Any, request: Any) -> Resource:
+def _named_resource(element: Any, request: Any) -> Resource:
     """The resource of a FindCoordinator key, or of a config resource."""
-    if isinstance(one, str):
+    if isinstance(element, str):
         is_transaction = request.key_type == _TRANSACTION
-        return ResourceType.TRANSACTIONAL_ID if is_transaction else ResourceType.GROUP, one
-    kind = RESOURCE_KINDS.get(one.resource_type)
+        return ResourceType.TRANSACTIONAL_ID if is_transaction else ResourceType.GROUP, element
+    kind = RESOURCE_KINDS.get(element.resource_type)
     if kind is ResourceKind.TOPIC:
-        return ResourceType.TOPIC, one.resource_name
+        return ResourceType.TOPIC, element.resource_name
     if kind is ResourceKind.GROUP:
-        return ResourceType.GROUP, one.resource_name
+        return ResourceType.GROUP, element.resource_name
     return ResourceType.CLUSTER, CLUSTER_NAME

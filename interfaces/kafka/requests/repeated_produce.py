@@ -16,8 +16,9 @@ from domain.errors import BrokerError, StorageFailed
 from domain.messages.batch import HEADER_BYTES
 from domain.partitions.appended import Appended
 from domain.partitions.partition import Partition
+from domain.security.principal import Principal
 from domain.topics.topic import NO_TOPIC_ID
-from interfaces.kafka.requests.call import Call
+from interfaces.kafka.requests.call import Call, Repeat
 from interfaces.kafka.requests.log_subject import log_subject_of
 from interfaces.kafka.wire.headers import PREFIX_START, response_start
 from interfaces.kafka.wire.messages.produce import (
@@ -243,8 +244,42 @@ def cache_request(
         if partition is None or len(route.repeated) >= MAX_REPEATED:
             return
         repeated = RepeatedProduce(size_at, request, partition, call, refuse, admit)
-        route.repeated[prefix] = repeated.begin
+        if call.broker.authorizer.allows_everything:
+            route.repeated[prefix] = repeated.begin
+        else:
+            route.repeated[prefix] = GuardedProduce(repeated.begin)
+    known = route.repeated[prefix]
+    if isinstance(known, GuardedProduce):
+        known.allow(call)
     call.peer.prefix_end = size_at
+
+
+class GuardedProduce:
+    """Repeats a request only for clients that were allowed to send it, until the ACLs change."""
+
+    __slots__ = ("_allowed", "_begin")
+
+    def __init__(self, begin: Repeat) -> None:
+        self._begin = begin
+        #: By connection, its principal and the revision of the ACLs.
+        self._allowed: dict[int, tuple[Principal, int]] = {}
+
+    def allow(self, call: Call) -> None:
+        if len(self._allowed) >= MAX_REPEATED:
+            self._allowed.clear()
+        peer = call.peer
+        revision = call.broker.authorizer.revision
+        self._allowed[peer.client.connection_id] = peer.principal, revision
+
+    def __call__(self, frame: memoryview, call: Call) -> bool:
+        peer = call.peer
+        allowed = self._allowed.get(peer.client.connection_id)
+        return (
+            allowed is not None
+            and allowed[0] is peer.principal
+            and allowed[1] == call.broker.authorizer.revision
+            and self._begin(frame, call)
+        )
 
 
 def _size_at(frame: memoryview, data: PartitionProduceData, flexible: bool) -> int:

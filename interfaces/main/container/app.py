@@ -23,6 +23,7 @@ from interfaces.kafka.connections.listener import Listener
 from interfaces.kafka.connections.shared import Shared
 from interfaces.main.container.adapters import Adapters
 from interfaces.main.container.admin import make_admin, make_server
+from interfaces.main.container.certificates import Certificates
 from interfaces.main.container.core import Core
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.container.services import make_broker
@@ -58,6 +59,8 @@ class App:
         self._admin: AdminServer | None = None
         self.listeners: list[Listener] = []
         self._testing: BrokerTesting | None = None
+        #: Before the store is opened: the settings may be wrong.
+        self._certificates = Certificates(settings.security, events)
         self._scheduler, self._clock = AsyncioScheduler(loop), SystemClock()
         if settings.broker.testing:
             from interfaces.main.container.testing import BrokerTesting
@@ -122,7 +125,12 @@ class App:
         for listener in self.listeners:
             listener.hand_over(self._shared)
         self.listeners = self.listeners or [
-            Listener(self._shared, one.name) for one in settings.listeners
+            Listener(
+                self._shared,
+                settings.security[one.name],
+                self._certificates.of_listener.get(one.name),
+            )
+            for one in settings.listeners
         ]
         self._loop_lag = LoopLag(core.background)
         self._metrics = BrokerMetrics(
@@ -180,8 +188,12 @@ class App:
         catalog = self.broker.catalog
         return f"{len(catalog)} topics, {catalog.partition_count()} partitions"
 
+    def renew_certificates(self) -> None:
+        self._certificates.renew()
+
     def start_upkeep(self) -> None:
         self._shared.watch_idle()
+        self._certificates.watch(self.broker.background)
         self.broker.start_upkeep()
         self._loop_lag.start()
         self._metrics.history.start()

@@ -15,6 +15,7 @@ from domain.configs.broker import BrokerConfig
 from infrastructure.cluster.placement import SingleNode
 from infrastructure.observability.timed_commit import TimedCommit
 from infrastructure.storage.engine import Storage
+from infrastructure.storage.repositories.acl_repository import StoredAclRepository
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
 from infrastructure.storage.repositories.config_repository import StoredConfigRepository
 from infrastructure.storage.repositories.group_repository import StoredGroupRepository
@@ -53,6 +54,7 @@ class Core:
         self.groups = StoredGroupRepository(state)
         self.pending_offsets = NumberedOffsets(state, PENDING_OFFSETS)
         self.configs = StoredConfigRepository(state)
+        self.acls = StoredAclRepository(state)
         self.quotas = StoredQuotaRepository(state)
         self.purgatory = FetchPurgatory()
         self.storage_health = StorageHealth(events, clock, storage.reserve)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from application.broker import Broker, ConfigServices, MessageServices, TopicServices
+from application.broker import (
+    Broker,
+    ConfigServices,
+    MessageServices,
+    SecurityServices,
+    TopicServices,
+)
 from application.cluster import ClusterService
 from application.configs.alter import AlterConfigsService
 from application.configs.brokers import BrokerConfigs
 from application.configs.describe import DescribeConfigsService
 from application.configs.state import ConfigState
-from application.groups.offsets_topic import OffsetsTopic
 from application.partitions.compaction import CompactionService
 from application.partitions.delete_records import DeleteRecordsService
 from application.partitions.describe_producers import DescribeProducersService
@@ -31,6 +36,7 @@ from application.records.browse import BrowseService
 from application.records.clone import CloneService
 from application.records.scan_worker import ScanWorkers
 from application.records.send import SendService
+from application.records.send_in_transaction import SendInTransaction
 from application.records.tail import TailService
 from application.reset import ResetService
 from application.security.client_quotas import ClientQuotas
@@ -41,7 +47,6 @@ from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
 from application.topics.dropping import Dropping
 from application.topics.metadata import MetadataService
-from application.topics.offsets_topic import OffsetsTopicSetup
 from application.topics.partitions import CreatePartitionsService
 from application.topics.replicas import ReplicasService
 from application.topics.state import TopicState
@@ -49,9 +54,11 @@ from domain.errors import StorageFailed
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
 from infrastructure.storage.volume import StorageVolume
+from interfaces.main.container.access import make_access
 from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
 from interfaces.main.container.identities import new_session_id, new_short_uuid, new_topic_id
+from interfaces.main.container.internal_topics import InternalTopics
 from interfaces.main.container.transactions import make_transactions
 
 if TYPE_CHECKING:
@@ -110,6 +117,7 @@ def make_broker(
         )
 
     cluster_id = known_cluster_id(core)
+    authorizer, acls = make_access(core, authorizer)
     dropping = Dropping(log, topics, partitions, core.transaction_index, background)
     trimming = Trimming(
         log, catalog, partitions, core.transaction_index, commits, background, core.placement
@@ -121,15 +129,20 @@ def make_broker(
     transaction_markers = TransactionMarkers(log, core.transaction_index, commits, clock, crc32c)
     produce = ProduceService(log, commits, clock, crc32c, compression, storage_health)
     list_offsets = ListOffsetsService(catalog, log, compression, background, storage_health)
-    offsets_topic = None
-    # With the setting off, until the topic is deleted: a start with it on finds it up to date.
-    if config.offsets_topic == "on" or core.cluster.offsets_topic() is not None:
-        offsets_topic = OffsetsTopic(catalog, log, commits, core.cluster, clock, crc32c)
-    groups = make_groups(core, offset_repository, list_offsets, offsets_topic)
+    internal_topics = InternalTopics(core, features)
+    groups = make_groups(core, offset_repository, list_offsets, internal_topics.offsets)
     transactions = make_transactions(
-        core, transaction_markers, groups.transactional_offsets, init_producer_id, features
+        core,
+        transaction_markers,
+        groups.transactional_offsets,
+        init_producer_id,
+        features,
+        internal_topics.transactions,
     )
-    browse = BrowseService(catalog, log, compression, clock, background, scan_workers)
+    browse = BrowseService(
+        catalog, log, core.transaction_index, compression, clock, background, scan_workers
+    )
+    send = SendService(catalog, produce, background, clock, crc32c)
     broker_configs = BrokerConfigs(core.configs, config, catalog, events)
     config_state = ConfigState(core.configs, broker_configs, groups.configs, commits)
     quotas = ClientQuotas(clock, config)
@@ -173,7 +186,10 @@ def make_broker(
             transaction_markers=transaction_markers,
             describe_producers=DescribeProducersService(catalog, partitions, background),
             browse=browse,
-            send=SendService(catalog, produce, background, clock, crc32c),
+            send=send,
+            send_in_transaction=SendInTransaction(
+                catalog, send, produce, transactions.coordinator, background, clock, crc32c
+            ),
             tail=TailService(catalog, browse, purgatory, background),
             clone=CloneService(
                 catalog,
@@ -202,6 +218,7 @@ def make_broker(
             ),
             alter_configs=AlterConfigsService(topic_state, config_state, config, events),
         ),
+        security=SecurityServices(acls),
         reset=ResetService(
             catalog,
             delete_topics,
@@ -220,16 +237,6 @@ def make_broker(
         ),
         compaction=CompactionService(log, catalog, clock, background, config, events, make_cleaner),
         producer_expiry=ProducerExpiry(catalog, partitions, clock, background, config),
-        offsets_topic=OffsetsTopicSetup(
-            offsets_topic,
-            groups.offsets,
-            groups.registry,
-            catalog,
-            create_topics,
-            delete_topics,
-            core.cluster,
-            config,
-            background,
-        ),
+        internal_topics=internal_topics.setups(groups, transactions, create_topics, delete_topics),
         background=background,
     )

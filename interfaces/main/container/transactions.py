@@ -13,6 +13,7 @@ from application.transactions.expiry import TransactionExpiry
 from application.transactions.late import LateTransactions
 from application.transactions.listing import ListTransactionsService
 from application.transactions.registry import TransactionRegistry
+from application.transactions.state_topic import TransactionsInTopic
 from infrastructure.patterns import compile_pattern
 from interfaces.main.container.core import Core
 
@@ -23,9 +24,10 @@ def make_transactions(
     offsets: TransactionalOffsets,
     producer_ids: InitProducerIdService,
     features: Features,
+    transaction_topic: TransactionsInTopic | None,
 ) -> TransactionServices:
     clock, config, background = core.clock, core.config, core.background
-    registry = TransactionRegistry(core.transactions, core.commits)
+    registry = TransactionRegistry(transaction_topic or core.transactions, core.commits)
     ends = TransactionEnds(registry, core.catalog, markers, offsets, clock, background)
     events = core.events
     coordinator = TransactionCoordinator(

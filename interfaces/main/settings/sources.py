@@ -13,19 +13,20 @@ from pathlib import Path
 from domain.configs.broker import BrokerConfig
 from domain.configs.group import validate_group_configs
 from domain.configs.ip_overrides import parse_ip_overrides
+from domain.configs.listener_security import (
+    ListenerSecurity,
+    SecurityProtocol,
+    has_listener_prefix,
+)
 from domain.configs.listeners import ListenerAddress, check_advertised, parse_addresses
 from domain.configs.settings.absent import why_absent
 from domain.configs.settings.definition import Effect
 from domain.configs.topic_table import not_a_setting
 from domain.errors import InvalidConfig
+from domain.security.principal import parse_principals
 from interfaces.main.settings.environment import settings_from_environment
 from interfaces.main.settings.files import read_settings_file
-from interfaces.main.settings.listeners import (
-    check_origins,
-    parse_admin,
-    parse_protocol_map,
-    protocol_of,
-)
+from interfaces.main.settings.listeners import check_origins, parse_admin
 from interfaces.main.settings.origin import (
     COMMAND_LINE,
     DEFAULT,
@@ -33,6 +34,7 @@ from interfaces.main.settings.origin import (
     SettingsError,
     wrong_value,
 )
+from interfaces.main.settings.security import PrefixedSettings
 from interfaces.main.settings.storage import (
     OffsetsOutliveRecords,
     OffsetsSettings,
@@ -46,6 +48,7 @@ from interfaces.suggestions import did_you_mean
 ALIASES = {"broker.id": "node.id", "log.dir": "log.dirs"}
 # Kafka: broker.id is not set.
 _NO_BROKER_ID = "-1"
+_BUILT = (SecurityProtocol.PLAINTEXT, SecurityProtocol.SSL)
 # Not a setting: the listeners that are not opened.
 _CONTROLLER_LISTENERS = "controller.listener.names"
 
@@ -54,8 +57,8 @@ class Settings:
     """All settings with their origins."""
 
     __slots__ = (
-        "_without_effect", "admin", "broker", "file", "given", "listeners", "offsets", "storage",
-        "warnings",
+        "_without_effect", "admin", "broker", "file", "given", "listeners", "offsets", "security",
+        "storage", "warnings",
     )  # fmt: skip
 
     def __init__(self, given: Mapping[str, Given], file: Path | None) -> None:
@@ -67,6 +70,8 @@ class Settings:
         self._without_effect: dict[str, list[str]] = {}
         unknown: list[str] = []
         for name in sorted(given.keys() - BrokerConfig.definitions.keys()):
+            if has_listener_prefix(name):
+                continue
             if (reason := why_absent(name)) is not None:
                 self._has_no_effect(name, reason)
             elif given[name].origin.startswith(COMMAND_LINE):
@@ -76,11 +81,14 @@ class Settings:
             else:
                 unknown.append(_with_hint(name))
         self.broker = self._broker()
+        self._check_super_users()
         for name, known in sorted(self.given.items()):
             definition = BrokerConfig.definitions[name]
             if definition.lacks_effect(known.text):
                 self._has_no_effect(name, definition.effect.value)
         self.listeners = self._listeners(_controller_names(given))
+        #: By the name of the listener.
+        self.security = self._security(given, unknown)
         self.admin = self._admin()
         self.storage = self._storage()
         self.offsets = self._offsets()
@@ -112,6 +120,12 @@ class Settings:
             raise SettingsError(f"group.{refusal}") from refusal
         return broker
 
+    def _check_super_users(self) -> None:
+        try:
+            parse_principals(self.broker.super_users)
+        except ValueError as failure:
+            raise self._refused("super.users", str(failure)) from failure
+
     def _listeners(self, controllers: frozenset[str]) -> tuple[ListenerAddress, ...]:
         try:
             name = "listeners"
@@ -119,8 +133,6 @@ class Settings:
             name = "advertised.listeners"
             names = [*addresses, *(controllers - addresses.keys())]
             check_advertised(self.broker.advertised_listeners, names)
-            name = "listener.security.protocol.map"
-            protocols = parse_protocol_map(self.broker.listener_security_protocol_map)
             name = "max.connections.per.ip.overrides"
             parse_ip_overrides(self.broker.max_connections_per_ip_overrides)
         except ValueError as failure:
@@ -131,13 +143,27 @@ class Settings:
                 self._has_no_effect(f"listener {name}", Effect.ONE_NODE.value)
         if not ours:
             raise self._refused("listeners", "at least one listener for clients")
-        for address in ours:
-            protocol = protocol_of(address.name, protocols)
-            if protocol != "PLAINTEXT":
-                raise SettingsError(
-                    f"listener {address}: {protocol} is not supported, only PLAINTEXT"
-                )
         return tuple(ours)
+
+    def _security(
+        self, given: Mapping[str, Given], unknown: list[str]
+    ) -> dict[str, ListenerSecurity]:
+        names = [address.name for address in self.listeners]
+        prefixed = PrefixedSettings(given, names)
+        for name in prefixed.unknown:
+            if given[name].origin.startswith(COMMAND_LINE):
+                raise SettingsError(f"unknown setting {name}")
+        unknown += prefixed.unknown
+        for name, reason in prefixed.without_effect.items():
+            self._has_no_effect(name, reason)
+        try:
+            found = {name: prefixed.security_of(name, self.broker) for name in names}
+        except ValueError as failure:
+            raise self._refused("listener.security.protocol.map", str(failure)) from failure
+        for address in self.listeners:
+            if (protocol := found[address.name].protocol) not in _BUILT:
+                raise SettingsError(f"listener {address}: {protocol.value} is not supported")
+        return found
 
     def _admin(self) -> tuple[ListenerAddress, ...]:
         """Where the admin side listens."""

@@ -86,6 +86,11 @@ class RecordsQuery(FormatQuery):
     limit: int = Field(100, ge=1, le=MAX_LIMIT)
     max_bytes: int = Field(8 * 2**20, ge=1024, le=16 * 2**20, description="Of the response, about.")
     time_budget_ms: int = Field(5000, ge=1, le=60_000, description="The page ends after this time.")
+    transactions: bool = Field(
+        False,
+        description="Also the markers of transactions, and the producer and the transaction of "
+        "each record.",
+    )
     cursor: str | None = Field(
         None, description="next_cursor of the previous page; the other parameters must be the same."
     )
@@ -105,6 +110,7 @@ class RecordsQuery(FormatQuery):
             max_bytes=self.max_bytes,
             budget_ms=self.time_budget_ms,
             data_format=self.format,
+            transactions=self.transactions,
         )
 
 

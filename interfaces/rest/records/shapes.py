@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from interfaces.rest.shapes.common import ListMetadata
 
+Transaction = Literal["open", "committed", "aborted", "commit_marker", "abort_marker"]
 Shown = Literal["json", "string", "base64", "null"]
 
 
@@ -30,6 +31,10 @@ class RecordBody(TypedDict):
     value_size: int
     headers: list[HeaderBody]
     size: int
+    #: With `transactions=true`.
+    producer_id: NotRequired[int]
+    producer_epoch: NotRequired[int]
+    transaction: NotRequired[Transaction | None]
 
 
 class OffsetsLeft(TypedDict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from itertools import chain, islice
@@ -12,6 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from application.records.send import Delivered, Delivery, OutgoingRecord
+from domain.errors import BrokerError
 from interfaces.rest.admin import Admin
 from interfaces.rest.errors import NO_JSON, RestError
 from interfaces.rest.exchange import Exchange, exchange_of
@@ -39,6 +41,8 @@ HASHING_COST = 16
 JSON_GROWTH = 2
 JSON_ROOM_BYTES = 64 * 1024
 MAX_ENTRIES = 1000
+#: Characters of a transactional id.
+MAX_ID = 1000
 
 _Parsed = Outgoing | RestError
 
@@ -147,11 +151,18 @@ class ProduceRoutes(Routes):
         openapi_extra=_body(entries=[{"id": "1", **_RECORD}, {"id": "2", "value": "text"}]),
     )
     async def produce_batch(self, request: Request, topic_name: str) -> Response:
-        """Entries with ids that the client chooses; the response lists successes and failures."""
+        """Entries with ids that the client chooses; the response lists successes and failures.
+
+        With `"transaction": {}`, or one with a transactional_id, all are committed or none.
+        """
         self._topic(topic_name)
         exchange = exchange_of(request)
         exchange.max_body_bytes = _most_of_batch(self._admin)
-        entries = _entries(parse_object(await request.body()))
+        body = parse_object(await request.body())
+        entries = _entries(body)
+        transactional_id = _transactional_id(body)
+        if transactional_id is not None:
+            return await self._in_transaction(topic_name, entries, transactional_id)
         successes: list[dict[str, Any]] = []
         failures: list[dict[str, Any]] = []
         left = iter(entries)
@@ -165,6 +176,34 @@ class ProduceRoutes(Routes):
             for entry, (taken, report) in zip(some, reports, strict=True):
                 (successes if taken else failures).append({"id": entry["id"]} | report)
         return JsonResponse({"successes": successes, "failures": failures}, 207)
+
+    async def _in_transaction(
+        self, topic_name: str, entries: list[dict[str, Any]], transactional_id: str
+    ) -> Response:
+        """Raises the error of the first entry that is refused: nothing is committed then."""
+        turns = Turns(self._admin)
+        parsed: list[Outgoing] = []
+        for each in entries:
+            parsed.append(outgoing(each, frozenset({"id"})))
+            await turns.give()
+        groups = [
+            group
+            for at in range(0, len(parsed), RECORDS_AT_ONCE)
+            for group in _groups([one.record for one in parsed[at : at + RECORDS_AT_ONCE]])
+        ]
+        send = self._broker.messages.send_in_transaction.send
+        deliveries = await value_of(send(topic_name, groups, transactional_id))
+        if isinstance(deliveries, BrokerError):
+            raise deliveries
+        successes = []
+        for entry, one, delivery in zip(entries, parsed, deliveries, strict=True):
+            report = delivered(one, delivery, self._broker.cluster_id, topic_name)
+            successes.append({"id": entry["id"]} | report)
+            await turns.give()
+        transaction = {"transactional_id": transactional_id}
+        return JsonResponse(
+            {"successes": successes, "failures": [], "transaction": transaction}, 207
+        )
 
 
 async def _behind(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
@@ -223,6 +262,21 @@ def _entries(body: Any) -> list[dict[str, Any]]:
     if len(set(ids)) < len(ids):
         raise RestError(422, "entries: two entries have the same id", BAD_RECORD)
     return entries
+
+
+def _transactional_id(body: dict[str, Any]) -> str | None:
+    """Given, or a new one; None: without a transaction."""
+    requested = body.get("transaction")
+    if requested is None:
+        return None
+    if not isinstance(requested, dict) or requested.keys() - {"transactional_id"}:
+        raise RestError(422, "transaction: expected {} or a transactional_id", BAD_RECORD)
+    given = requested.get("transactional_id")
+    if given is None:
+        return f"rest-{secrets.token_hex(8)}"
+    if not isinstance(given, str) or not 0 < len(given) <= MAX_ID or encodable(given) != given:
+        raise RestError(422, f"transactional_id: 1 to {MAX_ID} characters", BAD_RECORD)
+    return given
 
 
 def _line(body: dict[str, Any]) -> bytes:

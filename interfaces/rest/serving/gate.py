@@ -126,7 +126,8 @@ class Gate:
         self._guard.check(exchange.method, exchange.path, headers, _is_bodiless(headers))
         operation = Operation.DESCRIBE if exchange.method in SAFE else Operation.ALTER
         authorizer = self._admin.broker.authorizer
-        if not authorizer.allows(ANONYMOUS, operation, ResourceType.CLUSTER, CLUSTER_NAME):
+        host = (exchange.scope.get("client") or ("",))[0]
+        if not authorizer.allows(ANONYMOUS, host, operation, ResourceType.CLUSTER, CLUSTER_NAME):
             raise RestError(403, f"{ANONYMOUS} may not {operation.value} the cluster", 40301)
 
     def _headers(self, exchange: Exchange, of_app: Any) -> list[tuple[bytes, bytes]]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.fakes.config_requests import BROKER, GROUP, LOGGER, METRICS, TOPIC, described
 from tests.oracle.configs import reset_config, set_config
-from tests.oracle.requests import OFFSETS
+from tests.oracle.requests import OFFSETS, TRANSACTIONS
 from tests.oracle.scenario import scenario
 from tests.oracle.scenario_run import ScenarioRun
 
@@ -54,6 +54,7 @@ def topics(run: ScenarioRun) -> None:
 @scenario("describe_configs")
 def internal_topics(run: ScenarioRun) -> None:
     run.send("all", described((TOPIC, OFFSETS)))
+    run.send("all of transactions", described((TOPIC, TRANSACTIONS)))
 
 
 @scenario("describe_configs")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
-from tests.oracle.requests import OFFSETS, SHARES, UNKNOWN_ID
+from tests.oracle.requests import OFFSETS, SHARES, TRANSACTIONS, UNKNOWN_ID
 from tests.oracle.scenario import scenario
 from tests.oracle.scenario_run import ScenarioRun, Topic
 
@@ -102,6 +102,7 @@ def a_colliding_name(run: ScenarioRun) -> None:
 def internal_topics(run: ScenarioRun) -> None:
     run.send("not created yet", request(SHARES))
     run.send("__consumer_offsets", request(OFFSETS, create=True))
+    run.send("__transaction_state", request(TRANSACTIONS))
 
 
 @scenario("metadata")

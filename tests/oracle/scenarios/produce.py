@@ -10,7 +10,15 @@ from interfaces.kafka.wire.messages.produce import ProduceRequest
 from tests.fakes.batches import GZIP, LZ4, SNAPPY, TIMESTAMP, ZSTD, Record, record_batch
 from tests.fakes.config_requests import TOPIC
 from tests.oracle.configs import set_config
-from tests.oracle.requests import OFFSETS, SHARES, UNKNOWN_ID, UNKNOWN_TOPIC, fetch, produce
+from tests.oracle.requests import (
+    OFFSETS,
+    SHARES,
+    TRANSACTIONS,
+    UNKNOWN_ID,
+    UNKNOWN_TOPIC,
+    fetch,
+    produce,
+)
 from tests.oracle.scenario import scenario
 from tests.oracle.scenario_run import SHORT_PATIENCE_S, ScenarioRun, Topic
 
@@ -74,6 +82,7 @@ def unknown_topics_and_partitions(run: ScenarioRun) -> None:
 def internal_topics(run: ScenarioRun) -> None:
     batch = record_batch(["a"])
     run.send("__consumer_offsets", produce(Topic(OFFSETS, UNKNOWN_ID), batch))
+    run.send("__transaction_state", produce(Topic(TRANSACTIONS, UNKNOWN_ID), batch))
     run.send("not created yet", produce(Topic(SHARES, UNKNOWN_ID), batch))
 
 

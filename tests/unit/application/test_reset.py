@@ -6,7 +6,7 @@ import pytest
 
 from domain.errors import CoordinatorLoadInProgress, InvalidProducerIdMapping, StorageFailed
 from domain.groups.classic.group import ClassicGroup
-from domain.topics.topic import OFFSETS_TOPIC, Topic
+from domain.topics.topic import WRITTEN_TOPICS, Topic
 from interfaces.kafka.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
@@ -155,7 +155,7 @@ def test_a_broker_that_loads_its_offsets_refuses(kafka: FakeKafka) -> None:
         kafka.broker.reset.reset()
 
 
-def test_the_topic_of_committed_offsets_stays() -> None:
+def test_the_internal_topics_stay() -> None:
     fake = FakeBroker(offsets_topic="on", offsets_topic_num_partitions="1")
     fake.broker.start_upkeep()
     fake.topic("t")
@@ -164,5 +164,5 @@ def test_the_topic_of_committed_offsets_stays() -> None:
     persist_offsets(fake, "g", "t", 0)
     fake.run()
     reset(fake)
-    assert [topic.name for topic in fake.broker.catalog] == [OFFSETS_TOPIC]
+    assert [topic.name for topic in fake.broker.catalog] == list(WRITTEN_TOPICS)
     assert {Committed("g", "t", 0, None), Generation("g", None)} <= set(records_of(fake))

@@ -36,9 +36,10 @@ def cluster_operations(requested: bool, call: Call) -> int:
 
 def _operations(resource_type: ResourceType, name: str, call: Call) -> int:
     supported = _SUPPORTED[resource_type]
-    allows, principal = call.broker.authorizer.allows, call.peer.principal
+    allows, peer = call.broker.authorizer.allows, call.peer
     return sum(
         1 << number
-        for number, operation in enumerate(Operation, 3)
-        if number in supported and allows(principal, operation, resource_type, name)
+        for number, operation in enumerate(Operation, 2)
+        if number in supported
+        and allows(peer.principal, peer.address, operation, resource_type, name)
     )

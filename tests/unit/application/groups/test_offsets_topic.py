@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from application.groups import offsets_topic
+from application.partitions import internal_topic
 from application.ports.cluster_repository import WrittenTopic
 from application.state.runtime import ignore
 from domain.errors import StorageFailed
 from domain.groups.classic.changes import GroupMetadataChanged, Image
 from domain.groups.classic.member import MemberImage
-from domain.groups.offsets_topic import partition_of
+from domain.topics.internal_records import partition_of
 from domain.topics.topic import OFFSETS_TOPIC
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
 from tests.fakes.broker import FakeBroker
@@ -105,7 +105,7 @@ def test_generations_with_an_assignment_or_without_members_are_records(fake: Fak
 def test_a_large_commit_is_several_batches(
     fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(offsets_topic, "BATCH_BYTES", 100)
+    monkeypatch.setattr(internal_topic, "BATCH_BYTES", 100)
     persist_offsets(fake, "g", "t", 0, 1, 2)
     fake.run()
     assert [one.partition for one in records_of(fake) if isinstance(one, Committed)] == [0, 1, 2]
@@ -137,13 +137,13 @@ def test_on_a_full_disk_offsets_are_committed_without_records(
     fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved: list[WrittenTopic | None] = []
-    save_offsets_topic = StoredClusterRepository.save_offsets_topic
+    save_internal_topic = StoredClusterRepository.save_internal_topic
 
-    def counted(cluster: StoredClusterRepository, written: WrittenTopic | None) -> None:
+    def counted(cluster: StoredClusterRepository, name: str, written: WrittenTopic | None) -> None:
         saved.append(written)
-        save_offsets_topic(cluster, written)
+        save_internal_topic(cluster, name, written)
 
-    monkeypatch.setattr(StoredClusterRepository, "save_offsets_topic", counted)
+    monkeypatch.setattr(StoredClusterRepository, "save_internal_topic", counted)
     fake.reserve.is_released = True
     fake.commit.fail_next()
     for partition in range(3):

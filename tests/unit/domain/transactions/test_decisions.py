@@ -273,6 +273,8 @@ def test_the_end_of_the_last_epoch_gives_a_new_producer_id_and_its_retry_the_sam
     prepared = decisions.prepare_end(before, last, COMMIT, TV_2, NEW_ID, NOW)
     assert prepared is not None
     assert prepared.producer == (ID, MAX_EPOCH), "the epoch of the markers"
+    with pytest.raises(ConcurrentTransactions):
+        decisions.add(prepared, producer(0, NEW_ID), PLACES, TV_2, NOW)
     done = decisions.complete(prepared, NOW)
     assert (done.producer, done.state, done.partitions) == ((NEW_ID, 0), COMPLETE_COMMIT, set())
     assert decisions.prepare_end(done, last, COMMIT, TV_2, 9, NOW) is None

@@ -8,7 +8,7 @@ from interfaces.kafka.connections.listener import Listener
 from interfaces.kafka.wire.messages.create_topics import CreateTopicsRequest
 from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterRequest
 from interfaces.sockets import listen
-from tests.fakes.client import LISTENER, FakeKafka, frame
+from tests.fakes.client import UNSECURED, FakeKafka, frame
 from tests.fakes.requests import fetch, kinds, metadata
 from tests.fakes.topic_requests import new
 
@@ -77,7 +77,7 @@ def test_draining_aborts_a_client_that_does_not_read(kafka: FakeKafka) -> None:
 
 def test_a_listener_serves_on_a_free_port_and_stops_accepting(kafka: FakeKafka) -> None:
     async def serve() -> None:
-        listener = Listener(kafka.shared, LISTENER)
+        listener = Listener(kafka.shared, UNSECURED)
         await listener.start(listen("127.0.0.1", 0))
         host, port = listener.bound
         assert (host, port > 0) == ("127.0.0.1", True)

@@ -26,7 +26,7 @@ from tests.fakes.classic_requests import (
     leave_request,
     sync_request,
 )
-from tests.fakes.client import LISTENER, FakeClient, FakeKafka, frame, raw_frame
+from tests.fakes.client import UNSECURED, FakeClient, FakeKafka, frame, raw_frame
 from tests.fakes.offset_requests import at, delete_groups, offset_commit, offset_delete
 from tests.fakes.plain_requests import REQUESTS as plain
 from tests.fakes.requests import fetch, metadata, produce
@@ -232,7 +232,7 @@ def test_transports_hold_no_session_of_a_closed_connection(
         return session
 
     async def serve() -> None:
-        listener = Listener(kafka.shared, LISTENER)
+        listener = Listener(kafka.shared, UNSECURED)
         await listener.start(listen("127.0.0.1", 0))
         try:
             for name, sent in {"closed by the client": b"", **CLOSING}.items():

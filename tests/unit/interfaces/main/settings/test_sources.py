@@ -158,11 +158,19 @@ def test_several_listeners_are_advertised_by_name() -> None:
         ({"listeners": "9092"}, r"listeners = '9092' .* expected \[NAME://\]HOST:PORT"),
         ({"listeners": ""}, "at least one listener"),
         ({"listeners": "CONTROLLER://:1"}, "at least one listener"),
-        ({"listeners": "SSL://:1"}, "SSL is not supported"),
         (
             {"listeners": "X://:1", "listener.security.protocol.map": "X:SASL_SSL"},
             "SASL_SSL is not supported",
         ),
+        (
+            {"listeners": "X://:1", "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT"},
+            "a protocol of each listener; that of X is missing",
+        ),
+        (
+            {"listener.name.plaintext.ssl.client.auth": "maybe"},
+            "listener.name.plaintext.ssl.client.auth = 'maybe' .* one of required, requested, none",
+        ),
+        ({"listener.name.plaintext.ssl.nope": "1"}, "unknown setting listener.name.plaintext.ssl"),
         ({"listener.security.protocol.map": "X:Y"}, "NAME:PROTOCOL"),
         ({"advertised.listeners": "PLAINTEXT://0.0.0.0:1"}, "clients can connect to"),
         ({"advertised.listeners": "OTHER://h:1"}, "names that `listeners` has"),

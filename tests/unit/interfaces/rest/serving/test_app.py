@@ -169,9 +169,15 @@ def test_responses_cannot_be_embedded_in_other_origins(admin: FakeAdmin) -> None
 def test_the_authorizer_decides_before_any_route() -> None:
     class ReadOnly:
         allows_everything = False
+        revision = 0
 
         def allows(
-            self, principal: Principal, operation: Operation, resource: ResourceType, name: str
+            self,
+            principal: Principal,
+            host: str,
+            operation: Operation,
+            resource: ResourceType,
+            name: str,
         ) -> bool:
             assert (principal, resource, name) == (
                 ANONYMOUS,

@@ -1,16 +1,18 @@
-"""__consumer_offsets is created, filled and removed after the start."""
+"""__consumer_offsets and __transaction_state are created, filled and removed after the start."""
 
 from __future__ import annotations
 
 import pytest
 
 from application.state.runtime import ignore
-from application.topics.offsets_topic import RECORDS_PER_COMMIT
+from application.topics.internal_topics import RECORDS_PER_COMMIT
 from domain.groups.classic.changes import GroupMetadataChanged, Image
-from domain.topics.topic import OFFSETS_TOPIC
+from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from tests.fakes.broker import FakeBroker
 from tests.fakes.groups import persist_offsets
 from tests.fakes.offsets_topic import Committed, Generation, records_of
+from tests.fakes.transaction_topic import EMPTY, Written, states_of
+from tests.fakes.transactional_producer import TransactionalProducer
 
 GROUPS = RECORDS_PER_COMMIT + 50
 
@@ -42,17 +44,52 @@ def expected() -> set[Committed | Generation]:
     return {*offsets, Generation("g1", 4)}
 
 
-def test_the_topic_has_the_configs_of_kafka() -> None:
+def test_the_topics_have_the_configs_of_kafka() -> None:
     on = FakeBroker(offsets_topic="on")
     on.broker.start_upkeep()
     on.scheduler.advance(100)
-    topic = on.existing(OFFSETS_TOPIC)
-    assert len(topic.partition_ids) == 50
-    assert topic.configs == {
+    offsets, transactions = on.existing(OFFSETS_TOPIC), on.existing(TRANSACTION_TOPIC)
+    assert len(offsets.partition_ids) == len(transactions.partition_ids) == 50
+    assert offsets.configs == {
         "cleanup.policy": "compact",
         "compression.type": "producer",
         "segment.bytes": "104857600",
     }
+    assert transactions.configs == {
+        "cleanup.policy": "compact",
+        "compression.type": "uncompressed",
+        "min.insync.replicas": "1",
+        "segment.bytes": "104857600",
+        "unclean.leader.election.enable": "false",
+    }
+
+
+def test_existing_transactions_are_appended_once_in_slices() -> None:
+    fake = FakeBroker()
+    for number in range(GROUPS):
+        TransactionalProducer(fake, f"tx{number}").init()
+    expected = {Written(f"tx{number}", EMPTY) for number in range(GROUPS)}
+    on = switched(fake, "on")
+    before = on.commit.count
+    on.scheduler.advance(1000)
+    assert on.commit.count - before >= 4, "the topic, the transactions in two slices, complete"
+    again = switched(on, "on")
+    again.scheduler.advance(1000)
+    found = states_of(again)
+    assert (len(found), set(found)) == (GROUPS, expected)
+
+
+def test_a_store_with_one_of_the_topics_gets_the_other(off: FakeBroker) -> None:
+    """From a release without __transaction_state."""
+    on = switched(off, "on")
+    on.scheduler.advance(1000)
+    on.core.cluster.save_internal_topic(TRANSACTION_TOPIC, None)
+    on.broker.topics.delete_topics.delete([on.existing(TRANSACTION_TOPIC)])
+    on.run()
+    again = switched(on, "on")
+    again.scheduler.advance(1000)
+    assert len(records_of(again)) == GROUPS + 1
+    assert again.existing(TRANSACTION_TOPIC).is_internal
 
 
 def test_existing_offsets_and_groups_are_appended_once(off: FakeBroker) -> None:
@@ -126,12 +163,12 @@ def test_a_start_with_off_that_is_killed_does_not_make_the_topic_stale(off: Fake
     assert of_group[-1] == Committed("g0", "t", 0, 1000)
 
 
-def test_the_topic_is_deleted_when_the_setting_is_off(off: FakeBroker) -> None:
+def test_the_topics_are_deleted_when_the_setting_is_off(off: FakeBroker) -> None:
     on = switched(off, "on")
     on.scheduler.advance(1000)
     without = switched(on, "off")
     without.scheduler.advance(60_000)
-    assert without.broker.catalog.topic(OFFSETS_TOPIC) is None
+    assert [topic.name for topic in without.broker.catalog] == ["t"]
     assert len(without.broker.dropping) == 0
     assert len(without.broker.groups.registry) == GROUPS
     again = switched(without, "on")

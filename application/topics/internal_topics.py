@@ -1,0 +1,114 @@
+"""InternalTopicSetup: creates, fills and removes an internal topic after the start.
+
+With the setting on, the topic is created, and the rows of the store are appended as records, in
+slices; then the store has a row that the topic is complete. A start without that row begins again
+with a new topic. With the setting off, the topic is deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Protocol, TypeVar
+
+from application.background.job import COMMIT, SLICE, Job
+from application.background.runner import Runner
+from application.partitions.internal_topic import InternalTopic
+from application.ports.cluster_repository import ClusterRepository, WrittenTopic
+from application.state.catalog import Catalog
+from application.topics.create import CreateTopicsService, NewTopic
+from application.topics.delete import DeleteTopicsService
+
+#: About a millisecond.
+RECORDS_PER_COMMIT = 100
+
+T = TypeVar("T")
+
+
+class Contents(Protocol):
+    """The rows that an internal topic repeats."""
+
+    def on_loaded(self, call: Callable[[], None]) -> None: ...
+
+    def parts(self) -> Iterator[Callable[[], None]]:
+        """Each appends the records of some rows, as they are then."""
+        ...
+
+
+class InternalTopicSetup:
+    def __init__(
+        self,
+        new_topic: NewTopic,
+        written_to: InternalTopic | None,
+        contents: Contents | None,
+        is_on: bool,
+        catalog: Catalog,
+        create_topics: CreateTopicsService,
+        delete_topics: DeleteTopicsService,
+        cluster: ClusterRepository,
+        background: Runner,
+    ) -> None:
+        """`written_to`, `contents`: None if the setting is off and there is no topic."""
+        self._new_topic = new_topic
+        self._written_to = written_to
+        self._contents = contents
+        self._is_on = is_on
+        self._catalog = catalog
+        self._create_topics = create_topics
+        self._delete_topics = delete_topics
+        self._cluster = cluster
+        self._background = background
+
+    def start(self) -> None:
+        written = self._cluster.internal_topic(self._new_topic.name)
+        if not self._is_on:
+            if written is not None:
+                self._background.start(self._remove)
+        elif written is None or not written.complete:
+            assert self._contents is not None
+            self._contents.on_loaded(lambda: self._background.start(self._write))
+
+    def _remove(self) -> Job[None]:
+        yield from _durably(self._stage_removal)
+
+    def _write(self) -> Job[None]:
+        assert self._contents is not None
+        yield from _durably(self._stage_topic)
+        for part in self._contents.parts():
+            yield from _durably(part)
+        yield from _durably(self._stage_completeness)
+
+    def _stage_removal(self) -> None:
+        topic = self._catalog.topic(self._new_topic.name)
+        if topic is not None:
+            self._delete_topics.delete([topic])
+        self._cluster.save_internal_topic(self._new_topic.name, None)
+
+    def _stage_topic(self) -> None:
+        self._stage_removal()
+        topic = self._create_topics.create_internal(self._new_topic)
+        written = WrittenTopic(topic.topic_id, complete=False)
+        self._cluster.save_internal_topic(topic.name, written)
+
+    def _stage_completeness(self) -> None:
+        assert self._written_to is not None
+        name = self._new_topic.name
+        written = self._cluster.internal_topic(name)
+        if written is not None:
+            complete = written._replace(complete=not self._written_to.is_damaged)
+            self._cluster.save_internal_topic(name, complete)
+
+
+def _durably(stage: Callable[[], None]) -> Job[None]:
+    """Stages changes, again as long as their commit fails."""
+    stage()
+    while (yield COMMIT) is not None:
+        # Other changes of the failed commit are not given up before the next slice.
+        yield SLICE
+        stage()
+
+
+def parts_of(items: Iterable[T]) -> Iterator[list[T]]:
+    """Lists of the items that one commit takes."""
+    rest = iter(items)
+    return iter(lambda: list(islice(rest, RECORDS_PER_COMMIT)), [])

@@ -1,0 +1,80 @@
+"""The security of listeners: their protocols, and settings with `listener.name.NAME.`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from domain.configs.broker import BrokerConfig
+from domain.configs.listener_security import (
+    ListenerSecurity,
+    SecurityProtocol,
+    has_listener_prefix,
+    listener_prefix,
+    per_listener,
+)
+from domain.configs.settings.absent import why_absent
+from domain.errors import InvalidConfig
+from interfaces.main.settings.origin import Given, wrong_value
+
+PROTOCOLS = tuple(SecurityProtocol.__members__)
+NO_SUCH_LISTENER = "no listener of clients has this name"
+NOT_PER_LISTENER = "it is the same for all listeners"
+
+
+def parse_protocol_map(texts: Iterable[str]) -> dict[str, SecurityProtocol]:
+    protocols: dict[str, SecurityProtocol] = {}
+    for text in texts:
+        name, colon, protocol = (part.strip().upper() for part in text.partition(":"))
+        if not name or not colon or protocol not in PROTOCOLS:
+            raise ValueError(f"NAME:PROTOCOL, with a protocol of {', '.join(PROTOCOLS)}")
+        protocols[name] = SecurityProtocol(protocol)
+    return protocols
+
+
+def protocol_of(name: str, config: BrokerConfig) -> SecurityProtocol:
+    """Raises ValueError with the expected text."""
+    protocols = parse_protocol_map(config.listener_security_protocol_map)
+    if name in protocols:
+        return protocols[name]
+    if name in PROTOCOLS:
+        return SecurityProtocol(name)
+    if "listener.security.protocol.map" in config.given:
+        raise ValueError(f"a protocol of each listener; that of {name} is missing")
+    return SecurityProtocol.PLAINTEXT
+
+
+class PrefixedSettings:
+    """The settings with `listener.name.`: by listener, and those without effect by reason."""
+
+    def __init__(self, given: Mapping[str, Given], listeners: Iterable[str]) -> None:
+        """Raises SettingsError for a value that is not allowed."""
+        #: The longest first: names may have dots.
+        names = sorted(listeners, key=len, reverse=True)
+        self._own: dict[str, dict[str, str]] = {name: {} for name in names}
+        self.without_effect: dict[str, str] = {}
+        self.unknown: list[str] = []
+        for name in filter(has_listener_prefix, sorted(given)):
+            self._add(name, given[name])
+
+    def _add(self, name: str, given: Given) -> None:
+        owner = next((one for one in self._own if name.startswith(listener_prefix(one))), None)
+        if owner is None:
+            self.without_effect[name] = NO_SUCH_LISTENER
+            return
+        key = name.removeprefix(listener_prefix(owner))
+        if (definition := per_listener(key)) is not None:
+            try:
+                definition.parse(given.text)
+            except InvalidConfig as refusal:
+                raise wrong_value(definition, given, name=name) from refusal
+            self._own[owner][key] = given.text
+        elif key in BrokerConfig.definitions:
+            self.without_effect[name] = NOT_PER_LISTENER
+        elif (reason := why_absent(key)) is not None:
+            self.without_effect[name] = reason
+        else:
+            self.unknown.append(name)
+
+    def security_of(self, name: str, config: BrokerConfig) -> ListenerSecurity:
+        """Raises ValueError with the expected text."""
+        return ListenerSecurity(name, protocol_of(name, config), config, self._own[name])
