@@ -46,9 +46,11 @@ from application.records.send_in_transaction import SendInTransaction
 from application.records.tail import TailService
 from application.reset import ResetService
 from application.security.acls import AclService
+from application.security.authentication import Authentication
 from application.security.client_quotas import ClientQuotas
 from application.security.connection_rates import ConnectionRates
 from application.security.quotas import QuotaService
+from application.security.users import Users
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from application.state.features import Features
@@ -142,8 +144,10 @@ class ConfigServices:
 
 @dataclass(frozen=True)
 class SecurityServices:
-    """Who may do what."""
+    """Who clients are, and what they may do."""
 
+    users: Users
+    authentication: Authentication
     #: None without an authorizer.
     acls: AclService | None
 

@@ -8,7 +8,9 @@ What is meant for people only is in `detail`, `hint` and `error`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from application.ports.event import ERROR, INFO, WARNING, Event
+from application.ports.security_events import ACCESS, SECURITY
 
 #: The client whose request changed something.
 _CLIENT = "principal client_id peer"
@@ -16,18 +18,6 @@ _CLIENT = "principal client_id peer"
 _ABOUT = "group topic topic_id resource"
 #: Of one connection, and of several that were closed for the same reason.
 _CONNECTION = "reason detail hint peer listener connection_id client_id connections within_seconds"
-
-INFO, WARNING, ERROR = ("info",), ("warning",), ("error",)
-
-
-class Event(NamedTuple):
-    levels: tuple[str, ...]
-    #: Separated by spaces; not every line has all.
-    fields: str
-    meaning: str
-    #: The values of `reason`, where they are a closed set.
-    reasons: Mapping[str, str] = {}
-
 
 BROKER = {
     "broker_started": Event(
@@ -70,15 +60,6 @@ BROKER = {
     ),
 }
 
-ACCESS = {
-    "authorization_denied": Event(
-        WARNING,
-        f"{_CLIENT} api operation resource_type resource correlation_id denials within_seconds",
-        "A client lacked a right, and got an error. The same denial is logged once a minute, with "
-        "the number in `denials`. Create an ACL, or find out why the client tries it.",
-    ),
-}
-
 CONNECTIONS = {
     "connection_closed": Event(
         WARNING,
@@ -87,6 +68,8 @@ CONNECTIONS = {
         "a minute, with their number in `connections`. Ends that are normal (the client "
         "disconnects, idle connections) are not logged.",
         {
+            "authentication_timeout": "The client did not authenticate in "
+            "`connection.authentication.timeout.ms`.",
             "fault_injected": "A test requested it (`POST /test/faults`).",
             "http_request": "The client speaks HTTP: use the address in `hint`.",
             "incomplete_request": "The rest of a request did not arrive in 30 seconds.",
@@ -99,8 +82,10 @@ CONNECTIONS = {
             "malformed_request": "The request could not be decoded.",
             "produce_failed": "A batch sent with acks=0 was refused or lost. The close is the only "
             "response that such a producer can get, as in Kafka.",
-            "sasl_handshake": "The client uses SASL, the listener does not: set "
-            "`security.protocol=PLAINTEXT`.",
+            "not_authenticated": "The listener requires SASL, and the client does not use it: set "
+            "`security.protocol`.",
+            "session_expired": "The client did not authenticate again in time "
+            "(`connections.max.reauth.ms`, or the lifetime of its token).",
             "slow_reader": "The client stopped reading its responses while too many responses "
             "were unread in all (`queued.max.response.bytes`), or over HTTP for 30 seconds.",
             "slow_request": "A large request arrived too slowly while others waited for its "
@@ -396,6 +381,7 @@ SECTIONS: Mapping[str, Mapping[str, Event]] = {
     "The broker": BROKER,
     "Connections": CONNECTIONS,
     "Access": ACCESS,
+    "Users and authentication": SECURITY,
     "Requests": REQUESTS,
     "Topics and configs": TOPICS_AND_CONFIGS,
     "Groups": GROUPS,

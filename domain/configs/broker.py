@@ -21,6 +21,7 @@ from domain.configs.settings.identity import IdentitySettings
 from domain.configs.settings.limits import LimitSettings
 from domain.configs.settings.log import LogSettings
 from domain.configs.settings.quotas import QuotaSettings
+from domain.configs.settings.sasl import SaslSettings
 from domain.configs.settings.security import SecuritySettings
 from domain.configs.settings.telemetry import TelemetrySettings
 from domain.configs.settings.topics import TopicSettings
@@ -38,6 +39,7 @@ class BrokerConfig(
     LimitSettings,
     SecuritySettings,
     AccessSettings,
+    SaslSettings,
     QuotaSettings,
     GroupSettings,
     TransactionSettings,

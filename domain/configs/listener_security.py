@@ -11,9 +11,10 @@ from enum import Enum
 
 from domain.configs.broker import BrokerConfig
 from domain.configs.settings.definition import Definition, Value
+from domain.configs.settings.sasl import SASL_MECHANISMS
 
-#: Mechanisms of SASL, as prefixes of settings.
-MECHANISMS = ("plain", "scram-sha-256", "scram-sha-512", "oauthbearer")
+#: As prefixes of settings.
+MECHANISMS = tuple(map(str.lower, SASL_MECHANISMS))
 _PREFIX = "listener.name."
 
 

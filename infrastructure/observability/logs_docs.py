@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from application.ports.events import SECTIONS, Event
+from application.ports.event import Event
+from application.ports.events import SECTIONS
 
 _HEAD = """\
 # Logs

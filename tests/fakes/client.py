@@ -143,9 +143,12 @@ class FakeListener:
 
     def client(self, address: str = "192.0.2.7") -> FakeClient:
         transport = FakeTransport(self.scheduler, peername=(address, 40001))
-        session = Session(self.shared, next(self.shared.connection_ids), LISTENER)
+        session = self._session(next(self.shared.connection_ids))
         transport.connect(session)
         return FakeClient(self, transport, session)
+
+    def _session(self, connection_id: int) -> Session:
+        return Session(self.shared, connection_id, LISTENER)
 
 
 class InProcessKafka(InProcessBroker, FakeListener):

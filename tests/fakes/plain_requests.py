@@ -145,6 +145,17 @@ _FIELDS: dict[str, Fields | Callable[[int], Fields]] = {
     "unregister_broker": {"broker_id": 9},
     "alter_partition_reassignments": {"topics": [{"name": "t", "partitions": [{"replicas": [1]}]}]},
     "describe_user_scram_credentials": {"users": None},
+    "alter_user_scram_credentials": {
+        "upsertions": [
+            {
+                "name": "u",
+                "mechanism": 1,
+                "iterations": 4096,
+                "salt": b"sixteen bytes ok",
+                "salted_password": b"s" * 32,
+            }
+        ]
+    },
 }
 
 

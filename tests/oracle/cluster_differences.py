@@ -25,6 +25,15 @@ DESCRIBE_QUORUM = (
     ),
 )
 
+ALTER_USER_SCRAM_CREDENTIALS = (
+    Difference(
+        *("alter_user_scram_credentials", "0", ("limits: no salted password",)),
+        *("results[].*", Words("UNKNOWN_SERVER_ERROR (-1)"), Words("UNACCEPTABLE_CREDENTIAL (93)")),
+        "An empty salted password is a mistake of the client, not of the broker.",
+        (("results[].error_code", -1, 93),),
+    ),
+)
+
 _FIXED = "The level of a feature is fixed."
 UPDATE_FEATURES = (
     Difference(
@@ -53,4 +62,9 @@ UPDATE_FEATURES = (
     ),
 )
 
-CLUSTER = (*ALTER_REPLICA_LOG_DIRS, *DESCRIBE_QUORUM, *UPDATE_FEATURES)
+CLUSTER = (
+    *ALTER_REPLICA_LOG_DIRS,
+    *ALTER_USER_SCRAM_CREDENTIALS,
+    *DESCRIBE_QUORUM,
+    *UPDATE_FEATURES,
+)

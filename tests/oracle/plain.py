@@ -33,6 +33,7 @@ IDENTITIES = (
     "key",
     "user",
     "producer_id",
+    "mechanism",
 )
 
 #: Lists that Kafka fills from a hash table, or in an order without meaning.
@@ -43,6 +44,7 @@ UNORDERED = {
     ("AddPartitionsToTxnTopicResult", "results_by_partition"),
     ("AlterClientQuotasResponse", "entries"),
     ("AlterReplicaLogDirTopicResult", "partitions"),
+    ("AlterUserScramCredentialsResponse", "results"),
     ("AlterReplicaLogDirsResponse", "results"),
     ("CreatePartitionsResponse", "results"),
     ("Assignment", "topic_partitions"),
@@ -55,6 +57,7 @@ UNORDERED = {
     ("DescribeLogDirsResult", "topics"),
     ("DescribeLogDirsTopic", "partitions"),
     ("DescribeUserScramCredentialsResponse", "results"),
+    ("DescribeUserScramCredentialsResult", "credential_infos"),
     ("DescribedGroup", "members"),
     ("EntryData", "entity"),
     ("EntryData", "values"),

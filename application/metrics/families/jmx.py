@@ -143,3 +143,31 @@ TOPIC_RATE = gauge(
     "name",
     "topic",
 )
+_LISTENER = "kafka_server_socket_server_metrics"
+
+
+def _of_listener(name: str, text: str) -> Family:
+    return counter(f"{_LISTENER}_{name}_total", text, "listener", "mechanism")
+
+
+SUCCESSFUL_AUTHENTICATIONS = _of_listener(
+    "successful_authentication",
+    "Clients that authenticated by SASL (successful-authentication-total).",
+)
+FAILED_AUTHENTICATIONS = _of_listener(
+    "failed_authentication", "Failed authentications by SASL (failed-authentication-total)."
+)
+SUCCESSFUL_REAUTHENTICATIONS = _of_listener(
+    "successful_reauthentication",
+    "Clients that authenticated again (successful-reauthentication-total).",
+)
+FAILED_REAUTHENTICATIONS = _of_listener(
+    "failed_reauthentication",
+    "Clients that failed to authenticate again (failed-reauthentication-total).",
+)
+EXPIRED_CONNECTIONS = counter(
+    f"{_LISTENER}_expired_connections_killed_total",
+    "Connections closed because the client did not authenticate again in time "
+    "(expired-connections-killed-count).",
+    "listener",
+)

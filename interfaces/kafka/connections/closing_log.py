@@ -10,9 +10,11 @@ from functools import partial
 from typing import NamedTuple
 
 from application.ports.event_log import EventLog
-from application.ports.request_log import REMEMBERED_CHARACTERS, ClientInfo, Requester
+from application.ports.request_log import REMEMBERED_CHARACTERS, ClientInfo
 from application.ports.scheduler import Scheduler
+from application.security.conversation import Refused
 from domain.security.access import Operation, ResourceType
+from interfaces.kafka.requests.call import Call
 
 MINUTE_MS = 60_000
 #: Hosts and reasons that are counted separately; further hosts are counted together.
@@ -52,27 +54,35 @@ class ClosingLog:
         self._count(WarningKey("connection_refused", host, reason), {"detail": detail})
 
     def denied(
-        self,
-        by: Requester,
-        api: str,
-        operation: Operation,
-        resource_type: ResourceType,
-        name: str,
-        correlation_id: int,
+        self, call: Call, operation: Operation, resource_type: ResourceType, name: str
     ) -> None:
         """A right was missing."""
         self.denials += 1
+        by, api = call.requester, call.route.title
         fields: dict[str, object] = {
             **by.fields(),
             "api": api,
             "operation": operation.value,
             "resource_type": resource_type.value,
             "resource": name[:REMEMBERED_CHARACTERS],
-            "correlation_id": correlation_id,
+            "correlation_id": call.correlation_id,
         }
         what = f"{by.principal} {api} {operation.value} {resource_type.value} {fields['resource']}"
         host = by.peer.rpartition(":")[0]
         self._count(WarningKey("authorization_denied", host, what), fields)
+
+    def unauthenticated(
+        self, client: ClientInfo, refused: Refused, user: str, mechanism: str, correlation_id: int
+    ) -> None:
+        """An authentication failed; `user` is the one that the client claims to be."""
+        host = client.peer.rpartition(":")[0]
+        fields = _fields(client, refused.detail) | {
+            "principal": f"User:{user[:REMEMBERED_CHARACTERS]}" if user else "",
+            "mechanism": mechanism,
+            "listener": client.listener,
+            "correlation_id": correlation_id,
+        }
+        self._count(WarningKey("authentication_failed", host, refused.reason), fields)
 
     def _count(self, key: WarningKey, fields: dict[str, object]) -> None:
         if len(self._since) >= MAX_COUNTED and key not in self._since:
@@ -107,6 +117,8 @@ class ClosingLog:
         fields = {"reason": key.reason, "peer": key.host, "connections": connections} | fields
         if key.event == "connection_refused":
             self._events.warning("connection_refused", **fields)
+        elif key.event == "authentication_failed":
+            self._events.warning("authentication_failed", **fields)
         else:
             self._events.warning("connection_closed", **fields)
 

@@ -55,18 +55,20 @@ class Framing:
     __slots__ = (
         "_filled",
         "_frame",
-        "_max_frame_bytes",
         "_partial",
         "_shared",
         "admitted",
         "illegal",
         "illegal_prefix",
+        "max_frame_bytes",
+        "min_frame_bytes",
         "needs_bytes",
     )
 
     def __init__(self, shared: ReadBuffer, max_frame_bytes: int) -> None:
         self._shared = shared
-        self._max_frame_bytes = max_frame_bytes
+        self.min_frame_bytes = MIN_REQUEST_BYTES
+        self.max_frame_bytes = max_frame_bytes
         self._partial = b""
         self._frame: memoryview | None = None
         self._filled = 0
@@ -116,11 +118,11 @@ class Framing:
         while end - start >= PREFIX_BYTES:
             (size,) = _LENGTH.unpack_from(memory, start)
             start += PREFIX_BYTES
-            if not MIN_REQUEST_BYTES <= size <= self._max_frame_bytes:
+            if not self.min_frame_bytes <= size <= self.max_frame_bytes:
                 self.illegal_prefix = bytes(memory[start - PREFIX_BYTES : start])
                 self.illegal = (
-                    f"request size {size} is not between {MIN_REQUEST_BYTES} and "
-                    f"{self._max_frame_bytes} (socket.request.max.bytes)"
+                    f"request size {size} is not between {self.min_frame_bytes} and "
+                    f"{self.max_frame_bytes} (socket.request.max.bytes)"
                 )
                 return frames
             if start + size > end:

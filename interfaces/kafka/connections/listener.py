@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from domain.configs.listener_security import ListenerSecurity
+from interfaces.kafka.connections.sasl_session import SaslSession
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Shared
 from interfaces.kafka.connections.tls import ListenerTls, TlsConnection, TlsIdentity
@@ -48,7 +49,12 @@ class Listener:
 
     def _session(self) -> asyncio.BufferedProtocol:
         shared = self.shared
-        session = Session(shared, next(shared.connection_ids), self.name)
+        number = next(shared.connection_ids)
+        authentication = shared.broker.security.authentication.of(self.security)
+        if authentication is None:
+            session = Session(shared, number, self.name)
+        else:
+            session = SaslSession(shared, number, self.name, authentication)
         return session if self._tls is None else TlsConnection(session, shared, self._tls)
 
     @property

@@ -15,6 +15,7 @@ from typing import cast
 from application.ports.pending import Pending
 from application.ports.request_log import ClientInfo
 from application.ports.scheduler import Timer
+from application.security.conversation import NO_SASL
 from domain.security.access import Operation, ResourceType
 from domain.security.principal import ANONYMOUS
 from interfaces.kafka.connections.budgets import LargeResponses
@@ -22,7 +23,8 @@ from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BY
 from interfaces.kafka.connections.other_protocols import rejection_of
 from interfaces.kafka.connections.shared import Shared, plain_address
 from interfaces.kafka.requests.call import Call, CloseConnection
-from interfaces.kafka.requests.dispatch import NO_RESPONSE
+from interfaces.kafka.requests.dispatch import NO_RESPONSE, Begin
+from interfaces.kafka.requests.sasl import Sasl
 from interfaces.kafka.wire.primitives import MalformedRequest
 
 #: Larger writes are handed to the transport piece by piece: joining them would copy megabytes.
@@ -30,9 +32,12 @@ JOIN_BYTES = 64 * 1024
 
 
 class Session(asyncio.BufferedProtocol):
+    sasl: Sasl | None = None  #: None: the listener has no SASL.
+
     def __init__(self, shared: Shared, connection_id: int, listener: str) -> None:
         self._shared = shared
         self._dispatch = shared.dispatch
+        self.begin: Begin = shared.dispatch.begin
         self._response_flusher = shared.response_flusher
         self._response_budget = shared.response_budget
         self.connection = Connection(
@@ -43,20 +48,17 @@ class Session(asyncio.BufferedProtocol):
         self.client = ClientInfo(connection_id, listener, "")
         self.principal = ANONYMOUS
         self._connected_to = "", 0
-        self.raw_client_id = b""
-        self.prefix_end = 0
+        self.raw_client_id, self.prefix_end = b"", 0
         self._transport: asyncio.Transport | None = None
         #: Received, and handed to the transport.
         self.bytes_in = self.bytes_out = 0
         #: Bytes of completed responses, sent or not.
         self._complete_bytes = 0
         self._large_responses = LargeResponses()
-        self._serving = False
-        self._paused = False
+        self._serving = self._paused = False
         #: Timers of responses whose throttle time is not over.
         self._throttles: dict[object, Timer] = {}
-        self.closing = False
-        self._aborted = False
+        self.closing = self._aborted = False
         #: Bytes received and sent when the connection reaper last checked.
         self._checked_bytes = -1
         self.address = ""
@@ -80,21 +82,18 @@ class Session(asyncio.BufferedProtocol):
         self.client.since_ms = time_ns() // 1_000_000
         socket = transport.get_extra_info("socket")
         descriptor = -1 if socket is None else socket.fileno()
-        refusal = self._shared.connections.refusal(self.address, descriptor)
-        if refusal is not None:
+        if refusal := self._shared.connections.refusal(self.address, descriptor):
             self._shared.closing_log.refused(self.address, *refusal)
             self._refuse()
             return
-        refused_ms = self._shared.broker.connection_rates.refused_ms(self.address)
-        if refused_ms:
+        if refused_ms := self.broker.connection_rates.refused_ms(self.address):
             self._refuse_later(refused_ms)
             return
         self._transport.set_write_buffer_limits(high=self._shared.max_unsent_bytes)
         host, port = transport.get_extra_info("sockname")[:2]
         self._connected_to = plain_address(host), port
         self._shared.add(self)
-        wait_ms = self._shared.broker.connection_rates.wait_ms()
-        if wait_ms:
+        if wait_ms := self.broker.connection_rates.wait_ms():
             self.throttle(wait_ms)
 
     def _refuse(self) -> None:
@@ -117,7 +116,7 @@ class Session(asyncio.BufferedProtocol):
         self.bytes_in += nbytes
         received_ns = perf_counter_ns()
         connection, budget = self.connection, self._response_budget
-        begin, replies = self._dispatch.begin, connection.replies
+        begin, replies = self.begin, connection.replies
         self._serving = True
         try:
             for frame in connection.received(nbytes):
@@ -144,8 +143,7 @@ class Session(asyncio.BufferedProtocol):
             self.flush()
 
     def denied(self, call: Call, right: tuple[Operation, ResourceType, str]) -> None:
-        closing_log, api = self._shared.closing_log, call.route.title
-        closing_log.denied(call.requester, api, *right, call.correlation_id)
+        self._shared.closing_log.denied(call, *right)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._transport is None:
@@ -209,6 +207,9 @@ class Session(asyncio.BufferedProtocol):
         del self._throttles[key]
         self._unmute()
 
+    def without_sasl(self, correlation_id: int) -> None:
+        self._shared.closing_log.unauthenticated(self.client, NO_SASL, "", "", correlation_id)
+
     def requeue(self, frame: memoryview, loading: Pending[None]) -> None:
         """Parks the request, and all behind it, until the pages that it needs are in memory."""
         self.connection.requeue(frame)
@@ -249,7 +250,7 @@ class Session(asyncio.BufferedProtocol):
                     break
                 received_ns = received_ns or perf_counter_ns()
                 try:
-                    self._dispatch.begin(frame, self, connection.replies, received_ns)
+                    self.begin(frame, self, connection.replies, received_ns)
                 finally:
                     if len(frame) > READ_BUFFER_BYTES:
                         self._release(frame)
@@ -388,11 +389,10 @@ class Session(asyncio.BufferedProtocol):
             self.close(reason, expected=True)
 
     def _end_illegal(self, detail: str) -> None:
-        connection = self.connection
         other = None
-        if not self.bytes_out and not connection.replies:
+        if not self.bytes_out and not self.connection.replies:
             urls = self._shared.admin_urls(self.advertised[0])
-            other = rejection_of(connection.illegal_prefix, urls)
+            other = rejection_of(self.connection.illegal_prefix, urls)
         if other is None:
             self.reject("invalid_request_size", detail)
         elif self._transport is not None and not self.closing:

@@ -13,6 +13,7 @@ from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
 from application.ports.scheduler import Scheduler
 from application.state.notifying import notify_each
+from interfaces.kafka.connections.authentication_gate import AuthenticationGate
 from interfaces.kafka.connections.budgets import ByteBudget, ConnectionBudget, ResponseBudget
 from interfaces.kafka.connections.closing_log import ClosingLog
 from interfaces.kafka.connections.connection import ReadBuffer
@@ -68,6 +69,7 @@ class Shared:
         guarded = not broker.authorizer.allows_everything
         self.routes = Routes(config.request_elements_max, guarded, faulty)
         self.dispatch = Dispatch(self.routes, events, self.request_accounting)
+        self.authentication_gate = AuthenticationGate(self.dispatch, self.routes)
         self.response_flusher = ResponseFlusher(scheduler)
         # Flush in the same pass: clients that get their responses together send together, and
         # share the next commit.

@@ -1,15 +1,15 @@
 """DescribeUserScramCredentials (key 50), version 0 (KIP-554).
 
-There are no users: the list of all users is empty, and a named user does not exist.
+No names, an empty list as well as null, means all users.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-
-from domain.errors import BrokerError, DuplicateResource, ResourceNotFound
+from domain.errors import BrokerError
+from domain.security.scram import Credentials
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_user_scram_credentials import (
+    CredentialInfo,
     DescribeUserScramCredentialsRequest,
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
@@ -19,21 +19,24 @@ from interfaces.kafka.wire.messages.describe_user_scram_credentials import (
 def handle(
     request: DescribeUserScramCredentialsRequest, call: Call
 ) -> DescribeUserScramCredentialsResponse:
-    times = Counter(user.name for user in request.users or ())
+    names = [user.name for user in request.users or ()]
+    described = call.broker.security.users.describe(names)
     return DescribeUserScramCredentialsResponse(
-        results=[_result(name, _refusal(name, count), call) for name, count in times.items()]
+        results=[_result(name, found, call) for name, found in described.items()]
     )
 
 
-def _refusal(name: str, count: int) -> BrokerError:
-    if count > 1:
-        return DuplicateResource(
-            "Cannot describe SCRAM credentials for the same user twice in a single request: " + name
+def _result(
+    name: str, found: Credentials | BrokerError, call: Call
+) -> DescribeUserScramCredentialsResult:
+    if isinstance(found, BrokerError):
+        return DescribeUserScramCredentialsResult(
+            user=name, error_code=call.code(found), error_message=found.message
         )
-    return ResourceNotFound(f"Attempt to describe a user credential that does not exist: {name}")
-
-
-def _result(name: str, error: BrokerError, call: Call) -> DescribeUserScramCredentialsResult:
     return DescribeUserScramCredentialsResult(
-        user=name, error_code=call.code(error), error_message=error.message
+        user=name,
+        credential_infos=[
+            CredentialInfo(mechanism=one.mechanism.value, iterations=one.iterations)
+            for one in found.values()
+        ],
     )

@@ -21,6 +21,7 @@ from interfaces.kafka.requests.error_codes import CODES
 from interfaces.kafka.requests.failures import Failed, failed_response
 from interfaces.kafka.requests.gate import Handle, Wrap, gated
 from interfaces.kafka.requests.log_subject import LogSubject
+from interfaces.kafka.requests.sasl import Sasl
 from interfaces.kafka.wire.headers import API_VERSIONS, response_start
 from interfaces.kafka.wire.schema import Message, Request, Response, decoder, encoder
 from interfaces.kafka.wire.structs import Pieces
@@ -44,6 +45,7 @@ class Peer(Protocol):
 
     broker: Broker
     client: ClientInfo
+    sasl: Sasl | None
     principal: Principal
     #: The IP address of the client.
     address: str
@@ -66,6 +68,9 @@ class Peer(Protocol):
 
     def throttle(self, throttle_ms: int) -> None:
         """Begins no other request for this time."""
+
+    def without_sasl(self, correlation_id: int) -> None:
+        """Logs that the client uses SASL, and the listener has none."""
 
     def close(self, reason: str, detail: str) -> None: ...
 

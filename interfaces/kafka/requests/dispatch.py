@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from time import perf_counter_ns
+from typing import Any
 
 from application.ports.event_log import EventLog
 from application.ports.log_store import NotInMemory
@@ -25,13 +27,12 @@ from interfaces.kafka.wire.headers import (
 from interfaces.kafka.wire.primitives import MalformedRequest
 from interfaces.kafka.wire.schema import Request
 
+#: (frame, connection, its replies, the time of its arrival): runs a request.
+Begin = Callable[[memoryview, Any, deque[Call], int], None]
+
 NO_TAGS = b"\0"
 
 NO_RESPONSE = "the response could not be encoded"
-
-
-#: SaslHandshake and SaslAuthenticate; clients send them even if ApiVersions does not list them.
-_SASL = (17, 36)
 
 
 class Routes:
@@ -210,10 +211,4 @@ def _set_client_id(peer: Peer, frame: memoryview, length: int) -> None:
 
 
 def _not_served(key: int, version: int) -> CloseConnection:
-    if key in _SASL:
-        return CloseConnection(
-            "sasl_handshake",
-            f"the client began SASL authentication (API {key}), and this listener is PLAINTEXT: "
-            "set security.protocol=PLAINTEXT in the client",
-        )
     return CloseConnection("unsupported_version", f"API {key} version {version} is not served")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from domain import errors
 from domain.errors import BrokerError
+from domain.security import errors as security
 
 #: For bugs; the log has the traceback.
 UNKNOWN_SERVER_ERROR = -1
@@ -37,6 +38,8 @@ _TABLE: dict[type[BrokerError], tuple[int, str]] = {
     errors.GroupAuthorizationFailed: (30, "GROUP_AUTHORIZATION_FAILED"),
     errors.ClusterAuthorizationFailed: (31, "CLUSTER_AUTHORIZATION_FAILED"),
     errors.InvalidTimestamp: (32, "INVALID_TIMESTAMP"),
+    security.UnsupportedSaslMechanism: (33, "UNSUPPORTED_SASL_MECHANISM"),
+    security.IllegalSaslState: (34, "ILLEGAL_SASL_STATE"),
     errors.UnsupportedVersion: (35, "UNSUPPORTED_VERSION"),
     errors.TopicAlreadyExists: (36, "TOPIC_ALREADY_EXISTS"),
     errors.InvalidPartitions: (37, "INVALID_PARTITIONS"),
@@ -57,6 +60,7 @@ _TABLE: dict[type[BrokerError], tuple[int, str]] = {
     errors.OperationNotAttempted: (55, "OPERATION_NOT_ATTEMPTED"),
     errors.StorageFailed: (56, "KAFKA_STORAGE_ERROR"),
     errors.LogDirNotFound: (57, "LOG_DIR_NOT_FOUND"),
+    security.SaslAuthenticationFailed: (58, "SASL_AUTHENTICATION_FAILED"),
     errors.NonEmptyGroup: (68, "NON_EMPTY_GROUP"),
     errors.GroupIdNotFound: (69, "GROUP_ID_NOT_FOUND"),
     errors.FetchSessionNotFound: (70, "FETCH_SESSION_ID_NOT_FOUND"),
@@ -77,6 +81,7 @@ _TABLE: dict[type[BrokerError], tuple[int, str]] = {
     errors.ProducerFenced: (90, "PRODUCER_FENCED"),
     errors.ResourceNotFound: (91, "RESOURCE_NOT_FOUND"),
     errors.DuplicateResource: (92, "DUPLICATE_RESOURCE"),
+    security.UnacceptableCredential: (93, "UNACCEPTABLE_CREDENTIAL"),
     errors.InvalidUpdateVersion: (95, "INVALID_UPDATE_VERSION"),
     errors.UnknownTopicId: (100, "UNKNOWN_TOPIC_ID"),
     errors.BrokerIdNotRegistered: (102, "BROKER_ID_NOT_REGISTERED"),

@@ -114,6 +114,7 @@ class App:
             adapters.authorizer(),
             self._scan_workers,
             self._cleaning_workers,
+            scheduler.from_thread,
         )
         request_log = StructuredRequestLog(
             events, config.log_requests, config.log_requests_slow_ms, config.log_requests_sample

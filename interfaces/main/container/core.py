@@ -25,6 +25,7 @@ from infrastructure.storage.repositories.quota_repository import StoredQuotaRepo
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
 from infrastructure.storage.repositories.transaction_repository import StoredTransactionRepository
+from infrastructure.storage.repositories.user_repository import StoredUserRepository
 
 
 class Core:
@@ -55,6 +56,7 @@ class Core:
         self.pending_offsets = NumberedOffsets(state, PENDING_OFFSETS)
         self.configs = StoredConfigRepository(state)
         self.acls = StoredAclRepository(state)
+        self.users = StoredUserRepository(state)
         self.quotas = StoredQuotaRepository(state)
         self.purgatory = FetchPurgatory()
         self.storage_health = StorageHealth(events, clock, storage.reserve)

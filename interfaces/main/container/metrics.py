@@ -98,6 +98,7 @@ class BrokerMetrics:
         ).start()
 
     def _sources(self) -> list[Source]:
+        from application.metrics.authentication import AuthenticationReadings
         from application.metrics.broker import BrokerReadings
         from application.metrics.groups import GroupReadings
         from application.metrics.quotas import QuotaReadings
@@ -122,6 +123,7 @@ class BrokerMetrics:
             ProcessFigures().read,
             GroupReadings(broker.groups.registry, broker.groups.offsets, broker.catalog).read,
             TransactionReadings(broker.transactions).read,
+            AuthenticationReadings(broker.security.authentication).read,
             QuotaReadings(broker.quotas).read,
             TopicReadings(broker.catalog, clock, broker.config.node_id, _freeze).read,
         ]

@@ -8,7 +8,6 @@ from application.broker import (
     Broker,
     ConfigServices,
     MessageServices,
-    SecurityServices,
     TopicServices,
 )
 from application.cluster import ClusterService
@@ -59,6 +58,7 @@ from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
 from interfaces.main.container.identities import new_session_id, new_short_uuid, new_topic_id
 from interfaces.main.container.internal_topics import InternalTopics
+from interfaces.main.container.security import ToLoop, make_security
 from interfaces.main.container.transactions import make_transactions
 
 if TYPE_CHECKING:
@@ -86,8 +86,11 @@ def make_broker(
     authorizer: Authorizer,
     scan_workers: ScanWorkers | None = None,
     cleaning_workers: CleaningWorkers | None = None,
+    to_loop: ToLoop | None = None,
 ) -> Broker:
-    """Without worker processes logs are searched and compacted on the loop."""
+    """Without worker processes logs are searched and compacted on the loop; without `to_loop`
+    passwords are salted there, too.
+    """
     config, scheduler, clock, events = core.config, core.scheduler, core.clock, core.events
     log, topics, partitions = core.log, core.topics, core.partitions
     catalog, commits, purgatory, storage_health = (
@@ -218,7 +221,7 @@ def make_broker(
             ),
             alter_configs=AlterConfigsService(topic_state, config_state, config, events),
         ),
-        security=SecurityServices(acls),
+        security=make_security(core, to_loop, acls),
         reset=ResetService(
             catalog,
             delete_topics,

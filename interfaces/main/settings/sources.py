@@ -15,7 +15,6 @@ from domain.configs.group import validate_group_configs
 from domain.configs.ip_overrides import parse_ip_overrides
 from domain.configs.listener_security import (
     ListenerSecurity,
-    SecurityProtocol,
     has_listener_prefix,
 )
 from domain.configs.listeners import ListenerAddress, check_advertised, parse_addresses
@@ -34,6 +33,7 @@ from interfaces.main.settings.origin import (
     SettingsError,
     wrong_value,
 )
+from interfaces.main.settings.sasl import WrongSasl, check_sasl
 from interfaces.main.settings.security import PrefixedSettings
 from interfaces.main.settings.storage import (
     OffsetsOutliveRecords,
@@ -48,7 +48,6 @@ from interfaces.suggestions import did_you_mean
 ALIASES = {"broker.id": "node.id", "log.dir": "log.dirs"}
 # Kafka: broker.id is not set.
 _NO_BROKER_ID = "-1"
-_BUILT = (SecurityProtocol.PLAINTEXT, SecurityProtocol.SSL)
 # Not a setting: the listeners that are not opened.
 _CONTROLLER_LISTENERS = "controller.listener.names"
 
@@ -161,8 +160,10 @@ class Settings:
         except ValueError as failure:
             raise self._refused("listener.security.protocol.map", str(failure)) from failure
         for address in self.listeners:
-            if (protocol := found[address.name].protocol) not in _BUILT:
-                raise SettingsError(f"listener {address}: {protocol.value} is not supported")
+            try:
+                check_sasl(found[address.name])
+            except WrongSasl as failure:
+                raise SettingsError(f"listener {address}: {failure}") from failure
         return found
 
     def _admin(self) -> tuple[ListenerAddress, ...]:

@@ -30,6 +30,8 @@ from tests.fakes.client import UNSECURED, FakeClient, FakeKafka, frame, raw_fram
 from tests.fakes.offset_requests import at, delete_groups, offset_commit, offset_delete
 from tests.fakes.plain_requests import REQUESTS as plain
 from tests.fakes.requests import fetch, metadata, produce
+from tests.fakes.sasl import USER, SaslKafka, handshake, token
+from tests.fakes.sasl import plain as plain_token
 from tests.fakes.structs import request_for
 from tests.fakes.topic_requests import new
 
@@ -192,6 +194,27 @@ def test_a_closed_connection_is_freed_without_a_collection(kafka: FakeKafka, nam
         ENDS[name](kafka, client)
         kafka.run()
         assert client.closed
+
+    assert garbage_of(end) == 0
+    assert sessions[-1]() is None
+
+
+@pytest.mark.parametrize("user", [USER, "unknown", ""])
+def test_a_connection_with_sasl_is_freed_without_a_collection(user: str) -> None:
+    """Authenticated, refused, or without an attempt."""
+    kafka = SaslKafka()
+    kafka.add_user()
+    sessions: list[weakref.ref[Session]] = []
+
+    def end() -> None:
+        client = kafka.client()
+        sessions.append(weakref.ref(client.session))
+        if user:
+            handshake(client, "PLAIN")
+            client.send(token(plain_token(user)), 2)
+            kafka.after_the_delay()
+        client.transport.drop()
+        kafka.run()
 
     assert garbage_of(end) == 0
     assert sessions[-1]() is None

@@ -175,7 +175,7 @@ SIZE, MALFORMED, UNSUPPORTED = "invalid_request_size", "malformed_request", "uns
         (raw_frame(3, 1, b"\x7f\xff\xff\xff"), MALFORMED),
         (raw_frame(3, 12, b"\xff\xff\xff\xff\xff\xff", flexible=True), MALFORMED),
         (raw_frame(99, 0, b""), UNSUPPORTED),
-        (raw_frame(17, 1, b""), "sasl_handshake"),
+        (raw_frame(17, 1, b""), MALFORMED),
         (raw_frame(3, 14, b""), UNSUPPORTED),
         (raw_frame(3, -1, b""), UNSUPPORTED),
         (raw_frame(0, 2, b""), UNSUPPORTED),

@@ -34,6 +34,8 @@ REFUSED: dict[str | tuple[str, int], set[int]] = {
     "end_txn": {49},
     "txn_offset_commit": {49},
     "describe_transactions": {105},
+    "sasl_handshake": {34},
+    "sasl_authenticate": {34},
 }
 
 

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from typing import Protocol
+
+from domain.security.scram import Credentials
+
+
+class UserRepository(Protocol):
+    """SCRAM credentials of users. Changes are staged, and persisted by the next commit."""
+
+    def load(self) -> dict[str, Credentials]: ...
+
+    def save(self, name: str, credentials: Credentials) -> None:
+        """Replaces all credentials of the user; without any the row is deleted."""
+        ...
+
+    def decoy_secret(self) -> bytes | None:
+        """Of this store, for the salts of unknown users; None: there is none yet."""
+        ...
+
+    def save_decoy_secret(self, secret: bytes) -> None: ...

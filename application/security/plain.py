@@ -1,0 +1,74 @@
+"""PLAIN (RFC 4616): user and password as text.
+
+The users are those of `sasl.jaas.config`, as in Kafka. If it names none, the users with SCRAM
+credentials can authenticate by PLAIN, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import partial
+from hmac import compare_digest
+
+from application.ports.password_hashing import PasswordHashing
+from application.ports.pending import Pending, resolved
+from application.security.conversation import (
+    MALFORMED,
+    OTHER_IDENTITY,
+    Authenticated,
+    Outcome,
+    Refused,
+)
+from application.security.users import Users
+from domain.security.principal import Principal
+
+_USERNAME_MISSING = Refused("malformed_token", "Authentication failed: username not specified")
+_PASSWORD_MISSING = Refused("malformed_token", "Authentication failed: password not specified")
+_INVALID = Refused("invalid_credentials", "Authentication failed: Invalid username or password")
+
+
+class PlainConversation:
+    __slots__ = ("_hashing", "_passwords", "_users", "user")
+
+    def __init__(
+        self, passwords: Mapping[str, str], users: Users, hashing: PasswordHashing
+    ) -> None:
+        """`passwords` of `sasl.jaas.config`."""
+        self.user = ""
+        self._passwords = passwords
+        self._users = users
+        self._hashing = hashing
+
+    def evaluate(self, token: bytes) -> Outcome | Pending[Outcome]:
+        try:
+            parts = token.decode().split("\0")
+        except UnicodeDecodeError:
+            return MALFORMED
+        if len(parts) != 3:
+            return MALFORMED
+        authorization_id, self.user, password = parts
+        if not self.user:
+            return _USERNAME_MISSING
+        if not password:
+            return _PASSWORD_MISSING
+        identical = authorization_id in ("", self.user)
+        return self._verified(password).map(partial(_outcome, self.user, identical))
+
+    def _verified(self, password: str) -> Pending[bool]:
+        if not self._passwords:
+            return self._hashing.verify(password, self._users.all_of(self.user))
+        # Hashes of equal length: the comparison takes the same time for each user and password.
+        expected = self._passwords.get(self.user)
+        known = _hash(expected or "")
+        return resolved(compare_digest(_hash(password), known) and expected is not None)
+
+
+def _outcome(user: str, identical: bool, verified: bool) -> Outcome:
+    if not verified:
+        return _INVALID
+    return Authenticated(Principal("User", user)) if identical else OTHER_IDENTITY
+
+
+def _hash(password: str) -> bytes:
+    return hashlib.sha256(password.encode()).digest()

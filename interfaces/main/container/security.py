@@ -1,0 +1,58 @@
+"""Users, how clients authenticate, and what they may do."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+
+from application.broker import SecurityServices
+from application.ports.token_validator import TokenValidator
+from application.security.acls import AclService
+from application.security.authentication import Authentication
+from application.security.users import Users
+from domain.configs.listener_security import ListenerSecurity
+from domain.errors import StorageFailed
+from domain.security.scram import Decoys
+from infrastructure.security.password_hashing import InlineHashing, ThreadedHashing
+from interfaces.main.container.core import Core
+
+#: Runs a callback of a thread on the loop.
+ToLoop = Callable[[Callable[[], None]], None]
+
+_SECRET_BYTES = 32
+
+
+def make_security(core: Core, to_loop: ToLoop | None, acls: AclService | None) -> SecurityServices:
+    """Without `to_loop` passwords are salted on the loop; `acls`: of an authorizer."""
+
+    def new_token_validator(security: ListenerSecurity) -> TokenValidator:
+        from infrastructure.security.token_validator import token_validator
+
+        return token_validator(security, core.clock, core.events, to_loop or core.scheduler.soon)
+
+    users = Users(core.users, Decoys(_decoy_secret(core)), core.commits, core.events)
+    return SecurityServices(
+        users=users,
+        authentication=Authentication(
+            users,
+            InlineHashing() if to_loop is None else ThreadedHashing(to_loop),
+            lambda: secrets.token_urlsafe(24),
+            new_token_validator,
+            core.clock,
+        ),
+        acls=acls,
+    )
+
+
+def _decoy_secret(core: Core) -> bytes:
+    """That of the store; a store without one gets it durably."""
+    known = core.users.decoy_secret()
+    if known is not None:
+        return known
+    made = secrets.token_bytes(_SECRET_BYTES)
+    core.users.save_decoy_secret(made)
+    outcome: list[StorageFailed | None] = []
+    core.commit.commit(outcome.append)
+    if outcome[0] is not None:
+        raise outcome[0]
+    return made

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from application.ports.pending import Pending, resolved
+from application.security.conversation import (
+    MALFORMED,
+    OTHER_IDENTITY,
+    Authenticated,
+    Outcome,
+    Refused,
+)
+from application.security.plain import PlainConversation
+from domain.security.principal import Principal
+from domain.security.scram import ScramCredential
+from infrastructure.security.password_hashing import InlineHashing
+from tests.fakes.results import results_of
+from tests.fakes.sasl import PASSWORD, USER, SaslKafka, plain
+
+INVALID = Refused("invalid_credentials", "Authentication failed: Invalid username or password")
+
+
+class CountedHashing(InlineHashing):
+    def __init__(self) -> None:
+        self.work: list[list[tuple[str, int]]] = []
+
+    def verify(self, password: str, credentials: Sequence[ScramCredential]) -> Pending[bool]:
+        self.work.append([(one.mechanism.sasl_name, one.iterations) for one in credentials])
+        return super().verify(password, credentials)
+
+
+@pytest.fixture
+def hashing() -> CountedHashing:
+    return CountedHashing()
+
+
+def outcome(token: bytes, hashing: CountedHashing, passwords: dict[str, str]) -> Outcome:
+    kafka = SaslKafka()
+    kafka.add_user()
+    users = kafka.broker.security.users
+    evaluated = PlainConversation(passwords, users, hashing).evaluate(token)
+    [found] = results_of(evaluated if isinstance(evaluated, Pending) else resolved(evaluated))
+    return found
+
+
+OF_JAAS = {"ann": PASSWORD, "bob": ""}
+
+
+@pytest.mark.parametrize("passwords", [{}, OF_JAAS])
+def test_users_are_those_of_jaas_or_those_with_scram_credentials(
+    hashing: CountedHashing, passwords: dict[str, str]
+) -> None:
+    def of(token: bytes) -> Outcome:
+        return outcome(token, hashing, passwords)
+
+    assert of(plain()) == Authenticated(Principal("User", USER))
+    assert of(plain(authorization_id=USER)) == Authenticated(Principal("User", USER))
+    assert of(plain(authorization_id="root")) == OTHER_IDENTITY
+    assert of(plain(password="wrong", authorization_id="root")) == INVALID
+    assert of(plain(password="wrong")) == INVALID
+    assert of(plain("unknown")) == INVALID
+    assert of(plain("größe", "größe")) == INVALID
+
+
+def test_an_unknown_user_costs_the_work_of_a_known_one(hashing: CountedHashing) -> None:
+    outcome(plain(password="wrong"), hashing, {})
+    outcome(plain("unknown"), hashing, {})
+    known, unknown = hashing.work
+    assert known == unknown == [("SCRAM-SHA-256", 4096), ("SCRAM-SHA-512", 4096)]
+
+
+@pytest.mark.parametrize("token", [b"", b"\0", b"ann", b"\0ann\0pw\0more", b"\0\xff\0pw"])
+def test_a_malformed_token_is_refused(hashing: CountedHashing, token: bytes) -> None:
+    assert outcome(token, hashing, {}) == MALFORMED
+    assert hashing.work == []
+
+
+def test_user_and_password_are_required_with_kafkas_words(hashing: CountedHashing) -> None:
+    user, password = (
+        f"Authentication failed: {name} not specified" for name in ("username", "password")
+    )
+    assert outcome(b"\0\0pw", hashing, {}) == Refused("malformed_token", user)
+    assert outcome(b"\0ann\0", hashing, {}) == Refused("malformed_token", password)
