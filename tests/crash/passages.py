@@ -83,7 +83,8 @@ class Passages:
 class PassedLog:
     def __init__(self, inner: LogStore, passages: Passages) -> None:
         self._inner, self._passages = inner, passages
-        self.read, self.at_timestamp = inner.read, inner.at_timestamp
+        self.read, self.read_to = inner.read, inner.read_to
+        self.at_timestamp = inner.at_timestamp
         self.partition_ids = inner.partition_ids
 
     def append(

@@ -7,6 +7,7 @@ from typing import Any
 
 from application.groups.transactional_offsets import TransactionalOffsets
 from application.partitions.markers import TransactionMarkers
+from domain.messages.control import EndMarker
 from domain.partitions.partition import Partition
 from domain.partitions.transactions import Transactions
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
@@ -67,9 +68,10 @@ def writes_no_markers() -> None:
 def commits_aborted_transactions() -> None:
     write = TransactionMarkers.write
 
-    def always(self: TransactionMarkers, *arguments: Any) -> None:
-        *before, _committed, now_ms = arguments
-        write(self, *before, True, now_ms)
+    def always(
+        self: TransactionMarkers, partition: Partition, marker: EndMarker, version: int
+    ) -> None:
+        write(self, partition, marker._replace(committed=True), version)
 
     TransactionMarkers.write = always  # type: ignore[method-assign]
 
