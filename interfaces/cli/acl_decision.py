@@ -37,7 +37,7 @@ def decide(parsed: argparse.Namespace) -> int:
     if principal in map(str, parse_principals(settings.get("super.users", ""))):
         print(f"yes: {principal} is in super.users")
         return 0
-    bindings = {_of(one): one for one in all_acls(clients, admin)}
+    bindings = {_of(one): one for one in all_acls(clients)}
     is_open = settings.get("allow.everyone.if.no.acl.found") == "true"
     may, why = _decision(bindings, is_open, principal, parsed, resource)
     print(f"{'yes' if may else 'no'}: {why}")

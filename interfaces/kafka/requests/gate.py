@@ -83,10 +83,17 @@ def gated(
                 continue
             for resource in _resources(request, need, field, call):
                 if not call.requires(need.operation, *resource):
-                    raise _REFUSALS[resource[0]]
+                    raise refusal_of(resource[0], api)
         return inner(request, call)
 
     return gate if whole else inner
+
+
+def refusal_of(resource_type: ResourceType, api: Api) -> BrokerError:
+    """With a message for the cluster, as in Kafka."""
+    if resource_type is ResourceType.CLUSTER:
+        return ClusterAuthorizationFailed(f"Request {api.title} is not authorized.")
+    return _REFUSALS[resource_type]()
 
 
 class _Elements:
