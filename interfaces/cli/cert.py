@@ -1,4 +1,4 @@
-"""`ottla cert show` and `ottla cert renew`: the certificates in a data folder."""
+"""`ottla cert create|show|renew`: the certificates in a data folder."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from socket import getfqdn, gethostname
 
 from infrastructure.security.authority import (
     AUTHORITY,
@@ -14,6 +15,7 @@ from infrastructure.security.authority import (
     Certificate,
     certificates_of,
     issue,
+    make_authority,
 )
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.output import show_rows
@@ -42,9 +44,25 @@ def show(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def create(parsed: argparse.Namespace) -> int:
+    folder = Path(parsed.folder) / FOLDER
+    try:
+        make_authority(folder, datetime.now(UTC))
+    except FileExistsError as there:
+        raise CommandFailed(
+            f"{there.filename} exists (`ottla cert renew {parsed.folder}`)"
+        ) from there
+    except OSError as failure:
+        raise _unreadable(Path(failure.filename or folder), failure.strerror) from failure
+    return _issue(folder, parsed.names or _names_here())
+
+
 def renew(parsed: argparse.Namespace) -> int:
     folder = Path(parsed.folder) / FOLDER
-    names = parsed.names or _certificates(folder / BROKER)[0].names
+    return _issue(folder, parsed.names or _certificates(folder / BROKER)[0].names)
+
+
+def _issue(folder: Path, names: Sequence[str]) -> int:
     try:
         issue(folder, names, datetime.now(UTC))
     except OSError as failure:
@@ -54,6 +72,10 @@ def renew(parsed: argparse.Namespace) -> int:
     [certificate] = _certificates(folder / BROKER)
     print(f"{folder / BROKER}: {', '.join(names)}, until {certificate.not_after:%Y-%m-%d}")
     return 0
+
+
+def _names_here() -> list[str]:
+    return list(dict.fromkeys(("localhost", "127.0.0.1", "::1", gethostname(), getfqdn())))
 
 
 def _files(place: Path) -> Sequence[Path]:

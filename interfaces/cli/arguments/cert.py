@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from interfaces.cli.arguments.common import add_output
-from interfaces.terminal.words import Commands, command, family
+from interfaces.terminal.words import Commands, Parser, command, family
 
 
 def add(commands: Commands) -> None:
-    cert = family(commands, "cert", "show and renew the certificates of `ottla serve --secure`")
+    cert = family(commands, "cert", "make, show and renew certificates of the broker")
+    create = command(
+        cert,
+        "create",
+        "cert:create",
+        "make an authority, and a certificate of the broker",
+        "In FOLDER/tls: ca.pem is for clients (ssl.ca.location), broker.pem for the broker "
+        "(ssl.keystore.location, ssl.keystore.type=PEM), and ca.key signs new certificates.",
+    )
+    create.add_argument("folder", metavar="FOLDER", help="a data folder")
+    _add_names(create, "localhost, 127.0.0.1, ::1 and the name of this host")
+
     show = command(
         cert,
         "show",
@@ -28,10 +39,14 @@ def add(commands: Commands) -> None:
         "new connections.",
     )
     renew.add_argument("folder", metavar="FOLDER", help="a data folder")
-    renew.add_argument(
+    _add_names(renew, "those of the old certificate")
+
+
+def _add_names(parser: Parser, default: str) -> None:
+    parser.add_argument(
         "--name",
         dest="names",
         action="append",
         metavar="HOST",
-        help="a host name or address of the broker; repeatable (those of the old certificate)",
+        help=f"a host name or address of the broker; repeatable ({default})",
     )

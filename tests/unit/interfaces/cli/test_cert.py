@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from infrastructure.security.authority import BROKER, FOLDER, issue, make_authority
-from interfaces.cli.cert import renew, show
+from interfaces.cli.cert import create, renew, show
 from interfaces.cli.failures import CommandFailed
 
 
@@ -61,3 +61,15 @@ def test_a_file_without_certificates_is_one_line(tmp_path: Path) -> None:
 
     with pytest.raises(CommandFailed, match="no certificate in PEM"):
         show(argparse.Namespace(place=str(tmp_path / "file"), output="json"))
+
+
+def test_create_makes_an_authority_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    create(argparse.Namespace(folder=str(tmp_path), names=["kafka.example"]))
+    capsys.readouterr()
+    before = shown(tmp_path, capsys)
+
+    with pytest.raises(CommandFailed, match="exists"):
+        create(argparse.Namespace(folder=str(tmp_path), names=None))
+
+    assert before[0]["names"] == ["kafka.example"]
+    assert shown(tmp_path, capsys) == before
