@@ -61,8 +61,8 @@ KINDS = (
     Kind("unit", ("tests/unit",), 95),
     # The oracle's scenarios run against one broker.
     Kind("contract", ("tests/contract", "tests/golden", "tests/property", "tests/oracle"), 95),
-    Kind("simulation", ("tests/simulation",), 32, ("-n", "2")),
-    Kind("crash", ("tests/crash", "tests/power"), 55, ("-n", "2")),
+    Kind("simulation", ("tests/simulation",), 45, ("-n", "2")),
+    Kind("crash", ("tests/crash", "tests/power"), 48, ("-n", "2")),
     Kind("hostile", ("tests/fuzz", "tests/hostile"), 40, ("-n", "2")),
     # Those with more than two processes wait for clients, members and browsers.
     Kind(
@@ -74,7 +74,7 @@ KINDS = (
     ),
     Kind("groups", ("tests/e2e/groups",), 45, ("-n", "4", *IN_ORDER)),
     Kind("admin", ("tests/e2e/admin",), 68, ("-n", "4", *IN_ORDER)),
-    Kind("spark", ("tests/e2e/spark",), 100, ("-n", "2", *IN_ORDER)),
+    Kind("spark", ("tests/e2e/spark",), 94, ("-n", "2", *IN_ORDER)),
 )
 
 
