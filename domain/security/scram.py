@@ -111,7 +111,7 @@ Credentials = Mapping[ScramMechanism, ScramCredential]
 
 
 class Decoys:
-    """Credentials for unknown users, so that they cannot be told from known ones.
+    """Credentials for unknown users, so that they look like known ones.
 
     A client gets the same salt for the same name each time, as for a known user; no proof matches.
     """

@@ -12,6 +12,7 @@ from application.state.commits import Commits
 from application.state.fetch_purgatory import FetchPurgatory
 from application.state.storage_health import StorageHealth
 from domain.configs.broker import BrokerConfig
+from domain.errors import StorageFailed
 from infrastructure.cluster.placement import SingleNode
 from infrastructure.observability.timed_commit import TimedCommit
 from infrastructure.storage.engine import Storage
@@ -75,3 +76,10 @@ class Core:
             self.placement,
             self.purgatory,
         )
+
+    def commit_at_once(self) -> None:
+        """At a start, before requests. Raises StorageFailed."""
+        outcome: list[StorageFailed | None] = []
+        self.commit.commit(outcome.append)
+        if outcome[0] is not None:
+            raise outcome[0]

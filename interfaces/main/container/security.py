@@ -11,7 +11,6 @@ from application.security.acls import AclService
 from application.security.authentication import Authentication
 from application.security.users import Users
 from domain.configs.listener_security import ListenerSecurity
-from domain.errors import StorageFailed
 from domain.security.scram import Decoys
 from infrastructure.security.password_hashing import InlineHashing, ThreadedHashing
 from interfaces.main.container.core import Core
@@ -51,8 +50,5 @@ def _decoy_secret(core: Core) -> bytes:
         return known
     made = secrets.token_bytes(_SECRET_BYTES)
     core.users.save_decoy_secret(made)
-    outcome: list[StorageFailed | None] = []
-    core.commit.commit(outcome.append)
-    if outcome[0] is not None:
-        raise outcome[0]
+    core.commit_at_once()
     return made

@@ -49,7 +49,6 @@ from application.topics.metadata import MetadataService
 from application.topics.partitions import CreatePartitionsService
 from application.topics.replicas import ReplicasService
 from application.topics.state import TopicState
-from domain.errors import StorageFailed
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
 from infrastructure.storage.volume import StorageVolume
@@ -73,10 +72,7 @@ def known_cluster_id(core: Core) -> str:
         return known
     given = core.config.cluster_id or new_short_uuid()
     core.cluster.name_cluster(given)
-    outcome: list[StorageFailed | None] = []
-    core.commit.commit(outcome.append)
-    if outcome[0] is not None:
-        raise outcome[0]
+    core.commit_at_once()
     return given
 
 
