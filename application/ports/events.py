@@ -309,7 +309,10 @@ STORAGE = {
         "room on the disk, or repair it ([storage.md](storage.md)).",
     ),
     "storage_recovered": Event(
-        INFO, "failed_commits", "Commits succeed again after `failed_commits` failures."
+        INFO,
+        "failed_commits",
+        "Commits succeed again after `failed_commits` failures; logged after a minute without "
+        "another one if they return.",
     ),
     "storage_close_failed": Event(
         ERROR, "error traceback", "The last commit or flush failed while the broker stopped."
