@@ -198,7 +198,8 @@ TOPICS_AND_CONFIGS = {
     "log_compaction_failed": Event(
         WARNING,
         "topic partition error",
-        "A pass of compaction failed; the next one starts again after `log.cleaner.backoff.ms`.",
+        "A pass of compaction failed; the partition waits for the next one, up to an hour. Logged "
+        "once for each error.",
     ),
     "records_expired": Event(
         INFO,

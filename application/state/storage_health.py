@@ -14,7 +14,6 @@ from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.reserve import Reserve
 from domain.errors import StorageFailed
-from domain.partitions.partition import Partition
 
 #: A partition that cannot be read is logged again after this time; so is a recovery, if there was
 #: no failure meanwhile.
@@ -40,7 +39,7 @@ class StorageHealth:
         #: Failed ones, until a recovery is logged.
         self._commits = 0
         self._recovery_logged_from_ms = 0
-        self._unreadable: dict[int, int] = {}
+        self._unreadable: dict[tuple[str, int], int] = {}
         if self.is_full:  # before the start
             self.failed(StorageFailed(NO_ROOM))
 
@@ -86,17 +85,14 @@ class StorageHealth:
             self.succeeded()  # there may be room again, but no client that appends
         return self._reason
 
-    def unreadable(self, partition: Partition, failure: StorageFailed) -> None:
+    def unreadable(self, topic: str, index: int, failure: StorageFailed) -> None:
         now_ms = self._clock.monotonic_ms()
-        logged_ms = self._unreadable.get(partition.partition_id)
+        logged_ms = self._unreadable.get((topic, index))
         if logged_ms is not None and now_ms - logged_ms < REPEAT_MS:
             return
         if len(self._unreadable) == REMEMBERED:
             self._unreadable.clear()
-        self._unreadable[partition.partition_id] = now_ms
+        self._unreadable[topic, index] = now_ms
         self._events.error(
-            "partition_unreadable",
-            topic=partition.topic,
-            partition=partition.index,
-            error=failure.message,
+            "partition_unreadable", topic=topic, partition=index, error=failure.message
         )
