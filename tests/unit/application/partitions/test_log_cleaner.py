@@ -55,6 +55,15 @@ def test_a_pass_beyond_max_compaction_lag_is_urgent(
     assert len(passes(fake)) == 1
 
 
+def test_without_a_worker_a_pass_is_done_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too many files are open, or too many processes."""
+    worker = FakeWorker()
+    fake = with_worker(worker, monkeypatch)
+    monkeypatch.setattr(worker, "start", lambda plan, log: None)
+    compact(fake)
+    assert [offset for offset, _ in records(fake)] == [26, 27, 28, 29]
+
+
 def test_records_that_are_deleted_during_a_pass_do_not_count_as_clean(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
