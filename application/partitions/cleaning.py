@@ -35,6 +35,8 @@ class CleaningJob:
     max_bytes_per_second: float
     #: Workers ask every job for its time limit: none.
     budget_ms: int | None = None
+    #: Demanded by `max.compaction.lag.ms`: a worker with idle priority might never get to it.
+    is_urgent: bool = False
 
 
 class CleaningEnd(NamedTuple):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from application.background.job import SLICE, Job
 from application.background.runner import JobResult, Runner
 from application.partitions.compaction_metrics import CompactionMetrics, LastPass
+from application.partitions.failed_passes import FailedPasses
 from application.partitions.reading import first_batch, load_partition, read_headers
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
@@ -58,6 +59,7 @@ class CompactionService:
         self._events = events
         self._make_cleaner = make_cleaner
         self._cleaner: LogCleaner | None = None
+        self._failed = FailedPasses(clock)
         self.metrics = CompactionMetrics(clock)
 
     def start(self) -> None:
@@ -91,10 +93,11 @@ class CompactionService:
     # ---- which logs
 
     def _compact(self) -> Job[None]:
-        failed: dict[int, int] = {}
+        failed = self._failed.waiting()
         self.metrics.max_delay_ms = 0
         yield from self._clean_all(failed)
         there = {topic.partition_ids[index] for topic, index in self._compacted()}
+        self._failed.retain(there)
         uncleanable = [
             dirty_bytes for partition_id, dirty_bytes in failed.items() if partition_id in there
         ]
@@ -117,19 +120,21 @@ class CompactionService:
                         return
 
     def _due(self, failed: dict[int, int]) -> Job[list[LogToClean]]:
-        """The dirtiest first; without those that failed in this run."""
+        """The dirtiest first; without those that failed in this run, or wait."""
         due: list[LogToClean] = []
         largest_ratio, longest_delay_ms = 0.0, 0
         partition_ids: set[int] = set()
         for topic, index in self._compacted():
-            partition_ids.add(topic.partition_ids[index])
-            if topic.partition_ids[index] not in failed:
+            partition_id = topic.partition_ids[index]
+            partition_ids.add(partition_id)
+            if partition_id not in failed:
                 try:
                     found = yield from self._look(topic, index)
                 except NotLeaderOrFollower:
                     continue  # its leader compacts it
-                except StorageFailed:
-                    failed[topic.partition_ids[index]] = 0  # unknown
+                except StorageFailed as failure:
+                    failed[partition_id] = 0  # unknown
+                    self._fail(topic.name, index, partition_id, 0, failure)
                     continue
                 if found is not None:
                     largest_ratio = max(largest_ratio, found.dirty_ratio)
@@ -193,15 +198,12 @@ class CompactionService:
                 self._cleaner = self._make_cleaner()
             stats = yield from self._cleaner.clean(found)
         except Exception as failure:  # also a bug: the other logs are compacted
-            self._events.warning(
-                "log_compaction_failed",
-                topic=partition.topic,
-                partition=partition.index,
-                error=failure.message if isinstance(failure, BrokerError) else failure,
-            )
+            place = partition.topic, partition.index, partition.partition_id
+            self._fail(*place, found.cleanable_bytes, failure)
             return False
         if stats is None:
             return False
+        self._failed.remove(partition.partition_id)
         took_ms = self._clock.monotonic_ms() - begun_ms
         self.metrics.cleaned(partition.partition_id, stats, took_ms)
         self._events.info(
@@ -215,3 +217,10 @@ class CompactionService:
             unreadable_batches=stats.unreadable_batches,
         )
         return True
+
+    def _fail(
+        self, topic: str, index: int, partition_id: int, dirty_bytes: int, failure: Exception
+    ) -> None:
+        error = failure.message if isinstance(failure, BrokerError) else failure
+        if self._failed.add(partition_id, dirty_bytes, str(error), self._backoff_ms()):
+            self._events.warning("log_compaction_failed", topic=topic, partition=index, error=error)

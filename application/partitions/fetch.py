@@ -146,7 +146,7 @@ class FetchService:
                     )
         except BrokerError as refused:
             if isinstance(refused, StorageFailed) and item.partition is not None:
-                self._storage_health.unreadable(item.partition, refused)
+                self._storage_health.unreadable(item.partition.topic, item.index, refused)
             return FetchedPartition(item, refused.as_value())
         start = partition.durable.start_offset
         return FetchedPartition(

@@ -81,7 +81,7 @@ class ListOffsetsService:
         try:
             return self._find(partition, timestamp, read_committed)
         except StorageFailed as failure:
-            self._storage_health.unreadable(partition, failure)
+            self._storage_health.unreadable(partition.topic, partition.index, failure)
             raise
 
     def _find(
@@ -125,7 +125,7 @@ class ListOffsetsService:
                     search.result = end.value
                 except StorageFailed as failure:
                     search.result = failure.as_value()
-                    self._storage_health.unreadable(partition, failure)
+                    self._storage_health.unreadable(partition.topic, partition.index, failure)
                 yield step
 
     def _first_since(

@@ -148,6 +148,7 @@ class LogCleaner:
             plan,
             min(config.log_cleaner_io_buffer_size, MAX_READ_BYTES),
             config.log_cleaner_io_max_bytes_per_second,
+            is_urgent=found.delay_ms > 0,
         )
 
     def _aborted(self, found: LogToClean) -> Job[list[AbortedTransaction]]:

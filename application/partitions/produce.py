@@ -109,7 +109,7 @@ class ProduceService:
             return self._with_faults(refused.as_value(), batch, partition.config, now_ms)
         except BrokerError as refused:
             if isinstance(refused, StorageFailed):
-                self._storage_health.unreadable(partition, refused)
+                self._storage_health.unreadable(partition.topic, partition.index, refused)
             partition.traffic.failed_appends += 1
             return refused.as_value()
         if not appended.duplicate:

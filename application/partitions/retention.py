@@ -138,6 +138,7 @@ class RetentionService:
             except NotLeaderOrFollower:
                 continue  # its leader removes them
             except StorageFailed as unreadable:
+                self._commits.storage_health.unreadable(topic.name, index, unreadable)
                 yield unreadable.as_value()
                 continue
             if one is not None:

@@ -198,7 +198,8 @@ TOPICS_AND_CONFIGS = {
     "log_compaction_failed": Event(
         WARNING,
         "topic partition error",
-        "A pass of compaction failed; the next one starts again after `log.cleaner.backoff.ms`.",
+        "A pass of compaction failed; the partition waits for the next one, up to an hour. Logged "
+        "once for each error.",
     ),
     "records_expired": Event(
         INFO,
@@ -309,7 +310,10 @@ STORAGE = {
         "room on the disk, or repair it ([storage.md](storage.md)).",
     ),
     "storage_recovered": Event(
-        INFO, "failed_commits", "Commits succeed again after `failed_commits` failures."
+        INFO,
+        "failed_commits",
+        "Commits succeed again after `failed_commits` failures; logged after a minute without "
+        "another one if they return.",
     ),
     "storage_close_failed": Event(
         ERROR, "error traceback", "The last commit or flush failed while the broker stopped."

@@ -7,6 +7,7 @@ be passed to a worker process, or become the next page.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from application.records.filter import RecordFilter
 
@@ -53,6 +54,8 @@ class ScanPlan:
     transactions: bool = False
     #: The header of the output was written.
     begun: bool = False
+    #: Workers ask every job for it.
+    is_urgent: ClassVar[bool] = False
 
 
 @dataclass(slots=True)

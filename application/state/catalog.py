@@ -173,7 +173,7 @@ class Catalog:
         except StorageFailed as failure:
             # A new one: the traceback of the first would hold its request.
             partition.broken = StorageFailed(failure.message)
-            self._storage_health.unreadable(partition, failure)
+            self._storage_health.unreadable(partition.topic, partition.index, failure)
             raise
         partition.lead(leader)
 

@@ -2,7 +2,8 @@
 
 Clients get an error code and retry; only the operator can make room on the disk. Each reason is
 logged once, not with every commit or read, until a commit succeeds. On a full disk deletions still
-succeed while records are refused, until there is room for records, too (`admits`).
+succeed while records are refused, until there is room for records, too (`admits`). Retention may
+make room again and again, which records fill at once: such failures are one for the log.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.reserve import Reserve
 from domain.errors import StorageFailed
-from domain.partitions.partition import Partition
 
-#: A partition that cannot be read is logged again after this time.
+#: A partition that cannot be read is logged again after this time; so is a recovery, if there was
+#: no failure meanwhile.
 REPEAT_MS = 60_000
 #: Partitions that are remembered as logged; with more of them some are logged more often.
 REMEMBERED = 1000
@@ -33,9 +34,12 @@ class StorageHealth:
         self._refused_until_ms = 0
         #: Called when the disk is full.
         self.when_full: Callable[[], None] = lambda: None
-        self._logged: dict[str, None] = {}
+        self._logged: set[str] = set()
+        self._reason: str | None = None
+        #: Failed ones, until a recovery is logged.
         self._commits = 0
-        self._unreadable: dict[int, int] = {}
+        self._recovery_logged_from_ms = 0
+        self._unreadable: dict[tuple[str, int], int] = {}
         if self.is_full:  # before the start
             self.failed(StorageFailed(NO_ROOM))
 
@@ -53,37 +57,42 @@ class StorageHealth:
 
     def failed(self, failure: StorageFailed) -> None:
         self._commits += 1
+        self._reason = failure.message
         if failure.message not in self._logged:
-            self._logged[failure.message] = None
+            self._logged.add(failure.message)
             self._events.error("storage_failed", error=failure.message)
+        now_ms = self._clock.monotonic_ms()
+        if now_ms < self._recovery_logged_from_ms:
+            self._recovery_logged_from_ms = now_ms + REPEAT_MS
         if self.is_full:
-            self._refused_until_ms = self._clock.monotonic_ms() + REFUSED_MS
+            self._refused_until_ms = now_ms + REFUSED_MS
             self.when_full()
 
     def succeeded(self) -> None:
         """Called after every commit that persisted something: the usual case must cost nothing."""
         if self._commits and self.admits(0):
-            self._events.info("storage_recovered", failed_commits=self._commits)
-            self._commits = 0
-            self._logged.clear()
+            self._reason = None
+            now_ms = self._clock.monotonic_ms()
+            if now_ms >= self._recovery_logged_from_ms:
+                self._recovery_logged_from_ms = now_ms + REPEAT_MS
+                self._events.info("storage_recovered", failed_commits=self._commits)
+                self._commits = 0
+                self._logged.clear()
 
     def reason(self) -> str | None:
         """Why the last commit failed, or None."""
         if self.is_full:
             self.succeeded()  # there may be room again, but no client that appends
-        return next(reversed(self._logged), None)
+        return self._reason
 
-    def unreadable(self, partition: Partition, failure: StorageFailed) -> None:
+    def unreadable(self, topic: str, index: int, failure: StorageFailed) -> None:
         now_ms = self._clock.monotonic_ms()
-        logged_ms = self._unreadable.get(partition.partition_id)
+        logged_ms = self._unreadable.get((topic, index))
         if logged_ms is not None and now_ms - logged_ms < REPEAT_MS:
             return
         if len(self._unreadable) == REMEMBERED:
             self._unreadable.clear()
-        self._unreadable[partition.partition_id] = now_ms
+        self._unreadable[topic, index] = now_ms
         self._events.error(
-            "partition_unreadable",
-            topic=partition.topic,
-            partition=partition.index,
-            error=failure.message,
+            "partition_unreadable", topic=topic, partition=index, error=failure.message
         )

@@ -130,10 +130,14 @@ def _writer(plan: ScanPlan) -> Writer:
 
 def serve(channel: Channel, folder: Path | None) -> None:
     log: LogStore | None = None
+    goes_last = False
     while True:
         kind, content = channel.receive()
         assert kind == frames.JOB, kind
         plan: ScanPlan | CleaningJob = pickle.loads(content)
+        if not plan.is_urgent and not goes_last:
+            _let_the_broker_go_first()
+            goes_last = True
         try:
             if log is None:
                 log = _log(channel, folder)
@@ -169,7 +173,6 @@ def _let_the_broker_go_first() -> None:
 def main() -> None:
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # the broker handles them
-    _let_the_broker_go_first()
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else None
     with suppress(EOFError, ConnectionError):

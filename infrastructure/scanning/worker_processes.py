@@ -82,9 +82,10 @@ class WorkerProcesses:
             return None
         if plan.budget_ms is None and not self._has_room_for_long_ones():
             return None
-        for process in self._processes:
-            if process.job is None:
+        for process in [each for each in self._processes if each.job is None]:
+            if not (plan.is_urgent and process.goes_last):
                 return process.begin(plan, log)
+            process.end()  # to raise a priority takes a privilege
         if len(self._processes) >= self._most or self._loop.time() < self._not_before:
             return None
         self._ended = [each for each in self._ended if not each.is_gone]
@@ -136,6 +137,8 @@ class WorkerProcess(asyncio.Protocol):
         self._idle: asyncio.TimerHandle | None = None
         self._log: LogStore | None = None
         self.job: RunningJob | None = None
+        #: With the lowest priority, since its first job that is not urgent.
+        self.goes_last = False
         #: Reaped.
         self.is_gone = False
         ours, theirs = socket.socketpair()
@@ -163,6 +166,7 @@ class WorkerProcess(asyncio.Protocol):
             self._idle.cancel()
             self._idle = None
         self._log = log
+        self.goes_last = self.goes_last or not plan.is_urgent
         self.job = running = RunningJob(self, plan)
         self._send(frame(frames.JOB, pickle.dumps(plan)))
         return running

@@ -38,6 +38,7 @@ from tests.bench import (
     recovery,
     report,
     retention,
+    secured,
     soak,
     stall,
     startup,
@@ -60,8 +61,8 @@ BESIDE = [
     *("produce", "fetch", "java", "librdkafka", "groups", "end-to-end", "stall", "transactions"),
     "quotas",
 ]
-#: Parts with brokers of their own: flush before each response, or offsets in a database.
-APART = ["fsync", "transactions-fsync", "offsets", "offsets-fsync"]
+#: Parts with brokers of their own: flush before each response, offsets in a database, listeners.
+APART = ["fsync", "transactions-fsync", "offsets", "offsets-fsync", "tls"]
 PARTS = ["limits", *BESIDE, *APART, "cold", "retention", "soak", "startup", "micro"]
 
 
@@ -170,6 +171,8 @@ class Bench:
             for part, flush in (("offsets", "os"), ("offsets-fsync", "commit")):
                 if part in self._parts:
                     self._offsets(part, flush, rawbench)
+            if "tls" in self._parts:
+                self._tls(rawbench)
             if "cold" in self._parts:
                 plan = self._plan
                 cold.measure(self.runs, ottla("os"), CACHE, rawbench, plan.cold_bytes, plan.rounds)
@@ -241,6 +244,11 @@ class Bench:
     def _fsync(self, part: str, rawbench: Rawbench, loads: list[Load]) -> None:
         self._apart(part, self._stage("commit", rawbench), loads)
 
+    def _tls(self, rawbench: Rawbench) -> None:
+        contenders = secured.contenders(self._libs, CACHE / "certificates")
+        loads = list(secured.loads(rawbench, self._topic, self._plan.seconds))
+        self._apart("tls", self._stage_of(contenders, rawbench), loads)
+
     def _offsets(self, part: str, flush: str, rawbench: Rawbench) -> None:
         """Ottla with each engine for committed offsets."""
         elsewhere = [
@@ -275,10 +283,13 @@ class Bench:
             stage.close()
 
     def _stage(self, flush: str, rawbench: Rawbench, *more: Contender) -> Stage:
+        return self._stage_of([*self._contenders(flush), *more], rawbench)
+
+    def _stage_of(self, contenders: list[Contender], rawbench: Rawbench) -> Stage:
         def warm_up(contender: Contender, broker: Broker) -> None:
             rawbench.warm_up(contender, broker, self._plan.warm_up_s)
 
-        return Stage([*self._contenders(flush), *more], CACHE, warm_up)
+        return Stage(contenders, CACHE, warm_up)
 
     def _java(self) -> java.JavaClients | None:
         if self._libs is None:

@@ -96,6 +96,8 @@ AIMS = [
         absolute="x",
     ),
     Aim("others beside a client over its quota: rate", "quotas", "others", KEPT, 0.8, absolute="x"),
+    Aim("produce over TLS, 900 KB batches: MB/s", "tls", "produce, 900", STREAM, 1),
+    Aim("fetch over TLS, 1 MB responses: MB/s", "tls", "fetch, 1 MB", STREAM, 1),
     Aim("compaction: CPU per GB written", "soak", "updates, compacted", CLEANING, at_most=1.5),
     Aim("... p99 of produce meanwhile", "soak", "updates, compacted", "ping_p99_us", at_most=1),
     Aim("start on an empty folder", "startup", "empty", "ready_ms", at_most=0.2),

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.e2e.raw_client import RawClient
 from tests.fakes.postgres import Postgres
-from tests.oracle.kafka import format_folder
+from tests.oracle.kafka import format_folder, free_port
 
 READY_TIMEOUT_S = 120
 _POLL_S = 0.002
@@ -32,11 +34,19 @@ class BrokerFailed(Exception):
 
 class Broker:
     def __init__(
-        self, process: subprocess.Popen[bytes], port: int, ready_s: float, folder: Path
+        self,
+        process: subprocess.Popen[bytes],
+        listeners: dict[str, str],
+        ready_s: float,
+        folder: Path,
     ) -> None:
         self.process = process
-        self.port = port
-        self.address = f"127.0.0.1:{port}"
+        #: Addresses by name, that of the plaintext listener first.
+        self.listeners = listeners
+        self.address = next(iter(listeners.values()))
+        self.port = _port_of(self.address)
+        #: Loads encrypt what they send to `address`.
+        self.tls = False
         self.ready_s = ready_s
         self.folder = folder
         #: Names of the topics that loads read.
@@ -45,6 +55,12 @@ class Broker:
     @property
     def pid(self) -> int:
         return self.process.pid
+
+    def at(self, listener: str, tls: bool = False) -> Broker:
+        """The same broker for loads, at another listener."""
+        other = copy.copy(self)
+        other.address, other.tls = self.listeners[listener], tls
+        return other
 
     def connect(self) -> RawClient:
         return RawClient("127.0.0.1", self.port)
@@ -93,23 +109,27 @@ class Contender:
         self._prepare(folder)
 
 
-def ottla(flush: str, *options: str, name: str = "ottla") -> Contender:
+def ottla(
+    flush: str, *options: str, name: str = "ottla", listen: Sequence[str] = ("127.0.0.1:0",)
+) -> Contender:
     def start(folder: Path) -> Broker:
         ready = folder / "ready.json"
         ready.unlink(missing_ok=True)
         started = time.perf_counter()
         process = _spawn(
             folder,
-            *(sys.executable, "-m", "interfaces.main", "serve", "--listen", "127.0.0.1:0"),
+            *(sys.executable, "-m", "interfaces.main", "serve"),
+            *(word for one in listen for word in ("--listen", one)),
             *("--ready-file", str(ready), "--data", f"{folder}/data", "--flush", flush),
             *("--log-requests", "off", "--admin", "off"),
             *options,
         )
         _wait(process, ready.exists, folder)
-        [listener, *_] = json.loads(ready.read_text())["listeners"]
-        port = listener["port"]
+        found = json.loads(ready.read_text())["listeners"]
+        listeners = {one["name"]: f"127.0.0.1:{one['port']}" for one in found}
+        port = found[0]["port"]
         _wait(process, lambda: _responds(port), folder)
-        return Broker(process, port, time.perf_counter() - started, folder)
+        return Broker(process, listeners, time.perf_counter() - started, folder)
 
     return Contender(f"{name} {flush}", start)
 
@@ -126,29 +146,35 @@ def ottla_with_postgres(flush: str, server: Postgres) -> Contender:
     return Contender(f"ottla-postgres {flush}", start)
 
 
-def kafka(libs: Path, flush: str, more: str = "") -> Contender:
-    """`more` properties, one a line."""
+def kafka(libs: Path, flush: str, more: str = "", listen: Sequence[str] = ()) -> Contender:
+    """`more` properties, one a line; names of further listeners."""
     java = [*_JAVA, "-cp", f"{libs}/*"]
 
     def prepare(folder: Path) -> None:
         every = _EVERY_MESSAGE if flush == "commit" else _NEVER
         try:
             properties = f"log.flush.interval.messages={every}\n{_GROUPS}{more}"
-            format_folder(java, folder.absolute(), properties)
+            listeners = [f"{name}://127.0.0.1:{free_port()}" for name in listen]
+            format_folder(java, folder.absolute(), properties, listeners)
         except subprocess.CalledProcessError as failed:
             output = (failed.stdout + failed.stderr)[-_OUTPUT_BYTES:]
             raise BrokerFailed(f"{' '.join(failed.cmd)}:\n{output}") from failed
 
     def start(folder: Path) -> Broker:
         properties = folder / "server.properties"
-        listeners = properties.read_text().partition("PLAINTEXT://127.0.0.1:")[2]
-        port = int(listeners.partition(",")[0])
+        [line] = re.findall("^listeners=(.*)", properties.read_text(), re.MULTILINE)
+        listeners = dict(one.split("://") for one in line.split(","))
+        port = _port_of(listeners["PLAINTEXT"])
         started = time.perf_counter()
         process = _spawn(folder, *java, "kafka.Kafka", str(properties))
         _wait(process, lambda: _responds(port), folder)
-        return Broker(process, port, time.perf_counter() - started, folder)
+        return Broker(process, listeners, time.perf_counter() - started, folder)
 
     return Contender(f"kafka {flush}", start, prepare, warm_up_share=1)
+
+
+def _port_of(address: str) -> int:
+    return int(address.rpartition(":")[2])
 
 
 def _spawn(folder: Path, *command: str) -> subprocess.Popen[bytes]:

@@ -129,6 +129,18 @@ class Rawbench:
             *("-conns", str(producers), "-records", str(records), "-size", "1000", *options),
         )
 
+    def handshakes(self, broker: Broker, count: int, seconds: float) -> Figures:
+        """A request is a connection that ends after its TLS handshake."""
+        return self._connections(broker, count, seconds, "-handshakes")
+
+    def logins(self, broker: Broker, login: str, count: int, seconds: float) -> Figures:
+        """A request is a connection that ends after its login: `MECHANISM:USER:PASSWORD`."""
+        return self._connections(broker, count, seconds, "-login", login)
+
+    def _connections(self, broker: Broker, count: int, seconds: float, *options: str) -> Figures:
+        times = "-secs", str(seconds), "-warm", str(seconds / 4)
+        return self._run(broker, *options, "-conns", str(count), *times)
+
     def exchange(self, broker: Broker, exchanges: Path, count: int, seconds: float) -> Figures:
         """Each connection repeats its requests of the file, and checks the responses there."""
         return self._run(
@@ -149,7 +161,11 @@ class Rawbench:
 
     def _run(self, broker: Broker, *arguments: str) -> Figures:
         done = subprocess.run(
-            [self._binary, "-addr", broker.address, "-pid", str(broker.pid), *arguments],
+            [
+                *(self._binary, "-addr", broker.address, "-pid", str(broker.pid)),
+                *(("-tls",) if broker.tls else ()),
+                *arguments,
+            ],
             capture_output=True,
             text=True,
             timeout=PATIENCE_S * 5,

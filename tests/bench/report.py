@@ -81,6 +81,15 @@ _TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "kept_without_quota_share": "kept, without a quota",
         },
     ),
+    "tls": (
+        "Over TLS; handshakes and logins are of a connection each",
+        {
+            **_RAW,
+            "cpu_s_per_gb": "CPU s/GB",
+            "ping_p99_us": "p99 us of pings",
+            "ping_max_us": "longest us",
+        },
+    ),
     "transactions-fsync": ("The same with an fsync before each response", _TRANSACTIONS),
     "cold": (
         "Produce beside a reader of an old log",

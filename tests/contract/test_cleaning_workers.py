@@ -53,9 +53,9 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> Any:
     storage.commit.close()
 
 
-def job(max_bytes_per_second: float = 1e18) -> CleaningJob:
+def job(max_bytes_per_second: float = 1e18, is_urgent: bool = False) -> CleaningJob:
     plan = CleaningPlan(0, 0, END, 0, 0, {}, 1 << 20)
-    return CleaningJob(1, plan, READ_BYTES, max_bytes_per_second)
+    return CleaningJob(1, plan, READ_BYTES, max_bytes_per_second, is_urgent=is_urgent)
 
 
 def play(storage: Storage, story: Callable[[WorkerProcesses], Coroutine[Any, Any, None]]) -> None:
@@ -131,6 +131,25 @@ def test_a_worker_that_is_killed_fails_its_pass(storage: Storage) -> None:
         _, end = await part_of(work)
         assert isinstance(end, StorageFailed)
         assert pool.start(job(), storage.log) is not None
+
+    play(storage, story)
+
+
+@pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="no idle scheduling class")
+def test_a_worker_has_idle_priority_unless_its_job_is_urgent(storage: Storage) -> None:
+    async def story(pool: WorkerProcesses) -> None:
+        policies, processes = [], set()
+        for is_urgent in (True, False, False, True):
+            work = pool.start(job(is_urgent=is_urgent), storage.log)
+            assert work is not None
+            await part_of(work)
+            [pid] = pool.pids
+            policies.append(os.sched_getscheduler(pid))
+            processes.add(pid)
+            while (await part_of(work)).end is None:
+                pass
+        assert policies == [os.SCHED_OTHER, os.SCHED_IDLE, os.SCHED_IDLE, os.SCHED_OTHER]
+        assert len(processes) == 2
 
     play(storage, story)
 

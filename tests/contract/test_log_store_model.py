@@ -112,7 +112,7 @@ class LogStoreMachine(RuleBasedStateMachine):
         partition_id=PARTITIONS,
         records=st.integers(1, 5),
         gap=st.sampled_from([0, 0, 0, 7]),
-        size_bytes=st.sampled_from([61, 61, 100, 5000, 33_000]),
+        size_bytes=st.sampled_from([61, 61, 100, 5000, 33_000, 140_000]),
         later_ms=st.none() | st.integers(0, 3),
     )
     def append(

@@ -13,6 +13,7 @@ from tests.crash.broker import VIOLENT, Broker, Nursery
 from tests.crash.ledger import Broken
 from tests.crash.points import FLUSHES
 from tests.crash.store import check_store
+from tests.e2e.broker_process import wait_until
 from tests.e2e.raw_client import RawClient
 from tests.fakes.batches import Record, record_batch
 from tests.fakes.compaction import messages_of
@@ -84,6 +85,10 @@ class KeyedLog:
             if there != (offset, value) and not self._is_later(key, there, offset):
                 raise Broken(f"key {key!r}: {there[0]} is the newest, acknowledged was {offset}")
 
+    def is_compacted(self) -> bool:
+        self.check()
+        return self.removed > self.next_offset // 2
+
     def _is_later(self, key: bytes, there: tuple[int, bytes | None], offset: int) -> bool:
         """One that was not acknowledged."""
         return there[0] > offset and there[1] in self.sent[key]
@@ -106,5 +111,7 @@ def test_the_newest_record_of_each_key_survives(
         assert broker.start()
         log.check()
         broker.kill()
-    assert log.removed > log.next_offset // 2
+    assert broker.start()
+    wait_until(log.is_compacted)
+    broker.kill()
     check_store(tmp_path / "data")

@@ -77,6 +77,8 @@ class Judge:
     #: All that was acknowledged before the newest sync began: what the policy promises.
     promised: Ledger
     logs: dict[Place, list[Stored]] = field(default_factory=dict)
+    #: Log start offsets.
+    starts: dict[Place, int] = field(default_factory=dict)
 
     def judge(self, folder: Path, flush: str) -> Verdict:
         try:
@@ -88,8 +90,10 @@ class Judge:
             kafka.broker.start_upkeep()
             kafka.run()
             self.names = self._topics(kafka)
-            self.logs = {place: self._read(kafka, place) for place in self._places(kafka)}
+            self.starts = {place: self._start(kafka, place) for place in self._places(kafka)}
+            self.logs = {place: self._read(kafka, place) for place in self.starts}
             self._compare()
+            self._check_starts()
             missing = self._missing()
             self._go_on(kafka)
             kafka.close()
@@ -125,11 +129,23 @@ class Judge:
 
     # ---- batches
 
+    def _start(self, kafka: InProcessKafka, place: Place) -> int:
+        topic_id, index = place
+        return kafka.partition(self.names[topic_id], index).log_start_offset
+
+    def _check_starts(self) -> None:
+        """Retention removes no more than the config allows."""
+        for place, start in self.starts.items():
+            retained = self.now.retention_bytes.get(place[0], -1)
+            size_bytes = sum(len(stored.raw) for stored in self.logs[place])
+            if start and not 0 <= retained <= size_bytes:
+                raise Wrong(f"{size_bytes} bytes are left of {retained}, from offset {start}")
+
     def _read(self, kafka: InProcessKafka, place: Place) -> list[Stored]:
         topic_id, index = place
         client = kafka.client()
         found: list[Stored] = []
-        next_offset = 0
+        next_offset = self.starts[place]
         while True:
             partition = FetchPartition(
                 partition=index, fetch_offset=next_offset, partition_max_bytes=MAX_BYTES
@@ -171,10 +187,12 @@ class Judge:
             if place[0] in self.now.deleting:
                 continue
             there = {stored.digest for stored in self.logs.get(place, [])}
+            start = self.starts.get(place, 0)
+            gone = [one for one, offset in acked.items() if offset >= start and one not in there]
             promised = self.promised.acked.get(place, {})
-            if lost := [content for content in promised if content not in there]:
+            if lost := [content for content in gone if content in promised]:
                 raise Lost(f"{len(lost)} of {len(promised)} batches are not there")
-            missing += sum(content not in there for content in acked)
+            missing += len(gone)
         for topic_id in self.now.topics:
             if topic_id not in self.names and topic_id not in self.now.deleting:
                 missing += 1

@@ -1,6 +1,6 @@
 """Requests and acknowledgements of a run, each with its place in the trace.
 
-["topic", name, id, partitions]              was created: acknowledged
+["topic", name, id, partitions, bytes]       was created with retention.bytes: acknowledged
 ["deleting", id]     ["deleted", id]         requested, acknowledged
 ["producer", producer id]                    was assigned
 ["sent", id, partition, digest, records, producer id, epoch, sequence]
@@ -37,6 +37,8 @@ class Ledger:
     """The state at a moment of a run."""
 
     topics: dict[str, tuple[str, int]] = field(default_factory=dict)
+    #: By topic id.
+    retention_bytes: dict[str, int] = field(default_factory=dict)
     deleting: set[str] = field(default_factory=set)
     deleted: set[str] = field(default_factory=set)
     last_producer_id: int = -1
@@ -48,8 +50,9 @@ class Ledger:
         for what, *values in marks:
             match what:
                 case "topic":
-                    name, topic_id, partitions = values
+                    name, topic_id, partitions, retention_bytes = values
                     self.topics[topic_id] = (name, partitions)
+                    self.retention_bytes[topic_id] = retention_bytes
                 case "deleting":
                     self.deleting.add(values[0])
                 case "deleted":

@@ -161,7 +161,7 @@ def _warm_up() -> None:
         (topic,) = create(kafka.client(), new("t", 1))
         kafka.close()
         ledger = Ledger()
-        ledger.note([["topic", "t", topic.topic_id.hex(), 1]])
+        ledger.note([["topic", "t", topic.topic_id.hex(), 1, -1]])
         judge = Judge(ledger, ledger)
         assert judge.judge(place, "commit").outcome == "intact"
     finally:

@@ -3,8 +3,9 @@
     python -m tests.power.workload DISK MARKS FLUSH SEED PASSES
 
 Topics are created and deleted under load, so pages are freed and reused; several clients share a
-commit; producers are idempotent or plain; batches have all sizes and are replaced by compaction;
-snapshots are written now and then; in the middle the broker is stopped and restarted.
+commit; producers are idempotent or plain; batches have all sizes, are replaced by compaction and
+removed by retention; snapshots are written now and then; in the middle the broker is stopped and
+restarted.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from tests.power.ledger import digest
 
 CLIENTS = 4
 VALUE_SIZES = (10, 100, 100, 700, 3000, 9000, 40_000)
+#: Of topics with retention.
+RETAINED_BYTES = 5_000, 100_000
 
 
 class Producer:
@@ -63,7 +66,9 @@ class Workload:
         self.open()
 
     def open(self) -> None:
-        self.kafka = InProcessKafka(self.url, flush=self.flush)
+        self.kafka = InProcessKafka(
+            self.url, flush=self.flush, log_retention_check_interval_ms="100"
+        )
         self.kafka.clock.advance(self.now_ms)
         self.kafka.broker.start_upkeep()
         self.clients = [self.kafka.client() for _ in range(CLIENTS)]
@@ -104,11 +109,13 @@ class Workload:
 
     def create(self, name: str) -> None:
         partitions = self.chance.choice([1, 2, 3])
-        (created,) = create(self.clients[0], new(name, partitions))
+        retained = str(self.chance.choice([-1, *RETAINED_BYTES]))
+        topic = new(name, partitions, retention_ms="-1", retention_bytes=retained)
+        (created,) = create(self.clients[0], topic)
         assert created.error_code == 0, created
         topic_id = created.topic_id.hex()
         self.topics[name] = (topic_id, partitions)
-        self.mark(["topic", name, topic_id, partitions])
+        self.mark(["topic", name, topic_id, partitions, int(retained)])
         for index in range(partitions):
             given = self.clients[0].request(InitProducerIdRequest(transactional_id=None), 4)
             assert given.error_code == 0, given
@@ -138,12 +145,13 @@ class Workload:
         """As compaction does, by the same batches: other entries, other pages, the same log."""
         broker, log = self.kafka.broker, self.kafka.core.storage.log
         for partition in broker.catalog.loaded():
-            batches = list(batches_in(log.read(partition.partition_id, 0, 1 << 62, 1 << 20, False)))
+            start, partition_id = partition.log_start_offset, partition.partition_id
+            batches = list(batches_in(log.read(partition_id, start, 1 << 62, 1 << 20, False)))
             first = self.chance.randrange(len(batches) + 1)
             if replaced := batches[first : first + self.chance.choice([1, 5, 50])]:
                 edges = replaced[0].base_offset, replaced[-1].last_offset
                 same = [one.buffer for one in replaced]
-                partition.compacted(log.replace(partition.partition_id, *edges, same, []))
+                partition.compacted(log.replace(partition_id, *edges, same, []))
                 broker.commits.touch(partition)
 
     def produce(self) -> None:

@@ -21,6 +21,7 @@ from infrastructure.storage.lmdb.inspection import check_pages, holds_a_store, p
 from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from infrastructure.storage.lmdb.page_loader import PageLoader
+from infrastructure.storage.lmdb.parts import further_bytes, next_entry, parts_at
 from infrastructure.storage.lmdb.recovery_point import RecoveryPoint
 from infrastructure.storage.lmdb.state_store import LmdbStateStore
 
@@ -117,15 +118,15 @@ class StoreBeside:
                     found_id, last_offset = KEY.unpack(cursor.key())
                     if found_id != partition_id:
                         break
-                    entry = cursor.value()
-                    size_bytes += len(entry)
+                    first = cursor.value()
+                    size_bytes += len(first) + further_bytes(first)
                     if size_bytes > max_bytes and found_entries:
                         break
-                    found_entries.append((last_offset, bytes(entry)))
+                    found_entries.append((last_offset, b"".join(parts_at(cursor))))
                     # No step further than needed: merely standing on an entry reads its first page.
                     if last_offset + 1 >= end_offset or size_bytes >= max_bytes:
                         break
-                    found = cursor.next()
+                    found = next_entry(cursor, first, partition_id, last_offset)
         except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error
         return found_entries
@@ -138,7 +139,7 @@ class StoreBeside:
                 after = cursor.set_range(KEY.pack(partition_id, _ABOVE_ALL_OFFSETS))
                 if not (cursor.prev() if after else cursor.last()):
                     return _NO_OFFSET
-                found_id, last_offset = KEY.unpack(cursor.key())
+                found_id, last_offset = KEY.unpack_from(cursor.key())
         except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error
         return int(last_offset) if found_id == partition_id else _NO_OFFSET

@@ -1,4 +1,4 @@
-"""Entries: the values of `batches`. One batch, or several small ones.
+"""Entries of `batches`: one batch, in as many parts as it needs, or several small ones in one part.
 
 Small batches that arrive for a partition in one pass share an entry, under the last offset of the
 last of them: one put for all, and full pages (LMDB lays two values of 1 KB on a page of 4 KB, and
@@ -16,15 +16,15 @@ from application.ports.log_store import Buffer
 from domain.messages.batch import EXTENT, HEADER_BYTES, LENGTH_OVERHEAD_BYTES
 from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.page_loader import PageLoader
+from infrastructure.storage.lmdb.parts import PART_BYTES, put_parts
 
 if TYPE_CHECKING:
     from lmdb import Transaction, _Database
 
 #: A larger batch has an entry to itself: copying it twice costs more than half a page.
 SMALL_BATCH_BYTES = 32 * 1024
-#: An entry gets no further batch once it is as large as this.
-FULL_ENTRY_BYTES = 64 * 1024
-#: Or this many batches: a read from its middle visits each header before it.
+#: Several small batches are one part. More than this many are not put together: a read from the
+#: middle of an entry visits each header before it.
 FULL_ENTRY_BATCHES = 32
 
 _pack_key = KEY.pack
@@ -63,12 +63,15 @@ class StagedEntries:
             self._put(txn, partition_id, last_offset, batch)
             return
         entry = self._entries.get(partition_id)
+        if entry is not None and entry.size_bytes + size_bytes > PART_BYTES:
+            self.put(txn, partition_id)
+            entry = None
         if entry is None:
             entry = self._entries[partition_id] = StagedEntry()
         entry.batches.append(bytes(batch))
         entry.last_offset = last_offset
         entry.size_bytes += size_bytes
-        if entry.size_bytes >= FULL_ENTRY_BYTES or len(entry.batches) >= FULL_ENTRY_BATCHES:
+        if len(entry.batches) >= FULL_ENTRY_BATCHES:
             self.put(txn, partition_id)
 
     def put(self, txn: Transaction[memoryview], partition_id: int) -> None:
@@ -87,7 +90,7 @@ class StagedEntries:
     ) -> None:
         # Not append=True: that is for the last key of all partitions, and says False, not why.
         key = _pack_key(partition_id, last_offset)
-        if not txn.put(key, value, overwrite=False, db=self._database):
+        if not put_parts(txn, self._database, key, value):
             raise AlreadyThere(f"partition {partition_id} has a batch at {last_offset} already")
         if self._loader is not None:
             self._loader.written(partition_id, value)

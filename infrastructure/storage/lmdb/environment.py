@@ -253,6 +253,8 @@ class LmdbEnvironment:
         found = identify(self.env, self.folder)
         self.store_id, self.rows = found.store_id, found.rows
         self.batches, self.timestamps = found.batches, found.timestamps
+        if found.format != FORMAT and not self.read_only:
+            self._upgrade()
 
     @staticmethod
     def _create(env: lmdb.Environment) -> None:
@@ -263,6 +265,12 @@ class LmdbEnvironment:
             txn.put(FORMAT_ROW, b"%d" % FORMAT, db=rows)
             txn.put(ID_ROW, uuid.uuid4().hex.encode(), db=rows)
         env.sync(True)
+
+    def _upgrade(self) -> None:
+        """Synced before a part is written: older versions refuse the store from now on."""
+        with self.env.begin(write=True) as txn:
+            txn.put(FORMAT_ROW, b"%d" % FORMAT, db=self.rows)
+        self.env.sync(True)
 
     def _check_length(self) -> None:
         """Touching a page that the file does not reach would kill the process (SIGBUS)."""

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from lmdb import _Database
 
 #: Changes with the layout: a store in another format is refused.
-FORMAT = 4
+FORMAT = 5
+#: It has large batches in one row each (parts.py); opening it to write makes it FORMAT.
+WITHOUT_PARTS = 4
 
 FORMAT_ROW = b"store\0format"
 ID_ROW = b"store\0id"
@@ -22,6 +24,7 @@ LOSSES_ROW = b"store\0losses"
 
 
 class Identity(NamedTuple):
+    format: int
     store_id: str
     rows: _Database
     batches: _Database
@@ -37,12 +40,13 @@ def identify(env: lmdb.Environment, folder: Path) -> Identity:
         store_id = txn.get(ID_ROW, db=rows)
     if written_format is None or store_id is None or not written_format.isdigit():
         raise StorageDamaged(f"the store in {folder} has lost its format and id")
-    if int(written_format) != FORMAT:
+    if int(written_format) not in (FORMAT, WITHOUT_PARTS):
         raise StorageOtherFormat(
             f"the store in {folder} has format {int(written_format)}; "
-            f"this version of Ottla reads format {FORMAT} only"
+            f"this version of Ottla reads formats {WITHOUT_PARTS} and {FORMAT} only"
         )
     return Identity(
+        int(written_format),
         store_id.decode(),
         rows,
         env.open_db(b"batches", create=False),

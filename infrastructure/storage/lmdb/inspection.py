@@ -8,6 +8,7 @@ unless an older version of the same page is in its place.
 from __future__ import annotations
 
 import os
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,8 +86,9 @@ def page_problem(data_file: Path) -> str | None:
 def check_batches(folder: Path, env: lmdb.Environment, batches: _Database) -> None:
     last_of: dict[int, int] = {}
     with env.begin(buffers=True) as txn:
-        for key, entry in txn.cursor(batches):
+        for key, parts in groupby(txn.cursor(batches), lambda row: bytes(row[0][: KEY.size])):
             partition_id, last_offset = KEY.unpack(key)
+            entry = memoryview(b"".join(part for _, part in parts))
             wrong = _what_is_wrong(entry, last_offset, last_of.get(partition_id, -1))
             if wrong:
                 raise _damaged(folder, f"partition {partition_id}, offset {last_offset}: {wrong}")

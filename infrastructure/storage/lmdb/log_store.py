@@ -27,6 +27,12 @@ from infrastructure.storage.lmdb.entries import (
 )
 from infrastructure.storage.lmdb.keys import KEY, OFFSET
 from infrastructure.storage.lmdb.page_loader import NO_OFFSET, PageLoader
+from infrastructure.storage.lmdb.parts import (
+    all_parts_at,
+    delete_entry,
+    further_bytes,
+    next_entry,
+)
 from infrastructure.storage.lmdb.timestamp_index import delete_index_below, replace_index
 
 if TYPE_CHECKING:
@@ -116,18 +122,23 @@ class LmdbLogStore:
                     if found_id != partition_id:
                         break
                     entry = cursor.value()
-                    if not views:
+                    more_bytes = further_bytes(entry)
+                    if not views and not more_bytes:
                         entry = entry[position_of(entry, offset) :]
                     left_bytes = max_bytes - size_bytes
-                    if last_offset >= end_offset or len(entry) > left_bytes:
+                    if last_offset >= end_offset or len(entry) + more_bytes > left_bytes:
                         first = whole_first and not views
-                        fit_bytes, reached = whole_batches(
-                            entry, reached, end_offset, left_bytes, first
-                        )
-                        views.append(entry[:fit_bytes])
+                        if not more_bytes:
+                            fit_bytes, reached = whole_batches(
+                                entry, reached, end_offset, left_bytes, first
+                            )
+                            views.append(entry[:fit_bytes])
+                        elif first and last_offset < end_offset:
+                            views = all_parts_at(cursor)
+                            reached = last_offset + 1
                         break
-                    views.append(entry)
-                    size_bytes += len(entry)
+                    views += all_parts_at(cursor) if more_bytes else (entry,)
+                    size_bytes += len(entry) + more_bytes
                     reached = last_offset + 1
                     # No step further than needed: the next entry may be another partition's
                     # oldest, and merely standing on it reads its first page from the disk.
@@ -173,7 +184,7 @@ class LmdbLogStore:
                             return headers  # no step further than needed, as in `read`
                     if last_offset + 1 >= in_memory_to:
                         break
-                    found = cursor.next()
+                    found = next_entry(cursor, entry, partition_id, last_offset)
         except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error
         return headers
@@ -296,8 +307,7 @@ def _take_out(
             break
         before += _split(entry[:start])
         after = _split(entry[end:])
-        removed_bytes += end - start
-        cursor.delete()
+        removed_bytes += delete_entry(cursor) - start - (len(entry) - end)
         # No step further than needed, as in `read`.
         found = entry_end < last_offset and len(cursor.key()) > 0
     return before, removed_bytes, after
@@ -322,7 +332,6 @@ def _delete_below(
             return size_bytes, True
         if size_bytes >= limit_bytes:
             return size_bytes, False
-        size_bytes += len(cursor.value())
-        cursor.delete()
+        size_bytes += delete_entry(cursor)
         found = len(cursor.key()) > 0  # deleting moves on; past the end the key is empty
     return size_bytes, not found or _unpack_key(cursor.key()) >= (partition_id, offset)

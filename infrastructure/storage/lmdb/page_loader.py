@@ -22,6 +22,7 @@ from application.ports.log_store import Buffer
 from application.ports.pending import Pending
 from application.state.notifying import notify_each
 from infrastructure.storage.lmdb.keys import KEY, OFFSET
+from infrastructure.storage.lmdb.parts import further_bytes
 
 if TYPE_CHECKING:
     from lmdb import _Database
@@ -47,7 +48,7 @@ _RANGES_PER_PARTITION = 16
 NO_OFFSET = 1 << 64
 
 _pack_key = KEY.pack
-_unpack_key = KEY.unpack
+_key_from = KEY.unpack_from
 
 
 class LoadedRange:
@@ -276,12 +277,21 @@ class PageLoader:
         with self.lock, self._env.begin(buffers=True) as txn:
             cursor = txn.cursor(self._batches)
             if cursor.set_range(_pack_key(range_.partition_id, range_.next)):
-                for key, entry in cursor:
-                    partition_id, last_offset = _unpack_key(key)
+                entry_bytes = missing_bytes = 0
+                for key, part in cursor:
+                    partition_id, last_offset = _key_from(key)
                     if partition_id != range_.partition_id:
                         break
-                    range_.add(last_offset, len(entry))
-                    size_bytes += len(entry)
+                    entry_bytes += len(part)
+                    if missing_bytes:
+                        missing_bytes = max(0, missing_bytes - len(part))
+                    else:
+                        missing_bytes = further_bytes(part)
+                    if missing_bytes:
+                        continue
+                    range_.add(last_offset, entry_bytes)
+                    size_bytes += entry_bytes
+                    entry_bytes = 0
                     if size_bytes >= piece_bytes:
                         return size_bytes
         range_.to_the_end = True

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"time"
 )
@@ -92,10 +91,7 @@ func fetched(rd io.Reader, topic string, buf []byte) (size int, next uint64, cod
 
 // consume reads a topic from its beginning, over and over, one request in flight.
 func consume(addr, topic string, maxBytes int, committed bool, stop time.Time) (n int, size, failed int64, lats []int64) {
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		panic(err)
-	}
+	c := dial(addr)
 	defer c.Close()
 	frame, offsetAt := fetchV11(topic, maxBytes, committed)
 	rd := bufio.NewReaderSize(c, 1<<16)

@@ -3,12 +3,15 @@
 //	rawbench -addr HOST:PORT -conns 10 -depth 1 -size 1000 -secs 5 [-pid BROKER]
 //	rawbench -addr HOST:PORT -topic T -fetch -max-bytes 1000000 -secs 5
 //	rawbench -addr HOST:PORT -exchanges FILE -secs 5
+//	rawbench -addr HOST:PORT -tls -handshakes -secs 5
+//	rawbench -addr HOST:PORT -login SCRAM-SHA-256:USER:PASSWORD -secs 5
 //	rawbench -addr HOST:PORT -topic T -transactions -records 10 [-abort-every 5] -secs 5
 //
 // Prints one JSON object: requests/s, MB/s, p50/p99/max in microseconds, failed answers, and the
 // broker's CPU per request when -pid is given. acks=0 is not supported (it waits for answers). The
 // topic is auto-created unless -topic names one. -requests ends a run early, by their number. Of
-// transactions, the rate is that of whole ones, and the times are those of their ends.
+// transactions, the rate is that of whole ones, and the times are those of their ends; of handshakes
+// and logins, both are those of whole connections. -tls is for all.
 package main
 
 import (
@@ -19,7 +22,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"net"
 	"os"
 	"sort"
 	"strconv"
@@ -89,11 +91,7 @@ func cpu(pid int) float64 {
 // createTopic asks for the topic's metadata with auto-creation until it has a leader.
 func createTopic(addr string) string {
 	topic := fmt.Sprintf("raw-%d", time.Now().UnixNano())
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
+	c := dial(addr)
 	defer c.Close()
 	var r []byte
 	r = append(r, 0, 3, 0, 4, 0, 0, 0, 1, 0xff, 0xff) // Metadata v4, correlation 1, no client id
@@ -169,12 +167,15 @@ func main() {
 	transactions := flag.Bool("transactions", false, "of one batch each; connections are producers")
 	abortEvery := flag.Int("abort-every", 0, "aborts every so many transactions")
 	exchangesFile := flag.String("exchanges", "", "requests and their answers, instead of producing")
+	flag.BoolVar(&overTLS, "tls", false, "without verifying the certificate")
+	handshakes := flag.Bool("handshakes", false, "connections that do no more than a TLS handshake")
+	login := flag.String("login", "", "MECHANISM:USER:PASSWORD of connections that do no more than that (SCRAM)")
 	flag.Parse()
 	topic := *topicFlag
 	var exchanges []exchange
 	if *exchangesFile != "" {
 		exchanges = readExchanges(*exchangesFile)
-	} else if topic == "" {
+	} else if topic == "" && !*handshakes && *login == "" {
 		topic = createTopic(*addr)
 	}
 	batches := make([][]byte, variants)
@@ -220,10 +221,17 @@ func main() {
 					}
 					return
 				}
-				c, err := net.Dial("tcp", *addr)
-				if err != nil {
-					panic(err)
+				if *handshakes || *login != "" {
+					n, my := connections(*addr, *login, goOn)
+					mu.Lock()
+					defer mu.Unlock()
+					total += n
+					if keep {
+						lats = append(lats, my...)
+					}
+					return
 				}
+				c := dial(*addr)
 				defer c.Close()
 				var frames [][]byte
 				good := func(answer []byte) bool { return producedV9(answer, topic) }
@@ -313,7 +321,7 @@ func main() {
 		result["cpu_us_per_request"] = cp / float64(n) * 1e6
 		result["cores"] = cp / dt
 	}
-	if len(exchanges) == 0 {
+	if topic != "" {
 		mb := float64(n**size**nrec) / 1e6
 		if *fetch {
 			mb = float64(fetchedBytes) / 1e6

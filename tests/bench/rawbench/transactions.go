@@ -106,10 +106,7 @@ func (p *producer) end(commit bool) {
 func transact(
 	addr, topic, txnID string, partition, abortEvery int, batches [][]byte, goOn func() bool,
 ) (n int, lats []int64) {
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		panic(err)
-	}
+	c := dial(addr)
 	defer c.Close()
 	p := &producer{conn: c, rd: bufio.NewReaderSize(c, 1<<16), txnID: txnID}
 	p.init()

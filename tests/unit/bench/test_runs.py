@@ -23,7 +23,7 @@ def contender(name: str) -> Contender:
     def start(folder: Path) -> Broker:
         with (folder / "output").open("wb") as output:
             process = subprocess.Popen(SLEEPER, stdout=output)
-        return Broker(process, 0, 0.0, folder)
+        return Broker(process, {"PLAINTEXT": "127.0.0.1:0"}, 0.0, folder)
 
     return Contender(name, start)
 

@@ -44,6 +44,26 @@ def test_a_small_log_needs_a_worker_for_a_batch_that_takes_long(
     assert (len(worker.jobs), len(passes(fake))) == (jobs, 1)
 
 
+@pytest.mark.parametrize(("lag_ms", "is_urgent"), [("1000", True), ("9000000", False)])
+def test_a_pass_beyond_max_compaction_lag_is_urgent(
+    lag_ms: str, is_urgent: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = FakeWorker()
+    fake = with_worker(worker, monkeypatch, max_compaction_lag_ms=lag_ms)
+    compact(fake)
+    assert [job.is_urgent for job in worker.jobs] == [is_urgent]
+    assert len(passes(fake)) == 1
+
+
+def test_without_a_worker_a_pass_is_done_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too many files are open, or too many processes."""
+    worker = FakeWorker()
+    fake = with_worker(worker, monkeypatch)
+    monkeypatch.setattr(worker, "start", lambda plan, log: None)
+    compact(fake)
+    assert [offset for offset, _ in records(fake)] == [26, 27, 28, 29]
+
+
 def test_records_that_are_deleted_during_a_pass_do_not_count_as_clean(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -212,6 +212,7 @@ def test_an_unreadable_partition_does_not_stop_the_others() -> None:
     again.clock.advance(100)
     again.log.failing = StorageFailed("broken disk")
     again.scheduler.advance(CHECK_MS)
+    assert [one["partition"] for one in again.events.of("partition_unreadable")] == [0]
     again.log.failing = None
     again.scheduler.advance(RETRY_MS)
     assert starts(again) == [0, 1]

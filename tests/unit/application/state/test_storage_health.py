@@ -57,6 +57,27 @@ def test_a_recovery_is_logged_and_then_the_next_failure(fake: FakeBroker) -> Non
     ]
 
 
+def test_failures_that_return_are_logged_once_until_there_was_none_for_a_minute(
+    fake: FakeBroker,
+) -> None:
+    """Retention makes room for a few records, which fill the disk again."""
+    health = fake.broker.commits.storage_health
+    for _ in range(100):
+        commit(fake, "no space is left")
+        assert health.reason() == "no space is left"
+        commit(fake, None)
+        assert health.reason() is None
+        fake.clock.advance(1000)
+    assert taken_lines(fake) == [
+        ("error", FAILED, {"error": "no space is left"}),
+        ("info", RECOVERED, {"failed_commits": 1}),
+        ("error", FAILED, {"error": "no space is left"}),
+    ]
+    fake.clock.advance(REPEAT_MS - 1000)
+    commit(fake, None)
+    assert taken_lines(fake) == [("info", RECOVERED, {"failed_commits": 99})]
+
+
 def test_an_empty_commit_is_no_recovery(fake: FakeBroker) -> None:
     """Of a duplicate that waits, or of a round of producer expiry without idle producers."""
     commit(fake, "no space is left")

@@ -23,7 +23,7 @@ from infrastructure.storage.errors import (
 from infrastructure.storage.lmdb import beside
 from infrastructure.storage.lmdb.beside import StoreBeside
 from infrastructure.storage.lmdb.folder_lock import LOCK_FILE, FolderLock, NobodyWrites
-from infrastructure.storage.lmdb.identity import FORMAT
+from infrastructure.storage.lmdb.identity import FORMAT, WITHOUT_PARTS
 from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, Slot
 from tests.contract.batches import batch
 
@@ -90,7 +90,7 @@ def test_a_store_in_use_can_be_read(tmp_path: Path) -> None:
         lock.release()
 
 
-@pytest.mark.parametrize("written", [FORMAT - 1, FORMAT + 1])
+@pytest.mark.parametrize("written", [WITHOUT_PARTS - 1, FORMAT + 1])
 def test_another_format_is_refused_unchanged(tmp_path: Path, written: int) -> None:
     set_format(created(tmp_path), b"%d" % written)
     with pytest.raises(StorageOtherFormat, match=rf"has format {written}; this version of Ottla"):

@@ -19,8 +19,13 @@ from infrastructure.storage.errors import (
     StorageUnusable,
 )
 from infrastructure.storage.flush import Flush
+from infrastructure.storage.lmdb.commit import WritePass
 from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
-from infrastructure.storage.lmdb.identity import FORMAT
+from infrastructure.storage.lmdb.identity import FORMAT, WITHOUT_PARTS
+from infrastructure.storage.lmdb.keys import KEY
+from infrastructure.storage.lmdb.log_store import LmdbLogStore
+from infrastructure.storage.lmdb.parts import PART_BYTES
+from tests.contract.batches import batch
 from tests.fakes.limits import limited
 
 
@@ -148,12 +153,29 @@ def test_an_environment_of_another_program_is_refused(tmp_path: Path) -> None:
     refused(tmp_path, "not Ottla's")
 
 
-@pytest.mark.parametrize("written", [FORMAT - 1, 99])
+@pytest.mark.parametrize("written", [WITHOUT_PARTS - 1, 99])
 def test_another_format_is_refused_in_one_line(tmp_path: Path, written: int) -> None:
     create(tmp_path)
     with rows_of(tmp_path) as rows:
         rows.put(b"store\0format", b"%d" % written)
-    refused(tmp_path, f"has format {written};.* {FORMAT} only$", StorageOtherFormat)
+    formats = f"{WITHOUT_PARTS} and {FORMAT}"
+    refused(tmp_path, f"has format {written};.* {formats} only$", StorageOtherFormat)
+
+
+def test_a_store_of_the_format_before_is_read_and_then_has_this_one(tmp_path: Path) -> None:
+    create(tmp_path)
+    large = batch(0, size_bytes=2 * PART_BYTES)
+    with rows_of(tmp_path) as rows:
+        rows.put(b"store\0format", b"%d" % WITHOUT_PARTS)
+    env = lmdb.Environment(str(tmp_path), max_dbs=8)
+    with env, env.begin(db=env.open_db(b"batches"), write=True) as txn:
+        txn.put(KEY.pack(1, 0), large)
+
+    with environment_of(tmp_path) as environment:
+        log = LmdbLogStore(environment, WritePass(environment))
+        assert log.read(1, 0, 1, len(large), False) == large
+    with rows_of(tmp_path) as rows:
+        assert rows.get(b"store\0format") == b"%d" % FORMAT
 
 
 def test_a_read_only_open_creates_no_store(tmp_path: Path) -> None:

@@ -7,14 +7,15 @@ from typing import Any, cast
 import pytest
 
 from domain.errors import StorageFailed
+from domain.messages.batch import HEADER_BYTES
 from infrastructure.storage.lmdb import log_store
 from infrastructure.storage.lmdb.entries import (
     FULL_ENTRY_BATCHES,
-    FULL_ENTRY_BYTES,
     SMALL_BATCH_BYTES,
 )
 from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
+from infrastructure.storage.lmdb.parts import PART_BYTES
 from tests.contract.batches import batch
 from tests.unit.infrastructure.storage.lmdb.test_write_pass import Store
 
@@ -36,7 +37,7 @@ def entry_sizes(store: Store) -> list[int]:
 
 def test_small_batches_of_one_pass_share_entries(store: Store) -> None:
     size_bytes = 3000
-    count = 2 * FULL_ENTRY_BYTES // size_bytes
+    count = 2 * (PART_BYTES // size_bytes)
     for offset in range(count):
         store.log.append(1, offset, batch(offset, size_bytes=size_bytes))
     assert store.write_pass.commit() is None
@@ -44,7 +45,7 @@ def test_small_batches_of_one_pass_share_entries(store: Store) -> None:
     sizes = entry_sizes(store)
     assert sum(sizes) == count * size_bytes
     assert len(sizes) == 2
-    assert all(size < FULL_ENTRY_BYTES + size_bytes for size in sizes)
+    assert all(size <= PART_BYTES for size in sizes)
 
 
 def test_an_entry_has_a_limited_number_of_batches(store: Store) -> None:
@@ -70,6 +71,63 @@ def test_a_large_batch_has_its_own_entry(store: Store) -> None:
     assert store.log.read(1, 0, ALL, ALL, True) == before + large + after
 
 
+@pytest.mark.parametrize(
+    "size_bytes, parts",
+    [
+        (PART_BYTES - 1, [PART_BYTES - 1]),
+        (PART_BYTES, [PART_BYTES]),
+        (PART_BYTES + 1, [PART_BYTES, 1]),
+        (3 * PART_BYTES, 3 * [PART_BYTES]),
+    ],
+)
+def test_a_batch_is_stored_in_parts_of_consecutive_pages(
+    store: Store, size_bytes: int, parts: list[int]
+) -> None:
+    batches = [batch(offset, b"%d" % offset, size_bytes=size_bytes) for offset in range(3)]
+    for offset, one in enumerate(batches):
+        store.log.append(1, offset, one)
+    assert store.write_pass.commit() is None
+
+    assert entry_sizes(store) == 3 * parts
+    for offset in range(3):
+        for end in range(4):
+            window = b"".join(batches[offset:end])
+            assert store.log.read_to(1, offset, end, ALL, True) == (window, max(offset, end))
+        assert store.log.read_to(1, offset, 3, 0, True) == (batches[offset], offset + 1)
+        assert store.log.read_to(1, offset, 3, size_bytes - 1, False) == (b"", offset)
+        left = [one[:HEADER_BYTES] for one in batches[offset:]]
+        assert store.log.headers(1, offset, 9) == left
+
+
+def test_all_parts_of_a_batch_are_removed(store: Store) -> None:
+    for offset in range(4):
+        store.log.append(1, offset, batch(offset, size_bytes=3 * PART_BYTES))
+    assert store.write_pass.commit() is None
+
+    assert store.log.trim(1, 1, 256) == (3 * PART_BYTES, True)
+    assert store.log.replace(1, 1, 1, [batch(1)], []) == len(batch(1)) - 3 * PART_BYTES
+    assert store.write_pass.commit() is None
+    assert entry_sizes(store) == [len(batch(1)), *(6 * [PART_BYTES])]
+    assert store.log.drop(1, 256)
+    assert store.write_pass.commit() is None
+    assert entry_sizes(store) == []
+
+
+def test_a_missing_part_is_a_storage_failure_for_its_batch_only(store: Store) -> None:
+    batches = [batch(offset, size_bytes=3 * PART_BYTES) for offset in range(3)]
+    for offset, one in enumerate(batches):
+        store.log.append(1, offset, one)
+    assert store.write_pass.commit() is None
+    environment = store.environment
+    with environment.env.begin(write=True) as txn:
+        assert txn.delete(KEY.pack(1, 1) + b"\0\2", db=environment.batches)
+
+    with pytest.raises(StorageFailed, match="a part of a batch is missing"):
+        store.log.read(1, 1, ALL, ALL, True)
+    assert store.log.read(1, 0, 1, ALL, True) == batches[0]
+    assert store.log.read(1, 2, ALL, ALL, True) == batches[2]
+
+
 def test_large_batches_are_trimmed_in_smaller_slices(store: Store) -> None:
     large = 1 << 20
     for offset in range(5):
@@ -88,7 +146,7 @@ def test_replaced_batches_share_entries_with_their_neighbours(store: Store) -> N
     for offset, one in enumerate(batches):
         store.log.append(1, offset, one)
     assert store.write_pass.commit() is None
-    assert entry_sizes(store) == [80_000, 40_000]
+    assert entry_sizes(store) == [60_000, 60_000]
 
     small = [batch(offset, size_bytes=100) for offset in (1, 4)]
     assert store.log.replace(1, 1, 4, small, []) == -79_800
