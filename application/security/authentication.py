@@ -9,17 +9,20 @@ from typing import cast
 
 from application.ports.clock import Clock
 from application.ports.password_hashing import PasswordHashing
+from application.ports.pending import Pending
 from application.ports.token_validator import TokenValidator
 from application.security.conversation import Authenticated, Conversation
 from application.security.oauthbearer import OAuthBearerConversation
-from application.security.plain import PlainConversation
+from application.security.plain import PlainConversation, is_password
 from application.security.scram import ScramConversation
 from application.security.users import Users
-from domain.configs.listener_security import ListenerSecurity
+from domain.configs.listener_security import ADMIN, ListenerSecurity
 from domain.security.jaas import plain_users
 from domain.security.scram import MECHANISMS
 
-PLAIN = "PLAIN"
+PLAIN, OAUTHBEARER = "PLAIN", "OAUTHBEARER"
+#: Of HTTP.
+BASIC = "BASIC"
 
 #: Makes the validator of a listener's tokens.
 NewTokenValidator = Callable[[ListenerSecurity], TokenValidator]
@@ -31,9 +34,11 @@ class ListenerAuthentication:
     def __init__(self, authentication: Authentication, security: ListenerSecurity) -> None:
         self._parts = authentication
         self._security = security
-        self.mechanisms = cast("tuple[str, ...]", security.value("sasl.enabled.mechanisms"))
+        is_http = security.name == ADMIN
+        enabled = cast("tuple[str, ...]", security.value("sasl.enabled.mechanisms"))
+        self.mechanisms = _of_http(enabled) if is_http else enabled
         jaas = cast("str | None", security.value("sasl.jaas.config", PLAIN))
-        self._passwords = plain_users(jaas) if PLAIN in self.mechanisms else {}
+        self._passwords = plain_users(jaas) if is_http or PLAIN in self.mechanisms else {}
         #: By mechanism, of first authentications and of later ones.
         self.successful: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
@@ -42,7 +47,7 @@ class ListenerAuthentication:
         self.expired = 0
 
     @cached_property
-    def _tokens(self) -> TokenValidator:
+    def tokens(self) -> TokenValidator:
         return self._parts.new_token_validator(self._security)
 
     def begin(self, mechanism: str) -> Conversation:
@@ -52,7 +57,13 @@ class ListenerAuthentication:
             return PlainConversation(self._passwords, parts.users, parts.hashing)
         if mechanism in MECHANISMS:
             return ScramConversation(MECHANISMS[mechanism], parts.users, parts.new_nonce())
-        return OAuthBearerConversation(self._tokens)
+        return OAuthBearerConversation(self.tokens)
+
+    def verify(self, user: str, password: str) -> Pending[bool]:
+        """By the users of `sasl.jaas.config` and of SCRAM; takes as long for each outcome."""
+        known = is_password(self._passwords, user, password)
+        salted = self._parts.hashing.verify(password, self._parts.users.all_of(user))
+        return salted.map(lambda verified: verified or known)
 
     def lifetime_ms(self, mechanism: str, authenticated: Authenticated) -> int:
         """After this time the client must have authenticated again; 0: never (KIP-368)."""
@@ -68,6 +79,10 @@ class ListenerAuthentication:
             (self.successful_again if succeeded else self.failed_again)[mechanism] += 1
         else:
             (self.successful if succeeded else self.failed)[mechanism] += 1
+
+
+def _of_http(enabled: tuple[str, ...]) -> tuple[str, ...]:
+    return (BASIC, OAUTHBEARER) if OAUTHBEARER in enabled else (BASIC,)
 
 
 class Authentication:

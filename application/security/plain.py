@@ -58,10 +58,13 @@ class PlainConversation:
     def _verified(self, password: str) -> Pending[bool]:
         if not self._passwords:
             return self._hashing.verify(password, self._users.all_of(self.user))
-        # Hashes of equal length: the comparison takes the same time for each user and password.
-        expected = self._passwords.get(self.user)
-        known = _hash(expected or "")
-        return resolved(compare_digest(_hash(password), known) and expected is not None)
+        return resolved(is_password(self._passwords, self.user, password))
+
+
+def is_password(passwords: Mapping[str, str], user: str, password: str) -> bool:
+    """Hashes of equal length: the comparison takes the same time for each user and password."""
+    expected = passwords.get(user)
+    return compare_digest(_hash(password), _hash(expected or "")) and expected is not None
 
 
 def _outcome(user: str, identical: bool, verified: bool) -> Outcome:

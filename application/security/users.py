@@ -65,6 +65,8 @@ class Users(Aggregates[str, Credentials]):
         self._events = events
         self._credentials: dict[str, Credentials] = repository.load()
         self.runtime: Runtime[str, Credentials] = Runtime(self)
+        #: Rises with every change, for caches of verified passwords.
+        self.revision = 0
 
     # ---- reading
 
@@ -174,6 +176,7 @@ class Users(Aggregates[str, Credentials]):
         self._commits.when_committed(done)
 
     def committed(self, key: str, changes: Sequence[Credentials]) -> None:
+        self.revision += 1
         if changes[-1]:
             self._credentials[key] = changes[-1]
         else:

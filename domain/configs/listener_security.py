@@ -16,6 +16,8 @@ from domain.configs.settings.sasl import SASL_MECHANISMS
 #: As prefixes of settings.
 MECHANISMS = tuple(map(str.lower, SASL_MECHANISMS))
 _PREFIX = "listener.name."
+#: The admin side as a listener.
+ADMIN, ADMIN_PREFIX = "admin", "admin."
 
 
 class SecurityProtocol(Enum):
@@ -34,7 +36,7 @@ class SecurityProtocol(Enum):
 
 
 class ListenerSecurity:
-    __slots__ = ("_config", "_own", "name", "protocol")
+    __slots__ = ("_config", "_own", "name", "prefix", "protocol")
 
     def __init__(
         self,
@@ -42,16 +44,14 @@ class ListenerSecurity:
         protocol: SecurityProtocol,
         config: BrokerConfig,
         own: Mapping[str, str] | None = None,
+        prefix: str | None = None,
     ) -> None:
         """`own` has the texts of settings with the prefix of this listener, without it."""
         self.name = name
         self.protocol = protocol
         self._config = config
         self._own = dict(own or {})
-
-    @property
-    def prefix(self) -> str:
-        return listener_prefix(self.name)
+        self.prefix = listener_prefix(name) if prefix is None else prefix
 
     def value(self, name: str, mechanism: str = "") -> Value:
         """That of this listener and mechanism, or of this listener, or of the broker."""
@@ -73,6 +73,9 @@ def listener_prefix(name: str) -> str:
 
 
 def has_listener_prefix(name: str) -> bool:
+    """Also of the admin side: `admin.ssl.keystore.location`."""
+    if name.startswith(ADMIN_PREFIX):
+        return per_listener(name.removeprefix(ADMIN_PREFIX)) is not None
     return name.startswith(_PREFIX)
 
 

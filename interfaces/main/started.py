@@ -116,7 +116,8 @@ class Started:
                 )
                 found.append(Risk("unreachable_listener", detail))
         for address in self.admin:
-            if not is_loopback(address.rpartition(":")[0].strip("[]")):
+            users = self.settings.broker.admin_authentication == "users"
+            if not users and not is_loopback(address.rpartition(":")[0].strip("[]")):
                 detail = (
                     f"the admin API at {address} has no authentication: "
                     "every client that can connect there can do everything"

@@ -17,7 +17,10 @@ from application.metrics.recent_requests import RequestQuery
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending
-from application.ports.request_log import ClientInfo, RequestLog, RequestRecord
+from application.ports.request_log import ClientInfo, Requester, RequestLog, RequestRecord
+from application.security.conversation import Refused
+from application.security.http_authentication import HttpAuthentication
+from domain.security.access import Operation, ResourceType
 from interfaces.rest.testing import Testing
 
 
@@ -61,6 +64,29 @@ class Requests(Protocol):
         ...
 
 
+class Refusals(Protocol):
+    """Logs and counts refused logins and rights."""
+
+    def unauthenticated(
+        self,
+        client: ClientInfo,
+        refused: Refused,
+        user: str,
+        mechanism: str,
+        correlation_id: int | str,
+    ) -> None: ...
+
+    def denied_request(
+        self,
+        by: Requester,
+        api: str,
+        correlation_id: int | str,
+        operation: Operation,
+        resource_type: ResourceType,
+        name: str,
+    ) -> None: ...
+
+
 @dataclass(frozen=True)
 class KafkaListener:
     name: str
@@ -97,6 +123,10 @@ class Admin:
     origin: Callable[[str], str]
     #: As a URL without credentials.
     storage: str
+    #: Logs and counts what is refused.
+    refusals: Refusals
+    #: None: `admin.authentication` is none.
+    authentication: HttpAuthentication | None = None
     #: None unless the broker has `testing`.
     testing: Testing | None = None
 

@@ -27,8 +27,14 @@ class Refusal(NamedTuple):
 class RestError(HTTPException):
     """A refusal by REST itself. FastAPI lets only an HTTPException through, from anywhere."""
 
-    def __init__(self, status: int, message: str, code: int | None = None) -> None:
-        super().__init__(status, message)
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        code: int | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(status, message, headers)
         self.code = code or status
         self.message = message
 

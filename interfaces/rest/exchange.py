@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from starlette.requests import Request
 
+from application.ports.authorizer import Authorizer
 from application.ports.request_log import (
     REMEMBERED_CHARACTERS,
     ClientInfo,
@@ -16,7 +17,9 @@ from application.ports.request_log import (
     RequestRecord,
 )
 from domain.errors import BrokerError
+from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import ANONYMOUS
+from interfaces.rest.admin import Refusals
 from interfaces.rest.errors import RestError, message_of, refusal_of
 from interfaces.rest.responses import error_body
 
@@ -48,6 +51,8 @@ class Exchange:
         correlation_id: str,
         max_body_bytes: int,
         stopping: asyncio.Event,
+        authorizer: Authorizer,
+        refusals: Refusals,
     ) -> None:
         self.scope = scope
         self.path = unquote(scope["path"])
@@ -56,6 +61,10 @@ class Exchange:
         self.correlation_id = correlation_id
         #: Set when the server drains: responses without an end finish.
         self.stopping = stopping
+        #: Set by the gate once the client is authenticated.
+        self.principal = ANONYMOUS
+        self._authorizer = authorizer
+        self._refusals = refusals
         #: None for a route that takes a body piece by piece.
         self.max_body_bytes: int | None = max_body_bytes
         self.received_ns = perf_counter_ns()
@@ -109,7 +118,28 @@ class Exchange:
 
     @property
     def requester(self) -> Requester:
-        return Requester(ANONYMOUS, None, self.peer)
+        return Requester(self.principal, None, self.peer)
+
+    # ---- what the principal may do
+
+    @property
+    def host(self) -> str:
+        return str((self.scope.get("client") or ("",))[0])
+
+    def may(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
+        return self._authorizer.allows(self.principal, self.host, operation, resource_type, name)
+
+    def may_describe(self, resource_type: ResourceType, name: str) -> bool:
+        return self.may(Operation.DESCRIBE, resource_type, name)
+
+    def require(self, operation: Operation, resource_type: ResourceType, name: str) -> None:
+        """Raises RestError, also for a resource that does not exist."""
+        if not self.may(operation, resource_type, name):
+            self._refusals.denied_request(
+                self.requester, self.api, self.correlation_id, operation, resource_type, name
+            )
+            right = f"{operation.value} {resource_type.value} {name}"
+            raise RestError(403, f"{self.principal} may not {right}", 40301)
 
     @property
     def failed(self) -> bool:
@@ -133,6 +163,12 @@ class Exchange:
         self.refused += 1
         self.refused_codes.add(code)
         return error_body(code, message, self.correlation_id)
+
+
+def require_create(exchange: Exchange, topic_name: str) -> None:
+    """As in Kafka: of all topics, or of this one. Raises RestError."""
+    if not exchange.may(Operation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME):
+        exchange.require(Operation.CREATE, ResourceType.TOPIC, topic_name)
 
 
 def exchange_of(request: Request) -> Exchange:

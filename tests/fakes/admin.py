@@ -22,8 +22,11 @@ from application.metrics.recent_requests import RecentRequests
 from application.metrics.topics import TopicReadings
 from application.metrics.transactions import TransactionReadings
 from application.ports.request_log import RequestLog
+from application.security.http_authentication import HttpAuthentication
+from domain.configs.listener_security import ListenerSecurity, SecurityProtocol
 from domain.errors import InvalidRequest, ResourceNotFound
 from infrastructure.observability.collecting import Collector, Scrapes
+from interfaces.kafka.connections.closing_log import ClosingLog
 from interfaces.kafka.requests.faults import Faults
 from interfaces.rest.admin import Admin, Check, Connection, KafkaListener
 from interfaces.rest.serving.app import create_app, make_ready
@@ -142,11 +145,22 @@ class FakeAdmin:
             checks=self.checks,
             origin=lambda name: "command line" if name in self.fake.config.given else "default",
             storage="memory://",
+            refusals=ClosingLog(self.fake.events, self.fake.scheduler),
+            authentication=self._authentication(),
             testing=FakeTesting(self.fake),
         )
         self.stopping = asyncio.Event()
         guard = Guard(["127.0.0.1"], [], self.fake.config.access_control_allow_origin)
         self.gate = Gate(app_of(self.admin), self.admin, guard, self.stopping)
+
+    def _authentication(self) -> HttpAuthentication | None:
+        config, parts = self.fake.config, self.fake.broker.security.authentication
+        if config.admin_authentication == "none":
+            return None
+        security = ListenerSecurity("admin", SecurityProtocol.SASL_PLAINTEXT, config)
+        listener = parts.of(security)
+        assert listener is not None
+        return HttpAuthentication(listener, parts.users, self.fake.clock, b"key of the cache")
 
     def _collector(self) -> Collector:
         broker, clock = self.fake.broker, self.fake.clock

@@ -12,8 +12,16 @@ class AdminSettings:
         "admin.listeners",
         LIST,
         ("localhost:8082",),
-        "Where REST, metrics and the console listen, as HOST:PORT; off: nowhere. There is no "
-        "authentication: every client that can connect can do everything.",
+        "Where REST, metrics and the console listen, as HOST:PORT; off: nowhere.",
+    )
+    admin_authentication: str = setting(
+        "admin.authentication",
+        STRING,
+        "none",
+        "Who may use the admin side. users: those of the broker, by HTTP Basic, and by Bearer "
+        "tokens if `sasl.enabled.mechanisms` has OAUTHBEARER; ACLs decide what each may do. none: "
+        "every client is User:ANONYMOUS. Settings of TLS and SASL may have the prefix `admin.`.",
+        choices=("none", "users"),
     )
     admin_allowed_hosts: tuple[str, ...] = setting(
         "admin.allowed.hosts",

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from application.ports.event_log import EventLog
-from application.ports.request_log import REMEMBERED_CHARACTERS, ClientInfo
+from application.ports.request_log import REMEMBERED_CHARACTERS, ClientInfo, Requester
 from application.ports.scheduler import Scheduler
 from application.security.conversation import Refused
 from domain.security.access import Operation, ResourceType
@@ -57,22 +57,39 @@ class ClosingLog:
         self, call: Call, operation: Operation, resource_type: ResourceType, name: str
     ) -> None:
         """A right was missing."""
-        self.denials += 1
         by, api = call.requester, call.route.title
+        self.denied_request(by, api, call.correlation_id, operation, resource_type, name)
+
+    def denied_request(
+        self,
+        by: Requester,
+        api: str,
+        correlation_id: int | str,
+        operation: Operation,
+        resource_type: ResourceType,
+        name: str,
+    ) -> None:
+        """Of Kafka's protocol, or over HTTP."""
+        self.denials += 1
         fields: dict[str, object] = {
             **by.fields(),
             "api": api,
             "operation": operation.value,
             "resource_type": resource_type.value,
             "resource": name[:REMEMBERED_CHARACTERS],
-            "correlation_id": call.correlation_id,
+            "correlation_id": correlation_id,
         }
         what = f"{by.principal} {api} {operation.value} {resource_type.value} {fields['resource']}"
         host = by.peer.rpartition(":")[0]
         self._count(WarningKey("authorization_denied", host, what), fields)
 
     def unauthenticated(
-        self, client: ClientInfo, refused: Refused, user: str, mechanism: str, correlation_id: int
+        self,
+        client: ClientInfo,
+        refused: Refused,
+        user: str,
+        mechanism: str,
+        correlation_id: int | str,
     ) -> None:
         """An authentication failed; `user` is the one that the client claims to be."""
         host = client.peer.rpartition(":")[0]

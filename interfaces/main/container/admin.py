@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 from application.broker import Broker
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
+from application.security.http_authentication import HttpAuthentication
 from interfaces.embed import __version__
 from interfaces.kafka.connections.listener import Listener
 from interfaces.kafka.connections.shared import Shared
@@ -62,8 +64,18 @@ def make_admin(
         },
         origin=settings.origin,
         storage=settings.storage.url,
+        refusals=shared.closing_log,
+        authentication=_authentication(settings, broker),
         testing=testing,
     )
+
+
+def _authentication(settings: Settings, broker: Broker) -> HttpAuthentication | None:
+    parts = broker.security.authentication
+    listener = parts.of(settings.admin_security)
+    if listener is None:
+        return None
+    return HttpAuthentication(listener, parts.users, parts.clock, secrets.token_bytes(32))
 
 
 def make_server(admin: Admin, events: EventLog, metrics: BrokerMetrics) -> AdminServer:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from domain.configs.broker import BrokerConfig
 from domain.configs.listener_security import (
+    ADMIN,
+    ADMIN_PREFIX,
     ListenerSecurity,
     SecurityProtocol,
     has_listener_prefix,
@@ -18,6 +20,14 @@ from interfaces.main.settings.origin import Given, wrong_value
 
 PROTOCOLS = tuple(SecurityProtocol.__members__)
 NO_SUCH_LISTENER = "no listener of clients has this name"
+_KEYSTORE = ("ssl.keystore.location", "ssl.keystore.key")
+#: By whether it has TLS, and users.
+_ADMIN_PROTOCOLS = {
+    (False, False): "PLAINTEXT",
+    (True, False): "SSL",
+    (False, True): "SASL_PLAINTEXT",
+    (True, True): "SASL_SSL",
+}
 NOT_PER_LISTENER = "it is the same for all listeners"
 
 
@@ -50,18 +60,20 @@ class PrefixedSettings:
         """Raises SettingsError for a value that is not allowed."""
         #: The longest first: names may have dots.
         names = sorted(listeners, key=len, reverse=True)
-        self._own: dict[str, dict[str, str]] = {name: {} for name in names}
+        self._prefixes = {name: listener_prefix(name) for name in names} | {ADMIN: ADMIN_PREFIX}
+        self._own: dict[str, dict[str, str]] = {name: {} for name in self._prefixes}
         self.without_effect: dict[str, str] = {}
         self.unknown: list[str] = []
         for name in filter(has_listener_prefix, sorted(given)):
             self._add(name, given[name])
 
     def _add(self, name: str, given: Given) -> None:
-        owner = next((one for one in self._own if name.startswith(listener_prefix(one))), None)
+        owners = (one for one, prefix in self._prefixes.items() if name.startswith(prefix))
+        owner = next(owners, None)
         if owner is None:
             self.without_effect[name] = NO_SUCH_LISTENER
             return
-        key = name.removeprefix(listener_prefix(owner))
+        key = name.removeprefix(self._prefixes[owner])
         if (definition := per_listener(key)) is not None:
             try:
                 definition.parse(given.text)
@@ -78,3 +90,10 @@ class PrefixedSettings:
     def security_of(self, name: str, config: BrokerConfig) -> ListenerSecurity:
         """Raises ValueError with the expected text."""
         return ListenerSecurity(name, protocol_of(name, config), config, self._own[name])
+
+    def of_admin(self, config: BrokerConfig) -> ListenerSecurity:
+        """TLS is on with a keystore of its own."""
+        own = self._own[ADMIN]
+        tls, users = not own.keys().isdisjoint(_KEYSTORE), config.admin_authentication == "users"
+        protocol = SecurityProtocol(_ADMIN_PROTOCOLS[tls, users])
+        return ListenerSecurity(ADMIN, protocol, config, own, ADMIN_PREFIX)

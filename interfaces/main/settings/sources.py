@@ -60,8 +60,8 @@ class Settings:
     """All settings with their origins."""
 
     __slots__ = (
-        "_without_effect", "admin", "broker", "file", "given", "listeners", "offsets", "security",
-        "storage", "warnings",
+        "_without_effect", "admin", "admin_security", "broker", "file", "given", "listeners",
+        "offsets", "security", "storage", "warnings",
     )  # fmt: skip
 
     def __init__(self, given: Mapping[str, Given], file: Path | None) -> None:
@@ -168,6 +168,11 @@ class Settings:
                 check_sasl(found[address.name])
             except WrongSasl as failure:
                 raise SettingsError(f"listener {address}: {failure}") from failure
+        self.admin_security = prefixed.of_admin(self.broker)
+        try:
+            check_sasl(self.admin_security)
+        except WrongSasl as failure:
+            raise SettingsError(f"admin.authentication = users: {failure}") from failure
         return found
 
     def _admin(self) -> tuple[ListenerAddress, ...]:

@@ -7,6 +7,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from domain.security.access import ResourceType
+from domain.topics.topic import Topic
 from interfaces.rest.errors import RestError
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, ShortRoutes, get
@@ -67,9 +69,16 @@ class BrokerRoutes(Routes):
     async def list_partition_replicas(self, request: Request, broker_id: int) -> Response:
         self._check_broker(broker_id)
         at = self._urls(request)
+        described = self._describable(
+            request, ResourceType.TOPIC, self._broker.catalog, _topic_name
+        )
         replicas = (
             self._replica(topic.name, index, at)
-            for topic in sorted(self._broker.catalog, key=lambda topic: topic.name)
+            for topic in sorted(described, key=_topic_name)
             for index in range(len(topic.partition_ids))
         )
         return await self._list(request, "KafkaReplicaList", replicas)
+
+
+def _topic_name(topic: Topic) -> str:
+    return topic.name

@@ -12,8 +12,9 @@ from starlette.responses import Response
 
 from application.records.clone import Copying
 from domain.errors import BrokerError
+from domain.security.access import Operation, ResourceType
 from domain.topics.topic import Topic
-from interfaces.rest.exchange import Exchange, exchange_of
+from interfaces.rest.exchange import Exchange, exchange_of, require_create
 from interfaces.rest.pending import only, value_of
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, post
@@ -49,7 +50,12 @@ class CloneRoutes(Routes):
         or an `error_code`: then the new topic is deleted.
         """
         clone = self._broker.messages.clone
-        configs, by = texts_of(body.configs), exchange_of(request).requester
+        exchange = exchange_of(request)
+        require_create(exchange, body.topic_name)
+        exchange.require(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic_name)
+        if body.records:
+            exchange.require(Operation.WRITE, ResourceType.TOPIC, body.topic_name)
+        configs, by = texts_of(body.configs), exchange.requester
         created = await only(clone.create(topic_name, body.topic_name, configs, by))
         if not body.records:
             return JsonResponse(topic_body(created, self._urls(request)), 201)

@@ -17,7 +17,10 @@ from starlette.responses import Response
 from application.metrics.families.request_counts import totals_of
 from application.partitions.compaction import PartitionState
 from application.summaries import Summaries
+from domain.groups.group import Group
+from domain.security.access import Operation, ResourceType
 from interfaces.rest.admin import Admin
+from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import ShortRoutes, get
@@ -43,10 +46,12 @@ class ConsoleDataRoutes(ShortRoutes):
         lags: dict[str, int] = {}
         for topic, lag in await all_of(self._admin, self._summaries.lags_by_topic()):
             lags[topic] = lags.get(topic, 0) + lag
-        return await self._list(request, "ConsoleData", self._topics(lags))
+        return await self._list(request, "ConsoleData", self._topics(exchange_of(request), lags))
 
-    def _topics(self, lags: dict[str, int]) -> Iterator[Row]:
+    def _topics(self, exchange: Exchange, lags: dict[str, int]) -> Iterator[Row]:
         for topic, records, size_bytes, _ in self._summaries.topics():
+            if not exchange.may_describe(ResourceType.TOPIC, topic.name):
+                continue
             yield {
                 "name": topic.name,
                 "partitions": len(topic.partition_ids),
@@ -57,10 +62,10 @@ class ConsoleDataRoutes(ShortRoutes):
             }
 
     @get("/topics/{topic_name}")
-    async def topic(self, topic_name: str) -> JsonResponse:
+    async def topic(self, request: Request, topic_name: str) -> JsonResponse:
         topic = self._topic(topic_name)
         samples = [*self._admin.history.topic(topic_name)]
-        groups = await all_of(self._admin, self._summaries.groups_of(topic_name))
+        groups = await all_of(self._admin, self._groups_of(request, topic_name))
         summary = self._summaries.topic(topic)
         outlook = await value_of(self._broker.retention.outlook(topic))
         compaction = await value_of(self._broker.compaction.state(topic))
@@ -79,8 +84,15 @@ class ConsoleDataRoutes(ShortRoutes):
             }
         )
 
+    def _groups_of(self, request: Request, topic_name: str) -> Iterator[Group]:
+        exchange = exchange_of(request)
+        for group in self._summaries.groups_of(topic_name):
+            if exchange.may_describe(ResourceType.GROUP, group.group_id):
+                yield group
+
     @get("/partitions")
     async def partitions(self, request: Request, topic: str) -> Response:
+        exchange_of(request).require(Operation.DESCRIBE, ResourceType.TOPIC, topic)
         partitions = self._summaries.partitions(self._topic(topic))
         rows = (
             {
@@ -95,6 +107,7 @@ class ConsoleDataRoutes(ShortRoutes):
 
     @get("/consumers")
     async def consumers(self, request: Request, topic: str) -> Response:
+        exchange_of(request).require(Operation.DESCRIBE, ResourceType.TOPIC, topic)
         self._topic(topic)
         rows = (
             {
@@ -104,13 +117,14 @@ class ConsoleDataRoutes(ShortRoutes):
                 "partitions": self._summaries.committed_in(group.group_id, topic),
                 "lag": self._summaries.lag_in(group.group_id, topic),
             }
-            for group in self._summaries.groups_of(topic)
+            for group in self._groups_of(request, topic)
         )
         return await self._list(request, "ConsoleData", rows)
 
     @get("/groups")
     async def groups(self, request: Request) -> Response:
         self._broker.groups.offsets.check_loaded()
+        exchange = exchange_of(request)
         rows = (
             {
                 "group_id": group.group_id,
@@ -121,11 +135,12 @@ class ConsoleDataRoutes(ShortRoutes):
                 "lag": lag,
             }
             for group, topics, lag in self._summaries.groups()
+            if exchange.may_describe(ResourceType.GROUP, group.group_id)
         )
         return await self._list(request, "ConsoleData", rows)
 
     @get("/groups/{group_id}")
-    async def group(self, group_id: str) -> JsonResponse:
+    async def group(self, request: Request, group_id: str) -> JsonResponse:
         service = self._broker.groups.lag
         group = service.group(group_id)
         lags = await all_of(self._admin, service.lags(group))
@@ -149,6 +164,7 @@ class ConsoleDataRoutes(ShortRoutes):
                 "client_id": one.member and one.member.client_id,
             }
             for one in lags
+            if exchange_of(request).may_describe(ResourceType.TOPIC, one.topic)
         ]
         return JsonResponse(
             {

@@ -10,7 +10,9 @@ from starlette.responses import Response
 
 from application.groups.lag import PartitionLag
 from domain.groups.group import Group, GroupMember
+from domain.security.access import Operation, ResourceType
 from interfaces.rest.errors import RestError
+from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pages import Paged, index_key
 from interfaces.rest.pending import value_of
 from interfaces.rest.responses import JsonResponse
@@ -48,7 +50,9 @@ class GroupRoutes(Routes):
     @get("", ListOf[GroupBody])
     async def list_groups(self, request: Request, page: Paged) -> Response:
         self._broker.groups.offsets.check_loaded()
-        groups = sorted(self._broker.groups.registry, key=_group_id)
+        registry = self._broker.groups.registry
+        found = self._describable(request, ResourceType.GROUP, registry, _group_id)
+        groups = sorted(found, key=_group_id)
         return await self._page(
             request, "KafkaConsumerGroupList", page, groups, _group_id, self._body
         )
@@ -112,20 +116,22 @@ class GroupRoutes(Routes):
         at = self._urls(request)
         return JsonResponse(_assignment_body(group_id, consumer_id, topic_name, partition_id, at))
 
-    async def _lags(self, group_id: str) -> list[PartitionLag]:
+    async def _lags(self, request: Request, group_id: str) -> list[PartitionLag]:
+        """Of topics that the principal may describe, as in OffsetFetch."""
         service = self._broker.groups.lag
-        return await all_of(self._admin, service.lags(service.group(group_id)))
+        lags = await all_of(self._admin, service.lags(service.group(group_id)))
+        return self._describable(request, ResourceType.TOPIC, lags, _topic_of)
 
     @get("/{group_id}/lag-summary", LagSummaryBody)
     async def get_lag_summary(self, request: Request, group_id: str) -> JsonResponse:
-        lags = await self._lags(group_id)
+        lags = await self._lags(request, group_id)
         if not lags:
             raise RestError(404, f"group {group_id} has no committed offsets", 40408)
         return JsonResponse(lag_summary_body(group_id, lags, self._urls(request)))
 
     @get("/{group_id}/lags", ListOf[LagBody])
     async def list_lags(self, request: Request, group_id: str, page: Paged) -> Response:
-        lags = await self._lags(group_id)
+        lags = await self._lags(request, group_id)
         of_lag = partial(_lag_body, group_id)
         return await self._page(request, "KafkaConsumerLagList", page, lags, _place_key, of_lag)
 
@@ -145,6 +151,9 @@ class GroupRoutes(Routes):
         """Resets committed offsets as kafka-consumer-groups does: within the bounds of each log,
         and only of a group without members. `dry_run` only shows the new offsets.
         """
+        committed = self._broker.groups.offsets.of(group_id)
+        for topic in [body.topic] if body.topic is not None else list(committed):
+            exchange_of(request).require(Operation.READ, ResourceType.TOPIC, topic)
         job = self._broker.groups.reset_offsets.reset(
             group_id, body.topic, body.partitions, body.target, body.dry_run
         )
@@ -181,6 +190,10 @@ def _assignment_body(
         topic_name=topic_name,
         partition_id=index,
     )
+
+
+def _topic_of(lag: PartitionLag) -> str:
+    return lag.topic
 
 
 def _group_id(group: Group) -> str:

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from application.records.send import Delivered, Delivery, OutgoingRecord
 from domain.errors import BrokerError
+from domain.security.access import Operation, ResourceType
 from interfaces.rest.admin import Admin
 from interfaces.rest.errors import NO_JSON, RestError
 from interfaces.rest.exchange import Exchange, exchange_of
@@ -162,6 +163,7 @@ class ProduceRoutes(Routes):
         entries = _entries(body)
         transactional_id = _transactional_id(body)
         if transactional_id is not None:
+            exchange.require(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id)
             return await self._in_transaction(topic_name, entries, transactional_id)
         successes: list[dict[str, Any]] = []
         failures: list[dict[str, Any]] = []

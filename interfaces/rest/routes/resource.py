@@ -12,9 +12,11 @@ from starlette.responses import Response
 from application.broker import Broker
 from domain.errors import UnknownTopicOrPartition
 from domain.partitions.partition import Partition
+from domain.security.access import ResourceType
 from domain.topics.topic import Topic
 from interfaces.rest.admin import Admin
 from interfaces.rest.errors import RestError
+from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pages import Page
 from interfaces.rest.responses import listing
 from interfaces.rest.shapes.common import body
@@ -100,6 +102,17 @@ class Routes:
         shown, next_url = page.of(elements, key, self._url(request))
         at = self._urls(request)
         return await self._list(request, kind, (body(one, at) for one in shown), next_url)
+
+    def _describable(
+        self,
+        request: Request,
+        resource_type: ResourceType,
+        elements: Iterable[T],
+        name: Callable[[T], str],
+    ) -> list[T]:
+        """Those that the principal may describe."""
+        exchange = exchange_of(request)
+        return [one for one in elements if exchange.may_describe(resource_type, name(one))]
 
     def _topic(self, name: str) -> Topic:
         topic = self._broker.catalog.topic(name)

@@ -14,8 +14,10 @@ from application.topics.partitions import MorePartitions
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.effects import without_effect
 from domain.configs.resource import Resource, ResourceKind
+from domain.security.access import Operation as Right
+from domain.security.access import ResourceType
 from domain.topics.topic import NO_TOPIC_ID, Topic
-from interfaces.rest.exchange import exchange_of
+from interfaces.rest.exchange import exchange_of, require_create
 from interfaces.rest.pages import Paged
 from interfaces.rest.pending import only, value_of
 from interfaces.rest.responses import JsonResponse
@@ -36,12 +38,15 @@ class TopicRoutes(Routes):
 
     @get("/topics", ListOf[TopicBody])
     async def list_topics(self, request: Request, page: Paged) -> Response:
-        topics = sorted(self._broker.catalog, key=_name)
+        found = self._describable(request, ResourceType.TOPIC, self._broker.catalog, _name)
+        topics = sorted(found, key=_name)
         return await self._page(request, "KafkaTopicList", page, topics, _name, topic_body)
 
     @post("/topics", TopicBody, status_code=201, responses={200: {"model": TopicBody}})
     async def create_topic(self, request: Request, body: CreateTopic) -> JsonResponse:
         """Durable when the response comes. `validate_only` creates nothing; the status is 200."""
+        exchange = exchange_of(request)
+        require_create(exchange, body.topic_name)
         new = NewTopic(
             body.topic_name,
             USE_DEFAULT if body.partitions_count is None else body.partitions_count,
@@ -49,7 +54,7 @@ class TopicRoutes(Routes):
             [(one.partition_id, one.broker_ids) for one in body.replicas_assignments],
             texts_of(body.configs),
         )
-        create, by = self._broker.topics.create_topics.create, exchange_of(request).requester
+        create, by = self._broker.topics.create_topics.create, exchange.requester
         created = await only(create([new], body.validate_only, by))
         at = self._urls(request)
         status = 200 if body.validate_only else 201
@@ -99,9 +104,15 @@ class TopicRoutes(Routes):
         self, request: Request, topic_name: str, body: ChangeTopic
     ) -> JsonResponse:
         """Adds partitions and alters configs; null resets a config to its default."""
-        topic = self._topic(topic_name)
+        exchange = exchange_of(request)
         configs = texts_of(body.configs)
-        count, by = body.partitions_count, exchange_of(request).requester
+        if body.partitions_count is not None:
+            exchange.require(Right.ALTER, ResourceType.TOPIC, topic_name)
+        if configs:
+            exchange.require(Right.ALTER_CONFIGS, ResourceType.TOPIC, topic_name)
+        exchange.require(Right.DESCRIBE, ResourceType.TOPIC, topic_name)
+        topic = self._topic(topic_name)
+        count, by = body.partitions_count, exchange.requester
         if count == len(topic.partition_ids):
             count = None
         # Both changes are validated before either is made.

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from domain.errors import BrokerError, TransactionalIdNotFound
+from domain.security.access import ResourceType
 from domain.transactions.transaction import Transaction
 from interfaces.rest.pages import Paged
 from interfaces.rest.pending import value_of
@@ -24,7 +25,13 @@ class TransactionRoutes(Routes):
 
     @get("", ListOf[TransactionBody])
     async def list_transactions(self, request: Request, page: Paged) -> Response:
-        transactions = sorted(self._broker.transactions.registry, key=_transactional_id)
+        found = self._describable(
+            request,
+            ResourceType.TRANSACTIONAL_ID,
+            self._broker.transactions.registry,
+            _transactional_id,
+        )
+        transactions = sorted(found, key=_transactional_id)
         return await self._page(
             request, "KafkaTransactionList", page, transactions, _transactional_id, self._body
         )

@@ -17,6 +17,7 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
+from domain.security.access import Operation, ResourceType
 from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.records.queries import Offset
@@ -85,10 +86,12 @@ class TruncateRoutes(Routes):
     @post("/topics:truncate")
     async def truncate_topics(self, request: Request, body: TruncateTopics) -> JsonResponse:
         """All records of these topics. If one of the topics does not exist, none is changed."""
+        exchange = exchange_of(request)
+        for name in body.topic_names:
+            exchange.require(Operation.DELETE, ResourceType.TOPIC, name)
         chosen = [await self._of_all(name, None) for name in dict.fromkeys(body.topic_names)]
         all_at_once = [one for topic in chosen for one in topic]
         results = await self._delete(request, all_at_once)
-        exchange = exchange_of(request)
         outcomes = iter(await in_slices(self._admin, _outcomes(exchange, all_at_once, results)))
         topics = [
             {"topic_name": topic[0].topic, "partitions": [next(outcomes) for _ in topic]}

@@ -18,6 +18,7 @@ from interfaces.rest.exchange import exchange_of
 from interfaces.rest.faults import is_no_json, words_of
 from interfaces.rest.names import use_any_name
 from interfaces.rest.responses import JsonResponse, error_body
+from interfaces.rest.rights import authorized
 from interfaces.rest.routes import console
 from interfaces.rest.routes.brokers import BrokerRoutes, ClusterRoutes
 from interfaces.rest.routes.clone import CloneRoutes
@@ -101,8 +102,8 @@ def create_app(admin: Admin, testing: bool, described: bool = False) -> FastAPI:
     app.add_exception_handler(Exception, _unexpected)
 
     clusters = ClusterRoutes(admin)
-    fields = [Depends(known_query)]
-    known = [Depends(clusters.known_cluster), *fields]
+    fields = [Depends(authorized), Depends(known_query)]
+    known = [Depends(authorized), Depends(clusters.known_cluster), Depends(known_query)]
 
     for resource in (*OWN, TestingRoutes) if testing else OWN:
         app.include_router(resource(admin, described).router(), dependencies=fields)

@@ -1,7 +1,7 @@
 """Gate: what every request passes on its way to the app, and every response on its way back.
 
-It gives a request its correlation id, checks it with the guard and the authorizer, limits its body,
-writes its line in the log, and responds when the app fails.
+It gives a request its correlation id, checks it with the guard, authenticates its client, limits
+its body, writes its line in the log, and responds when the app fails.
 """
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.datastructures import Headers
 
-from domain.security.access import CLUSTER_NAME, Operation, ResourceType
-from domain.security.principal import ANONYMOUS
 from interfaces.rest.admin import Admin
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import Exchange
 from interfaces.rest.names import routed_path
 from interfaces.rest.responses import JsonResponse, error_body
+from interfaces.rest.serving.authentication import authenticate
 from interfaces.rest.serving.confluent_v2 import refuse_v2
 from interfaces.rest.serving.correlation import HEADER, correlation_id_of
 from interfaces.rest.serving.cors import origin_headers, with_cors
-from interfaces.rest.serving.guard import SAFE, Guard
+from interfaces.rest.serving.guard import Guard
 
 #: For the next piece of a body.
 BODY_TIMEOUT_S = 30.0
@@ -64,7 +63,15 @@ class Gate:
         scope["state"] = state  # for the log line of a connection that is closed
         # A copy: uvicorn reads the method of its own, to leave out the body for HEAD.
         scope = {**scope, "path": routed_path(scope)}
-        exchange = Exchange(scope, correlation_id, self._max_body_bytes, self._stopping)
+        admin = self._admin
+        exchange = Exchange(
+            scope,
+            correlation_id,
+            self._max_body_bytes,
+            self._stopping,
+            admin.broker.authorizer,
+            admin.refusals,
+        )
         state["exchange"] = exchange
 
         async def limited() -> Message:
@@ -92,6 +99,7 @@ class Gate:
         failure: Exception | None = None
         try:
             self._check(exchange, headers)
+            await authenticate(admin, exchange, headers)
             if exchange.method == "HEAD":
                 scope["method"] = "GET"
                 await self._app(scope, limited, respond_without_body)
@@ -124,11 +132,6 @@ class Gate:
             raise RestError(400, "a body has Content-Length or Transfer-Encoding, not both")
         refuse_v2(exchange.method, exchange.path, headers)
         self._guard.check(exchange.method, exchange.path, headers, _is_bodiless(headers))
-        operation = Operation.DESCRIBE if exchange.method in SAFE else Operation.ALTER
-        authorizer = self._admin.broker.authorizer
-        host = (exchange.scope.get("client") or ("",))[0]
-        if not authorizer.allows(ANONYMOUS, host, operation, ResourceType.CLUSTER, CLUSTER_NAME):
-            raise RestError(403, f"{ANONYMOUS} may not {operation.value} the cluster", 40301)
 
     def _headers(self, exchange: Exchange, of_app: Any) -> list[tuple[bytes, bytes]]:
         headers = [each for each in of_app if each[0] != _POLICY[0]]
@@ -179,7 +182,7 @@ class Gate:
         exchange.error_code = error.code
         body = error_body(error.code, error.message, exchange.correlation_id)
         origin = Headers(scope=exchange.scope).get("origin")
-        headers = origin_headers(self._origins, origin)
+        headers = origin_headers(self._origins, origin) | dict(error.headers or {})
         await JsonResponse(body, error.status_code, headers)(exchange.scope, receive, send)
 
     def _log(self, exchange: Exchange, headers: dict[str, str], failure: Exception | None) -> None:

@@ -9,6 +9,7 @@ import pytest
 from domain.errors import StorageFailed
 from interfaces.rest.exchange import Exchange
 from interfaces.rest.streaming import Streamed
+from tests.fakes.admin import FakeAdmin
 
 
 class Client:
@@ -33,7 +34,12 @@ class Client:
     def get(self, pieces: AsyncGenerator[bytes, None]) -> None:
         async def story() -> None:
             scope: dict[str, Any] = {"type": "http", "method": "GET", "path": "/"}
-            scope["state"] = {"exchange": Exchange(scope, "id", 1000, asyncio.Event())}
+            admin = FakeAdmin().admin
+            scope["state"] = {
+                "exchange": Exchange(
+                    scope, "id", 1000, asyncio.Event(), admin.broker.authorizer, admin.refusals
+                )
+            }
             response = Streamed(pieces, "text/plain", close=self.close)
             await response(scope, self.receive, self.send)
 

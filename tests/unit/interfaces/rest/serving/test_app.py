@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from domain.security.access import Operation, ResourceType
-from domain.security.principal import ANONYMOUS, Principal
 from interfaces.rest.serving.app import create_app
 from interfaces.rest.serving.gate import Gate
 from interfaces.rest.serving.guard import Guard
 from tests.fakes.admin import FakeAdmin, RestResponse, facts
-from tests.fakes.broker import FakeBroker
 
 
 def check_failure(response: RestResponse, status: int, code: int) -> None:
@@ -164,31 +159,3 @@ def test_a_path_for_tests_names_the_option_that_serves_it(admin: FakeAdmin) -> N
 def test_responses_cannot_be_embedded_in_other_origins(admin: FakeAdmin) -> None:
     for path in ("/", "/topics", "/nowhere"):
         assert admin.get(path).headers["cross-origin-resource-policy"] == "same-origin"
-
-
-def test_the_authorizer_decides_before_any_route() -> None:
-    class ReadOnly:
-        allows_everything = False
-        revision = 0
-
-        def allows(
-            self,
-            principal: Principal,
-            host: str,
-            operation: Operation,
-            resource: ResourceType,
-            name: str,
-        ) -> bool:
-            assert (principal, resource, name) == (
-                ANONYMOUS,
-                ResourceType.CLUSTER,
-                "kafka-cluster",
-            )
-            return operation is Operation.DESCRIBE
-
-    broker = FakeBroker()
-    broker.broker = replace(broker.broker, authorizer=ReadOnly())
-    admin = FakeAdmin(broker)
-    assert admin.get("/topics").status == 200
-    check_failure(admin.post("/topics", {"name": "t"}), 403, 40301)
-    assert broker.broker.catalog.topic("t") is None
