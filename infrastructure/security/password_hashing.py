@@ -31,15 +31,13 @@ def _is_password_of(password: str, credential: ScramCredential) -> bool:
     )
 
 
-def credentials_of(password: str) -> Credentials:
+def credentials_of(password: str, iterations: int = MIN_ITERATIONS) -> Credentials:
     """Of every mechanism, with new salts."""
     found = {}
     for mechanism in ScramMechanism:
         salt = secrets.token_bytes(_SALT_BYTES)
-        salted = _salted(mechanism, password, salt, MIN_ITERATIONS)
-        found[mechanism] = ScramCredential.of_salted_password(
-            mechanism, MIN_ITERATIONS, salt, salted
-        )
+        salted = _salted(mechanism, password, salt, iterations)
+        found[mechanism] = ScramCredential.of_salted_password(mechanism, iterations, salt, salted)
     return found
 
 
