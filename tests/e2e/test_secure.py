@@ -6,7 +6,10 @@ import os
 import re
 import shlex
 import subprocess
+from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -37,7 +40,8 @@ class Secured:
 
 @pytest.fixture(scope="module")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    with BrokerProcess(tmp_path_factory.mktemp("secure"), arguments=("--secure",)) as broker:
+    arguments = ("--secure", "--admin", "127.0.0.1:0")
+    with BrokerProcess(tmp_path_factory.mktemp("secure"), arguments=arguments) as broker:
         yield Secured(broker)
 
 
@@ -55,6 +59,19 @@ def test_clients_without_the_password_are_refused(secured: Secured) -> None:
     settings = secured.librdkafka() | {"sasl.password": "wrong"}
     with pytest.raises(KafkaException):
         AdminClient(settings).list_topics(timeout=0.5)
+
+
+def test_rest_has_the_same_user(secured: Secured) -> None:
+    login = f"admin:{secured.librdkafka()['sasl.password']}".encode()
+    basic = {"Authorization": f"Basic {b64encode(login).decode()}"}
+
+    def status(headers: dict[str, str]) -> int:
+        admin = secured.broker.admin
+        with closing(HTTPConnection(admin.host, admin.port, timeout=30)) as connection:
+            connection.request("GET", "/topics", headers=headers)
+            return connection.getresponse().status
+
+    assert (status({}), status(basic)) == (401, 200)
 
 
 def test_later_starts_are_secured_with_the_same_password(tmp_path: Path) -> None:

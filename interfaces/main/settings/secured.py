@@ -21,6 +21,7 @@ ssl.keystore.type=PEM
 {_KEYSTORE}={BROKER}
 authorizer.class.name={STANDARD_AUTHORIZER}
 super.users=User:{ADMIN}
+admin.authentication=users
 """
 
 

@@ -28,6 +28,7 @@ def test_a_secured_folder_has_tls_sasl_and_acls(folder: Path) -> None:
     assert [str(one) for one in settings.listeners] == ["SASL_SSL://localhost:9092"]
     assert settings.security["SASL_SSL"].protocol is SecurityProtocol.SASL_SSL
     assert settings.broker.authorizer_class_name
+    assert settings.broker.admin_authentication == "users"
     keystore = settings.security["SASL_SSL"].value("ssl.keystore.location")
     assert keystore == str(folder / FOLDER / BROKER)
     assert "broker.properties" in settings.origin("super.users")
