@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
     from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
     from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
+    from infrastructure.storage.repositories.user_repository import StoredUserRepository
 
 #: By scheme.
 ENGINES = {engine.scheme: engine for engine in (MEMORY, LMDB)}
@@ -113,6 +114,7 @@ class Contents(NamedTuple):
     offsets: StoredOffsetRepository
     #: The database of committed offsets, if they are not in the store.
     offsets_place: str | None
+    users: StoredUserRepository
 
 
 def contents(storage: Storage) -> Contents:
@@ -121,6 +123,7 @@ def contents(storage: Storage) -> Contents:
     from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
     from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
     from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
+    from infrastructure.storage.repositories.user_repository import StoredUserRepository
 
     state = storage.state
     known = known_database(state)
@@ -132,6 +135,7 @@ def contents(storage: Storage) -> Contents:
         StoredGroupRepository(state),
         StoredOffsetRepository(state, storage.commit.commit),
         known and known.place,
+        StoredUserRepository(state),
     )
 
 

@@ -207,6 +207,9 @@ def _is_done_or_retried(before: Transaction, producer: ProducerIdAndEpoch, commi
         if committed:
             raise _illegal(before, committed)
         return False  # an abort of nothing: the epoch rises
+    if committed and before.state is State.COMPLETE_ABORT:
+        # The broker aborted it meanwhile: Kafka Streams ends at INVALID_TXN_STATE (KAFKA-20785).
+        raise _fenced(before)
     if committed != before.is_committed:
         raise _illegal(before, committed)
     if before.is_prepared:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
+from socket import getfqdn, gethostname
 from typing import NamedTuple
 
 from cryptography import x509
@@ -90,10 +91,19 @@ def issue(folder: Path, names: Sequence[str], now: datetime) -> None:
         )
         .sign(authority_key, SHA256())
     )
-    fresh = folder / f"{BROKER}.new"
+    replace_private(folder / BROKER, _key_pem(key) + certificate.public_bytes(Encoding.PEM))
+
+
+def replace_private(path: Path, content: bytes) -> None:
+    """A file that only its owner can read, whole or not at all."""
+    fresh = path.with_name(f"{path.name}.new")
     fresh.unlink(missing_ok=True)
-    _write_new(fresh, _key_pem(key) + certificate.public_bytes(Encoding.PEM), _PRIVATE)
-    fresh.replace(folder / BROKER)
+    _write_new(fresh, content, _PRIVATE)
+    fresh.replace(path)
+
+
+def names_of_this_host() -> list[str]:
+    return list(dict.fromkeys(("localhost", "127.0.0.1", "::1", gethostname(), getfqdn())))
 
 
 def certificates_of(path: Path) -> list[Certificate]:

@@ -7,13 +7,16 @@ password to verify at most, and logins must not take the machine from requests.
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Callable, Sequence
 from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 
 from application.ports.pending import Pending, resolved
-from domain.security.scram import ScramCredential
+from domain.security.scram import MIN_ITERATIONS, Credentials, ScramCredential, ScramMechanism
+
+_SALT_BYTES = 32
 
 
 def is_password_of_any(password: str, credentials: Sequence[ScramCredential]) -> bool:
@@ -24,13 +27,22 @@ def is_password_of_any(password: str, credentials: Sequence[ScramCredential]) ->
 
 def _is_password_of(password: str, credential: ScramCredential) -> bool:
     return credential.matches(
-        hashlib.pbkdf2_hmac(
-            credential.mechanism.hash_name,
-            password.encode(),
-            credential.salt,
-            credential.iterations,
-        )
+        _salted(credential.mechanism, password, credential.salt, credential.iterations)
     )
+
+
+def credentials_of(password: str, iterations: int = MIN_ITERATIONS) -> Credentials:
+    """Of every mechanism, with new salts."""
+    found = {}
+    for mechanism in ScramMechanism:
+        salt = secrets.token_bytes(_SALT_BYTES)
+        salted = _salted(mechanism, password, salt, iterations)
+        found[mechanism] = ScramCredential.of_salted_password(mechanism, iterations, salt, salted)
+    return found
+
+
+def _salted(mechanism: ScramMechanism, password: str, salt: bytes, iterations: int) -> bytes:
+    return hashlib.pbkdf2_hmac(mechanism.hash_name, password.encode(), salt, iterations)
 
 
 class InlineHashing:

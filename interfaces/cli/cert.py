@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from socket import getfqdn, gethostname
 
 from infrastructure.security.authority import (
     AUTHORITY,
@@ -16,6 +15,7 @@ from infrastructure.security.authority import (
     certificates_of,
     issue,
     make_authority,
+    names_of_this_host,
 )
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.output import show_rows
@@ -54,7 +54,7 @@ def create(parsed: argparse.Namespace) -> int:
         ) from there
     except OSError as failure:
         raise _unreadable(Path(failure.filename or folder), failure.strerror) from failure
-    return _issue(folder, parsed.names or _names_here())
+    return _issue(folder, parsed.names or names_of_this_host())
 
 
 def renew(parsed: argparse.Namespace) -> int:
@@ -72,10 +72,6 @@ def _issue(folder: Path, names: Sequence[str]) -> int:
     [certificate] = _certificates(folder / BROKER)
     print(f"{folder / BROKER}: {', '.join(names)}, until {certificate.not_after:%Y-%m-%d}")
     return 0
-
-
-def _names_here() -> list[str]:
-    return list(dict.fromkeys(("localhost", "127.0.0.1", "::1", gethostname(), getfqdn())))
 
 
 def _files(place: Path) -> Sequence[Path]:

@@ -11,6 +11,7 @@ import sys
 from getpass import getpass
 from typing import TYPE_CHECKING, Any
 
+from interfaces.cli import stored_users
 from interfaces.cli.client import Clients, print_each
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.output import confirmed, show_rows
@@ -24,6 +25,8 @@ _COLUMNS = ("user", "mechanisms", "iterations")
 
 
 def add(parsed: argparse.Namespace) -> int:
+    if parsed.data is not None:
+        return _set_stored(parsed, "added", exists=False)
     clients = Clients(parsed)
     admin = clients.admin()
     if parsed.name in _users(clients, admin):
@@ -32,6 +35,8 @@ def add(parsed: argparse.Namespace) -> int:
 
 
 def password(parsed: argparse.Namespace) -> int:
+    if parsed.data is not None:
+        return _set_stored(parsed, "password changed", exists=True)
     clients = Clients(parsed)
     admin = clients.admin()
     if parsed.name not in _users(clients, admin):
@@ -58,13 +63,28 @@ def _set_password(
     for alteration in alterations:
         futures = admin.alter_user_scram_credentials([alteration])
         clients.result(f"user {parsed.name}", futures[parsed.name], admin)
-    print(f"{parsed.name}: {done}")
-    if parsed.generate:
-        print(f"password: {secret}")
+    _print_done(parsed, secret, done)
     return 0
 
 
+def _set_stored(parsed: argparse.Namespace, done: str, *, exists: bool) -> int:
+    if (parsed.name in stored_users.names(parsed.data)) is not exists:
+        raise CommandFailed(f"user {parsed.name} {'does not exist' if exists else 'exists'}")
+    secret = _password_of(parsed)
+    stored_users.set_password(parsed, secret)
+    _print_done(parsed, secret, done)
+    return 0
+
+
+def _print_done(parsed: argparse.Namespace, secret: str, done: str) -> None:
+    print(f"{parsed.name}: {done}")
+    if parsed.generate:
+        print(f"password: {secret}")
+
+
 def list_users(parsed: argparse.Namespace) -> int:
+    if parsed.data is not None:
+        return stored_users.list_users(parsed)
     clients = Clients(parsed)
     rows = [
         {
@@ -79,6 +99,8 @@ def list_users(parsed: argparse.Namespace) -> int:
 
 
 def delete(parsed: argparse.Namespace) -> int:
+    if parsed.data is not None:
+        return stored_users.delete(parsed)
     from confluent_kafka.admin import UserScramCredentialDeletion as Deletion
 
     clients = Clients(parsed)

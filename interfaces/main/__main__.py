@@ -60,6 +60,13 @@ def _load(parsed: argparse.Namespace) -> Settings:
 
 def _serve(parsed: argparse.Namespace) -> int:
     settings = _load(parsed)
+    if parsed.secure:
+        from interfaces.main.secure import first_steps, secure
+
+        password = secure(settings)
+        settings = _load(parsed)
+        if password is not None:
+            print(first_steps(settings, password), flush=True)
     if parsed.exit_with_stdin:
         from interfaces.embed.child import exit_with_stdin
 

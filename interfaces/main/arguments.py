@@ -35,6 +35,12 @@ def parser(only_serve: bool = False) -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_subparser)
     serve = _command(commands, "serve", "run the broker")
     _add_settings(serve)
+    serve.add_argument(
+        "--secure",
+        action="store_true",
+        help="on an empty data folder: make certificates and the user admin, and turn on SASL_SSL "
+        "and ACLs for this and later starts",
+    )
     serve.add_argument("--ready-file", metavar="FILE", help="written when the broker is ready")
     serve.add_argument(
         "--exit-with-stdin",

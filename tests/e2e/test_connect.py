@@ -40,12 +40,14 @@ offset.flush.interval.ms=100
 offset.storage.partitions=1
 status.storage.partitions=1
 """
-#: Members that die leave the group soon, and their tasks move at once.
+#: Members that die leave the group soon, and their tasks move at once. A worker that starts reads
+#: its topics to the end, so it waits until the open transaction of a killed one is aborted.
 _EXACTLY_ONCE = """
 exactly.once.source.support=enabled
 session.timeout.ms=1500
 heartbeat.interval.ms=500
 scheduled.rebalance.max.delay.ms=0
+producer.transaction.timeout.ms=5000
 """
 #: Lines between two deaths, and how many of them are in a transaction.
 _LINES, _PER_TRANSACTION = 2_000, 10
@@ -78,7 +80,7 @@ class Worker:
         request = urllib.request.Request(self._url + path, data, headers, method=method)
         try:
             with urllib.request.urlopen(request, timeout=_REST_S) as response:
-                return json.load(response)
+                return json.loads(response.read() or b"null")
         except urllib.error.HTTPError as failure:
             if failure.code in (404, 409):
                 return None
@@ -95,6 +97,18 @@ class Worker:
         states = [task["state"] for task in status["tasks"]] if status else []
         assert "FAILED" not in states, status
         return states == ["RUNNING"]
+
+    def goes_on(self, connector: str) -> None:
+        """Raises if a task has failed, but for a race in the Java client 4.2.
+
+        Its sender may look for batches just before a transaction begins, and then send EndTxn ahead
+        of them. INVALID_TXN_STATE, also Kafka's response, ends the task; operators restart it.
+        """
+        status = self.request("GET", f"/connectors/{connector}/status")
+        failed = [task for task in status["tasks"] if task["state"] == "FAILED"] if status else []
+        for task in failed:
+            assert "InvalidTxnStateException" in task["trace"], status
+            self.request("POST", f"/connectors/{connector}/tasks/{task['id']}/restart")
 
     def position(self) -> int:
         """In the file, from the topic of offsets."""
@@ -133,7 +147,12 @@ def test_a_connect_worker_goes_on_after_its_topics_are_compacted(
 @pytest.mark.long
 @pytest.mark.timeout(240)
 def test_a_source_connector_writes_exactly_once(start_broker: StartBroker, tmp_path: Path) -> None:
-    broker = start_broker("--set", "group.min.session.timeout.ms=500")
+    settings = {
+        "group.min.session.timeout.ms": 500,
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms": 500,
+    }
+    words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    broker = start_broker(*words)
     port, file = free_port(), tmp_path / "file"
     properties = _worker_properties(tmp_path, broker.bootstrap, port, _EXACTLY_ONCE)
     with broker.connect() as client:
@@ -160,7 +179,7 @@ def test_a_source_connector_writes_exactly_once(start_broker: StartBroker, tmp_p
                 def goes_on(end: int, worker: Worker = worker) -> bool:
                     if has_read(end):
                         return True
-                    worker.runs("source")  # raises if the task has failed: it does not start again
+                    worker.goes_on("source")
                     return False
 
                 wait_until(partial(goes_on, len(found) + _LINES // 4), PATIENCE_S)

@@ -51,4 +51,13 @@ PRODUCE = (
     ),
 )
 
-TRANSACTIONS = (*PRODUCE, *WRITE_TXN_MARKERS, *TXN_OFFSET_COMMIT)
+END_TXN = (
+    Difference(
+        *("end_txn", "5", ("aborts: a commit instead",)),
+        *("error_code", 48, 90),
+        "A commit after the broker aborted a transaction that timed out: the producer is fenced, "
+        "as in later versions of Kafka (KAFKA-20785). Kafka Streams continues after this error.",
+    ),
+)
+
+TRANSACTIONS = (*END_TXN, *PRODUCE, *WRITE_TXN_MARKERS, *TXN_OFFSET_COMMIT)

@@ -136,7 +136,9 @@ class CompactedLog:
         if entry.is_control:
             self.removed_markers += 1
             has_passed = horizon is not None and horizon <= self._timeline.latest_ms()
-            return has_passed and not any(_messages(one) for one in entry.ends)
+            # Batches below the start may not be removed yet, and are not read any more.
+            left = [one for one in entry.ends if one.last >= self._start()]
+            return has_passed and not any(map(_messages, left))
         if entry.ended is not None and not entry.ended[1]:
             self.removed_aborted += 1
             return True

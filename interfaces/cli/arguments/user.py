@@ -20,23 +20,28 @@ def add(commands: Commands) -> None:
     added = command(users, "add", "user:add", "add a user with a password")
     added.add_argument("name", metavar="USER")
     _add_password(added)
-    add_client(added)
+    _add_place(added)
 
     changed = command(users, "password", "user:password", "change the password of a user")
     changed.add_argument("name", metavar="USER")
     _add_password(changed)
-    add_client(changed)
+    _add_place(changed)
 
     listed = command(users, "list", "user:list_users", "list users with their mechanisms")
     add_output(listed)
-    add_client(listed)
+    _add_place(listed)
 
     deleted = command(
         users, "delete", "user:delete", "delete users", "Their ACLs and open connections stay."
     )
     deleted.add_argument("names", nargs="+", metavar="USER")
     add_yes(deleted)
-    add_client(deleted)
+    _add_place(deleted)
+
+
+def _add_place(parser: Parser) -> None:
+    parser.add_argument("--data", metavar="DIR", help="the data folder of a stopped broker")
+    add_client(parser)
 
 
 def _add_password(parser: Parser) -> None:

@@ -1,4 +1,4 @@
-"""Random id generators: topic, cluster, member and session ids."""
+"""Random id generators: topic, cluster, member and session ids; and secrets."""
 
 from __future__ import annotations
 
@@ -23,3 +23,7 @@ def new_uuid() -> str:
 
 def new_session_id() -> int:
     return random.randrange(1, 2**31)
+
+
+def new_decoy_secret() -> bytes:
+    return secrets.token_bytes(32)

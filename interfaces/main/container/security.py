@@ -18,10 +18,10 @@ from interfaces.main.container.core import Core
 #: Runs a callback of a thread on the loop.
 ToLoop = Callable[[Callable[[], None]], None]
 
-_SECRET_BYTES = 32
 
-
-def make_security(core: Core, to_loop: ToLoop | None, acls: AclService | None) -> SecurityServices:
+def make_security(
+    core: Core, decoy_secret: bytes, to_loop: ToLoop | None, acls: AclService | None
+) -> SecurityServices:
     """Without `to_loop` passwords are salted on the loop; `acls`: of an authorizer."""
 
     def new_token_validator(security: ListenerSecurity) -> TokenValidator:
@@ -29,7 +29,7 @@ def make_security(core: Core, to_loop: ToLoop | None, acls: AclService | None) -
 
         return token_validator(security, core.clock, core.events, to_loop or core.scheduler.soon)
 
-    users = Users(core.users, Decoys(_decoy_secret(core)), core.commits, core.events)
+    users = Users(core.users, Decoys(decoy_secret), core.commits, core.events)
     return SecurityServices(
         users=users,
         authentication=Authentication(
@@ -41,14 +41,3 @@ def make_security(core: Core, to_loop: ToLoop | None, acls: AclService | None) -
         ),
         acls=acls,
     )
-
-
-def _decoy_secret(core: Core) -> bytes:
-    """That of the store; a store without one gets it durably."""
-    known = core.users.decoy_secret()
-    if known is not None:
-        return known
-    made = secrets.token_bytes(_SECRET_BYTES)
-    core.users.save_decoy_secret(made)
-    core.commit_at_once()
-    return made

@@ -55,7 +55,12 @@ from infrastructure.storage.volume import StorageVolume
 from interfaces.main.container.access import make_access
 from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
-from interfaces.main.container.identities import new_session_id, new_short_uuid, new_topic_id
+from interfaces.main.container.identities import (
+    new_decoy_secret,
+    new_session_id,
+    new_short_uuid,
+    new_topic_id,
+)
 from interfaces.main.container.internal_topics import InternalTopics
 from interfaces.main.container.security import ToLoop, make_security
 from interfaces.main.container.transactions import make_transactions
@@ -65,15 +70,20 @@ if TYPE_CHECKING:
     from application.partitions.log_cleaner import LogCleaner
 
 
-def known_cluster_id(core: Core) -> str:
-    """The id the store has; a new store is given one, durably, before anybody hears of it."""
-    known = core.cluster.cluster_id()
-    if known is not None:
-        return known
-    given = core.config.cluster_id or new_short_uuid()
-    core.cluster.name_cluster(given)
+def identity_of(core: Core) -> tuple[str, bytes]:
+    """The cluster id of the store, and its secret for unknown users; a new store is given both in
+    one commit, before anybody hears of them."""
+    cluster_id, secret = core.cluster.cluster_id(), core.users.decoy_secret()
+    if cluster_id is not None and secret is not None:
+        return cluster_id, secret
+    if cluster_id is None:
+        cluster_id = core.config.cluster_id or new_short_uuid()
+        core.cluster.name_cluster(cluster_id)
+    if secret is None:
+        secret = new_decoy_secret()
+        core.users.save_decoy_secret(secret)
     core.commit_at_once()
-    return given
+    return cluster_id, secret
 
 
 def make_broker(
@@ -115,7 +125,7 @@ def make_broker(
             cleaning_workers,
         )
 
-    cluster_id = known_cluster_id(core)
+    cluster_id, decoy_secret = identity_of(core)
     authorizer, acls = make_access(core, authorizer)
     dropping = Dropping(log, topics, partitions, core.transaction_index, background)
     trimming = Trimming(
@@ -217,7 +227,7 @@ def make_broker(
             ),
             alter_configs=AlterConfigsService(topic_state, config_state, config, events),
         ),
-        security=make_security(core, to_loop, acls),
+        security=make_security(core, decoy_secret, to_loop, acls),
         reset=ResetService(
             catalog,
             delete_topics,

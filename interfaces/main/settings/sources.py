@@ -1,4 +1,5 @@
-"""Settings of all sources: command line > environment > file > default.
+"""Settings of all sources: command line > environment > file > those of `ottla serve --secure` >
+default.
 
 A value that is not allowed stops the start, and so does an unknown name on the command line. Those
 of files and of the environment do not: a warning names them. A server.properties for Kafka has many
@@ -35,6 +36,7 @@ from interfaces.main.settings.origin import (
     wrong_value,
 )
 from interfaces.main.settings.sasl import WrongSasl, check_sasl
+from interfaces.main.settings.secured import secured_settings, with_secured
 from interfaces.main.settings.security import PrefixedSettings
 from interfaces.main.settings.storage import (
     OffsetsOutliveRecords,
@@ -52,6 +54,8 @@ ALIASES = {"broker.id": "node.id", "log.dir": "log.dirs"}
 _NO_BROKER_ID = "-1"
 # Not a setting: the listeners that are not opened.
 _CONTROLLER_LISTENERS = "controller.listener.names"
+# Where the data folder is.
+_PLACE = ("log.dirs", "storage")
 
 
 class Settings:
@@ -258,7 +262,9 @@ def load_settings(
     joined: dict[str, Given] = {}
     for source in (from_file, settings_from_environment(environment), command_line):
         joined.update(_without_aliases(source))
-    return Settings(joined, file)
+    place = {name: joined[name] for name in _PLACE if name in joined}
+    secured = secured_settings(Settings(place, file).storage.folder)
+    return Settings(with_secured(joined, secured) if secured else joined, file)
 
 
 def _without_aliases(source: Mapping[str, Given]) -> dict[str, Given]:

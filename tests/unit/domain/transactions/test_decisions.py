@@ -220,7 +220,7 @@ def test_transaction_version_1_ends_a_transaction_and_its_epoch_stays(
         (PREPARE_ABORT, ABORT, ConcurrentTransactions, ProducerFenced),
         (COMPLETE_COMMIT, COMMIT, DONE, InvalidTxnState),
         (COMPLETE_COMMIT, ABORT, InvalidTxnState, PREPARE_ABORT),
-        (COMPLETE_ABORT, COMMIT, InvalidTxnState, InvalidTxnState),
+        (COMPLETE_ABORT, COMMIT, ProducerFenced, InvalidTxnState),
         (COMPLETE_ABORT, ABORT, DONE, PREPARE_ABORT),
     ],
 )

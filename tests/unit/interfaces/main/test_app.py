@@ -12,6 +12,7 @@ import pytest
 
 from domain.errors import StorageFailed
 from infrastructure.observability.event_log import open_event_log
+from infrastructure.observability.timed_commit import TimedCommit
 from infrastructure.opening import open_storage
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.kafka.connections import listener
@@ -34,6 +35,26 @@ def run(check: Callable[[App], Coroutine[Any, Any, None]], **values: str) -> byt
 
     asyncio.run(checked())
     return lines.getvalue()
+
+
+def test_a_new_store_is_ready_after_one_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commits: list[TimedCommit] = []
+    commit = TimedCommit.commit
+
+    def counted(self: TimedCommit, done: Callable[[StorageFailed | None], None]) -> None:
+        commits.append(self)
+        commit(self, done)
+
+    async def opened(app: App) -> None:
+        counts.append(len(commits))
+
+    counts: list[int] = []
+    monkeypatch.setattr(TimedCommit, "commit", counted)
+    for _ in range(2):
+        run(opened, storage=f"lmdb://{tmp_path}")
+    assert counts == [1, 1]
 
 
 def test_a_failed_flush_is_logged_and_flushing_continues() -> None:

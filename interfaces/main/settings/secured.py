@@ -1,0 +1,64 @@
+"""Settings that `ottla serve --secure` leaves in the data folder, for this and all later starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from domain.configs.settings.access import STANDARD_AUTHORIZER
+from infrastructure.security.authority import BROKER, FOLDER, replace_private
+from interfaces.main.settings.files import read_settings_file
+from interfaces.main.settings.origin import Given, SettingsError
+
+ADMIN = "admin"
+_FILE = "broker.properties"
+_KEYSTORE = "ssl.keystore.location"
+_PROTOCOL = "SASL_SSL"
+_CONTENT = f"""\
+listeners={_PROTOCOL}://localhost:9092
+ssl.keystore.type=PEM
+# Beside this file.
+{_KEYSTORE}={BROKER}
+authorizer.class.name={STANDARD_AUTHORIZER}
+super.users=User:{ADMIN}
+admin.authentication=users
+"""
+
+
+def secured_settings(folder: Path | None) -> dict[str, Given]:
+    """Empty for a folder that was not secured. Raises SettingsError: a file that cannot be read
+    must not start a broker without users."""
+    if folder is None:
+        return {}
+    path = folder / FOLDER / _FILE
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as failure:
+        raise SettingsError(f"cannot read {path}: {failure.strerror}") from failure
+    found = read_settings_file(path)
+    if _KEYSTORE in found:
+        keystore = found[_KEYSTORE]
+        found[_KEYSTORE] = Given(str(path.parent.absolute() / keystore.text), keystore.origin)
+    return found
+
+
+def with_secured(given: Mapping[str, Given], secured: Mapping[str, Given]) -> dict[str, Given]:
+    """Listeners without a name have TLS and SASL."""
+    joined = {**secured, **given}
+    for name in ("listeners", "advertised.listeners"):
+        if name in joined:
+            joined[name] = Given(_named(joined[name].text), joined[name].origin)
+    return joined
+
+
+def write_secured(folder: Path) -> None:
+    replace_private(folder / FOLDER / _FILE, _CONTENT.encode())
+
+
+def _named(addresses: str) -> str:
+    return ",".join(
+        one if "://" in one or not one.strip() else f"{_PROTOCOL}://{one.strip()}"
+        for one in addresses.split(",")
+    )
