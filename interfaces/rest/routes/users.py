@@ -12,7 +12,6 @@ from application.ports.pending import Pending
 from application.security.users import NONE, Altered, Deletion, Upsertion
 from domain.errors import BrokerError
 from domain.security.scram import Credentials
-from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pages import Paged
 from interfaces.rest.pending import value_of
@@ -65,7 +64,7 @@ class UserRoutes(Routes):
     def _credentials(self, name: str) -> Credentials:
         found = self._broker.security.users.describe([name])[name]
         if isinstance(found, BrokerError):
-            raise RestError(404, f"there is no user {name}", 40407)
+            raise found
         return found
 
     def _body(self, name: str, at: Urls) -> dict[str, Any]:
