@@ -15,8 +15,9 @@ const FROM = [
 // Parameters of the query, and their labels.
 const WHERE = [['text', 'Anywhere'], ['key_contains', 'Key'], ['value_contains', 'Value'], ['header_contains', 'Headers'], ['json', 'JSON field']]
 const OPERATORS = ['==', '!=', '<', '<=', '>', '>=', 'contains', 'exists']
+const TRANSACTIONS = [['', 'Records only'], ['true', 'With states and markers']]
 const FORMATS = ['ndjson', 'csv', 'parquet']
-const STANDARD = { from: 'newest', offset: '', time: '', partition: '', where: 'text', field: '', operator: '==', text: '', limit: '50' }
+const STANDARD = { from: 'newest', offset: '', time: '', partition: '', where: 'text', field: '', operator: '==', text: '', limit: '50', transactions: '' }
 
 export class Controls {
   constructor(topic, partitions, query, begin) {
@@ -33,8 +34,9 @@ export class Controls {
       operator: choice(OPERATORS.map((one) => [one, one]), values.operator, { name: 'operator' }),
       text: typed('text', { type: 'search', 'data-search': true }),
       limit: choice([['50', '50'], ['200', '200'], ['1000', '1,000']], values.limit, { name: 'limit' }),
+      transactions: choice(TRANSACTIONS, values.transactions, { name: 'transactions' }),
     }
-    const { from, partition, where, limit } = this.inputs
+    const { from, partition, where, limit, transactions } = this.inputs
     this.fields = {
       offset: field('Offset', this.inputs.offset),
       time: field('Time', this.inputs.time, `In ${ZONE}.`),
@@ -42,6 +44,7 @@ export class Controls {
       operator: field('Operator', this.inputs.operator),
       text: field('Text', this.inputs.text),
       limit: field('Page size', limit),
+      transactions: field('Transactions', transactions),
     }
     this.condition = h('code', { 'aria-live': 'polite' })
     this.links = FORMATS.map((format) => h('a', { class: 'button small', download: true, 'aria-label': `Download as ${format}`, onclick: (event) => this.#download(event) }, icon('download'), format))
@@ -51,7 +54,7 @@ export class Controls {
       'form',
       { class: 'filters', 'aria-label': 'Which records' },
       h('div', { class: 'group' },
-        field('Show', from), this.fields.offset, this.fields.time, field('Partition', partition), this.fields.limit,
+        field('Show', from), this.fields.offset, this.fields.time, field('Partition', partition), this.fields.limit, this.fields.transactions,
         h('div', { class: 'group' }, field('Search in', where), this.fields.field, this.fields.operator, this.fields.text),
       ),
       h('div', { class: 'line-up' }, h('button', { type: 'submit', class: 'button primary' }, icon('search'), 'Show'), this.condition, h('span', { class: 'spring' }), this.downloads),
@@ -80,8 +83,8 @@ export class Controls {
     this.inputs.text.required = isJson
     this.fields.text.firstChild.textContent = isJson ? 'Value' : 'Text'
     this.condition.textContent = this.#condition()
-    this.fields.limit.hidden = this.downloads.hidden = this.isLive
-    const query = { ...this.query(), order: '', limit: '' }
+    this.fields.limit.hidden = this.fields.transactions.hidden = this.downloads.hidden = this.isLive
+    const query = { ...this.query(), order: '', limit: '', transactions: '' }
     FORMATS.forEach((format, n) => {
       this.links[n].href = withQuery(path`topics/${this.topic}/records:download`, { ...query, format })
     })
@@ -133,10 +136,11 @@ export class Controls {
   }
 
   query() {
-    const { from, offset, time, partition, where, text, limit } = this.#values()
+    const { from, offset, time, partition, where, text, limit, transactions } = this.#values()
     return {
       partition,
       limit,
+      transactions,
       // Text comes as text, other bytes as base64.
       format: 'string',
       order: from === 'newest' ? 'newest' : 'oldest',

@@ -31,7 +31,7 @@ export function open(root, { name, topic, query, signal }) {
 /** A page of records; a button adds the next page below. */
 function browse(result, { name, controls, signal }) {
   const query = controls.query()
-  const table = new RecordTable(name)
+  const table = new RecordTable(name, Boolean(query.transactions))
   const card = h('div', { class: 'card scroll' }, table.element)
   const total = h('p', { class: 'soft', 'aria-live': 'polite' })
   const above = h('div', { class: 'line-up' }, total, h('span', { class: 'spring' }), table.columnsButton)

@@ -3,7 +3,7 @@
 import { Failure, get, path, send } from '../api.js'
 import { content, fromHex, toBase64, toHex } from '../bytes.js'
 import { button, choice, field, h, iconButton, partitionChoice, replace, to } from '../dom.js'
-import { ZONE, count, fromInput } from '../format.js'
+import { ZONE, count, fromInput, plural } from '../format.js'
 import { fault, loading, trouble } from '../states.js'
 
 const TYPES = [['text', 'Text'], ['json', 'JSON'], ['hex', 'Hex'], ['null', 'null']]
@@ -32,22 +32,54 @@ function form(name, topic, record, notice) {
   const at = h('input', { type: 'datetime-local', step: '0.001' })
   const outcome = h('div', { role: 'status' })
   const press = h('button', { type: 'submit', class: 'button primary' }, 'Produce')
+  const add = button('Add to a transaction', { onclick: () => attempt(async () => added(body())) }, 'plus')
+  const commit = button('Commit', { hidden: true, onclick: () => attempt(commitAll) })
+  const discard = button('Discard', { class: 'plain', hidden: true, onclick: () => attempt(async () => added(null)) })
+  let entries = []
 
-  async function submit(event) {
-    event.preventDefault()
-    press.disabled = true
+  function body() {
+    const made = { key: key.body(), value: value.body(), headers: headers.body() }
+    if (partition.value) made.partition_id = Number(partition.value)
+    if (at.value) made.timestamp = new Date(fromInput(at.value)).toISOString()
+    return made
+  }
+
+  /** `entry`: null discards all of them. Nothing is sent before the commit. */
+  function added(entry) {
+    entries = entry ? [...entries, { ...entry, id: String(entries.length + 1) }] : []
+    commit.hidden = discard.hidden = !entries.length
+    commit.lastChild.textContent = `Commit ${plural(entries.length, 'record')}`
+    replace(outcome, entries.length > 0 && h('p', { class: 'notice' }, `The transaction has ${plural(entries.length, 'record')}. None is sent before the commit.`))
+  }
+
+  async function commitAll() {
+    const { successes } = await send('POST', path`topics/${name}/records:batch`, { transaction: {}, entries })
+    added(null)
+    const where = { from: 'offset', partition: successes[0].partition_id, offset: successes[0].offset, transactions: 'true' }
+    replace(outcome, h('p', { class: 'done' }, 'Committed ', h('a', { href: to('topics', name, 'messages', where) }, plural(successes.length, 'record')), ' as one transaction.'))
+  }
+
+  async function produce() {
+    const report = await send('POST', path`topics/${name}/records`, body())
+    const where = { from: 'offset', partition: report.partition_id, offset: report.offset }
+    replace(outcome, h('p', { class: 'done' }, 'Produced record ', h('a', { href: to('topics', name, 'messages', where) }, `${count(report.offset)} of partition ${report.partition_id}`), '.'))
+  }
+
+  async function attempt(step) {
+    const buttons = [press, add, commit, discard]
+    for (const one of buttons) one.disabled = true
     try {
-      const body = { key: key.body(), value: value.body(), headers: headers.body() }
-      if (partition.value) body.partition_id = Number(partition.value)
-      if (at.value) body.timestamp = new Date(fromInput(at.value)).toISOString()
-      const report = await send('POST', path`topics/${name}/records`, body)
-      const where = { from: 'offset', partition: report.partition_id, offset: report.offset }
-      replace(outcome, h('p', { class: 'done' }, 'Produced record ', h('a', { href: to('topics', name, 'messages', where) }, `${count(report.offset)} of partition ${report.partition_id}`), '.'))
+      await step()
     } catch (failure) {
       replace(outcome, fault(failure))
     } finally {
-      press.disabled = false
+      for (const one of buttons) one.disabled = false
     }
+  }
+
+  function submit(event) {
+    event.preventDefault()
+    attempt(produce)
   }
 
   return h(
@@ -60,7 +92,7 @@ function form(name, topic, record, notice) {
     headers.element,
     h('div', { class: 'fields' }, field('Partition', partition), field('Timestamp', at, `In ${ZONE}. Empty: now.`)),
     outcome,
-    h('div', { class: 'line-up' }, press),
+    h('div', { class: 'line-up' }, press, add, commit, discard),
   )
 }
 

@@ -3,7 +3,7 @@
 import { content } from '../bytes.js'
 import { choose, chosen } from '../choices.js'
 import { show } from '../dialog.js'
-import { button, h, icon, replace } from '../dom.js'
+import { badge, button, h, icon, replace } from '../dom.js'
 import { ZONE, bytes, time, zonedTime } from '../format.js'
 import { preview } from './content_view.js'
 import { details, headersPreview } from './record.js'
@@ -18,6 +18,8 @@ const COLUMNS = {
   headers: ['Headers', 'headers wide', headersPreview],
   value: ['Value', 'value', (record) => preview(content(record.value, record.value_format))],
 }
+/** Only of pages with transactions. */
+const TRANSACTION = ['Transaction', 'transaction', transactionOf]
 const STANDARD = ['partition', 'offset', 'timestamp', 'key', 'value']
 
 // Of all topics.
@@ -28,9 +30,19 @@ function known(names) {
   return found.length ? found : STANDARD
 }
 
+const TONES = { open: 'accent', committed: 'good', aborted: 'bad' }
+
+function transactionOf({ transaction, producer_id: id, producer_epoch: epoch }) {
+  if (!transaction) return h('span', { class: 'soft' }, '–')
+  const state = badge(transaction.replace('_', ' '), TONES[transaction])
+  state.title = `producer id ${id}, epoch ${epoch}`
+  return state
+}
+
 export class RecordTable {
-  constructor(topic) {
+  constructor(topic, transactions = false) {
     this.topic = topic
+    this.transactions = transactions
     this.size = 0
     this.body = h('tbody')
     this.element = h('table', { class: 'rows records', 'aria-label': 'Records' })
@@ -55,8 +67,14 @@ export class RecordTable {
     }
   }
 
-  #draw() {
+  /** What is shown of a record: chosen columns, and its transaction. */
+  get #shown() {
     const shown = columns.map((name) => COLUMNS[name])
+    return this.transactions ? [...shown, TRANSACTION] : shown
+  }
+
+  #draw() {
+    const shown = this.#shown
     const heads = shown.map(([title, kind]) => h('th', { scope: 'col', class: kind, title }, title))
     replace(
       this.element,
@@ -81,7 +99,7 @@ export class RecordTable {
 
   #row(record) {
     const press = h('button', { type: 'button', class: 'icon-button', 'aria-expanded': 'false', 'aria-label': `Record ${record.offset} of partition ${record.partition_id}` }, icon('right'))
-    const cells = columns.map((name) => h('td', { class: COLUMNS[name][1] }, COLUMNS[name][2](record)))
+    const cells = this.#shown.map(([, kind, cell]) => h('td', { class: kind }, cell(record)))
     const row = h('tr', { class: 'pressable' }, h('td', { class: 'open' }, press), cells)
     row.record = record
     row.addEventListener('click', (event) => {

@@ -24,7 +24,7 @@ export class Tail {
     this.waiting = h('div', { class: 'card' }, empty('Waiting for records', 'Records produced from now on appear here.'))
     this.card = h('div', { class: 'card scroll', hidden: true }, this.table.element)
     replace(result, h('div', { class: 'line-up' }, this.state, this.total, h('span', { class: 'spring' }), this.table.columnsButton, pause), this.waiting, this.card)
-    const query = { ...controls.query(), order: '', limit: '' }
+    const query = { ...controls.query(), order: '', limit: '', transactions: '' }
     this.source = new EventSource(withQuery(path`topics/${name}/records:tail`, query))
     signal.addEventListener('abort', () => this.source.close())
     this.#listen()

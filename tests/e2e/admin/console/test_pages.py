@@ -178,6 +178,36 @@ def test_an_open_transaction_is_shown_and_aborted(console: Console) -> None:
         producer.commit_transaction(30)
 
 
+def test_records_are_committed_as_one_transaction_and_shown_with_their_states(
+    console: Console,
+) -> None:
+    servers = {"bootstrap.servers": console.broker.bootstrap, "log_level": 0}
+    producer = Producer({**servers, "transactional.id": "till/2"})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce("safe", b"regretted")
+    producer.flush()
+    producer.abort_transaction(30)
+
+    page = console.open("#/topics/safe/produce", "safe")
+    for value in ("debit", "credit"):
+        page.get_by_label("Value", exact=True).fill(value)
+        page.get_by_role("button", name="Add to a transaction").click()
+    expect(page.locator(".notice")).to_contain_text("The transaction has 2 records")
+    page.get_by_role("button", name="Commit 2 records").click()
+    page.get_by_role("link", name="2 records").click()
+    expect(page).to_have_url(re.compile("transactions=true"))
+    states = page.locator("td.transaction")
+    expect(states).to_have_text(["committed", "committed", "commit marker"])
+    page.get_by_label("Show", exact=True).select_option("oldest")
+    expect(states).to_have_text(
+        ["aborted", "abort marker", "committed", "committed", "commit marker"]
+    )
+    page.get_by_label("Transactions", exact=True).select_option("")
+    expect(states).to_have_count(0)
+    expect(page.locator("main")).to_contain_text("regretted")
+
+
 def test_settings_have_their_source_and_are_changed_and_reset(console: Console) -> None:
     page = console.open("#/configs", "Configs")
     storage = page.locator(".config", has=page.get_by_text("storage", exact=True))
