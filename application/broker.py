@@ -38,6 +38,7 @@ from application.partitions.retention import RetentionService
 from application.partitions.trimming import Trimming
 from application.ports.authorizer import Authorizer
 from application.ports.partition_repository import PartitionRepository
+from application.ports.password_hashing import PasswordHashing
 from application.ports.placement import Placement
 from application.records.browse import BrowseService
 from application.records.clone import CloneService
@@ -147,6 +148,7 @@ class SecurityServices:
     """Who clients are, and what they may do."""
 
     users: Users
+    passwords: PasswordHashing
     authentication: Authentication
     #: None without an authorizer.
     acls: AclService | None

@@ -49,8 +49,8 @@ BROKER = {
             "testing": "REST has `/test/`: for tests only.",
             "unreachable_listener": "The listener accepts remote clients but advertises localhost: "
             "set `advertised.listeners`.",
-            "open_admin_listener": "The admin API has no authentication and accepts remote "
-            "clients: restrict access to its port.",
+            "open_admin_listener": "The admin API accepts remote clients without TLS or without "
+            "users: restrict access to its port.",
         },
     ),
     "log_lines_dropped": Event(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from application.ports.pending import Pending
-from domain.security.scram import ScramCredential
+from domain.security.scram import ScramCredential, ScramMechanism
 
 
 class PasswordHashing(Protocol):
@@ -12,4 +12,10 @@ class PasswordHashing(Protocol):
 
     def verify(self, password: str, credentials: Sequence[ScramCredential]) -> Pending[bool]:
         """Whether the password is that of any credential; takes as long for each outcome."""
+        ...
+
+    def salted(
+        self, mechanism: ScramMechanism, password: str, iterations: int
+    ) -> Pending[tuple[bytes, bytes]]:
+        """A new salt, and the salted password of a credential."""
         ...

@@ -11,7 +11,9 @@ from application.security.acl_authorizer import AclAuthorizer
 from application.state.commits import Commits
 from application.state.runtime import Aggregates, Done, Runtime, ignore, respond
 from domain.errors import BrokerError, InvalidRequest
+from domain.security.access import Operation, ResourceType
 from domain.security.acl import AclBinding, AclFilter, check_new
+from domain.security.principal import Principal
 
 #: As in Kafka: of one request.
 MAX_DELETED = 10_000
@@ -83,6 +85,17 @@ class AclService:
 
     def find(self, matching: AclFilter) -> list[AclBinding]:
         return self._state.index.find(matching)
+
+    def decide(
+        self,
+        principal: Principal,
+        host: str,
+        operation: Operation,
+        resource_type: ResourceType,
+        name: str,
+    ) -> tuple[bool, AclBinding | None]:
+        """With the ACL that decides, if one does."""
+        return self._state.index.decide(principal, host, operation, resource_type, name)
 
     def create(
         self, bindings: Sequence[AclBinding | BrokerError]

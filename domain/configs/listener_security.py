@@ -53,6 +53,17 @@ class ListenerSecurity:
         self._own = dict(own or {})
         self.prefix = listener_prefix(name) if prefix is None else prefix
 
+    @property
+    def lacks_for_network(self) -> str:
+        """What an admin side needs on an address that is not loopback; empty: nothing."""
+        tls = [] if self.protocol.needs_tls else ["TLS (admin.ssl.keystore.location)"]
+        users = ["users (admin.authentication)"]
+        if self.protocol.needs_sasl or (
+            self.protocol.needs_tls and self.value("ssl.client.auth") == "required"
+        ):
+            users = []
+        return " and no ".join(tls + users)
+
     def value(self, name: str, mechanism: str = "") -> Value:
         """That of this listener and mechanism, or of this listener, or of the broker."""
         for key in (f"{mechanism.lower()}.{name}", name):

@@ -12,11 +12,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from queue import SimpleQueue
 from threading import Thread
+from typing import TypeVar
 
 from application.ports.pending import Pending, resolved
 from domain.security.scram import MIN_ITERATIONS, Credentials, ScramCredential, ScramMechanism
 
 _SALT_BYTES = 32
+
+R = TypeVar("R")
 
 
 def is_password_of_any(password: str, credentials: Sequence[ScramCredential]) -> bool:
@@ -35,10 +38,14 @@ def credentials_of(password: str, iterations: int = MIN_ITERATIONS) -> Credentia
     """Of every mechanism, with new salts."""
     found = {}
     for mechanism in ScramMechanism:
-        salt = secrets.token_bytes(_SALT_BYTES)
-        salted = _salted(mechanism, password, salt, iterations)
-        found[mechanism] = ScramCredential.of_salted_password(mechanism, iterations, salt, salted)
+        salted = _newly_salted(mechanism, password, iterations)
+        found[mechanism] = ScramCredential.of_salted_password(mechanism, iterations, *salted)
     return found
+
+
+def _newly_salted(mechanism: ScramMechanism, password: str, iterations: int) -> tuple[bytes, bytes]:
+    salt = secrets.token_bytes(_SALT_BYTES)
+    return salt, _salted(mechanism, password, salt, iterations)
 
 
 def _salted(mechanism: ScramMechanism, password: str, salt: bytes, iterations: int) -> bytes:
@@ -51,6 +58,11 @@ class InlineHashing:
     def verify(self, password: str, credentials: Sequence[ScramCredential]) -> Pending[bool]:
         return resolved(is_password_of_any(password, credentials))
 
+    def salted(
+        self, mechanism: ScramMechanism, password: str, iterations: int
+    ) -> Pending[tuple[bytes, bytes]]:
+        return resolved(_newly_salted(mechanism, password, iterations))
+
 
 class ThreadedHashing:
     """Implements application.ports.password_hashing.PasswordHashing."""
@@ -61,8 +73,16 @@ class ThreadedHashing:
         self._thread: Thread | None = None
 
     def verify(self, password: str, credentials: Sequence[ScramCredential]) -> Pending[bool]:
-        pending: Pending[bool] = Pending()
-        self._jobs.put(partial(_verified, pending, password, credentials))
+        return self._begin(partial(is_password_of_any, password, credentials))
+
+    def salted(
+        self, mechanism: ScramMechanism, password: str, iterations: int
+    ) -> Pending[tuple[bytes, bytes]]:
+        return self._begin(partial(_newly_salted, mechanism, password, iterations))
+
+    def _begin(self, compute: Callable[[], R]) -> Pending[R]:
+        pending: Pending[R] = Pending()
+        self._jobs.put(partial(_computed, pending, compute))
         if self._thread is None:
             self._thread = Thread(target=self._run, name="ottla-passwords", daemon=True)
             self._thread.start()
@@ -77,11 +97,9 @@ class ThreadedHashing:
                 return
 
 
-def _verified(
-    pending: Pending[bool], password: str, credentials: Sequence[ScramCredential]
-) -> Callable[[], None]:
+def _computed(pending: Pending[R], compute: Callable[[], R]) -> Callable[[], None]:
     try:
-        verified = is_password_of_any(password, credentials)
+        value = compute()
     except Exception as fault:
         return partial(pending.fail, fault)
-    return partial(pending.resolve, verified)
+    return partial(pending.resolve, value)

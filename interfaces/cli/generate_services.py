@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from interfaces.terminal.addresses import is_loopback
+
 _DEFAULT_COMMAND = Path("/usr/local/bin/ottla")
 #: What ProtectHome=yes hides from a unit.
 HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
@@ -27,6 +29,9 @@ def systemd_unit(
     quoted = str(command).replace("%", "%%")
     if " " in quoted:
         quoted = f'"{quoted}"'
+    # Who generates a unit for such an address means it; docs/security.md has users and TLS.
+    is_local = is_loopback(admin.rpartition(":")[0].strip("[]"))
+    insecure = "" if is_local else " --set admin.insecure.allowed=true"
     return f"""\
 # /etc/systemd/system/ottla.service
 [Unit]
@@ -36,7 +41,7 @@ Wants=network-online.target
 
 [Service]
 Type=notify
-ExecStart={quoted} serve --data /var/lib/ottla --admin {admin} --log-format json
+ExecStart={quoted} serve --data /var/lib/ottla --admin {admin}{insecure} --log-format json
 Restart=on-failure
 # A stop drains requests in progress: longer than drain.timeout.ms, twice.
 TimeoutStopSec=30

@@ -8,9 +8,9 @@ from interfaces.main.started import OpenListener, Started
 def banner(started: Started) -> str:
     settings = started.settings
     rows = [("listening", _listening(listener)) for listener in started.listeners]
-    rows += [("admin", f"http://{address}") for address in started.admin]
+    rows += [("admin", url) for url in started.admin_urls]
     if started.admin:
-        rows.append(("rest api", f"http://{started.admin[0]}/docs"))
+        rows.append(("rest api", f"{started.admin_urls[0]}/docs"))
     rows.append(("storage", f"{started.storage}  ({started.recovered})"))
     if started.data_folder is not None:
         rows.append(("flush", f"{settings.broker.flush}: {started.flush_meaning}"))

@@ -109,7 +109,7 @@ def _run(
 
     def renewing(settings: Settings, loop: asyncio.AbstractEventLoop, log: EventLog) -> Container:
         container = build(settings, loop, log)
-        if any(one.protocol.needs_tls for one in settings.security.values()):
+        if any(one.protocol.needs_tls for one in settings.with_admin_security.values()):
             _renew_on_hangup(loop, container)
         return container
 
@@ -260,7 +260,7 @@ def _log_started(log: EventLog, started: Started) -> None:
         log.warning("startup_warning", reason=risk.reason, detail=risk.detail)
     sometimes: dict[str, object] = {}
     if started.admin:
-        sometimes["admin"] = [f"http://{address}" for address in started.admin]
+        sometimes["admin"] = started.admin_urls
     if started.data_folder is not None:
         sometimes["flush"] = started.settings.broker.flush
     if started.settings.offsets.shown is not None:

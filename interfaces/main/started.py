@@ -73,6 +73,10 @@ class Started:
         self.admin = list(admin)
 
     @property
+    def admin_urls(self) -> list[str]:
+        return [f"{self.settings.admin_scheme}://{address}" for address in self.admin]
+
+    @property
     def data_folder(self) -> Path | None:
         folder = self.settings.storage.folder
         return folder.absolute() if folder else None
@@ -116,11 +120,10 @@ class Started:
                 )
                 found.append(Risk("unreachable_listener", detail))
         for address in self.admin:
-            users = self.settings.broker.admin_authentication == "users"
-            if not users and not is_loopback(address.rpartition(":")[0].strip("[]")):
+            missing = self.settings.admin_security.lacks_for_network
+            if missing and not is_loopback(address.rpartition(":")[0].strip("[]")):
                 detail = (
-                    f"the admin API at {address} has no authentication: "
-                    "every client that can connect there can do everything"
+                    f"the admin API at {address} has no {missing} (admin.insecure.allowed=true)"
                 )
                 found.append(Risk("open_admin_listener", detail))
         return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from application.broker import Broker
 from application.metrics.families.request_counts import Counted
@@ -21,7 +21,11 @@ from application.ports.request_log import ClientInfo, Requester, RequestLog, Req
 from application.security.conversation import Refused
 from application.security.http_authentication import HttpAuthentication
 from domain.security.access import Operation, ResourceType
+from domain.security.principal import Principal
 from interfaces.rest.testing import Testing
+
+if TYPE_CHECKING:
+    import ssl
 
 
 class Connection(Protocol):
@@ -87,6 +91,19 @@ class Refusals(Protocol):
     ) -> None: ...
 
 
+class TlsIdentity(Protocol):
+    """The certificate of the admin side."""
+
+    @property
+    def context(self) -> ssl.SSLContext:
+        """The newest one."""
+        ...
+
+    def principal_of(self, certificate: bytes) -> Principal:
+        """Of a client with this certificate (DER). Raises NoMatchingRule."""
+        ...
+
+
 @dataclass(frozen=True)
 class KafkaListener:
     name: str
@@ -127,6 +144,8 @@ class Admin:
     refusals: Refusals
     #: None: `admin.authentication` is none.
     authentication: HttpAuthentication | None = None
+    #: None: it has no TLS.
+    tls: TlsIdentity | None = None
     #: None unless the broker has `testing`.
     testing: Testing | None = None
 

@@ -18,7 +18,7 @@ from application.ports.request_log import (
 )
 from domain.errors import BrokerError
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
-from domain.security.principal import ANONYMOUS
+from domain.security.principal import ANONYMOUS, Principal
 from interfaces.rest.admin import Refusals
 from interfaces.rest.errors import RestError, message_of, refusal_of
 from interfaces.rest.responses import error_body
@@ -61,8 +61,8 @@ class Exchange:
         self.correlation_id = correlation_id
         #: Set when the server drains: responses without an end finish.
         self.stopping = stopping
-        #: Set by the gate once the client is authenticated.
-        self.principal = ANONYMOUS
+        #: Of the certificate of the client; set by the gate once a user is authenticated.
+        self.principal: Principal = scope.get("principal", ANONYMOUS)
         self._authorizer = authorizer
         self._refusals = refusals
         #: None for a route that takes a body piece by piece.

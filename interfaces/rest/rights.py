@@ -156,6 +156,17 @@ ROUTES: dict[str, Access] = {
     "GET /transactions": FILTERED,
     "GET /transactions/{transactional_id}": _transaction(_DESCRIBE),
     "POST /transactions/{transactional_id}:abort": _transaction(_WRITE),
+    # users, ACLs and quotas: as Kafka's APIs
+    "GET /users": _DESCRIBE_CLUSTER,
+    "GET /users/{user_name}": _DESCRIBE_CLUSTER,
+    "PUT /users/{user_name}": _ALTER_CLUSTER,
+    "DELETE /users/{user_name}": _ALTER_CLUSTER,
+    "GET /acls": _DESCRIBE_CLUSTER,
+    "POST /acls": _ALTER_CLUSTER,
+    "DELETE /acls": _ALTER_CLUSTER,
+    "POST /acls:test": _DESCRIBE_CLUSTER,
+    "GET /quotas": _cluster(_DESCRIBE_CONFIGS),
+    "POST /quotas:alter": _cluster(_ALTER_CONFIGS),
     # control by tests
     "POST /test/faults": _ALTER_CLUSTER,
     "GET /test/faults": _DESCRIBE_CLUSTER,

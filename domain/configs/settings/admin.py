@@ -23,6 +23,13 @@ class AdminSettings:
         "every client is User:ANONYMOUS. Settings of TLS and SASL may have the prefix `admin.`.",
         choices=("none", "users"),
     )
+    admin_insecure_allowed: bool = setting(
+        "admin.insecure.allowed",
+        BOOLEAN,
+        False,
+        "Whether the admin side may listen beyond loopback without TLS "
+        "(`admin.ssl.keystore.location`), or without users and required client certificates.",
+    )
     admin_allowed_hosts: tuple[str, ...] = setting(
         "admin.allowed.hosts",
         LIST,

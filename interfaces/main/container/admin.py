@@ -15,7 +15,7 @@ from interfaces.kafka.connections.shared import Shared
 from interfaces.main.container.core import Core
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.settings.sources import Settings
-from interfaces.rest.admin import Admin, KafkaListener
+from interfaces.rest.admin import Admin, KafkaListener, TlsIdentity
 from interfaces.rest.serving.server import AdminServer, HttpServer
 from interfaces.rest.testing import Testing
 from interfaces.terminal.addresses import host_port
@@ -30,6 +30,7 @@ def make_admin(
     listeners: Sequence[Listener],
     metrics: BrokerMetrics,
     testing: Testing | None,
+    tls: TlsIdentity | None,
 ) -> Admin:
     def open_listeners() -> list[KafkaListener]:
         return [
@@ -66,6 +67,7 @@ def make_admin(
         storage=settings.storage.url,
         refusals=shared.closing_log,
         authentication=_authentication(settings, broker),
+        tls=tls,
         testing=testing,
     )
 

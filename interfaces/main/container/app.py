@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from application.partitions.strays import stray_partitions
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
+from domain.configs.listener_security import ADMIN
 from domain.configs.listeners import EVERY_ADDRESS
 from domain.errors import StorageFailed
 from infrastructure.clock import SystemClock
@@ -60,7 +61,7 @@ class App:
         self.listeners: list[Listener] = []
         self._testing: BrokerTesting | None = None
         #: Before the store is opened: the settings may be wrong.
-        self._certificates = Certificates(settings.security, events)
+        self._certificates = Certificates(settings.with_admin_security, events)
         self._scheduler, self._clock = AsyncioScheduler(loop), SystemClock()
         if settings.broker.testing:
             from interfaces.main.container.testing import BrokerTesting
@@ -146,6 +147,7 @@ class App:
             self.listeners,
             self._metrics,
             testing,
+            self._certificates.of_listener.get(ADMIN),
         )
 
     async def _restore(
@@ -175,7 +177,8 @@ class App:
         """An admin side on every address has the host that the client uses."""
         urls = []
         for host, port in self.admin.bound:
-            url = f"http://{host_port(client_host if host in EVERY_ADDRESS else host, port)}"
+            scheme = "http" if self._admin_values.tls is None else "https"
+            url = f"{scheme}://{host_port(client_host if host in EVERY_ADDRESS else host, port)}"
             remote = is_loopback(host) and not is_loopback(client_host)
             urls.append(f"{url} (on the broker's machine only)" if remote else url)
         return urls

@@ -29,12 +29,14 @@ def make_security(
 
         return token_validator(security, core.clock, core.events, to_loop or core.scheduler.soon)
 
+    passwords = InlineHashing() if to_loop is None else ThreadedHashing(to_loop)
     users = Users(core.users, Decoys(decoy_secret), core.commits, core.events)
     return SecurityServices(
         users=users,
+        passwords=passwords,
         authentication=Authentication(
             users,
-            InlineHashing() if to_loop is None else ThreadedHashing(to_loop),
+            passwords,
             lambda: secrets.token_urlsafe(24),
             new_token_validator,
             core.clock,

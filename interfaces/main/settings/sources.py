@@ -15,6 +15,7 @@ from domain.configs.broker import BrokerConfig
 from domain.configs.group import validate_group_configs
 from domain.configs.ip_overrides import parse_ip_overrides
 from domain.configs.listener_security import (
+    ADMIN,
     ListenerSecurity,
     has_listener_prefix,
 )
@@ -45,6 +46,7 @@ from interfaces.main.settings.storage import (
     parse_storage,
 )
 from interfaces.suggestions import did_you_mean
+from interfaces.terminal.addresses import is_loopback
 
 #: Alternative names; the real name of the same source wins.
 ALIASES = {"broker.id": "node.id", "log.dir": "log.dirs"}
@@ -101,6 +103,15 @@ class Settings:
             self.warnings.append(f"settings with no effect here: {shown}")
         if unknown:
             self.warnings.append(f"unknown settings: {', '.join(unknown)}")
+
+    @property
+    def with_admin_security(self) -> dict[str, ListenerSecurity]:
+        """Of all listeners that are opened."""
+        return self.security | ({ADMIN: self.admin_security} if self.admin else {})
+
+    @property
+    def admin_scheme(self) -> str:
+        return "https" if self.admin_security.protocol.needs_tls else "http"
 
     def origin(self, name: str) -> str:
         return self.given[name].origin if name in self.given else DEFAULT
@@ -181,9 +192,19 @@ class Settings:
             name = "access.control.allow.origin"
             check_origins(self.broker.access_control_allow_origin)
             name = "admin.listeners"
-            return parse_admin(self.broker.admin_listeners)
+            found = parse_admin(self.broker.admin_listeners)
         except ValueError as failure:
             raise self._refused(name, str(failure)) from failure
+        missing = self.admin_security.lacks_for_network
+        if missing and not self.broker.admin_insecure_allowed:
+            for address in found:
+                if not is_loopback(address.host):
+                    raise SettingsError(
+                        f"admin.listeners ({self.origin(name)}): {address.host or '*'}:"
+                        f"{address.port} is not loopback, and the admin side has no {missing}; "
+                        "if this is meant, set admin.insecure.allowed=true"
+                    )
+        return found
 
     def _storage(self) -> StorageSettings:
         folders = self.broker.log_dirs

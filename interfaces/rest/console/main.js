@@ -7,16 +7,19 @@ import { clockTime, offset, plural } from './format.js'
 import { parseRoute } from './router.js'
 import { empty, loading, trouble } from './states.js'
 import { watch } from './pulse.js'
+import * as acls from './views/acls.js'
 import * as configs from './views/configs.js'
 import * as connections from './views/connections.js'
 import * as group from './views/group.js'
 import * as groups from './views/groups.js'
 import * as newTopic from './views/new_topic.js'
 import * as overview from './views/overview.js'
+import * as quotas from './views/quotas.js'
 import * as requests from './views/requests.js'
 import * as topic from './views/topic.js'
 import * as topics from './views/topics.js'
 import * as transactions from './views/transactions.js'
+import * as users from './views/users.js'
 
 const PLACES = [
   ['overview', 'Overview', to(), 'o'],
@@ -26,10 +29,13 @@ const PLACES = [
   ['requests', 'Requests', to('requests'), 'r'],
   ['connections', 'Connections', to('connections'), 'c'],
   ['configs', 'Configs', to('configs'), 's'],
+  ['users', 'Users', to('users'), 'u'],
+  ['acls', 'ACLs', to('acls'), 'a'],
+  ['quotas', 'Quotas', to('quotas'), 'q'],
 ]
 
 const LINKS = PLACES.map(([name, title, address]) => h('a', { href: address }, icon(name), h('span', {}, title)))
-const VIEWS = { overview, topics, 'new-topic': newTopic, topic, groups, group, transactions, requests, connections, configs }
+const VIEWS = { overview, topics, 'new-topic': newTopic, topic, groups, group, transactions, requests, connections, configs, users, acls, quotas }
 
 const main = document.getElementById('main')
 const away = h('div', { class: 'away-line', role: 'alert', hidden: true })

@@ -20,6 +20,7 @@ from interfaces.rest.names import use_any_name
 from interfaces.rest.responses import JsonResponse, error_body
 from interfaces.rest.rights import authorized
 from interfaces.rest.routes import console
+from interfaces.rest.routes.acls import AclRoutes
 from interfaces.rest.routes.brokers import BrokerRoutes, ClusterRoutes
 from interfaces.rest.routes.clone import CloneRoutes
 from interfaces.rest.routes.configs import (
@@ -36,12 +37,14 @@ from interfaces.rest.routes.history import HistoryRoutes
 from interfaces.rest.routes.metrics import MetricsRoutes
 from interfaces.rest.routes.partitions import PartitionRoutes
 from interfaces.rest.routes.produce import ProduceRoutes
+from interfaces.rest.routes.quotas import QuotaRoutes
 from interfaces.rest.routes.records import RecordRoutes
 from interfaces.rest.routes.resource import Routes
 from interfaces.rest.routes.testing import TestingRoutes
 from interfaces.rest.routes.topics import TopicRoutes
 from interfaces.rest.routes.transactions import TransactionRoutes
 from interfaces.rest.routes.truncate import TruncateRoutes
+from interfaces.rest.routes.users import UserRoutes
 from interfaces.rest.serving.methods import METHODS, methods_of
 from interfaces.rest.serving.queries import known_query
 from interfaces.rest.shapes.common import ErrorBody
@@ -62,6 +65,9 @@ RESOURCES: tuple[type[Routes], ...] = (
     TruncateRoutes,
     CloneRoutes,
     TransactionRoutes,
+    UserRoutes,
+    AclRoutes,
+    QuotaRoutes,
 )
 #: With the short paths only.
 OWN: tuple[type[Routes], ...] = (

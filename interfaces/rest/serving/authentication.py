@@ -11,6 +11,7 @@ from application.ports.request_log import REMEMBERED_CHARACTERS, ClientInfo
 from application.security.authentication import BASIC, OAUTHBEARER
 from application.security.conversation import MALFORMED, Authenticated, Outcome, Refused
 from application.security.http_authentication import HttpAuthentication
+from domain.security.principal import ANONYMOUS
 from interfaces.rest.admin import Admin
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import Exchange
@@ -27,6 +28,8 @@ async def authenticate(admin: Admin, exchange: Exchange, headers: dict[str, str]
     if by is None or is_open(exchange.path) or exchange.method == "OPTIONS":
         return
     scheme, _, credential = headers.get("authorization", "").partition(" ")
+    if not scheme and exchange.principal is not ANONYMOUS:
+        return  # by its certificate
     if not scheme:
         raise _unauthorized(by, "log in: this server has admin.authentication = users")
     mechanism = OAUTHBEARER if scheme.lower() == "bearer" else BASIC

@@ -16,6 +16,8 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from application.ports.event_log import EventLog
+from domain.security.principal_mapping import NoMatchingRule
+from interfaces.rest.admin import TlsIdentity
 
 #: For a whole head of a request, from the start of the connection or the response before.
 IDLE_S = 30
@@ -29,23 +31,46 @@ class BoundedProtocol(H11Protocol):
         max_connections: int,
         stopping: asyncio.Event,
         events: EventLog,
+        tls: TlsIdentity | None = None,
         **of_uvicorn: Any,
     ) -> None:
         super().__init__(**of_uvicorn)
         self._max_connections = max_connections
         self._stopping = stopping
         self._events = events
+        self._tls = tls
         self._idle_timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         # pause_writing and resume_writing then report every byte that the client has not taken.
-        transport.set_write_buffer_limits(high=0)
+        # asyncio's TLS pauses an empty buffer with 0, for ever.
+        has_tls = transport.get_extra_info("sslcontext") is not None
+        transport.set_write_buffer_limits(high=int(has_tls), low=0)
+        if self._tls is not None:
+            self._identify(transport, self._tls)
         if len(self.connections) > self._max_connections or self._stopping.is_set():
             transport.abort()
         else:
             self._expect_request()
+
+    def _identify(self, transport: asyncio.Transport, tls: TlsIdentity) -> None:
+        certificate = transport.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        if not certificate:
+            return
+        try:
+            principal = tls.principal_of(certificate)
+        except NoMatchingRule:
+            transport.abort()
+            return
+        app = self.app
+
+        async def with_principal(scope: Any, receive: Any, send: Any) -> None:
+            scope["principal"] = principal
+            await app(scope, receive, send)
+
+        self.app = with_principal
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)

@@ -28,6 +28,8 @@ VIEWS = [
     "#/requests",
     "#/connections",
     "#/configs",
+    "#/users",
+    "#/quotas",
 ]
 PHONE = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
 #: The texts of elements that are cut.
@@ -44,6 +46,9 @@ def test_every_view_has_a_key(console: Console) -> None:
     keys = {"t": "Topics", "g": "Groups", "x": "Transactions", "r": "Requests"} | {
         "c": "Connections",
         "s": "Configs",
+        "u": "Users",
+        "a": "ACLs",
+        "q": "Quotas",
     }
     for key, name in {**keys, "o": "Overview"}.items():
         page.keyboard.press("g")

@@ -51,7 +51,7 @@ def test_an_admin_address_beyond_loopback_has_a_warning(address: str) -> None:
     text = banner(facts)
     assert f"\n  admin      http://{address}\n" in text
     assert text.count("!!") == 1
-    assert f"  !! THE ADMIN API AT {address} HAS NO AUTHENTICATION" in text
+    assert f"  !! THE ADMIN API AT {address} HAS NO TLS" in text
     assert ready_facts(facts)["admin"][-1] == address
 
 

@@ -24,6 +24,7 @@ PARAMETERS = {
     "broker_id": "1",
     "consumer_id": "c",
     "name": "retention.ms",
+    "user_name": "alice",
     "fault_id": "1",
     "snapshot_id": "1",
     "cluster_id": "other",

@@ -13,8 +13,8 @@ from interfaces.rest.serving import docs
 from interfaces.rest.urls import V3
 from tests.fakes.admin import FakeAdmin
 from tests.fakes.batches import record_batch
-from tests.fakes.client import FakeKafka
 from tests.fakes.offset_requests import at, commit
+from tests.fakes.secured import SecuredKafka
 
 DESCRIPTION = docs.openapi()
 
@@ -62,12 +62,12 @@ def test_the_example_of_each_body_fits_its_schema_and_is_accepted(
     [example] = described["examples"]
     validator_for(schema).validate(example)
 
-    kafka = FakeKafka()
+    kafka = SecuredKafka(super_users="User:ANONYMOUS")
     kafka.topic("orders", 3)
     for index in range(3):
         kafka.appended(record_batch(["a", "b"]), "orders", index)
     commit(kafka.client(), "invoices", ("orders", [at(0, 1)]))
-    names = {"topic_name": "orders", "group_id": "invoices", "broker_id": 1}
+    names = {"topic_name": "orders", "group_id": "invoices", "broker_id": 1, "user_name": "alice"}
     path = path.format(**names, name="min.insync.replicas")
     response = FakeAdmin(kafka).request(method, path, example)
     assert 200 <= response.status < 300, response

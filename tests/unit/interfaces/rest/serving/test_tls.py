@@ -1,0 +1,107 @@
+"""The admin side with TLS, on a loop of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvloop
+
+from interfaces.rest.serving import http
+from interfaces.rest.serving.http import UvicornServer
+from interfaces.rest.serving.server import AdminServer
+from interfaces.sockets import listen
+from tests.fakes import certificates
+from tests.fakes.admin import FakeAdmin, app_of
+from tests.fakes.tls import Identity, authority, client_context
+
+TOPICS = b"GET /topics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
+
+
+@pytest.fixture(autouse=True)
+def shared_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "create_app", app_of)
+
+
+@pytest.fixture(params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+def play(request: pytest.FixtureRequest) -> Callable[[FakeAdmin, Any], None]:
+    def play(fake: FakeAdmin, story: Any) -> None:
+        async def played() -> None:
+            server = AdminServer(lambda hosts: UvicornServer(fake.admin, hosts), fake.admin.events)
+            address = server.open(listen("127.0.0.1", 0))
+            await story(address)
+            assert await server.drain(60)
+
+        with asyncio.Runner(loop_factory=request.param) as runner:
+            runner.run(played())
+
+    return play
+
+
+def _admin(tmp_path: Path, client_auth: ssl.VerifyMode = ssl.CERT_NONE, **more: str) -> FakeAdmin:
+    admin = FakeAdmin(**more)
+    admin.admin.tls = Identity(tmp_path, client_auth)
+    return admin
+
+
+async def _received(address: tuple[str, int], data: bytes, context: Any = None) -> bytes:
+    name = None if context is None else "localhost"
+    reader, writer = await asyncio.open_connection(*address, ssl=context, server_hostname=name)
+    writer.write(data)
+    try:
+        return await reader.read()
+    except ConnectionResetError:
+        return b""
+    finally:
+        writer.close()
+
+
+def test_requests_are_served_over_tls(tmp_path: Path, play: Any) -> None:
+    async def story(address: tuple[str, int]) -> None:
+        response = await _received(address, TOPICS, client_context())
+        assert response.startswith(b"HTTP/1.1 200 ")
+        assert b'"self":"https://localhost/' in response
+
+    play(_admin(tmp_path), story)
+
+
+def test_a_client_without_tls_gets_no_response(tmp_path: Path, play: Any) -> None:
+    async def story(address: tuple[str, int]) -> None:
+        assert not (await _received(address, TOPICS)).startswith(b"HTTP")
+
+    play(_admin(tmp_path), story)
+
+
+def test_new_connections_have_the_newest_certificate(tmp_path: Path, play: Any) -> None:
+    admin = _admin(tmp_path)
+    other = certificates.authority("other")
+    trusting = ssl.create_default_context(cadata=other.certificate_pem.decode())
+
+    async def story(address: tuple[str, int]) -> None:
+        with pytest.raises(ssl.SSLCertVerificationError):
+            await _received(address, TOPICS, trusting)
+        renewed = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        files = certificates.write(tmp_path, renewed=certificates.broker(other).pem)
+        renewed.load_cert_chain(files["renewed"])
+        admin.admin.tls.context = renewed  # type: ignore[union-attr, misc]
+        assert (await _received(address, TOPICS, trusting)).startswith(b"HTTP/1.1 200")
+
+    play(admin, story)
+
+
+def test_a_client_certificate_is_a_user(tmp_path: Path, play: Any) -> None:
+    admin = _admin(tmp_path, ssl.CERT_OPTIONAL, admin_authentication="users")
+    context = client_context()
+    files = certificates.write(tmp_path, client=certificates.client(authority(), "carol").pem)
+    context.load_cert_chain(files["client"])
+
+    async def story(address: tuple[str, int]) -> None:
+        response = await _received(address, TOPICS, client_context())
+        assert response.startswith(b"HTTP/1.1 401")
+        assert (await _received(address, TOPICS, context)).startswith(b"HTTP/1.1 200")
+
+    play(admin, story)
