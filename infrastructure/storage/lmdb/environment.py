@@ -136,8 +136,10 @@ class LmdbEnvironment:
         self.env = self._open(self.folder, map_size_bytes)
         try:
             self.file_identity = identity_of(self.data_file)
-            self._identify()
+            written_format = self._identify()
             self._begin_to_keep()
+            if written_format != FORMAT and not self.read_only:
+                self._upgrade()
         except BaseException:
             self.recovery_point.close()
             self.env.close()
@@ -248,13 +250,13 @@ class LmdbEnvironment:
 
     # ---- identity
 
-    def _identify(self) -> None:
+    def _identify(self) -> int:
+        """Returns the format."""
         self._check_length()
         found = identify(self.env, self.folder)
         self.store_id, self.rows = found.store_id, found.rows
         self.batches, self.timestamps = found.batches, found.timestamps
-        if found.format != FORMAT and not self.read_only:
-            self._upgrade()
+        return found.format
 
     @staticmethod
     def _create(env: lmdb.Environment) -> None:
@@ -267,10 +269,13 @@ class LmdbEnvironment:
         env.sync(True)
 
     def _upgrade(self) -> None:
-        """Synced before a part is written: older versions refuse the store from now on."""
+        """In a commit before the first part: older versions refuse the store from now on.
+
+        Like any other commit it may overwrite pages that the recovery point of a killed process
+        needs, so there has to be a newer one.
+        """
         with self.env.begin(write=True) as txn:
             txn.put(FORMAT_ROW, b"%d" % FORMAT, db=self.rows)
-        self.env.sync(True)
 
     def _check_length(self) -> None:
         """Touching a page that the file does not reach would kill the process (SIGBUS)."""

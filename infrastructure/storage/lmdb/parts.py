@@ -62,9 +62,10 @@ def parts_at(cursor: Cursor[memoryview]) -> list[memoryview]:
 
 def all_parts_at(cursor: Cursor[memoryview]) -> list[memoryview]:
     """Raises struct.error if one is missing."""
+    _, last_offset = KEY.unpack(cursor.key())
     parts = parts_at(cursor)
     if sum(map(len, parts)) != PART_BYTES + further_bytes(parts[0]):
-        raise StructError("a part of a batch is missing")
+        raise StructError(f"a part of the batch up to offset {last_offset} is missing")
     return parts
 
 
@@ -72,7 +73,7 @@ def next_entry(
     cursor: Cursor[memoryview], first: memoryview, partition_id: int, last_offset: int
 ) -> bool:
     """Moves to the entry after the one with this key; without standing on the parts of that one."""
-    if not further_bytes(first):
+    if len(first) != PART_BYTES:  # the length in the header may be damaged
         return cursor.next()
     return cursor.set_range(KEY.pack(partition_id, last_offset + 1))
 

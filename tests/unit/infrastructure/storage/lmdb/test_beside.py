@@ -24,8 +24,10 @@ from infrastructure.storage.lmdb import beside
 from infrastructure.storage.lmdb.beside import StoreBeside
 from infrastructure.storage.lmdb.folder_lock import LOCK_FILE, FolderLock, NobodyWrites
 from infrastructure.storage.lmdb.identity import FORMAT, WITHOUT_PARTS
+from infrastructure.storage.lmdb.keys import KEY
+from infrastructure.storage.lmdb.parts import PART_BYTES
 from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, Slot
-from tests.contract.batches import batch
+from tests.contract.batches import HEADER_BYTES, batch
 
 ALL = 1 << 62
 LONG = batch(9, b"7", first_offset=3)
@@ -67,6 +69,26 @@ def test_entries_are_found_by_their_keys(tmp_path: Path) -> None:
         assert store.entries(1, 3, ALL, ALL) == []
         bounds = [store.bounds(number) for number in (0, 1, 2, 3)]
         assert bounds == [(0, 0), (0, 3), (0, 10), (0, 0)]
+
+
+@pytest.mark.parametrize("size_bytes", [100, 2 * PART_BYTES, 4 * PART_BYTES])
+def test_a_batch_with_a_wrong_length_does_not_hide_the_next_one(
+    tmp_path: Path, size_bytes: int
+) -> None:
+    large, after = batch(0, size_bytes=3 * PART_BYTES), batch(1)
+    storage = open_storage(f"lmdb://{tmp_path}")
+    storage.log.append(1, 0, large)
+    storage.log.append(1, 1, after)
+    storage.commit.commit(ignore)
+    storage.commit.close()
+    damaged = batch(0, size_bytes=size_bytes)[:HEADER_BYTES] + large[HEADER_BYTES:PART_BYTES]
+    env = lmdb.Environment(str(tmp_path), max_dbs=8, lib_version=0)
+    with env, env.begin(write=True, db=env.open_db(b"batches")) as txn:
+        txn.put(KEY.pack(1, 0), damaged)
+
+    with opened_beside(f"lmdb://{tmp_path}") as store:
+        assert [last for last, _ in store.entries(1, 0, ALL, ALL)] == [0, 1]
+        assert store.entries(1, 1, ALL, ALL) == [(1, after)]
 
 
 def test_a_read_leaves_no_transaction_open(tmp_path: Path) -> None:

@@ -7,8 +7,10 @@ import pytest
 
 from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
-from infrastructure.storage.errors import StorageDamaged
+from infrastructure.storage.errors import StorageDamaged, StorageUnusable
 from infrastructure.storage.flush import Flush
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.identity import FORMAT, WITHOUT_PARTS
 from infrastructure.storage.lmdb.recovery_point import (
     SLOT_BYTES,
     UNSYNCED_FILE,
@@ -16,6 +18,7 @@ from infrastructure.storage.lmdb.recovery_point import (
 )
 from tests.fakes.batches import record_batch
 from tests.fakes.limits import limited
+from tests.fakes.machine import restart_machine
 from tests.unit.infrastructure.storage.lmdb.reopening import (
     after_a_kill,
     after_a_reboot,
@@ -114,6 +117,33 @@ def test_with_flush_commit_the_writes_of_a_killed_process_are_synced_first(
 
     assert got(again) == b"value"
     assert not (copy / UNSYNCED_FILE).exists()
+
+
+@pytest.mark.parametrize("policy", ["commit", "interval"])
+def test_a_format_is_raised_only_when_there_is_a_newer_recovery_point(
+    tmp_path: Path, policy: Flush, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = opened(tmp_path / "store")
+    storage.state.put("store", b"format", b"%d" % WITHOUT_PARTS)
+    put(storage, b"flushed")
+    flush(storage)
+    for number in range(4):  # free the pages of the flushed commit
+        put(storage, b"%d" % number)
+    copy = after_a_kill(tmp_path / "store", tmp_path / "copy")
+    monkeypatch.setattr(LmdbEnvironment, "_keep_newest", power_cut)
+    with pytest.raises(StorageUnusable):
+        open_storage(f"lmdb://{copy}", policy)
+    monkeypatch.undo()
+    restart_machine(copy)
+
+    again = opened(copy, policy)
+
+    assert got(again) == b"flushed"
+    assert again.state.get("store", b"format") == b"%d" % FORMAT
+
+
+def power_cut(environment: LmdbEnvironment) -> None:
+    raise OSError
 
 
 def test_pages_are_reused_when_a_newer_root_is_synced(tmp_path: Path) -> None:
