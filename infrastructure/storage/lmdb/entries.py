@@ -16,7 +16,7 @@ from application.ports.log_store import Buffer
 from domain.messages.batch import EXTENT, HEADER_BYTES, LENGTH_OVERHEAD_BYTES
 from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.page_loader import PageLoader
-from infrastructure.storage.lmdb.parts import PART_BYTES, put_parts
+from infrastructure.storage.lmdb.parts import WHOLE_BYTES, put_parts
 
 if TYPE_CHECKING:
     from lmdb import Transaction, _Database
@@ -63,7 +63,7 @@ class StagedEntries:
             self._put(txn, partition_id, last_offset, batch)
             return
         entry = self._entries.get(partition_id)
-        if entry is not None and entry.size_bytes + size_bytes > PART_BYTES:
+        if entry is not None and entry.size_bytes + size_bytes > WHOLE_BYTES:
             self.put(txn, partition_id)
             entry = None
         if entry is None:

@@ -22,16 +22,18 @@ if TYPE_CHECKING:
 
 #: Of LMDB's at the beginning of consecutive pages.
 _PAGE_HEADER_BYTES = 16
-#: Fills 16 pages of 4 KiB.
-PART_BYTES = (64 << 10) - _PAGE_HEADER_BYTES
+#: Larger entries are stored in parts. 16 pages of 4 KiB.
+WHOLE_BYTES = (64 << 10) - _PAGE_HEADER_BYTES
+#: 4 pages: LMDB finds those much faster than 16, and batches of 64 KB and less leave such gaps.
+PART_BYTES = (16 << 10) - _PAGE_HEADER_BYTES
 #: Of the second part and each further one: 1, 2...
-_NUMBER = Struct(">H")
+_NUMBER = Struct(">I")
 FURTHER_KEY_BYTES = KEY.size + _NUMBER.size
 
 
 def put_parts(txn: Transaction[memoryview], database: _Database, key: bytes, entry: Buffer) -> bool:
     """False if the key exists."""
-    if len(entry) <= PART_BYTES:
+    if len(entry) <= WHOLE_BYTES:
         return txn.put(key, entry, overwrite=False, db=database)
     view = memoryview(entry)
     for number, start in enumerate(range(0, len(view), PART_BYTES)):

@@ -71,11 +71,11 @@ def test_entries_are_found_by_their_keys(tmp_path: Path) -> None:
         assert bounds == [(0, 0), (0, 3), (0, 10), (0, 0)]
 
 
-@pytest.mark.parametrize("size_bytes", [100, 2 * PART_BYTES, 4 * PART_BYTES])
+@pytest.mark.parametrize("size_bytes", [100, 20 * PART_BYTES, 40 * PART_BYTES])
 def test_a_batch_with_a_wrong_length_does_not_hide_the_next_one(
     tmp_path: Path, size_bytes: int
 ) -> None:
-    large, after = batch(0, size_bytes=3 * PART_BYTES), batch(1)
+    large, after = batch(0, size_bytes=30 * PART_BYTES), batch(1)
     storage = open_storage(f"lmdb://{tmp_path}")
     storage.log.append(1, 0, large)
     storage.log.append(1, 1, after)

@@ -24,7 +24,7 @@ from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironm
 from infrastructure.storage.lmdb.identity import FORMAT, WITHOUT_PARTS
 from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
-from infrastructure.storage.lmdb.parts import PART_BYTES
+from infrastructure.storage.lmdb.parts import WHOLE_BYTES
 from tests.contract.batches import batch
 from tests.fakes.limits import limited
 
@@ -164,7 +164,7 @@ def test_another_format_is_refused_in_one_line(tmp_path: Path, written: int) -> 
 
 def test_a_store_of_the_format_before_is_read_and_then_has_this_one(tmp_path: Path) -> None:
     create(tmp_path)
-    large = batch(0, size_bytes=2 * PART_BYTES)
+    large = batch(0, size_bytes=2 * WHOLE_BYTES)
     with rows_of(tmp_path) as rows:
         rows.put(b"store\0format", b"%d" % WITHOUT_PARTS)
     env = lmdb.Environment(str(tmp_path), max_dbs=8)

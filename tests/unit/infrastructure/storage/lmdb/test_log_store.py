@@ -15,11 +15,12 @@ from infrastructure.storage.lmdb.entries import (
 )
 from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
-from infrastructure.storage.lmdb.parts import PART_BYTES
+from infrastructure.storage.lmdb.parts import PART_BYTES, WHOLE_BYTES
 from tests.contract.batches import batch
 from tests.unit.infrastructure.storage.lmdb.test_write_pass import Store
 
 ALL = 1 << 62
+LARGE_BYTES = 20 * PART_BYTES
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def entry_sizes(store: Store) -> list[int]:
 
 def test_small_batches_of_one_pass_share_entries(store: Store) -> None:
     size_bytes = 3000
-    count = 2 * (PART_BYTES // size_bytes)
+    count = 2 * (WHOLE_BYTES // size_bytes)
     for offset in range(count):
         store.log.append(1, offset, batch(offset, size_bytes=size_bytes))
     assert store.write_pass.commit() is None
@@ -45,7 +46,7 @@ def test_small_batches_of_one_pass_share_entries(store: Store) -> None:
     sizes = entry_sizes(store)
     assert sum(sizes) == count * size_bytes
     assert len(sizes) == 2
-    assert all(size <= PART_BYTES for size in sizes)
+    assert all(size <= WHOLE_BYTES for size in sizes)
 
 
 def test_an_entry_has_a_limited_number_of_batches(store: Store) -> None:
@@ -74,13 +75,13 @@ def test_a_large_batch_has_its_own_entry(store: Store) -> None:
 @pytest.mark.parametrize(
     "size_bytes, parts",
     [
-        (PART_BYTES - 1, [PART_BYTES - 1]),
-        (PART_BYTES, [PART_BYTES]),
-        (PART_BYTES + 1, [PART_BYTES, 1]),
-        (3 * PART_BYTES, 3 * [PART_BYTES]),
+        (40_000, [40_000]),
+        (WHOLE_BYTES, [WHOLE_BYTES]),
+        (WHOLE_BYTES + 1, [*(4 * [PART_BYTES]), WHOLE_BYTES + 1 - 4 * PART_BYTES]),
+        (LARGE_BYTES, 20 * [PART_BYTES]),
     ],
 )
-def test_a_batch_is_stored_in_parts_of_consecutive_pages(
+def test_a_large_batch_is_stored_in_parts_of_four_pages(
     store: Store, size_bytes: int, parts: list[int]
 ) -> None:
     batches = [batch(offset, b"%d" % offset, size_bytes=size_bytes) for offset in range(3)]
@@ -101,26 +102,26 @@ def test_a_batch_is_stored_in_parts_of_consecutive_pages(
 
 def test_all_parts_of_a_batch_are_removed(store: Store) -> None:
     for offset in range(4):
-        store.log.append(1, offset, batch(offset, size_bytes=3 * PART_BYTES))
+        store.log.append(1, offset, batch(offset, size_bytes=LARGE_BYTES))
     assert store.write_pass.commit() is None
 
-    assert store.log.trim(1, 1, 256) == (3 * PART_BYTES, True)
-    assert store.log.replace(1, 1, 1, [batch(1)], []) == len(batch(1)) - 3 * PART_BYTES
+    assert store.log.trim(1, 1, 256) == (LARGE_BYTES, True)
+    assert store.log.replace(1, 1, 1, [batch(1)], []) == len(batch(1)) - LARGE_BYTES
     assert store.write_pass.commit() is None
-    assert entry_sizes(store) == [len(batch(1)), *(6 * [PART_BYTES])]
+    assert entry_sizes(store) == [len(batch(1)), *(40 * [PART_BYTES])]
     assert store.log.drop(1, 256)
     assert store.write_pass.commit() is None
     assert entry_sizes(store) == []
 
 
 def test_a_missing_part_is_a_storage_failure_for_its_batch_only(store: Store) -> None:
-    batches = [batch(offset, size_bytes=3 * PART_BYTES) for offset in range(3)]
+    batches = [batch(offset, size_bytes=LARGE_BYTES) for offset in range(3)]
     for offset, one in enumerate(batches):
         store.log.append(1, offset, one)
     assert store.write_pass.commit() is None
     environment = store.environment
     with environment.env.begin(write=True) as txn:
-        assert txn.delete(KEY.pack(1, 1) + b"\0\2", db=environment.batches)
+        assert txn.delete(KEY.pack(1, 1) + b"\0\0\0\2", db=environment.batches)
 
     with pytest.raises(StorageFailed, match="a part of the batch up to offset 1 is missing"):
         store.log.read(1, 1, ALL, ALL, True)
