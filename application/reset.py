@@ -1,9 +1,9 @@
-"""Reset: deletes all topics, groups, committed offsets, transactions, quotas and dynamic
-configs, in one commit.
+"""Reset: deletes all topics, groups, committed offsets, transactions, users, ACLs, quotas and
+dynamic configs, in one commit.
 
-For tests: clients stay connected, and `advertised.listeners` and ACLs stay. Members of groups are
-unknown afterwards, and join again; a consumer group that had members stays in memory, empty. The
-data of the topics is removed later, as that of all deleted topics.
+For tests: clients stay connected, and `advertised.listeners` and super users stay. Members of
+groups are unknown afterwards, and join again; a consumer group that had members stays in memory,
+empty. The data of the topics is removed later, as that of all deleted topics.
 """
 
 from __future__ import annotations
@@ -16,13 +16,17 @@ from application.groups.delete import DeleteGroupsService
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.ports.pending import Pending, later
+from application.security.acls import AclService
 from application.security.quotas import QuotaService
+from application.security.users import Users
 from application.state.catalog import Catalog
 from application.state.runtime import AggregateKey, ignore, respond
 from application.topics.delete import DeleteTopicsService
 from application.transactions.registry import TransactionRegistry
+from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, UnknownMemberId
 from domain.groups.consumer.group import ConsumerGroup
+from domain.security.principal import ANONYMOUS, Principal, parse_principals
 from domain.topics.topic import Topic
 
 #: Without it, clients could not connect to a container any longer.
@@ -41,6 +45,9 @@ class ResetService:
         transactions: TransactionRegistry,
         configs: ConfigState,
         quotas: QuotaService,
+        users: Users,
+        acls: AclService | None,
+        config: BrokerConfig,
     ) -> None:
         self._catalog = catalog
         self._delete_topics = delete_topics
@@ -51,9 +58,15 @@ class ResetService:
         self._transactions = transactions
         self._configs = configs
         self._quotas = quotas
+        self._users = users
+        self._acls = acls
+        self._config = config
 
-    def reset(self) -> Pending[BrokerError | None]:
-        """Resolved when all is durable; an error if something is not deleted."""
+    def reset(self, by: Principal = ANONYMOUS) -> Pending[BrokerError | None]:
+        """Resolved when all is durable; an error if something is not deleted.
+
+        The user `by` stays, who could not log in again.
+        """
         self._offsets.check_loaded()
         keys: list[AggregateKey] = []
         for group in list(self._groups):
@@ -73,6 +86,10 @@ class ResetService:
             self._configs.save(resource, ResourceConfigs(kept, {}), ignore)
             keys.append((self._configs.runtime, resource))
         keys += self._quotas.remove_all()
+        kept_users = {by, *parse_principals(self._config.super_users)}
+        keys += self._users.remove_all({one.name for one in kept_users if one.kind == "User"})
+        if self._acls is not None:
+            keys += self._acls.remove_all()
         prohibited = self._delete_topics.is_prohibited
         topics = self._delete_topics.delete([one for one in self._catalog if not prohibited(one)])
         others = later(respond(keys, [None] * len(keys)))

@@ -9,7 +9,7 @@ from application.ports.acl_repository import AclRepository
 from application.ports.pending import Pending
 from application.security.acl_authorizer import AclAuthorizer
 from application.state.commits import Commits
-from application.state.runtime import Aggregates, Done, Runtime, ignore, respond
+from application.state.runtime import AggregateKey, Aggregates, Done, Runtime, ignore, respond
 from domain.errors import BrokerError, InvalidRequest
 from domain.security.access import Operation, ResourceType
 from domain.security.acl import AclBinding, AclFilter, check_new
@@ -46,6 +46,18 @@ class AclState(Aggregates[str, AclChange]):
             for changes in self._runtime.in_flight(_ACLS)
             for binding, exists in changes
         }
+
+    def existing(self) -> list[AclBinding]:
+        """After the changes in flight."""
+        newest = self.newest()
+        existing = [one for one in self.index if newest.get(one, True)]
+        return existing + [
+            one for one, exists in newest.items() if exists and one not in self.index
+        ]
+
+    def remove_all(self) -> list[AggregateKey]:
+        self.put(self.existing(), False)
+        return [(self._runtime, _ACLS)]
 
     def put(self, bindings: Iterable[AclBinding], exists: bool) -> None:
         changes = [AclChange(binding, exists) for binding in bindings]
@@ -119,9 +131,7 @@ class AclService:
         self, filters: Sequence[AclFilter | BrokerError]
     ) -> Pending[list[list[AclBinding] | BrokerError]]:
         state = self._state
-        newest = state.newest()
-        existing = [one for one in state.index if newest.get(one, True)]
-        existing += [one for one, exists in newest.items() if exists and one not in state.index]
+        existing = state.existing()
         results: list[list[AclBinding] | BrokerError] = [
             each
             if isinstance(each, BrokerError)
@@ -135,6 +145,9 @@ class AclService:
             )
         state.put(deleted, False)
         return state.respond(results)
+
+    def remove_all(self) -> list[AggregateKey]:
+        return self._state.remove_all()
 
 
 def _error_of(binding: AclBinding | BrokerError) -> BrokerError | None:

@@ -33,6 +33,7 @@ class ListenerAuthentication:
 
     def __init__(self, authentication: Authentication, security: ListenerSecurity) -> None:
         self._parts = authentication
+        self.clock = authentication.clock
         self._security = security
         is_http = security.name == ADMIN
         enabled = cast("tuple[str, ...]", security.value("sasl.enabled.mechanisms"))
@@ -71,7 +72,7 @@ class ListenerAuthentication:
         expires_at_ms = authenticated.expires_at_ms
         if expires_at_ms is None:
             return max_reauth_ms
-        left_ms = max(1, expires_at_ms - self._parts.clock.now_ms())
+        left_ms = max(1, expires_at_ms - self.clock.now_ms())
         return min(left_ms, max_reauth_ms) if max_reauth_ms else left_ms
 
     def note(self, mechanism: str, succeeded: bool, again: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from application.ports.event_log import EventLog
@@ -10,7 +10,15 @@ from application.ports.pending import Pending
 from application.ports.request_log import NO_CLIENT, Requester
 from application.ports.user_repository import UserRepository
 from application.state.commits import Commits
-from application.state.runtime import Aggregates, Done, Runtime, if_durable, respond
+from application.state.runtime import (
+    AggregateKey,
+    Aggregates,
+    Done,
+    Runtime,
+    if_durable,
+    ignore,
+    respond,
+)
 from domain.errors import BrokerError, DuplicateResource, ResourceNotFound
 from domain.security.errors import UnacceptableCredential, UnsupportedSaslMechanism
 from domain.security.scram import (
@@ -124,6 +132,12 @@ class Users(Aggregates[str, Credentials]):
         if isinstance(responses, Pending):
             return responses.map(lambda values: dict(zip(names, values, strict=True)))
         return results
+
+    def remove_all(self, but: Collection[str]) -> list[AggregateKey]:
+        removed = [name for name in self._credentials if name not in but]
+        for name in removed:
+            self.runtime.persist(name, (NONE,), ignore)
+        return [(self.runtime, name) for name in removed]
 
     def _refusal(self, alteration: Deletion | Upsertion, again: bool) -> BrokerError | None:
         if again:

@@ -34,7 +34,7 @@ class Authenticating(Peer, Protocol):
     @property
     def in_conversation(self) -> bool: ...
 
-    def is_expired(self, received_ns: int) -> bool: ...
+    def is_expired(self) -> bool: ...
 
     def note_expired(self) -> None: ...
 
@@ -55,7 +55,7 @@ class AuthenticationGate:
         key = unpack_fixed_header(frame)[0]
         if not peer.authenticated:
             _check_begins(key, peer)
-        elif key != SASL_HANDSHAKE and not peer.in_conversation and peer.is_expired(received_ns):
+        elif key != SASL_HANDSHAKE and not peer.in_conversation and peer.is_expired():
             peer.note_expired()
             raise CloseConnection(
                 "session_expired",

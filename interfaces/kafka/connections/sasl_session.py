@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from time import perf_counter_ns
 
 from application.ports.pending import Pending, resolved
 from application.ports.scheduler import Timer
@@ -46,7 +45,7 @@ class SaslSession(Session):
         self.mechanism = ""
         self.authenticated = self.again = self.raw_tokens = False
         self.lifetime_ms = 0
-        self._expires_ns = 0
+        self._expires_ms = 0
         self._begun_again_ns = 0
         self._conversation: Conversation | None = None
         self._login_timer: Timer | None = None
@@ -87,8 +86,8 @@ class SaslSession(Session):
     def in_conversation(self) -> bool:
         return self._conversation is not None
 
-    def is_expired(self, received_ns: int) -> bool:
-        return 0 < self._expires_ns <= received_ns
+    def is_expired(self) -> bool:
+        return 0 < self._expires_ms <= self._authentication.clock.monotonic_ms()
 
     def note_expired(self) -> None:
         self._authentication.expired += 1
@@ -143,7 +142,8 @@ class SaslSession(Session):
     def _succeeded(self, outcome: Authenticated) -> None:
         self._authentication.note(self.mechanism, succeeded=True, again=self.again)
         self.lifetime_ms = self._authentication.lifetime_ms(self.mechanism, outcome)
-        self._expires_ns = self.lifetime_ms and perf_counter_ns() + self.lifetime_ms * _MS_NS
+        now_ms = self._authentication.clock.monotonic_ms()
+        self._expires_ms = self.lifetime_ms and now_ms + self.lifetime_ms
         self._conversation = None
         self.principal = outcome.principal
         self.authenticated, self.raw_tokens = True, False

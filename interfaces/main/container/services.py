@@ -127,6 +127,7 @@ def make_broker(
 
     cluster_id, decoy_secret = identity_of(core)
     authorizer, acls = make_access(core, authorizer)
+    security = make_security(core, decoy_secret, to_loop, acls)
     dropping = Dropping(log, topics, partitions, core.transaction_index, background)
     trimming = Trimming(
         log, catalog, partitions, core.transaction_index, commits, background, core.placement
@@ -227,7 +228,7 @@ def make_broker(
             ),
             alter_configs=AlterConfigsService(topic_state, config_state, config, events),
         ),
-        security=make_security(core, decoy_secret, to_loop, acls),
+        security=security,
         reset=ResetService(
             catalog,
             delete_topics,
@@ -238,6 +239,9 @@ def make_broker(
             transactions.registry,
             config_state,
             quota_service,
+            security.users,
+            acls,
+            config,
         ),
         dropping=dropping,
         trimming=trimming,

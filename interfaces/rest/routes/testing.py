@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from interfaces.rest.errors import RestError
+from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import ShortRoutes, delete, get, post
@@ -82,12 +83,13 @@ class TestingRoutes(ShortRoutes):
         return JsonResponse(body)
 
     @post("/reset", ResetDone)
-    async def reset(self) -> JsonResponse:
-        """Deletes all topics, groups, committed offsets, dynamic configs and faults, durably."""
+    async def reset(self, request: Request) -> JsonResponse:
+        """Deletes all topics, groups, committed offsets, dynamic configs, ACLs, quotas, faults, and
+        users other than super users and one's own, durably."""
         catalog, groups = self._broker.catalog, self._broker.groups.registry
         body = ResetDone(topics=len(catalog), groups=len(groups))
         self._testing.faults.clear()
-        failure = await value_of(self._broker.reset.reset())
+        failure = await value_of(self._broker.reset.reset(exchange_of(request).principal))
         if failure is not None:
             raise failure
         return JsonResponse(body)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from application.security.users import Upsertion
 from domain.errors import CoordinatorLoadInProgress, InvalidProducerIdMapping, StorageFailed
 from domain.groups.classic.group import ClassicGroup
+from domain.security.access import Operation, ResourceType
+from domain.security.principal import Principal
+from domain.security.scram import ScramMechanism
 from domain.topics.topic import WRITTEN_TOPICS, Topic
 from interfaces.kafka.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from tests.fakes.batches import record_batch
@@ -18,6 +22,7 @@ from tests.fakes.groups import persist_offsets
 from tests.fakes.offsets_topic import Committed, Generation, records_of
 from tests.fakes.requests import produce
 from tests.fakes.results import error_codes, results_of
+from tests.fakes.secured import SecuredKafka, allowed
 from tests.fakes.structs import build
 from tests.fakes.transactional_producer import TransactionalProducer
 
@@ -126,6 +131,22 @@ def test_dynamic_configs_are_reset(kafka: FakeKafka) -> None:
     again = kafka.restarted().config
     assert again.message_max_bytes == default
     assert again.advertised("PLAINTEXT", 0) == ("docker.example", 32768)
+
+
+def test_acls_and_users_are_deleted_but_who_could_not_log_in_again() -> None:
+    kafka = SecuredKafka(allowed(Operation.READ, ResourceType.TOPIC, "t"))
+    users = kafka.broker.security.users
+    for name in ("admin", "alice", "bob"):
+        users.alter([], [Upsertion(name, ScramMechanism.SHA_256, 4096, b"salt", b"salted")])
+    kafka.run()
+    pending = kafka.broker.reset.reset(Principal("User", "bob"))
+    kafka.run()
+    assert results_of(pending) == [None]
+    assert not kafka.broker.authorizer.allows(
+        Principal("User", "alice"), "host", Operation.READ, ResourceType.TOPIC, "t"
+    )
+    assert "acls" not in rows_left(kafka)
+    assert list(kafka.restarted().broker.security.users.describe(None)) == ["admin", "bob"]
 
 
 def test_everything_is_deleted_in_one_commit_or_nothing(kafka: FakeKafka) -> None:
