@@ -1,4 +1,4 @@
-"""HTTP: users by Basic (RFC 7617), tokens by Bearer (RFC 6750).
+"""HTTP: users by Basic (RFC 7617), tokens by Bearer (RFC 6750), and sessions after a login.
 
 Basic verifies against the users with SCRAM credentials, and those of `sasl.jaas.config`. Each
 request has the password, and salting it takes a millisecond, so verified passwords are cached: as a
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import partial
 
 from application.ports.clock import Clock
@@ -21,6 +22,7 @@ from application.security.conversation import (
     Outcome,
     Refused,
 )
+from application.security.http_sessions import HttpSessions
 from application.security.users import Users
 from domain.security.principal import Principal
 
@@ -32,12 +34,17 @@ MAX_CREDENTIAL_BYTES = 4096
 
 class HttpAuthentication:
     def __init__(
-        self, listener: ListenerAuthentication, users: Users, clock: Clock, cache_key: bytes
+        self,
+        listener: ListenerAuthentication,
+        users: Users,
+        clock: Clock,
+        new_secret: Callable[[], bytes],
     ) -> None:
         self._listener = listener
         self._users = users
         self._clock = clock
-        self._cache_key = cache_key
+        self._cache_key = new_secret()
+        self.sessions = HttpSessions(users, clock, new_secret)
         self._cached_revision = users.revision
         #: When a verified password expires, by its hash; the oldest first.
         self._verified: OrderedDict[bytes, int] = OrderedDict()

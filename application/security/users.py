@@ -81,10 +81,14 @@ class Users(Aggregates[str, Credentials]):
     def __len__(self) -> int:
         return len(self._credentials)
 
+    def credentials(self, name: str) -> Credentials:
+        """Another mapping after every change of the user."""
+        return self._credentials.get(name, NONE)
+
     def find(self, name: str, mechanism: ScramMechanism) -> ScramCredential:
         """For an unknown user one that no password matches."""
         decoy = self._decoys.credential(name, mechanism)
-        return self._credentials.get(name, NONE).get(mechanism, decoy)
+        return self.credentials(name).get(mechanism, decoy)
 
     def all_of(self, name: str) -> list[ScramCredential]:
         """One of each mechanism, to verify a password itself."""
@@ -180,7 +184,7 @@ class Users(Aggregates[str, Credentials]):
 
     def _newest(self, name: str) -> Credentials:
         newest = self.runtime.newest(name)
-        return self._credentials.get(name, NONE) if newest is None else newest
+        return self.credentials(name) if newest is None else newest
 
     # ---- Aggregates
 

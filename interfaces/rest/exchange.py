@@ -16,6 +16,7 @@ from application.ports.request_log import (
     Requester,
     RequestRecord,
 )
+from application.security.http_sessions import HttpSession
 from domain.errors import BrokerError
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import ANONYMOUS, Principal
@@ -23,6 +24,8 @@ from interfaces.rest.admin import Refusals
 from interfaces.rest.errors import RestError, message_of, refusal_of
 from interfaces.rest.responses import error_body
 
+#: Methods that change nothing.
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 #: Paths that the console and monitoring poll.
 _POLLED = (
     "/console/",
@@ -63,6 +66,8 @@ class Exchange:
         self.stopping = stopping
         #: Of the certificate of the client; set by the gate once a user is authenticated.
         self.principal: Principal = scope.get("principal", ANONYMOUS)
+        #: Whose cookie the client sent instead of credentials.
+        self.session: HttpSession | None = None
         self._authorizer = authorizer
         self._refusals = refusals
         #: None for a route that takes a body piece by piece.

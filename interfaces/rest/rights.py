@@ -76,6 +76,10 @@ ROUTES: dict[str, Access] = {
     # console
     "GET /": OPEN,
     "GET /docs": OPEN,
+    "GET /login": OPEN,
+    "POST /login": OPEN,
+    "POST /logout": ANYONE,
+    "GET /session": ANYONE,
     "GET /console/{name:path}": OPEN,
     "GET /console/data/topics": FILTERED,
     "GET /console/data/topics/{topic_name}": _DESCRIBE_TOPIC,

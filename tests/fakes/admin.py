@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import count
 from math import nan
 from typing import Any, cast
 from urllib.parse import quote, unquote
@@ -105,6 +106,10 @@ class FakeTesting:
         raise ResourceNotFound
 
 
+def _new_secret() -> Callable[[], bytes]:
+    return (n.to_bytes(32) for n in count(1)).__next__
+
+
 class FakeAdmin:
     """Over a FakeBroker; runs its loop by hand until the response is there."""
 
@@ -160,7 +165,7 @@ class FakeAdmin:
         security = ListenerSecurity("admin", SecurityProtocol.SASL_PLAINTEXT, config)
         listener = parts.of(security)
         assert listener is not None
-        return HttpAuthentication(listener, parts.users, self.fake.clock, b"key of the cache")
+        return HttpAuthentication(listener, parts.users, self.fake.clock, _new_secret())
 
     def _collector(self) -> Collector:
         broker, clock = self.fake.broker, self.fake.clock

@@ -77,7 +77,11 @@ def _authentication(settings: Settings, broker: Broker) -> HttpAuthentication | 
     listener = parts.of(settings.admin_security)
     if listener is None:
         return None
-    return HttpAuthentication(listener, parts.users, parts.clock, secrets.token_bytes(32))
+    return HttpAuthentication(listener, parts.users, parts.clock, _new_secret)
+
+
+def _new_secret() -> bytes:
+    return secrets.token_bytes(32)
 
 
 def make_server(admin: Admin, events: EventLog, metrics: BrokerMetrics) -> AdminServer:

@@ -12,6 +12,19 @@ export class Failure extends Error {
   }
 }
 
+let session = { principal: null, csrf_token: null, cluster_authorized_operations: [] }
+
+/** Asks the broker who uses this page. */
+export async function openSession() {
+  session = await get('session')
+  return session
+}
+
+/** Whether the user may do this to the cluster: DESCRIBE, ALTER, ... */
+export function may(operation) {
+  return session.cluster_authorized_operations.includes(operation)
+}
+
 /** Escapes the parts of a path. */
 export function path(strings, ...parts) {
   return strings.reduce((whole, text, n) => whole + escaped(parts[n - 1]) + text)
@@ -58,16 +71,28 @@ export function sendForLines(method, address, body, { signal, line }) {
 
 async function request(method, address, { body, signal }, read) {
   const id = `console-${newId()}`
-  const headers = { 'X-Correlation-ID': id }
-  if (body !== undefined) headers['Content-Type'] = 'application/json'
   try {
-    const response = await fetch(address, { method, headers, signal, cache: 'no-store', body: body && JSON.stringify(body) })
+    const response = await fetched(method, address, { body: body && JSON.stringify(body), signal, headers: { 'X-Correlation-ID': id } })
     if (!response.ok) throw failureOf(response, parse(await response.text()), id)
     return await read(response, id)
   } catch (error) {
     if (error.name === 'AbortError' || error instanceof Failure) throw error
     throw new Failure('The broker does not respond.', id)
   }
+}
+
+/** The response, whatever its status. Without a login it leads to the page of the login. */
+export async function fetched(method, address, { body, signal, headers = {} }) {
+  // With this header the browser does not ask for a password itself.
+  const all = { ...headers, 'X-Requested-With': 'XMLHttpRequest' }
+  if (body !== undefined) all['Content-Type'] = 'application/json'
+  if (session.csrf_token && method !== 'GET') all['X-CSRF-Token'] = session.csrf_token
+  const response = await fetch(address, { method, headers: all, body, signal, cache: 'no-store' })
+  if (response.status === 401 && address !== 'login') {
+    const page = location.pathname.endsWith('/docs') ? 'login?docs' : 'login'
+    location.assign(page + location.hash)
+  }
+  return response
 }
 
 async function json(response, id) {

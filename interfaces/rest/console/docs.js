@@ -1,6 +1,6 @@
 // The page of the REST API: every operation of /openapi.json, with a form that sends it.
 
-import { get, withQuery } from './api.js'
+import { fetched, get, openSession, withQuery } from './api.js'
 import { prettyJson } from './bytes.js'
 import { badge, button, field, h, replace } from './dom.js'
 import { escaped } from './router.js'
@@ -20,6 +20,7 @@ open()
 
 async function open() {
   try {
+    await openSession()
     draw(await get('openapi.json'))
   } catch (failure) {
     replace(view, trouble(failure, open))
@@ -87,9 +88,7 @@ function operationBody(api, method, path, operation) {
     output.hidden = false
     output.textContent = ''
     try {
-      const headers = body ? { 'Content-Type': 'application/json' } : {}
-      const options = { method: method.toUpperCase(), headers, body: body?.value, signal: sending.signal, cache: 'no-store' }
-      await show(output, await fetch(address(), options))
+      await show(output, await fetched(method.toUpperCase(), address(), { body: body?.value, signal: sending.signal }))
     } catch (failure) {
       output.textContent += failure.name === 'AbortError' ? '\n(stopped)' : '\nThe broker does not respond.'
     }

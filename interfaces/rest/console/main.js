@@ -1,12 +1,13 @@
-// The frame around the views: navigation, theme, connection to the broker, keyboard.
+// The frame around the views: navigation, user, theme, connection to the broker, keyboard.
 
+import { may, openSession, send } from './api.js'
 import { choose } from './choices.js'
-import { h, icon, iconButton, markCurrent, replace, to } from './dom.js'
-import { show } from './dialog.js'
+import { button, h, icon, iconButton, markCurrent, replace, to } from './dom.js'
+import { show, toast } from './dialog.js'
 import { clockTime, offset, plural } from './format.js'
 import { parseRoute } from './router.js'
 import { empty, loading, trouble } from './states.js'
-import { watch } from './pulse.js'
+import { begin, watch } from './pulse.js'
 import * as acls from './views/acls.js'
 import * as configs from './views/configs.js'
 import * as connections from './views/connections.js'
@@ -21,17 +22,18 @@ import * as topics from './views/topics.js'
 import * as transactions from './views/transactions.js'
 import * as users from './views/users.js'
 
+// The last value: what a user needs to do to the cluster to be shown the place.
 const PLACES = [
-  ['overview', 'Overview', to(), 'o'],
+  ['overview', 'Overview', to(), 'o', 'DESCRIBE'],
   ['topics', 'Topics', to('topics'), 't'],
   ['groups', 'Groups', to('groups'), 'g'],
   ['transactions', 'Transactions', to('transactions'), 'x'],
-  ['requests', 'Requests', to('requests'), 'r'],
-  ['connections', 'Connections', to('connections'), 'c'],
-  ['configs', 'Configs', to('configs'), 's'],
-  ['users', 'Users', to('users'), 'u'],
-  ['acls', 'ACLs', to('acls'), 'a'],
-  ['quotas', 'Quotas', to('quotas'), 'q'],
+  ['requests', 'Requests', to('requests'), 'r', 'DESCRIBE'],
+  ['connections', 'Connections', to('connections'), 'c', 'DESCRIBE'],
+  ['configs', 'Configs', to('configs'), 's', 'DESCRIBE_CONFIGS'],
+  ['users', 'Users', to('users'), 'u', 'DESCRIBE'],
+  ['acls', 'ACLs', to('acls'), 'a', 'DESCRIBE'],
+  ['quotas', 'Quotas', to('quotas'), 'q', 'DESCRIBE_CONFIGS'],
 ]
 
 const LINKS = PLACES.map(([name, title, address]) => h('a', { href: address }, icon(name), h('span', {}, title)))
@@ -43,6 +45,7 @@ let leaving = new AbortController()
 let shown = null
 
 function viewOf([place = 'overview', name, ...rest]) {
+  if (place === 'overview' && !may('DESCRIBE')) return ['topics', 'topics', []]
   if (place === 'topics' && name !== undefined) return ['topic', 'topics', [name, ...rest]]
   if (place === 'groups' && name !== undefined) return ['group', 'groups', [name, ...rest]]
   if (place === 'new-topic') return ['new-topic', 'topics', []]
@@ -135,9 +138,9 @@ function key(event) {
 
 // ---- begin
 
-replace(document.getElementById('nav'), LINKS)
 const pulse = h('span', { class: 'pulse waiting' }, 'Connecting…')
-replace(document.getElementById('foot'), pulse, h('a', { class: 'wide', href: 'docs' }, 'REST API'), h('div', { class: 'row' }, themeButton(), iconButton('Keyboard shortcuts', 'keys', () => key(new KeyboardEvent('keydown', { key: '?' })))))
+const user = h('div', { class: 'row user', hidden: true })
+replace(document.getElementById('foot'), pulse, user, h('a', { class: 'wide', href: 'docs' }, 'REST API'), h('div', { class: 'row' }, themeButton(), iconButton('Keyboard shortcuts', 'keys', () => key(new KeyboardEvent('keydown', { key: '?' })))))
 
 watch(({ overview, failure, away: since }) => {
   pulse.className = failure ? 'pulse bad' : 'pulse'
@@ -154,10 +157,37 @@ function showAway(since) {
   else for (const retry of main.querySelectorAll('.trouble .button')) retry.click()
 }
 
-window.addEventListener('hashchange', route)
+function showUser({ principal, csrf_token: token }) {
+  user.hidden = principal === 'User:ANONYMOUS'
+  replace(user, h('span', { title: principal }, principal.replace(/^User:/, '')), token && button('Log out', { class: 'small plain', onclick: logOut }))
+}
+
+async function logOut() {
+  try {
+    await send('POST', 'logout')
+    location.assign('login')
+  } catch (failure) {
+    toast(failure.message)
+  }
+}
+
+async function start() {
+  try {
+    showUser(await openSession())
+  } catch (failure) {
+    replace(main, away, h('div', { class: 'view' }, trouble(failure, start)))
+    return
+  }
+  replace(document.getElementById('nav'), LINKS.filter((_, n) => PLACES[n][4] === undefined || may(PLACES[n][4])))
+  pulse.hidden = !may('DESCRIBE')
+  if (may('DESCRIBE')) begin()
+  window.addEventListener('hashchange', route)
+  route()
+}
+
 window.addEventListener('keydown', key)
 document.querySelector('.skip').addEventListener('click', (event) => {
   event.preventDefault()
   main.focus()
 })
-route()
+start()

@@ -83,4 +83,6 @@ function quantile(counts, share) {
   return null
 }
 
-every(INTERVAL_MS, new AbortController().signal, poll)
+export function begin() {
+  every(INTERVAL_MS, new AbortController().signal, poll)
+}

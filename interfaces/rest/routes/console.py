@@ -1,4 +1,4 @@
-"""The console: its page at `/`, that of the REST API at `/docs`, and their files.
+"""The console: its page at `/`, those of the REST API and the login, and their files.
 
 All files are read at the first request. A path is looked up among them, so no path leads to another
 file.
@@ -19,7 +19,7 @@ from interfaces.rest.errors import RestError, phrase
 
 FOLDER = Path(__file__).parents[1] / "console"
 #: Their files by path.
-PAGES = {"/": "index.html", "/docs": "docs.html"}
+PAGES = {"/": "index.html", "/docs": "docs.html", "/login": "login.html"}
 
 _TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -77,6 +77,7 @@ def router() -> APIRouter:
 
     @routes.get("/")
     @routes.get("/docs")
+    @routes.get("/login")
     async def page(request: Request) -> Response:
         return _response(request, static_files()[PAGES[request.url.path]])
 

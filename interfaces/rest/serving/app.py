@@ -40,6 +40,7 @@ from interfaces.rest.routes.produce import ProduceRoutes
 from interfaces.rest.routes.quotas import QuotaRoutes
 from interfaces.rest.routes.records import RecordRoutes
 from interfaces.rest.routes.resource import Routes
+from interfaces.rest.routes.session import SessionRoutes
 from interfaces.rest.routes.testing import TestingRoutes
 from interfaces.rest.routes.topics import TopicRoutes
 from interfaces.rest.routes.transactions import TransactionRoutes
@@ -78,6 +79,7 @@ OWN: tuple[type[Routes], ...] = (
     ConnectionRoutes,
     SettingRoutes,
     ClusterRoutes,
+    SessionRoutes,
 )
 
 

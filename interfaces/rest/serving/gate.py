@@ -16,11 +16,11 @@ from fastapi import FastAPI
 from starlette.datastructures import Headers
 
 from interfaces.rest.admin import Admin
+from interfaces.rest.authentication import authenticate
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import Exchange
 from interfaces.rest.names import routed_path
 from interfaces.rest.responses import JsonResponse, error_body
-from interfaces.rest.serving.authentication import authenticate
 from interfaces.rest.serving.confluent_v2 import refuse_v2
 from interfaces.rest.serving.correlation import HEADER, correlation_id_of
 from interfaces.rest.serving.cors import origin_headers, with_cors

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from ipaddress import ip_address
 
 from interfaces.rest.errors import RestError
+from interfaces.rest.exchange import SAFE
 
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 #: A page of another origin may link to them.
-_PAGES = frozenset({"/", "/docs"})
+_PAGES = frozenset({"/", "/docs", "/login"})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 JSON = "application/json"
 

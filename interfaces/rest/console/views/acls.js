@@ -1,6 +1,6 @@
 // ACLs, and the question whether somebody may do something.
 
-import { get, send, withQuery } from '../api.js'
+import { get, may, send, withQuery } from '../api.js'
 import { ask, toast } from '../dialog.js'
 import { badge, button, choice, field, h, replace } from '../dom.js'
 import { empty } from '../states.js'
@@ -23,7 +23,7 @@ export function open(root, { query, signal }) {
     keyOf: (one) => one.metadata.self,
     textOf: words,
     none: empty('There are no ACLs', 'Without one, only super users may do anything, unless allow.everyone.if.no.acl.found is true.'),
-    action: [button('May …?', { onclick: question }), button('New ACL', { onclick: () => create(again) }, 'plus')],
+    action: [button('May …?', { onclick: question }), may('ALTER') && button('New ACL', { onclick: () => create(again) }, 'plus')],
     sort: { by: 'principal', down: false },
     columns: [
       { name: 'principal', title: 'Principal', compare: (one) => one.principal, cell: (one) => h('span', { title: one.principal }, one.principal) },
@@ -31,8 +31,8 @@ export function open(root, { query, signal }) {
       { name: 'operation', title: 'Operation', width: 'clamp(96px, 14vw, 168px)', compare: (one) => one.operation, cell: (one) => one.operation },
       { name: 'resource', title: 'Resource', compare: resource, cell: (one) => h('span', { title: resource(one) }, resource(one)) },
       { name: 'host', title: 'From', wide: true, width: '130px', compare: (one) => one.host, cell: (one) => one.host },
-      { name: 'delete', title: h('span', { class: 'unseen' }, 'Delete'), end: true, act: true, width: '100px', cell: (one) => button('Delete', { class: 'small', 'aria-label': `Delete: ${words(one)}`, onclick: () => remove(one, again) }) },
-    ],
+      may('ALTER') && { name: 'delete', title: h('span', { class: 'unseen' }, 'Delete'), end: true, act: true, width: '100px', cell: (one) => button('Delete', { class: 'small', 'aria-label': `Delete: ${words(one)}`, onclick: () => remove(one, again) }) },
+    ].filter(Boolean),
   })
 }
 

@@ -1,6 +1,6 @@
 // All settings of the broker: value, origin and documentation.
 
-import { get, path, send } from '../api.js'
+import { get, may, path, send } from '../api.js'
 import { ask, toast } from '../dialog.js'
 import { button, choice, field, h, replace, to } from '../dom.js'
 import { plural } from '../format.js'
@@ -63,7 +63,7 @@ function row(setting, again) {
     setting.is_sensitive ? h('span', { class: 'soft' }, 'secret') : configValue(name, value),
     set && softLine('from ', setting.origin),
     set && value !== setting.default && softLine('default ', configValue(name, setting.default)),
-    !setting.is_read_only && button('Change', { class: 'small plain', 'aria-label': `Change ${name}`, onclick: async () => ((await change(setting)) ? again() : null) }),
+    !setting.is_read_only && may('ALTER_CONFIGS') && button('Change', { class: 'small plain', 'aria-label': `Change ${name}`, onclick: async () => ((await change(setting)) ? again() : null) }),
   )
 }
 

@@ -1,6 +1,6 @@
 // Quotas of users, client ids and addresses.
 
-import { get, send } from '../api.js'
+import { get, may, send } from '../api.js'
 import { ask, toast } from '../dialog.js'
 import { button, choice, field, h } from '../dom.js'
 import { empty } from '../states.js'
@@ -27,14 +27,14 @@ export function open(root, { query, signal }) {
     keyOf: (one) => `${words(one)} ${one.key}`,
     textOf: (one) => `${words(one)} ${one.key}`,
     none: empty('There are no quotas', 'Clients use as much as the broker has.'),
-    action: button('New quota', { onclick: () => create(again) }, 'plus'),
+    action: may('ALTER_CONFIGS') && button('New quota', { onclick: () => create(again) }, 'plus'),
     sort: { by: 'entity', down: false },
     columns: [
       { name: 'entity', title: 'Of', compare: words, cell: (one) => h('span', { title: words(one) }, words(one)) },
       { name: 'quota', title: 'Quota', compare: (one) => one.key, cell: (one) => one.key },
       { name: 'value', title: 'Value', end: true, width: '140px', compare: (one) => one.value, cell: (one) => one.value.toLocaleString('en') },
-      { name: 'remove', title: h('span', { class: 'unseen' }, 'Remove'), end: true, act: true, width: '110px', cell: (one) => button('Remove', { class: 'small', 'aria-label': `Remove ${one.key} of ${words(one)}`, onclick: () => remove(one, again) }) },
-    ],
+      may('ALTER_CONFIGS') && { name: 'remove', title: h('span', { class: 'unseen' }, 'Remove'), end: true, act: true, width: '110px', cell: (one) => button('Remove', { class: 'small', 'aria-label': `Remove ${one.key} of ${words(one)}`, onclick: () => remove(one, again) }) },
+    ].filter(Boolean),
   })
 }
 

@@ -1,6 +1,6 @@
 // Users with SCRAM credentials: passwords are set, never shown.
 
-import { get, path, send } from '../api.js'
+import { get, may, path, send } from '../api.js'
 import { ask, toast } from '../dialog.js'
 import { button, field, h } from '../dom.js'
 import { empty } from '../states.js'
@@ -18,14 +18,14 @@ export function open(root, { query, signal }) {
     keyOf: (one) => one.user_name,
     textOf: (one) => one.user_name,
     none: empty('There are no users', 'Users with SCRAM credentials appear here.'),
-    action: button('New user', { onclick: () => setPassword('', again) }, 'plus'),
+    action: may('ALTER') && button('New user', { onclick: () => setPassword('', again) }, 'plus'),
     sort: { by: 'user', down: false },
     columns: [
       { name: 'user', title: 'User', compare: (one) => one.user_name, cell: (one) => h('span', { title: one.user_name }, one.user_name) },
       { name: 'mechanisms', title: 'Mechanisms', wide: true, cell: mechanisms },
-      { name: 'password', title: h('span', { class: 'unseen' }, 'Password'), end: true, act: true, width: '150px', cell: (one) => button('Set password', { class: 'small', 'aria-label': `Set the password of ${one.user_name}`, onclick: () => setPassword(one.user_name, again) }) },
-      { name: 'delete', title: h('span', { class: 'unseen' }, 'Delete'), end: true, act: true, width: '100px', cell: (one) => button('Delete', { class: 'small', 'aria-label': `Delete ${one.user_name}`, onclick: () => remove(one.user_name, again) }) },
-    ],
+      may('ALTER') && { name: 'password', title: h('span', { class: 'unseen' }, 'Password'), end: true, act: true, width: '150px', cell: (one) => button('Set password', { class: 'small', 'aria-label': `Set the password of ${one.user_name}`, onclick: () => setPassword(one.user_name, again) }) },
+      may('ALTER') && { name: 'delete', title: h('span', { class: 'unseen' }, 'Delete'), end: true, act: true, width: '100px', cell: (one) => button('Delete', { class: 'small', 'aria-label': `Delete ${one.user_name}`, onclick: () => remove(one.user_name, again) }) },
+    ].filter(Boolean),
   })
 }
 

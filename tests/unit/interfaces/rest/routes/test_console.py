@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from interfaces.rest.routes.console import FOLDER, static_files
+from interfaces.rest.routes.console import FOLDER, PAGES, static_files
 from tests.fakes.admin import FakeAdmin
 
 IMPORTED = re.compile(r"""(?:from |import\()'(\.[^']+)'""")
@@ -16,7 +16,7 @@ DANGEROUS = re.compile(
 )
 
 
-@pytest.mark.parametrize("path, file", [("/", "index.html"), ("/docs", "docs.html")])
+@pytest.mark.parametrize("path, file", [*PAGES.items()])
 def test_a_page_is_served(admin: FakeAdmin, path: str, file: str) -> None:
     page = admin.get(path)
     assert page.status == 200
@@ -28,6 +28,7 @@ def test_files_have_a_policy_that_allows_nothing_inline(admin: FakeAdmin) -> Non
     for path in (
         "/",
         "/docs",
+        "/login",
         "/console/main.js",
         "/console/console.css",
         "/console/views/topics.js",

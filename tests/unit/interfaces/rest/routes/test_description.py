@@ -13,6 +13,7 @@ from interfaces.rest.serving import docs
 from interfaces.rest.urls import V3
 from tests.fakes.admin import FakeAdmin
 from tests.fakes.batches import record_batch
+from tests.fakes.http_users import add_user, basic
 from tests.fakes.offset_requests import at, commit
 from tests.fakes.secured import SecuredKafka
 
@@ -62,14 +63,15 @@ def test_the_example_of_each_body_fits_its_schema_and_is_accepted(
     [example] = described["examples"]
     validator_for(schema).validate(example)
 
-    kafka = SecuredKafka(super_users="User:ANONYMOUS")
+    kafka = SecuredKafka(super_users="User:alice", admin_authentication="users")
+    add_user(kafka, "alice", "a secret")
     kafka.topic("orders", 3)
     for index in range(3):
         kafka.appended(record_batch(["a", "b"]), "orders", index)
     commit(kafka.client(), "invoices", ("orders", [at(0, 1)]))
     names = {"topic_name": "orders", "group_id": "invoices", "broker_id": 1, "user_name": "alice"}
     path = path.format(**names, name="min.insync.replicas")
-    response = FakeAdmin(kafka).request(method, path, example)
+    response = FakeAdmin(kafka).request(method, path, example, basic("alice", "a secret"))
     assert 200 <= response.status < 300, response
     assert b'"message"' not in response.body, "a record or partition is refused"
 
