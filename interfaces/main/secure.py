@@ -6,7 +6,9 @@ The settings are written last, so that an interrupted start begins again, with a
 from __future__ import annotations
 
 import secrets
-from contextlib import closing, suppress
+import shlex
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -51,27 +53,39 @@ def secure(settings: Settings) -> str | None:
 
 def _secure(settings: Settings, folder: Path) -> str:
     password = secrets.token_urlsafe(_PASSWORD_BYTES)
-    _add_admin(settings, folder, password)
     tls, now = folder / FOLDER, datetime.now(UTC)
+    # Left by a start that was interrupted: the user is of that start.
+    began = (tls / CLIENT).exists()
+    with _opened(settings) as storage:
+        _check_empty(storage, folder, began)
     with suppress(FileExistsError):
         make_authority(tls, now)
     if not (tls / BROKER).exists():
         issue(tls, _names(settings), now)
     replace_private(tls / CLIENT, _java(folder, password).encode())
+    with _opened(settings) as storage:
+        StoredUserRepository(storage.state).save(ADMIN, credentials_of(password))
+        _commit(storage)
     write_secured(folder)
     return password
 
 
-def _add_admin(settings: Settings, folder: Path, password: str) -> None:
+@contextmanager
+def _opened(settings: Settings) -> Iterator[Storage]:
     storage = open_storage(settings.storage.url, to_loop=None)
     with closing(storage.commit):
-        if StoredTopicRepository(storage.log, storage.state).load():
-            raise SettingsError(
-                f"--secure is for an empty data folder, and {folder} has topics: add users with "
-                "`ottla user add`, then turn on SASL_SSL and ACLs (docs/security.md)"
-            )
-        StoredUserRepository(storage.state).save(ADMIN, credentials_of(password))
-        _commit(storage)
+        yield storage
+
+
+def _check_empty(storage: Storage, folder: Path, began: bool) -> None:
+    users = StoredUserRepository(storage.state).load().keys()
+    has_topics = bool(StoredTopicRepository(storage.log, storage.state).load())
+    if has_topics or (users and not began):
+        raise SettingsError(
+            f"--secure is for an empty data folder, and {folder} has "
+            f"{'topics' if has_topics else 'users'}: add users with `ottla user add`, then turn on "
+            "SASL_SSL and ACLs (docs/security.md)"
+        )
 
 
 def _commit(storage: Storage) -> None:
@@ -109,11 +123,12 @@ def first_steps(settings: Settings, password: str) -> str:
     folder = settings.storage.folder
     assert folder is not None
     authority, servers = _authority(folder), _bootstrap(settings)
+    client = folder.absolute() / FOLDER / CLIENT
     return f"""\
 This data folder is secured: SASL_SSL, ACLs, and the super user {ADMIN}.
 The password of {ADMIN}, not shown again: {password}
 
-# Java ({folder.absolute() / FOLDER / CLIENT}, for --command-config)
+# Java ({client}, for --command-config)
 bootstrap.servers={servers}
 {_java(folder, password)}
 # librdkafka, kcat
@@ -132,8 +147,7 @@ new Kafka({{
 }})
 
 # ottla
-ottla topic list -b {servers} -X security.protocol=SASL_SSL -X ssl.ca.location={authority} \
--X sasl.mechanism={_MECHANISM} -X sasl.username={ADMIN} -X sasl.password={password}
+ottla topic list -b {servers} --command-config {shlex.quote(str(client))}
 """
 
 

@@ -11,6 +11,7 @@
     "sasl.password" = "${env:KAFKA_PASSWORD}"
 
 A client option may be `${env:NAME}` or `${file:PATH}`, as with Kafka's config providers.
+`--command-config` takes a properties file of a Java client, whose options are translated.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from interfaces.terminal.java_options import for_librdkafka
+from interfaces.terminal.properties import parse_properties
 
 _BOOTSTRAP_VARIABLE = "OTTLA_BOOTSTRAP"
 _DEFAULT_BOOTSTRAP = "localhost:9092"
@@ -50,10 +54,10 @@ class Profiles(NamedTuple):
 def connection(parsed: argparse.Namespace) -> tuple[str, dict[str, str]]:
     """The servers and the client options: of the command line, its profile, the environment, or the
     profile in use. Raises ValueError with a message for users."""
-    given = dict(parsed.client_options)
+    given = {**_of_file(parsed.command_config), **dict(parsed.client_options)}
     servers: str | None = parsed.bootstrap_server or _servers(given)
     # The options of the profile in use are not for other servers.
-    is_named = servers or os.environ.get(_BOOTSTRAP_VARIABLE)
+    is_named = servers or os.environ.get(_BOOTSTRAP_VARIABLE) or parsed.command_config
     profile = _profile(parsed, use_current=not is_named)
     servers = servers or profile.bootstrap or _servers(profile.options)
     servers = servers or os.environ.get(_BOOTSTRAP_VARIABLE) or _DEFAULT_BOOTSTRAP
@@ -65,6 +69,18 @@ def connection(parsed: argparse.Namespace) -> tuple[str, dict[str, str]]:
     return resolved("bootstrap.servers", servers), options
 
 
+def _of_file(path: Path | None) -> dict[str, str]:
+    """For librdkafka. Errors have no value of the file, which may be a password."""
+    if path is None:
+        return {}
+    try:
+        return for_librdkafka(parse_properties(path.read_text("utf-8")))
+    except (OSError, UnicodeDecodeError) as failure:
+        raise ValueError(f"{path}: {_reason(failure)}") from None
+    except ValueError as wrong:
+        raise ValueError(f"{path}: {wrong}") from None
+
+
 def _servers(options: Mapping[str, str]) -> str | None:
     return next((options[key] for key in _BOOTSTRAP_KEYS if options.get(key)), None)
 
@@ -74,7 +90,8 @@ def admin_address(parsed: argparse.Namespace) -> str | None:
     if parsed.admin is not None or parsed.bootstrap_server is not None:
         given: str | None = parsed.admin
         return given
-    return _profile(parsed, use_current=not os.environ.get(_BOOTSTRAP_VARIABLE)).admin
+    is_named = os.environ.get(_BOOTSTRAP_VARIABLE) or parsed.command_config
+    return _profile(parsed, use_current=not is_named).admin
 
 
 def _profile(parsed: argparse.Namespace, *, use_current: bool) -> Profile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from interfaces.terminal.values import key_value
@@ -36,6 +37,12 @@ def family(commands: Commands, name: str, short: str, more: str = "") -> Command
 
 def add_broker(parser: Parser) -> None:
     add_servers(parser)
+    parser.add_argument(
+        "--command-config",
+        type=Path,
+        metavar="FILE",
+        help="options of a Java client, as for Kafka's own tools; -X wins",
+    )
     add_profile(parser)
 
 

@@ -38,5 +38,5 @@ def add(commands: Commands) -> None:
     add_admin(requests)
     add_bootstrap(requests)
     add_profile(requests)
-    requests.set_defaults(client_options=())
+    requests.set_defaults(client_options=(), command_config=None)
     add_timeout(requests)

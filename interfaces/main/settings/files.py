@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from interfaces.main.settings.origin import Given, SettingsError
-from interfaces.main.settings.properties import parse_properties
+from interfaces.terminal.properties import parse_properties
 
 
 def read_settings_file(path: Path) -> dict[str, Given]:

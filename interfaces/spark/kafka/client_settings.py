@@ -1,151 +1,36 @@
-"""Client settings by their names in the Java client, translated for librdkafka.
-
-Most names are the same in both clients. librdkafka checks names and values itself.
-"""
+"""Client settings by their names in the Java client, for a query's librdkafka."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from pathlib import PurePath
 
 from interfaces.spark.query.failures import WrongOption
+from interfaces.terminal import java_options
 
 _MOST_IN_FLIGHT = 5
-
-#: The Java client's name: librdkafka's name.
-_RENAMED = {
-    "buffer.memory": "queue.buffering.max.kbytes",
-    "fetch.max.wait.ms": "fetch.wait.max.ms",
-    "max.partition.fetch.bytes": "fetch.message.max.bytes",
-    "max.request.size": "message.max.bytes",
-    "receive.buffer.bytes": "socket.receive.buffer.bytes",
-    "request.timeout.ms": "socket.timeout.ms",
-    "send.buffer.bytes": "socket.send.buffer.bytes",
-    "ssl.keystore.certificate.chain": "ssl.certificate.pem",
-    "ssl.keystore.key": "ssl.key.pem",
-    "ssl.truststore.certificates": "ssl.ca.pem",
-}
-#: The level of the codec in compression.type is librdkafka's compression.level.
-_LEVELS = ("compression.gzip.level", "compression.lz4.level", "compression.zstd.level")
-#: Prefixes of settings that only the Java client has and that change no record.
-_IGNORED = (
-    "auto.include.jmx.reporter",
-    "default.api.timeout.ms",
-    "exclude.internal.topics",
-    "max.block.ms",
-    "max.poll.records",
-    "metadata.max.idle.ms",
-    "metric",
-    "partition.assignment.strategy",
-    "partitioner.adaptive",
-    "partitioner.availability",
-    "partitioner.class",  # the sink refuses it
-    "sasl.kerberos.ticket.",
-    "sasl.login.connect",
-    "sasl.login.read",
-    "sasl.login.refresh",
-    "sasl.login.retry",
-    "security.providers",
-    "socket.connection.setup.timeout.max.ms",
-    "ssl.enabled.protocols",
-    "ssl.keymanager.algorithm",
-    "ssl.protocol",
-    "ssl.provider",
-    "ssl.secure.random.implementation",
-    "ssl.trustmanager.algorithm",
-    "ssl.truststore.password",
-)
 _CHECKPOINT = "the offsets of a query are in its checkpoint"
 _BYTES = "keys and values are bytes; cast the columns in the query"
-_JAVA_CLASS = "librdkafka does not load Java classes"
 _REFUSED = {
     "auto.offset.reset": "set the options startingOffsets and failOnDataLoss",
     "enable.auto.commit": _CHECKPOINT,
     "enable.auto.offset.store": _CHECKPOINT,
-    "interceptor.classes": _JAVA_CLASS,
     "key.deserializer": _BYTES,
     "key.serializer": _BYTES,
     "value.deserializer": _BYTES,
     "value.serializer": _BYTES,
 }
-_LOGIN_MODULE = re.compile(r"\s*[\w.$]*?(\w+)\s+(?:required|requisite|sufficient|optional)\b(.*)")
-_LOGIN_OPTION = re.compile(r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"']+)(?=[\s;]|$))""")
-_STORE_TYPES = {".pem": "PEM", ".crt": "PEM", ".p12": "PKCS12", ".pfx": "PKCS12"}
 
 
 def for_librdkafka(given: Mapping[str, str]) -> dict[str, str]:
     """`given` is without the prefix `kafka.`; raises WrongOption for settings without a
     counterpart in librdkafka."""
-    settings: dict[str, str] = {}
-    renamed = renamed_in(given)
-    for name, value in given.items():
-        if name.startswith(_IGNORED) or (name in _LEVELS and name not in renamed):
-            continue
-        if why := _REFUSED.get(name, _JAVA_CLASS if name.endswith(".class") else ""):
-            raise WrongOption(f"option kafka.{name} is not supported: {why}")
-        if name == "sasl.jaas.config":
-            settings |= login(value)
-        else:
-            in_kbytes = name == "buffer.memory" and value.strip().isdecimal()
-            settings[renamed.get(name, name)] = str(-(-int(value) // 1024)) if in_kbytes else value
-    _translate_stores(settings)
-    return settings
-
-
-def renamed_in(given: Mapping[str, str]) -> dict[str, str]:
-    """librdkafka's names of the `given` settings that it calls otherwise."""
-    level = f"compression.{given.get('compression.type', '').strip().lower()}.level"
-    names = _RENAMED | ({level: "compression.level"} if level in _LEVELS else {})
-    return {name: names[name] for name in given if name in names}
-
-
-def login(jaas: str) -> dict[str, str]:
-    """User and password out of a line of JAAS."""
-    found = _LOGIN_MODULE.match(jaas)
-    pairs = _LOGIN_OPTION.findall(found[2]) if found else ()
-    options = {name: plain or re.sub(r"\\(.)", r"\1", quoted) for name, quoted, plain in pairs}
-    if (
-        not found
-        or found[1] not in ("PlainLoginModule", "ScramLoginModule")
-        or not options.keys() >= {"username", "password"}
-    ):
-        raise WrongOption(
-            "option kafka.sasl.jaas.config is not supported; expected PlainLoginModule or "
-            "ScramLoginModule, like `org.apache.kafka.common.security.plain.PlainLoginModule "
-            'required username="u" password="p";`'
-        )
-    return {"sasl.username": options["username"], "sasl.password": options["password"]}
-
-
-def _translate_stores(settings: dict[str, str]) -> None:
-    """Certificates and keys: librdkafka reads PEM files, and PKCS #12 for its own key."""
-    if settings.get("ssl.endpoint.identification.algorithm") == "":
-        settings["ssl.endpoint.identification.algorithm"] = "none"
-    trust_type = settings.pop("ssl.truststore.type", "")
-    if location := settings.pop("ssl.truststore.location", ""):
-        if _store_type(trust_type, location) != "PEM":
-            raise WrongOption(
-                f"option kafka.ssl.truststore.location: librdkafka does not read {location}; "
-                "export the certificates to a PEM file and set kafka.ssl.ca.location"
-            )
-        settings["ssl.ca.location"] = location
-    key_type = settings.pop("ssl.keystore.type", "")
-    if not (location := settings.get("ssl.keystore.location", "")):
-        return
-    kind = _store_type(key_type, location)
-    if kind == "PEM":
-        del settings["ssl.keystore.location"]
-        settings["ssl.certificate.location"] = settings["ssl.key.location"] = location
-    elif kind != "PKCS12":
-        raise WrongOption(
-            f"option kafka.ssl.keystore.location: librdkafka does not read {location}; convert it "
-            "to PKCS12, or set kafka.ssl.certificate.location and kafka.ssl.key.location (PEM)"
-        )
-
-
-def _store_type(named: str, location: str) -> str:
-    return named.upper() or _STORE_TYPES.get(PurePath(location).suffix.lower(), "JKS")
+    for name in given:
+        if name in _REFUSED:
+            raise WrongOption(f"option kafka.{name} is not supported: {_REFUSED[name]}")
+    try:
+        return java_options.for_librdkafka(given)
+    except ValueError as wrong:
+        raise WrongOption(f"option kafka.{wrong}") from None
 
 
 def may_be_idempotent(producer: Mapping[str, object]) -> bool:

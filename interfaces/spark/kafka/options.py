@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from interfaces.spark.kafka.client_settings import for_librdkafka, renamed_in
+from interfaces.spark.kafka.client_settings import for_librdkafka
 from interfaces.spark.query.failures import WrongOption
 from interfaces.spark.query.options import CLIENT_OPTIONS, READ_OPTIONS, STREAM_OPTIONS, Options
+from interfaces.terminal.java_options import renamed_in
 
 T = TypeVar("T")
 

@@ -169,7 +169,7 @@ def test_consume_waits_for_a_topic_also_while_the_broker_is_down(
         options = [("reconnect.backoff.max.ms", "100")]
         parsed = argparse.Namespace(
             bootstrap_server=broker.bootstrap, client_options=options, timeout=1.0, idle=None,
-            topics=[name], wait=True, profile=None,
+            topics=[name], wait=True, profile=None, command_config=None,
         )  # fmt: skip
         clients = Clients(parsed)
         sleep = time.sleep

@@ -9,7 +9,7 @@ from domain.security.scram import ScramMechanism
 from domain.topics.topic import Topic
 from infrastructure.opening import open_storage
 from infrastructure.security.authority import BROKER, FOLDER, certificates_of
-from infrastructure.security.password_hashing import is_password_of_any
+from infrastructure.security.password_hashing import credentials_of, is_password_of_any
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 from infrastructure.storage.repositories.user_repository import StoredUserRepository
 from interfaces.main.secure import CLIENT, first_steps, secure
@@ -57,6 +57,20 @@ def test_a_folder_with_topics_is_refused_and_not_changed(tmp_path: Path) -> None
         storage.commit.commit(lambda failure: None)
     with pytest.raises(SettingsError, match="is for an empty data folder"):
         secure(settings_of(tmp_path))
+    assert not (tmp_path / FOLDER).exists()
+
+
+def test_a_user_that_is_there_keeps_the_password(tmp_path: Path) -> None:
+    storage = open_storage(f"lmdb://{tmp_path}")
+    with closing(storage.commit):
+        StoredUserRepository(storage.state).save(ADMIN, credentials_of("chosen before"))
+        storage.commit.commit(lambda failure: None)
+    with pytest.raises(SettingsError, match="has users: "):
+        secure(settings_of(tmp_path))
+    storage = open_storage(f"lmdb://{tmp_path}", read_only=True)
+    with closing(storage.commit):
+        credentials = StoredUserRepository(storage.state).load()[ADMIN]
+    assert is_password_of_any("chosen before", [*credentials.values()])
     assert not (tmp_path / FOLDER).exists()
 
 

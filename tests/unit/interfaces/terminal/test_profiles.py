@@ -27,8 +27,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OTTLA_BOOTSTRAP", raising=False)
 
 
-def given(*options: tuple[str, str], b: str | None = None, profile: str | None = None) -> Any:
-    return Namespace(bootstrap_server=b, client_options=list(options), profile=profile, admin=None)
+def given(
+    *options: tuple[str, str],
+    b: str | None = None,
+    profile: str | None = None,
+    config: Path | None = None,
+) -> Any:
+    return Namespace(
+        bootstrap_server=b,
+        client_options=list(options),
+        profile=profile,
+        admin=None,
+        command_config=config,
+    )
 
 
 def test_servers_come_from_options_a_profile_the_environment_or_the_default(
@@ -128,3 +139,53 @@ def test_an_invalid_file_is_refused(text: str) -> None:
     profiles_file().write_text(text)
     with pytest.raises(ValueError, match="prof"):
         connection(given())
+
+
+def test_a_file_of_a_java_client_replaces_the_profile_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_profiles(Profiles({"prod": PROD}, "prod"))
+    monkeypatch.setenv("SECRET", "PaSs-7301")
+    file = tmp_path / "client.properties"
+    file.write_text(
+        "bootstrap.servers = a:1\nsecurity.protocol=SASL_SSL\nssl.truststore.type=PEM\n"
+        "ssl.truststore.location=/ca.pem\nsasl.mechanism=SCRAM-SHA-512\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required \\\n"
+        '  username="ann" password="${env:SECRET}";\n'
+    )
+    options = {
+        "security.protocol": "SASL_SSL",
+        "ssl.ca.location": "/ca.pem",
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.username": "ann",
+        "sasl.password": "PaSs-7301",
+    }
+    assert connection(given(config=file)) == ("a:1", options)
+    assert admin_address(given(config=file)) is None
+    assert connection(given(("sasl.username", "bob"), b="b:2", config=file)) == (
+        "b:2",
+        options | {"sasl.username": "bob"},
+    )
+    named = connection(given(profile="prod", config=file))
+    assert named == ("a:1", {**PROD.options, **options})
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("sasl.jaas.config=PaSs-7301", "expected PlainLoginModule or ScramLoginModule"),
+        ("ssl.truststore.location=my.jks", "export the certificates to a PEM file"),
+        ("sasl.login.callback.handler.class=x.Y", "librdkafka does not load Java classes"),
+        (None, "No such file or directory"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_without_its_values(
+    tmp_path: Path, content: str | None, message: str
+) -> None:
+    file = tmp_path / "client.properties"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(ValueError, match=message) as refused:
+        connection(given(config=file))
+    assert str(file) in str(refused.value)
+    assert "PaSs-7301" not in str(refused.value)

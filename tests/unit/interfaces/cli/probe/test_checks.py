@@ -117,6 +117,7 @@ def clients(address: str, timeout_s: float = 0.2, **options: Any) -> Clients:
             timeout=timeout_s,
             bootstrap_server=address,
             profile=None,
+            command_config=None,
         )
     )
 

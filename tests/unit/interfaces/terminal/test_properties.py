@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.main.settings.properties import parse_properties
+from interfaces.terminal.properties import parse_properties
 
 
 @pytest.mark.parametrize(
