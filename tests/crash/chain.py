@@ -1,8 +1,9 @@
-"""Copiers of several partitions, and a consumer of the copies, while the broker and they die."""
+"""Copiers in one group, and a consumer of the copies, while the broker and copiers are killed."""
 
 from __future__ import annotations
 
 import random
+import signal
 import struct
 import subprocess
 import sys
@@ -21,11 +22,12 @@ from tests.e2e.broker_process import ROOT, environment
 from tests.e2e.raw_client import LIST_OFFSETS, RawClient, array, batch, string
 
 #: Added to each source partition in each life of the broker.
-RECORDS = 25
+RECORDS = 20
 LATEST, READ_COMMITTED = -1, 1
 CONSUMED_WITHIN_S, OFFSETS_WITHIN_S = 3.0, 1.0
 
-#: Moments around the end of a transaction; the broker dies at a passage of up to so many.
+#: Moments around the end of a transaction or a rebalance; the broker dies at a passage of up to so
+#: many.
 POINTS = {
     "end: prepared, no marker": 4,
     "end: offsets staged, no marker": 4,
@@ -36,7 +38,15 @@ POINTS = {
     "aborted: committed, no response sent": 2,
     "pending_offsets: committed, no response sent": 4,
     "recovery: begins": 2,
+    "groups: before the commit": 3,
+    "groups: committed, no response sent": 3,
 }
+SETTINGS = (
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms=100",
+    "group.min.session.timeout.ms=100",
+    *(f"group.consumer.{one}session.timeout.ms=200" for one in ("", "min.")),
+    *(f"group.consumer.{one}heartbeat.interval.ms=50" for one in ("", "min.")),
+)
 #: With offsets in SQLite, which follows the commit of the log.
 SQLITE_POINTS = {"sqlite: before it is written": 4, "sqlite: written, no response sent": 4}
 
@@ -76,20 +86,28 @@ class LiveConsumer(threading.Thread):
 class Chain:
     #: Between two deaths.
     PAUSES_S = (0.05, 0.4)
+    #: Without another committed offset.
     PATIENCE_S = 10.0
     #: A broker that is to die at a point.
     DIES_WITHIN_S = 1.0
 
     def __init__(
-        self, nursery: Nursery, folder: Path, seed: int, fault: str | None = None, offsets: str = ""
+        self,
+        nursery: Nursery,
+        folder: Path,
+        seed: int,
+        fault: str | None = None,
+        offsets: str = "",
+        protocol: str = "classic",
     ) -> None:
         self.seed, self.chance, self.fault = seed, random.Random(seed), fault
-        self.folder = folder
+        self.folder, self.protocol = folder, protocol
         folder.mkdir(parents=True, exist_ok=True)
         flush = self.chance.choice(("commit", "os"))
-        settings = ("transaction.abort.timed.out.transaction.cleanup.interval.ms=100",)
-        self.broker = Broker(nursery, folder, flush, offsets, settings)
+        self.broker = Broker(nursery, folder, flush, offsets, SETTINGS)
         self.copiers: dict[int, subprocess.Popen[bytes]] = {}
+        self.members = 3
+        self.stopped: subprocess.Popen[bytes] | None = None
         self.consumer: LiveConsumer | None = None
         self.events: list[str] = []
         self.points = POINTS | (SQLITE_POINTS if offsets else {})
@@ -113,6 +131,7 @@ class Chain:
             with self.connect() as client:
                 for name in (SOURCE, TARGET):
                     assert client.create_topic(name, PARTITIONS) == 0
+            self._commit_first_offsets()
             self.consumer = LiveConsumer(self.bootstrap)
             self.consumer.start()
             points = list(self.points)
@@ -122,6 +141,12 @@ class Chain:
             return self._end()
         finally:
             self._stop()
+
+    def _commit_first_offsets(self) -> None:
+        client = Consumer(QUICK | {"bootstrap.servers": self.bootstrap, "group.id": GROUP})
+        first = [TopicPartition(SOURCE, index, 0) for index in range(PARTITIONS)]
+        client.commit(offsets=first, asynchronous=False)
+        client.close()
 
     def _start(self, **plan: Any) -> None:
         if self.broker.code is None:
@@ -142,17 +167,34 @@ class Chain:
             self._fill()
         except ConnectionError:
             pass
+        self._resume()
         self._start_copiers()
-        if self.chance.random() < 0.5:
-            self._pause()
-            self.copiers[self.chance.randrange(PARTITIONS)].kill()
-            self._start_copiers()
+        self._disturb()
         if point is None or not self._has_died():
             self._pause()
             self.broker.kill()
         else:
             self.reached.add(point)
         self._start()
+
+    def _disturb(self) -> None:
+        """Kills a member, or stops it until the next life, in which it is a zombie."""
+        number = self.chance.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGSTOP, None))
+        if number is None:
+            return
+        self._pause()
+        copier = self.copiers[self.chance.randrange(self.members)]
+        copier.send_signal(number)
+        if number == signal.SIGSTOP:
+            self.stopped = copier
+        else:
+            copier.wait()
+            self._start_copiers()
+
+    def _resume(self) -> None:
+        if self.stopped is not None:
+            self.stopped.send_signal(signal.SIGCONT)
+            self.stopped = None
 
     def _has_died(self) -> bool:
         try:
@@ -175,24 +217,25 @@ class Chain:
                     client.produce(SOURCE, batch([value]), partition)
 
     def _start_copiers(self) -> None:
-        for partition in range(PARTITIONS):
-            running = self.copiers.get(partition)
+        for member in range(self.members):
+            running = self.copiers.get(member)
             if running is not None and running.poll() is None:
                 continue
             with (
                 self._outcomes().open("ab") as outcomes,
                 (self.folder / "errors").open("ab") as log,
             ):
-                self.copiers[partition] = subprocess.Popen(
-                    self.command(partition),
+                self.copiers[member] = subprocess.Popen(
+                    self.command(member),
                     stdout=outcomes,
                     stderr=log,
                     cwd=ROOT,
                     env=environment(),
                 )
 
-    def command(self, partition: int) -> list[str]:
-        return [sys.executable, "-P", "-m", "tests.crash.copier", self.bootstrap, str(partition)]
+    def command(self, member: int) -> list[str]:
+        copier = (sys.executable, "-P", "-m", "tests.crash.copier")
+        return [*copier, self.bootstrap, str(member), self.protocol]
 
     def confirmed(self) -> dict[str, bool]:
         lines = (line.split() for line in self._outcomes().read_text().splitlines())
@@ -208,6 +251,7 @@ class Chain:
 
     def _end(self) -> list[str]:
         """Waits until everything is copied and read, and compares."""
+        self._resume()
         with self.connect() as client:
             ends = {index: client.end_offset(SOURCE, index) for index in range(PARTITIONS)}
             self._wait_for_copies(ends)
@@ -226,7 +270,7 @@ class Chain:
         others = [f"logged: {grave[0]}"] if grave else []
         if self.stuck:
             others.append(self.stuck)
-        return [*History(confirmed, ends, targets).check(), *others]
+        return [*others, *History(confirmed, ends, targets).check()]
 
     def _wait_for_copies(self, ends: dict[int, int]) -> None:
         stable = {"group.id": GROUP, "isolation.level": "read_committed"}
@@ -235,8 +279,10 @@ class Chain:
         committed = dict.fromkeys(ends, 0)
         while committed != ends:
             self._start_copiers()
-            committed = self._committed(client, committed)
-            if time.monotonic() > deadline:
+            before, committed = committed, self._committed(client, committed)
+            if committed != before:
+                deadline = time.monotonic() + self.PATIENCE_S
+            elif time.monotonic() > deadline:
                 self.stuck = f"stuck copiers: {committed} of {ends}\n{self._errors()}"
                 break
             time.sleep(0.02)

@@ -1,9 +1,12 @@
-"""Consume, transform, produce while broker and copiers are killed: each record has one copy."""
+"""Consume, transform, produce in one group while its members and the broker are killed: each record
+has one copy.
+"""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +17,7 @@ from tests.crash.ledger import Broken
 from tests.crash.transaction_faults import TRANSACTION_FAULTS
 from tests.oracle.kafka import KafkaNotFound
 
-LIVES, LONG_LIVES, KAFKA_LIVES = 9, 80, 10
+LIVES, LONG_LIVES, KAFKA_LIVES = 15, 80, 10
 
 
 def copy(chain: Chain, lives: int) -> None:
@@ -32,32 +35,37 @@ def test_each_record_is_copied_once(nursery: Nursery, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("offsets", ["", "sqlite://"])
+@pytest.mark.parametrize(
+    ("protocol", "offsets"), [("classic", ""), ("classic", "sqlite://"), ("consumer", "")]
+)
 def test_each_record_is_copied_once_for_a_minute(
-    offsets: str, nursery: Nursery, tmp_path: Path
+    protocol: str, offsets: str, nursery: Nursery, tmp_path: Path
 ) -> None:
     seed = int(os.environ.get("OTTLA_TEST_SEED", "") or int.from_bytes(os.urandom(3), "big"))
-    chain = Chain(nursery, tmp_path, seed, offsets=offsets)
+    chain = Chain(nursery, tmp_path, seed, offsets=offsets, protocol=protocol)
     copy(chain, LONG_LIVES)
     assert chain.reached == set(chain.points)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
-def test_copiers_of_kafka_copy_each_record_once(nursery: Nursery, tmp_path: Path) -> None:
-    copy(kafka_chain(nursery, tmp_path, seed=1), KAFKA_LIVES)
+@pytest.mark.parametrize("grouped", [True, False])
+def test_copiers_of_kafka_copy_each_record_once(
+    grouped: bool, nursery: Nursery, tmp_path: Path
+) -> None:
+    copy(kafka_chain(nursery, tmp_path, grouped=grouped), KAFKA_LIVES)
 
 
 @pytest.mark.long
 def test_a_fault_is_found_with_copiers_of_kafka(nursery: Nursery, tmp_path: Path) -> None:
-    chain = kafka_chain(nursery, tmp_path, seed=1, fault="does_not_index_aborted_transactions")
+    chain = kafka_chain(nursery, tmp_path, fault="does_not_index_aborted_transactions")
     names = {problem.partition(":")[0] for problem in chain.run(3)}
     assert "aborted read" in names
 
 
-def kafka_chain(nursery: Nursery, folder: Path, seed: int, fault: str | None = None) -> Chain:
+def kafka_chain(nursery: Nursery, folder: Path, **named: Any) -> Chain:
     try:
-        return KafkaChain(nursery, folder, seed, fault)
+        return KafkaChain(nursery, folder, seed=1, **named)
     except KafkaNotFound as reason:
         pytest.skip(str(reason))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from application.groups.transactional_offsets import TransactionalOffsets
 from application.partitions.markers import TransactionMarkers
+from domain.groups.classic.group import ClassicGroup
 from domain.messages.control import EndMarker
 from domain.partitions.partition import Partition
 from domain.partitions.transactions import Transactions
@@ -57,6 +58,14 @@ def does_not_commit_offsets() -> None:
     TransactionalOffsets.complete = never  # type: ignore[method-assign]
 
 
+def commits_offsets_of_former_members() -> None:
+    ClassicGroup.check_transactional_commit = lambda self, *member: None  # type: ignore[method-assign]
+
+
+def shows_unstable_offsets() -> None:
+    TransactionalOffsets.is_pending = lambda self, *place: False  # type: ignore[method-assign]
+
+
 def forgets_transactional_ids() -> None:
     StoredTransactionRepository.load = lambda self: iter(())  # type: ignore[assignment, method-assign]
 
@@ -85,6 +94,8 @@ TRANSACTION_FAULTS: dict[str, tuple[Callable[[], None], frozenset[str]]] = {
         (shows_open_transactions, "aborted read"),
         (commits_offsets_of_aborted_transactions, "lost write"),
         (does_not_commit_offsets, "stuck copiers", "duplicate"),
+        (commits_offsets_of_former_members, "duplicate"),
+        (shows_unstable_offsets, "duplicate"),
         (forgets_transactional_ids, "hanging transaction"),
         (writes_no_markers, "hanging transaction"),
         (commits_aborted_transactions, "aborted read"),
