@@ -15,12 +15,7 @@ from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
 from application.state.catalog import Catalog
 from application.transactions.registry import TransactionRegistry
-from domain.errors import (
-    BrokerError,
-    InvalidProducerEpoch,
-    StorageFailed,
-    TransactionCoordinatorFenced,
-)
+from domain.errors import BrokerError, InvalidProducerEpoch, StorageFailed
 from domain.messages.control import EndMarker
 from domain.partitions.partition import Partition
 from domain.transactions.decisions import complete
@@ -93,12 +88,13 @@ class TransactionEnds:
         """Raises, without any effect, if a partition or group cannot be used now."""
         now_ms = self._clock.now_ms()
         partitions = self._partitions(prepared)
+        epochs = [_coordinator_epoch(one, prepared.producer_id) for one in partitions]
         self._offsets.complete(prepared.producer_id, prepared.groups, prepared.is_committed)
-        marker = EndMarker(*prepared.producer, COORDINATOR_EPOCH, prepared.is_committed)
-        for partition in partitions:
+        for partition, coordinator_epoch in zip(partitions, epochs, strict=True):
+            marker = EndMarker(*prepared.producer, coordinator_epoch, prepared.is_committed)
             try:
                 self._markers.write(partition, marker, TV_0)
-            except (InvalidProducerEpoch, TransactionCoordinatorFenced):
+            except InvalidProducerEpoch:
                 pass  # an admin has ended it there
         completed = complete(prepared, now_ms)
         self._registry.put(completed)
@@ -112,3 +108,12 @@ class TransactionEnds:
             if isinstance(one, BrokerError):
                 raise one
         return [one for one in found if isinstance(one, Partition)]
+
+
+def _coordinator_epoch(partition: Partition, producer_id: int) -> int:
+    """Not below that of an admin's marker, which would leave the transaction open there.
+
+    Raises StorageFailed if the state of the producer cannot be read.
+    """
+    state = partition.producers.find(producer_id)
+    return COORDINATOR_EPOCH if state is None else max(state.coordinator_epoch, COORDINATOR_EPOCH)
