@@ -148,7 +148,7 @@ def features(path: str, value: Any) -> Iterator[tuple[Any, ...]]:
         plain = path.endswith(("error_code", "key_type")) or -10 < value < 1
         yield path, value if plain else "many"
     elif isinstance(value, str):
-        yield path, bool(value)
+        yield path, "text" if value else ""
     elif path.endswith("records") and value:
         attributes, producer_id = struct.unpack_from(">xhiqqq", value, 20)[0:4:3]
         yield path, attributes, producer_id >= 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.oracle.difference import Difference
+from tests.oracle.difference import Difference, Words
 
 _CODE = "markers[].topics[].partitions[].error_code"
 WRITE_TXN_MARKERS = (
@@ -51,7 +51,28 @@ PRODUCE = (
     ),
 )
 
+_SUCCESSFUL = (
+    "zombies: a commit after a commit in version 3",
+    "zombies: an abort after an abort in version 3",
+)
+_ILLEGAL = (
+    "zombies: an abort after a commit in version 3",
+    "zombies: a commit after an abort in version 3",
+)
 END_TXN = (
+    Difference(
+        *("end_txn", "5", _SUCCESSFUL),
+        *("error_code", 0, 90),
+        "The producer's successor has ended its transaction in an earlier version, without another "
+        "epoch: Kafka takes the request for its retry, and the fenced producer gets the epoch of "
+        "its successor.",
+    ),
+    Difference(
+        *("end_txn", "5", _SUCCESSFUL),
+        *("producer_*", Words("those of the successor"), -1),
+        "As above.",
+    ),
+    Difference(*("end_txn", "5", _ILLEGAL), *("error_code", 48, 90), "As above."),
     Difference(
         *("end_txn", "5", ("aborts: a commit instead",)),
         *("error_code", 48, 90),

@@ -89,6 +89,22 @@ def other_producers(run: ScenarioRun) -> None:
         run.send(f"{step} transactional id", unknown)
 
 
+@scenario("end_txn", first=FIRST_WITH_EPOCH)
+def zombies(run: ScenarioRun) -> None:
+    """Of a producer whose epoch is one behind that of its successor."""
+    topic = run.topic("a")
+    for version in (3, FIRST_WITH_EPOCH):
+        for committed in (COMMIT, ABORT):
+            producer = Producer(run, f"tx{version}{committed:d}")
+            zombie = producer.epoch
+            producer.init()
+            producer.add(topic)
+            producer.end(committed, version)
+            done = f"{'a commit' if committed else 'an abort'} in version {version}"
+            for step, ending in (("a commit", COMMIT), ("an abort", ABORT)):
+                run.send(f"{step} after {done}", producer.ending(ending, epoch=zombie))
+
+
 @scenario("end_txn")
 def broken_requests(run: ScenarioRun) -> None:
     run.send_raw("no body", "end_txn", b"")
