@@ -104,6 +104,8 @@ def test_a_state_that_cannot_be_read_leaves_nothing_staged(fake: FakeBroker) -> 
     again.scheduler.advance(10_000)
     assert producer.transaction.state is State.PREPARE_COMMIT
     assert again.partition().end.next_offset == 1, "no marker"
+    [event] = again.events.of("partition_unreadable")
+    assert (event["topic"], event["partition"]) == ("t", 1)
     again.core.storage.state.put("producers", row, None)
     again.broker.commits.when_committed(ignore)
     again.scheduler.advance(60_000)
