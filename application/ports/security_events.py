@@ -17,6 +17,7 @@ SECURITY = {
             "invalid_credentials": "Unknown user or wrong password.",
             "invalid_token": "A token of OAUTHBEARER is not valid: see `detail`.",
             "malformed_token": "The client's bytes are not those of its mechanism.",
+            "mechanism_changed": "The client authenticated again by another mechanism.",
             "no_sasl": "The listener has no SASL, and the client uses it: set "
             "`security.protocol` to PLAINTEXT or SSL. The connection stays open, as in Kafka.",
             "principal_changed": "The client authenticated again as another user.",

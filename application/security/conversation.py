@@ -47,6 +47,14 @@ OTHER_IDENTITY = Refused(
 )
 
 
+def mechanism_changed(before: str, now: str) -> Refused:
+    return Refused(
+        "mechanism_changed",
+        f"SASL mechanism '{now}' requested by client is not supported for re-authentication of "
+        f"mechanism '{before}'",
+    )
+
+
 class Conversation(Protocol):
     #: The user that the client claims to be, as far as it is known.
     user: str

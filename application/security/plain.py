@@ -14,7 +14,6 @@ from hmac import compare_digest
 from application.ports.password_hashing import PasswordHashing
 from application.ports.pending import Pending, resolved
 from application.security.conversation import (
-    MALFORMED,
     OTHER_IDENTITY,
     Authenticated,
     Outcome,
@@ -41,12 +40,10 @@ class PlainConversation:
         self._hashing = hashing
 
     def evaluate(self, token: bytes) -> Outcome | Pending[Outcome]:
-        try:
-            parts = token.decode().split("\0")
-        except UnicodeDecodeError:
-            return MALFORMED
+        parts = token.decode(errors="replace").split("\0")
         if len(parts) != 3:
-            return MALFORMED
+            expected = f"Invalid SASL/PLAIN response: expected 3 tokens, got {len(parts)}"
+            return Refused("malformed_token", expected)
         authorization_id, self.user, password = parts
         if not self.user:
             return _USERNAME_MISSING

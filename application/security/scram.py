@@ -30,7 +30,7 @@ _NAME = r"(?:[^\0=,]|=2C|=3D)+"
 _NONCE = r"[\x21-\x2b\x2d-\x7e]+"
 _EXTENSIONS = r"(?:,[A-Za-z]+=[^\0,]+)*"
 _CLIENT_FIRST = re.compile(
-    rf"(?P<header>[ny],(?:a=(?P<authzid>{_NAME}))?,)"
+    rf"(?P<header>n,(?:a=(?P<authzid>{_NAME}))?,)"
     rf"(?P<bare>n=(?P<user>{_NAME}),r=(?P<nonce>{_NONCE}){_EXTENSIONS})"
 )
 _CLIENT_FINAL = re.compile(

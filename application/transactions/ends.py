@@ -14,15 +14,12 @@ from application.ports.clock import Clock
 from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
 from application.state.catalog import Catalog
+from application.state.storage_health import StorageHealth
 from application.transactions.registry import TransactionRegistry
-from domain.errors import (
-    BrokerError,
-    InvalidProducerEpoch,
-    StorageFailed,
-    TransactionCoordinatorFenced,
-)
+from domain.errors import BrokerError, InvalidProducerEpoch, StorageFailed
 from domain.messages.control import EndMarker
 from domain.partitions.partition import Partition
+from domain.partitions.producers import NO_COORDINATOR_EPOCH
 from domain.transactions.decisions import complete
 from domain.transactions.transaction import TV_0, Transaction
 
@@ -39,6 +36,7 @@ class TransactionEnds:
         offsets: TransactionalOffsets,
         clock: Clock,
         background: Runner,
+        storage_health: StorageHealth,
     ) -> None:
         self._registry = registry
         self._catalog = catalog
@@ -46,6 +44,7 @@ class TransactionEnds:
         self._offsets = offsets
         self._clock = clock
         self._background = background
+        self._storage_health = storage_health
 
     def start(self) -> None:
         """Ends the transactions that were prepared before this start."""
@@ -93,12 +92,13 @@ class TransactionEnds:
         """Raises, without any effect, if a partition or group cannot be used now."""
         now_ms = self._clock.now_ms()
         partitions = self._partitions(prepared)
+        epochs = [self._coordinator_epoch(one, prepared.producer_id) for one in partitions]
         self._offsets.complete(prepared.producer_id, prepared.groups, prepared.is_committed)
-        marker = EndMarker(*prepared.producer, COORDINATOR_EPOCH, prepared.is_committed)
-        for partition in partitions:
+        for partition, coordinator_epoch in zip(partitions, epochs, strict=True):
+            marker = EndMarker(*prepared.producer, coordinator_epoch, prepared.is_committed)
             try:
                 self._markers.write(partition, marker, TV_0)
-            except (InvalidProducerEpoch, TransactionCoordinatorFenced):
+            except InvalidProducerEpoch:
                 pass  # an admin has ended it there
         completed = complete(prepared, now_ms)
         self._registry.put(completed)
@@ -112,3 +112,13 @@ class TransactionEnds:
             if isinstance(one, BrokerError):
                 raise one
         return [one for one in found if isinstance(one, Partition)]
+
+    def _coordinator_epoch(self, partition: Partition, producer_id: int) -> int:
+        """Not below that of an admin's marker, which would leave the transaction open there."""
+        try:
+            state = partition.producers.find(producer_id)
+        except StorageFailed as failure:
+            self._storage_health.unreadable(partition.topic, partition.index, failure)
+            raise
+        epoch = NO_COORDINATOR_EPOCH if state is None else state.coordinator_epoch
+        return max(epoch, COORDINATOR_EPOCH)

@@ -14,6 +14,7 @@ from application.state.catalog import Catalog
 from application.transactions.registry import TransactionRegistry
 from domain.configs.broker import BrokerConfig
 from domain.partitions.partition import Partition
+from domain.transactions.transaction import TopicPartition
 
 #: As Kafka's LATE_TRANSACTION_BUFFER_MS.
 BUFFER_MS = 5 * 60_000
@@ -53,9 +54,12 @@ class LateTransactions:
         longest_ms = self._config.transaction_max_timeout_ms + BUFFER_MS
         latest_ms = self._clock.now_ms() - longest_ms
         late: set[tuple[int, int]] = set()
+        coordinated = self._coordinated()
         for count, partition in enumerate(self._catalog.loaded(), 1):
             for one in partition.transactions:
-                if not self._is_late(partition, one.producer_id, latest_ms):
+                if not _is_late(partition, one.producer_id, latest_ms):
+                    continue
+                if (partition.topic, partition.index) in coordinated.get(one.producer_id, ()):
                     continue
                 late.add((partition.partition_id, one.producer_id))
                 if (partition.partition_id, one.producer_id) not in self._late:
@@ -68,15 +72,16 @@ class LateTransactions:
                     )
             if not count % PARTITIONS_PER_STEP:
                 yield SLICE
+                coordinated = self._coordinated()
         self._late = late
 
-    def _is_late(self, partition: Partition, producer_id: int, latest_ms: int) -> bool:
-        if partition.broken is not None:
-            return False  # a transaction that a failed commit has lost is still in memory
-        state = partition.producers.find(producer_id)
-        if state is None or state.last_timestamp >= latest_ms:
-            return False
-        place = partition.topic, partition.index
-        return not any(
-            one.producer_id == producer_id and place in one.partitions for one in self._registry
-        )
+    def _coordinated(self) -> dict[int, frozenset[TopicPartition]]:
+        """The partitions of all transactions, by producer id."""
+        return {one.producer_id: one.partitions for one in self._registry if one.partitions}
+
+
+def _is_late(partition: Partition, producer_id: int, latest_ms: int) -> bool:
+    if partition.broken is not None:
+        return False  # a transaction that a failed commit has lost is still in memory
+    state = partition.producers.find(producer_id)
+    return state is not None and state.last_timestamp < latest_ms

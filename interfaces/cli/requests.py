@@ -38,7 +38,8 @@ def requests(parsed: argparse.Namespace) -> int:
         address = admin_address(parsed)
     except ValueError as wrong:
         raise UsageError(str(wrong)) from None
-    admin = Rest(address or _named_by(Clients(parsed)), parsed.timeout)
+    clients = Clients(parsed)
+    admin = Rest(address or _named_by(clients), parsed.timeout, clients.options)
     query = {
         "correlation_id": parsed.correlation_id,
         "client_id": parsed.client_id,

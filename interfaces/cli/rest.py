@@ -1,39 +1,63 @@
-"""Requests of commands to the REST side of an Ottla broker."""
+"""Requests of commands to the REST side of an Ottla broker, as the user of the client options."""
 
 from __future__ import annotations
 
 import http.client
 import json
+from base64 import b64encode
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from interfaces.cli.failures import CommandFailed, UsageError
+from interfaces.terminal.addresses import Address, is_loopback
 from interfaces.terminal.reachable import reason_of
+from interfaces.terminal.tls import speaks_tls, tls_context
+
+_HTTP = 80
+_LOGIN = "-X sasl.username=... -X sasl.password=..., or --command-config FILE"
 
 Row = dict[str, Any]
 
 
 class Rest:
-    def __init__(self, text: str, timeout_s: float) -> None:
+    def __init__(
+        self, text: str, timeout_s: float, options: Mapping[str, str] | None = None
+    ) -> None:
+        """`options`: of librdkafka, whose user, password and trusted authority are for REST, too.
+
+        An address without a scheme has TLS if the server speaks it.
+        """
         self._url = _url(text)
         self._timeout_s = timeout_s
+        self._options = options or {}
+        self._login = (
+            self._options.get("sasl.username", ""),
+            self._options.get("sasl.password", ""),
+        )
+        host = str(self._url.hostname)
+        address = Address(host, self._url.port or _HTTP)
+        scheme = self._url.scheme or ("https" if speaks_tls(address, timeout_s) else "http")
+        self._has_tls = scheme == "https"
+        self._is_loopback = is_loopback(host)
 
     def get(self, path: str, field: str, *, also: int | None = None) -> list[Row]:
         """This list of the response; `also`: a status other than 200 that has it."""
         where = self._url.netloc
-        tls = self._url.scheme == "https"
-        kind = http.client.HTTPSConnection if tls else http.client.HTTPConnection
-        connection = kind(where, timeout=self._timeout_s)
         try:
-            connection.request("GET", self._url.path.rstrip("/") + path)
-            response = connection.getresponse()
-            status, body = response.status, response.read()
+            connection = self._connection()
+            try:
+                connection.request(
+                    "GET", self._url.path.rstrip("/") + path, headers=self._headers()
+                )
+                response = connection.getresponse()
+                status, body = response.status, response.read()
+            finally:
+                connection.close()
         except (OSError, http.client.HTTPException) as failure:
             raise CommandFailed(
                 f"no REST of an Ottla broker at {where}: {reason_of(failure)} (--admin HOST:PORT)"
             ) from None
-        finally:
-            connection.close()
         is_expected = status in (200, also)
         try:
             shown = json.loads(body)
@@ -41,14 +65,39 @@ class Rest:
         except (ValueError, KeyError, TypeError):
             raise CommandFailed(f"{where} is not the REST side of an Ottla broker") from None
         if not is_expected:
-            raise CommandFailed(f"{where}: {shown.get('message', f'status {status}')}")
+            hint = f" ({_LOGIN})" if status == 401 else ""
+            raise CommandFailed(f"{where}: {shown.get('message', f'status {status}')}{hint}")
         return found
+
+    def _connection(self) -> http.client.HTTPConnection:
+        if not self._has_tls:
+            return http.client.HTTPConnection(self._url.netloc, timeout=self._timeout_s)
+        options = self._options
+        if self._is_loopback and not all(self._login) and "ssl.ca.location" not in options:
+            # For health checks in a container: nothing secret is sent, and nobody is in between.
+            options = {"enable.ssl.certificate.verification": "false"}
+        context = tls_context(options)
+        return http.client.HTTPSConnection(
+            self._url.netloc, timeout=self._timeout_s, context=context
+        )
+
+    def _headers(self) -> dict[str, str]:
+        if not all(self._login):
+            return {}
+        is_plain = not self._has_tls and not self._is_loopback
+        if is_plain and self._options.get("security.protocol", "").upper() != "SASL_PLAINTEXT":
+            raise CommandFailed(
+                f"{self._url.netloc} has no TLS, and the password is not sent without it "
+                "(--admin https://HOST:PORT, or -X security.protocol=SASL_PLAINTEXT)"
+            )
+        return {"Authorization": f"Basic {b64encode(':'.join(self._login).encode()).decode()}"}
 
 
 def _url(text: str) -> SplitResult:
+    """Without a scheme if the text has none."""
     try:
-        url = urlsplit(text if "://" in text else f"http://{text}")
-        is_valid = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+        url = urlsplit(text if "://" in text else f"//{text}")
+        is_valid = url.scheme in ("http", "https", "") and bool(url.hostname) and url.port != 0
     except ValueError:
         is_valid = False
     if not is_valid or "@" in url.netloc:

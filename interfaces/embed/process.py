@@ -42,7 +42,7 @@ class BrokerProcess(WithBlock):
     In memory unless `storage` (a URL) or `data` (a folder that persists) is set. `settings` are
     those of docs/settings.md; those of the environment have no effect. `admin`: with REST, on a
     free port, and the setting `testing`. `executable`, or $OTTLA_EXECUTABLE: the program to run in
-    place of this package.
+    place of this package. `login`: user and password for REST, `ca`: the authority of its TLS.
     """
 
     #: `interfaces.main`, relative to this package.
@@ -57,6 +57,8 @@ class BrokerProcess(WithBlock):
         admin: bool = True,
         executable: str | os.PathLike[str] | None = None,
         start_timeout_s: float = 30.0,
+        login: tuple[str, str] | None = None,
+        ca: str | os.PathLike[str] | None = None,
     ) -> None:
         self._storage = "memory://" if storage is None and data is None else storage
         self._data = None if data is None else Path(data).absolute()
@@ -65,6 +67,7 @@ class BrokerProcess(WithBlock):
         self._has_rest = admin
         self._executable = executable
         self._start_timeout_s = start_timeout_s
+        self._login, self._ca = login, ca
         self._process: subprocess.Popen[bytes] | None = None
         self._ready: dict[str, Any] = {}
         self._rest: Rest | None = None
@@ -77,19 +80,16 @@ class BrokerProcess(WithBlock):
     @property
     def admin_url(self) -> str:
         """The URL of REST."""
-        return f"http://{self._admin_address()}"
+        urls = self._running()["admin_urls"]
+        if not urls:
+            raise RuntimeError("this broker has no REST; start it without admin=False")
+        return str(urls[0])
 
     @property
     def rest(self) -> Rest:
         if self._rest is None:
-            self._rest = Rest(self._admin_address())
+            self._rest = Rest(self.admin_url, login=self._login, ca=self._ca)
         return self._rest
-
-    def _admin_address(self) -> str:
-        addresses = self._running()["admin"]
-        if not addresses:
-            raise RuntimeError("this broker has no REST; start it without admin=False")
-        return str(addresses[0])
 
     @property
     def pid(self) -> int:

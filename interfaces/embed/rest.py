@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -28,10 +29,21 @@ class RestError(RuntimeError):
 class Rest:
     """Threads take turns."""
 
-    def __init__(self, address: str, host: str | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        host: str | None = None,
+        login: tuple[str, str] | None = None,
+        ca: str | os.PathLike[str] | None = None,
+    ) -> None:
         """`host`: REST accepts other host names only with admin.allowed.hosts."""
-        self._address = address
+        self._url = url
         self._headers = {} if host is None else {"host": host}
+        if login is not None:
+            from base64 import b64encode
+
+            self._headers["authorization"] = f"Basic {b64encode(':'.join(login).encode()).decode()}"
+        self._ca = ca
         self._connection: HTTPConnection | None = None
         self._lock = threading.Lock()
 
@@ -82,10 +94,19 @@ class Rest:
 
     def _connected(self) -> HTTPConnection:
         if self._connection is None:
-            from http.client import HTTPConnection
-
-            self._connection = HTTPConnection(self._address, timeout=TIMEOUT_S)
+            self._connection = self._made()
         return self._connection
+
+    def _made(self) -> HTTPConnection:
+        from http.client import HTTPConnection, HTTPSConnection
+
+        scheme, _, address = self._url.partition("://")
+        if scheme == "http":
+            return HTTPConnection(address, timeout=TIMEOUT_S)
+        import ssl
+
+        context = ssl.create_default_context(cafile=self._ca)
+        return HTTPSConnection(address, timeout=TIMEOUT_S, context=context)
 
     def _response(self, method: str, url: str, body: bytes | None) -> tuple[int, bytes]:
         connection = self._connected()

@@ -47,7 +47,7 @@ class OttlaContainer(DockerContainer):
         """Waits for REST, too; the config is in effect when it responds."""
         deadline = time.monotonic() + timeout_s
         path = ("brokers", "1", "configs", "advertised.listeners")
-        with closing(Rest(self._mapped(REST_PORT), "localhost")) as rest:
+        with closing(Rest(self.get_admin_url(), "localhost")) as rest:
             while True:
                 try:
                     return rest.put(*path, body={"value": listener})

@@ -7,6 +7,7 @@ from pathlib import Path
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from interfaces.embed import Broker
+from tests.fakes import certificates
 
 
 def produce(broker: Broker, topic: str, value: bytes) -> None:
@@ -45,6 +46,24 @@ def test_the_next_broker_reads_the_records_of_a_data_folder(tmp_path: Path) -> N
         produce(broker, "greetings", b"hello")
     with Broker(data=tmp_path / "data") as broker:
         assert consume(broker, "greetings") == b"hello"
+
+
+def test_rest_with_users_and_tls(tmp_path: Path) -> None:
+    authority = certificates.authority()
+    files = certificates.write(
+        tmp_path, ca=authority.certificate_pem, broker=certificates.broker(authority).pem
+    )
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    settings = {
+        "admin.authentication": "users",
+        "admin.plain.sasl.jaas.config": f'{module} required user_ann="secret";',
+        "admin.ssl.keystore.type": "PEM",
+        "admin.ssl.keystore.location": str(files["broker"]),
+    }
+    with Broker(settings=settings, login=("ann", "secret"), ca=files["ca"]) as broker:
+        assert broker.admin_url.startswith("https://")
+        broker.create_topic("orders")
+        assert broker.admin.topics() == ["orders"]
 
 
 def test_settings_reach_the_broker() -> None:

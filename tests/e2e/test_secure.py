@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import ssl
 import subprocess
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import closing
-from http.client import HTTPConnection
+from http.client import HTTPSConnection
 from pathlib import Path
 
 import pytest
@@ -66,12 +67,33 @@ def test_rest_has_the_same_user(secured: Secured) -> None:
     basic = {"Authorization": f"Basic {b64encode(login).decode()}"}
 
     def status(headers: dict[str, str]) -> int:
-        admin = secured.broker.admin
-        with closing(HTTPConnection(admin.host, admin.port, timeout=30)) as connection:
+        admin, trusted = secured.broker.admin, secured.librdkafka()["ssl.ca.location"]
+        context = ssl.create_default_context(cafile=trusted)
+        connection = HTTPSConnection(admin.host, admin.port, timeout=30, context=context)
+        with closing(connection):
             connection.request("GET", "/topics", headers=headers)
             return connection.getresponse().status
 
     assert (status({}), status(basic)) == (401, 200)
+
+
+def test_commands_that_use_rest_are_the_same_user(secured: Secured) -> None:
+    *_, bootstrap, _, config = shlex.split(secured.part("ottla"))
+    admin = secured.broker.admin.bootstrap
+
+    def run(*words: str) -> tuple[int, str]:
+        done = subprocess.run(
+            command(*words), capture_output=True, text=True, timeout=60, env=environment()
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    code, shown = run("requests", "--admin", admin)
+    assert (code, "sasl.username" in shown) == (1, True)
+    for where in (("--admin", f"https://{admin}"), ("--admin", admin), ("-b", bootstrap)):
+        code, shown = run("requests", *where, "--command-config", config)
+        assert (code, shown.startswith("TIME")) == (0, True), shown
+    # As the health check of the image does.
+    assert run("cluster", "health", "--admin", admin) == (0, "HEALTHY  yes\n")
 
 
 def test_later_starts_are_secured_with_the_same_password(tmp_path: Path) -> None:

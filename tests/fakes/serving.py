@@ -39,6 +39,7 @@ def main() -> int:
     if "never_ready" not in settings:
         ready: dict[str, object] = {"pid": os.getpid(), "bootstrap_servers": "127.0.0.1:19092"}
         ready["admin"] = ["127.0.0.1:18082"] if options.admin == "127.0.0.1:0" else []
+        ready["admin_urls"] = [f"http://{one}" for one in ready["admin"]]
         written = options.ready_file.with_suffix(".new")
         written.write_text(json.dumps(ready), "utf-8")
         written.rename(options.ready_file)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from interfaces.kafka.requests.apis import APIS
+from tests.oracle.conversation_differences import CONVERSATION_DIFFERENCES
 from tests.oracle.difference import Difference, shown
 from tests.oracle.differences import DIFFERENCES
 
@@ -27,6 +28,9 @@ def _sections() -> Iterable[str]:
             yield f"\n### {api.title}\n\n| versions | request | field | Kafka | Ottla | why |\n"
             yield f"| {' | '.join(['---'] * 6)} |\n"
             yield from (_line(row) for row in rows)
+    yield "\n### SASL conversations\n\n| conversation | Kafka | Ottla | why |\n"
+    yield f"| {' | '.join(['---'] * 4)} |\n"
+    yield from (f"| {' | '.join(row[1:])} |\n" for row in CONVERSATION_DIFFERENCES)
 
 
 def _line(row: Difference) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tests.e2e.broker_process import Address
-from tests.oracle import access
+from tests.oracle import access, conversations
 from tests.oracle.kafka import find_jars, running_kafka
 from tests.oracle.recording import FOLDER, Runs, written
 from tests.oracle.scenario import Scenario, all_scenarios
@@ -38,6 +38,8 @@ def main(arguments: list[str]) -> None:
     ):
         runs = access.run_all(access.access_scenarios(), address)
     _write(access.FOLDER, written(runs))
+    with tempfile.TemporaryDirectory() as folder:
+        conversations.record(jars, Path(folder))
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:

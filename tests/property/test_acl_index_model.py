@@ -98,3 +98,38 @@ def test_the_index_decides_as_the_obvious_matcher(
         decided = index.allows(Principal("User", user), host, operation, resource_type, name)
         expected = obviously_allowed(left, user, host, operation, resource_type, name, otherwise)
         assert decided == expected
+
+
+#: Of one user and type, where patterns matter.
+RIVALS = st.builds(
+    AclBinding,
+    st.just(ResourceType.TOPIC),
+    NAMES | st.just("*"),
+    st.sampled_from(PatternType),
+    st.just("User:a"),
+    st.just("*"),
+    st.just(Operation.WRITE),
+    st.sampled_from(Permission),
+)
+
+
+@given(
+    st.lists(BINDINGS, max_size=12) | st.lists(RIVALS, max_size=4),
+    st.booleans(),
+    st.sampled_from("ab"),
+    st.sampled_from(["1.1.1.1", "3.3.3.3"]),
+    TYPES,
+)
+def test_whether_any_resource_is_allowed_is_what_the_names_say(
+    bindings: list[AclBinding], otherwise: bool, user: str, host: str, resource_type: ResourceType
+) -> None:
+    index = AclIndex(allowed_without_acl=otherwise)
+    index.add(bindings)
+    write = Operation.WRITE
+    named = {one.resource_name for one in bindings}
+    names = named | {f"{name}c" for name in named} | {"zz"}
+    allowed = any(
+        obviously_allowed(list(index), user, host, write, resource_type, name, otherwise)
+        for name in names
+    )
+    assert index.allows_any(Principal("User", user), host, write, resource_type) == allowed

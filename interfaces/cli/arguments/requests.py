@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from interfaces.cli.arguments.common import add_admin, add_timeout, seconds
+from interfaces.cli.arguments.common import add_admin, add_client, seconds
 from interfaces.terminal.values import at_least_one
-from interfaces.terminal.words import Commands, add_bootstrap, add_profile, command
+from interfaces.terminal.words import Commands, command
 
 
 def add(commands: Commands) -> None:
@@ -36,7 +36,4 @@ def add(commands: Commands) -> None:
         help="json: one object per line",
     )
     add_admin(requests)
-    add_bootstrap(requests)
-    add_profile(requests)
-    requests.set_defaults(client_options=(), command_config=None)
-    add_timeout(requests)
+    add_client(requests)

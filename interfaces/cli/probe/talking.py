@@ -13,7 +13,7 @@ from interfaces.cli.probe.pace import Pace
 from interfaces.cli.probe.wire_client import NoResponse, TimedOut, WireClient
 from interfaces.terminal.addresses import USUAL_PORT, Address
 from interfaces.terminal.reachable import reason_of
-from interfaces.terminal.tls import speaks_tls
+from interfaces.terminal.tls import speaks_tls, tls_context
 
 if TYPE_CHECKING:
     from interfaces.kafka.wire.messages.api_versions import ApiVersionsResponse
@@ -23,6 +23,7 @@ _REQUIRED = {0: ("Produce", 3), 1: ("Fetch", 4), 3: ("Metadata", 4)}
 #: Options of librdkafka that this probe applies as well.
 _SSL_OPTIONS = {
     "ssl.ca.location",
+    "ssl.ca.pem",
     "ssl.certificate.location",
     "ssl.endpoint.identification.algorithm",
     "ssl.key.location",
@@ -33,7 +34,7 @@ _OTHERS = ((b"HTTP/", "an HTTP server"), (b"\x15\x03", "a TLS server"), (b"SSH-"
 _TLS = "a TLS server"
 #: A Kafka listener of Ottla responds to HTTP with this text.
 _OTTLA = b"This port serves the Kafka protocol"
-_REST = re.compile(rb"HTTP is served at (http://[^, \n]+)")
+_REST = re.compile(rb"HTTP is served at (https?://[^, \n]+)")
 
 
 class Protocol:
@@ -49,20 +50,7 @@ class Protocol:
         self.password = options.get("sasl.password", "")
         #: False: options that only librdkafka applies may change the result of a TLS handshake.
         self.is_complete = all(o in _SSL_OPTIONS for o in options if o.startswith("ssl."))
-        self.context: ssl.SSLContext | None = None
-        if protocol.endswith("ssl"):
-            self.context = ssl.create_default_context(cafile=options.get("ssl.ca.location"))
-            verify = options.get("enable.ssl.certificate.verification", "true") == "true"
-            if not verify or options.get("ssl.endpoint.identification.algorithm") == "none":
-                self.context.check_hostname = False
-            if not verify:
-                self.context.verify_mode = ssl.CERT_NONE
-            if "ssl.certificate.location" in options:
-                self.context.load_cert_chain(
-                    options["ssl.certificate.location"],
-                    options.get("ssl.key.location"),
-                    options.get("ssl.key.password"),
-                )
+        self.context = tls_context(options) if protocol.endswith("ssl") else None
 
     @property
     def plain_name(self) -> str:

@@ -18,6 +18,7 @@ from application.security.conversation import (
     Conversation,
     Outcome,
     Refused,
+    mechanism_changed,
 )
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Shared
@@ -48,6 +49,8 @@ class SaslSession(Session):
         self._expires_ms = 0
         self._begun_again_ns = 0
         self._conversation: Conversation | None = None
+        #: Of every token of the conversation.
+        self._refusal: Refused | None = None
         self._login_timer: Timer | None = None
         self.connection.max_frame_bytes = min(
             shared.broker.config.sasl_server_max_receive_size, shared.max_frame_bytes
@@ -101,6 +104,8 @@ class SaslSession(Session):
         self.again = self.authenticated
         if self.again:
             self._begun_again_ns = received_ns
+            if mechanism != self.mechanism:
+                self._refusal = mechanism_changed(self.mechanism, mechanism)
         self.mechanism = mechanism
         self._conversation = self._authentication.begin(mechanism)
         if version == 0:
@@ -110,7 +115,7 @@ class SaslSession(Session):
     def evaluate(self, token: bytes, correlation_id: int) -> Pending[Outcome]:
         step: Pending[Outcome] = Pending()
         assert self._conversation is not None
-        evaluated = self._conversation.evaluate(token)
+        evaluated = self._refusal or self._conversation.evaluate(token)
         outcome = evaluated if isinstance(evaluated, Pending) else resolved(evaluated)
         outcome.then(partial(self._stepped, correlation_id, step), step.fail)
         return step

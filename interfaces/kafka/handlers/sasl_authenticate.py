@@ -37,7 +37,7 @@ def _response(outcome: Outcome, sasl: Sasl, call: Call) -> SaslAuthenticateRespo
         return SaslAuthenticateResponse(error_code=code, error_message=message)
     lifetime_ms = sasl.lifetime_ms if isinstance(outcome, Authenticated) else 0
     return SaslAuthenticateResponse(
-        error_message=None, auth_bytes=outcome.token, session_lifetime_ms=lifetime_ms
+        error_message="", auth_bytes=outcome.token, session_lifetime_ms=lifetime_ms
     )
 
 

@@ -28,7 +28,9 @@ def make_transactions(
 ) -> TransactionServices:
     clock, config, background = core.clock, core.config, core.background
     registry = TransactionRegistry(transaction_topic or core.transactions, core.commits)
-    ends = TransactionEnds(registry, core.catalog, markers, offsets, clock, background)
+    ends = TransactionEnds(
+        registry, core.catalog, markers, offsets, clock, background, core.storage_health
+    )
     events = core.events
     coordinator = TransactionCoordinator(
         registry, ends, producer_ids, features, clock, config, events

@@ -13,6 +13,7 @@ from interfaces.main.settings.origin import Given, SettingsError
 ADMIN = "admin"
 _FILE = "broker.properties"
 _KEYSTORE = "ssl.keystore.location"
+_ADMIN_KEYSTORE = f"admin.{_KEYSTORE}"
 _PROTOCOL = "SASL_SSL"
 _CONTENT = f"""\
 listeners={_PROTOCOL}://localhost:9092
@@ -22,6 +23,8 @@ ssl.keystore.type=PEM
 authorizer.class.name={STANDARD_AUTHORIZER}
 super.users=User:{ADMIN}
 admin.authentication=users
+admin.ssl.keystore.type=PEM
+{_ADMIN_KEYSTORE}={BROKER}
 """
 
 
@@ -38,9 +41,9 @@ def secured_settings(folder: Path | None) -> dict[str, Given]:
     except OSError as failure:
         raise SettingsError(f"cannot read {path}: {failure.strerror}") from failure
     found = read_settings_file(path)
-    if _KEYSTORE in found:
-        keystore = found[_KEYSTORE]
-        found[_KEYSTORE] = Given(str(path.parent.absolute() / keystore.text), keystore.origin)
+    for name in {_KEYSTORE, _ADMIN_KEYSTORE} & found.keys():
+        keystore = found[name]
+        found[name] = Given(str(path.parent.absolute() / keystore.text), keystore.origin)
     return found
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from application.ports.pending import Pending, resolved
 from application.security.conversation import (
-    MALFORMED,
     OTHER_IDENTITY,
     Authenticated,
     Outcome,
@@ -71,10 +70,18 @@ def test_an_unknown_user_costs_the_work_of_a_known_one(hashing: CountedHashing) 
     assert known == unknown == [("SCRAM-SHA-256", 4096), ("SCRAM-SHA-512", 4096)]
 
 
-@pytest.mark.parametrize("token", [b"", b"\0", b"ann", b"\0ann\0pw\0more", b"\0\xff\0pw"])
-def test_a_malformed_token_is_refused(hashing: CountedHashing, token: bytes) -> None:
-    assert outcome(token, hashing, {}) == MALFORMED
+@pytest.mark.parametrize("token", [b"", b"\0", b"ann", b"\0ann\0pw\0more"])
+def test_a_malformed_token_is_refused_with_kafkas_words(
+    hashing: CountedHashing, token: bytes
+) -> None:
+    parts = token.count(b"\0") + 1
+    message = f"Invalid SASL/PLAIN response: expected 3 tokens, got {parts}"
+    assert outcome(token, hashing, {}) == Refused("malformed_token", message)
     assert hashing.work == []
+
+
+def test_a_user_that_is_no_text_is_unknown(hashing: CountedHashing) -> None:
+    assert outcome(b"\0\xff\0pw", hashing, {}) == INVALID
 
 
 def test_user_and_password_are_required_with_kafkas_words(hashing: CountedHashing) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 from base64 import b64decode, b64encode
 from unittest.mock import patch
 
@@ -21,7 +22,7 @@ from application.security.users import Upsertion, Users
 from domain.security.principal import Principal
 from domain.security.scram import ScramMechanism
 from tests.fakes.broker import FakeBroker
-from tests.fakes.sasl import PASSWORD, USER, SaslKafka
+from tests.fakes.sasl import PASSWORD, USER, SaslKafka, salted
 
 SHA_256, SHA_512 = ScramMechanism
 # RFC 7677, section 3
@@ -166,3 +167,17 @@ def test_an_unknown_user_costs_the_work_of_a_known_one(users: Users) -> None:
             return [first, counted.call_count]
 
     assert work_of(USER) == work_of("unknown")
+
+
+def test_a_proof_for_another_nonce_is_refused(users: Users) -> None:
+    conversation = ScramConversation(SHA_256, users, "broker")
+    bare = f"n={USER},r=client"
+    challenge = conversation.evaluate(f"n,,{bare}".encode())
+    assert isinstance(challenge, Challenge)
+    final = "c=biws,r=another"
+    message = f"{bare},{challenge.token.decode()},{final}".encode()
+    client_key = hmac.digest(salted(PASSWORD, SHA_256), b"Client Key", "sha256")
+    signature = hmac.digest(hashlib.sha256(client_key).digest(), message, "sha256")
+    proof = bytes(a ^ b for a, b in zip(client_key, signature, strict=True))
+    sent = f"{final},p={b64encode(proof).decode()}".encode()
+    assert conversation.evaluate(sent) == INVALID_CREDENTIALS

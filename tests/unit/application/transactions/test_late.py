@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import pytest
+
+from application.transactions.registry import TransactionRegistry
 from domain.transactions.states import State
 from tests.fakes.broker import FakeBroker
 from tests.fakes.transactional_producer import TransactionalProducer
@@ -51,4 +54,24 @@ def test_a_transaction_that_was_lost_with_its_commit_is_not_late() -> None:
     fake.run()
     fake.clock.advance(2 * LATE_MS)
     assert list(fake.broker.transactions.late._look()) == []
+    assert fake.events.of("transaction_hanging") == []
+
+
+def test_a_look_goes_through_all_transactional_ids_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Timestamps of clients may be old in all open transactions."""
+    fake = FakeBroker()
+    fake.topic("t", partitions=3)
+    producer = TransactionalProducer(fake)
+    producer.init()
+    for index in range(3):
+        producer.sent(index)
+        [state] = fake.partition(index=index).producers
+        state.last_timestamp = 0
+    looks = []
+    every = TransactionRegistry.__iter__
+    monkeypatch.setattr(
+        TransactionRegistry, "__iter__", lambda registry: looks.append(1) or every(registry)
+    )
+    assert list(fake.broker.transactions.late._look()) == []
+    assert looks == [1]
     assert fake.events.of("transaction_hanging") == []

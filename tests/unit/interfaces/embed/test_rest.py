@@ -39,7 +39,7 @@ def server(
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        rest = Rest(f"127.0.0.1:{listening.getsockname()[1]}")
+        rest = Rest(f"http://127.0.0.1:{listening.getsockname()[1]}")
         yield rest, requests
         rest.close()
         thread.join(10)

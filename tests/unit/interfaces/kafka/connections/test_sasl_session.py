@@ -40,7 +40,7 @@ def test_a_client_with_the_password_is_the_user(kafka: SaslKafka, mechanism: str
     client = kafka.client()
     assert client.session.principal == ANONYMOUS
     response = log_in(client, mechanism)
-    assert (response.error_code, response.error_message) == (0, None)
+    assert (response.error_code, response.error_message) == (0, "")
     assert response.session_lifetime_ms == 0
     assert client.session.principal == Principal("User", USER)
     assert client.request(metadata("t"), 12).topics[0].error_code == 0
@@ -245,6 +245,21 @@ def test_a_client_cannot_become_another_user(kafka: SaslKafka, client: FakeClien
     )
     assert client.closed
     assert kafka.authentication.failed_again == {"PLAIN": 1}
+
+
+def test_a_client_cannot_change_its_mechanism(kafka: SaslKafka, client: FakeClient) -> None:
+    log_in(client, "SCRAM-SHA-256")
+    assert log_in(client, "PLAIN") is None
+    kafka.after_the_delay()
+    [response] = client.responses()
+    assert (response.error_code, response.error_message) == (
+        FAILED,
+        "SASL mechanism 'PLAIN' requested by client is not supported for re-authentication of "
+        "mechanism 'SCRAM-SHA-256'",
+    )
+    assert client.closed
+    [line] = kafka.events.of("authentication_failed")
+    assert line["reason"] == "mechanism_changed"
 
 
 def test_a_wrong_password_again_closes_the_connection(kafka: SaslKafka, client: FakeClient) -> None:
