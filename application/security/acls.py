@@ -10,13 +10,13 @@ from application.ports.pending import Pending
 from application.security.acl_authorizer import AclAuthorizer
 from application.state.commits import Commits
 from application.state.runtime import AggregateKey, Aggregates, Done, Runtime, ignore, respond
-from domain.errors import BrokerError, InvalidRequest
+from domain.errors import BrokerError, InvalidRequest, PolicyViolation
 from domain.security.access import Operation, ResourceType
 from domain.security.acl import AclBinding, AclFilter, check_new
 from domain.security.principal import Principal
 
 #: As in Kafka: of one request.
-MAX_DELETED = 10_000
+MAX_CREATED = MAX_DELETED = 10_000
 #: All ACLs are one aggregate: those of a request change together.
 _ACLS = "acls"
 
@@ -124,6 +124,9 @@ class AclService:
                 continue
             if not newest.get(binding, binding in state.index):
                 created[binding] = None
+        if len(created) > MAX_CREATED:
+            results = [PolicyViolation("Unable to perform excessively large batch operation.")]
+            return state.respond(results * len(bindings))
         state.put(created, True)
         return state.respond(results)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from application.ports.event_log import EventLog
@@ -20,10 +21,12 @@ from application.state.runtime import (
     ignore,
     respond,
 )
-from domain.errors import BrokerError, InvalidRequest
+from domain.errors import BrokerError, InvalidRequest, PolicyViolation
 from domain.security.quota import QuotaEntity, Quotas, altered, quota_entity, text_of_entity
 from domain.security.quota_filter import QuotaFilter
 
+#: As in Kafka: values that one request changes.
+MAX_CHANGED = 10_000
 #: Type -> name; None is the default.
 Parts = Mapping[str, str | None]
 Altered = QuotaEntity | BrokerError
@@ -34,6 +37,16 @@ class QuotaAlteration(NamedTuple):
 
     parts: Parts
     ops: Sequence[tuple[str, float | None]]
+
+
+class _Change(NamedTuple):
+    entity: QuotaEntity
+    before: Quotas
+    after: Quotas
+
+    def keys(self) -> list[str]:
+        before, after = self.before, self.after
+        return [key for key in {**before, **after} if before.get(key) != after.get(key)]
 
 
 class QuotaService(Aggregates[QuotaEntity, Quotas]):
@@ -67,6 +80,7 @@ class QuotaService(Aggregates[QuotaEntity, Quotas]):
         """
         results: dict[frozenset[tuple[str, str | None]], Altered] = {}
         keys: dict[frozenset[tuple[str, str | None]], AggregateKey] = {}
+        changes: list[_Change] = []
         for one in alterations:
             identity = frozenset(one.parts.items())
             ops = dict(one.ops)
@@ -74,13 +88,19 @@ class QuotaService(Aggregates[QuotaEntity, Quotas]):
                 text = text_of_entity(one.parts)
                 results[identity] = InvalidRequest(f"Ignoring duplicate entity {text}")
             else:
-                results[identity] = self._alter(one.parts, ops, validate_only, by)
+                results[identity] = self._decide(one.parts, ops, changes)
             found = results[identity]
             keys.setdefault(identity, (self.runtime, found))
+        if sum(len(change.keys()) for change in changes) > MAX_CHANGED:
+            excessive = PolicyViolation("Request parameters do not satisfy the configured policy.")
+            return [excessive for _ in results]
+        if not validate_only:
+            for change in changes:
+                self._save(change.entity, change.after, if_durable(partial(self._log, change, by)))
         return respond(list(keys.values()), list(results.values()))
 
-    def _alter(
-        self, parts: Parts, ops: Mapping[str, float | None], validate_only: bool, by: Requester
+    def _decide(
+        self, parts: Parts, ops: Mapping[str, float | None], changes: list[_Change]
     ) -> Altered:
         try:
             entity = quota_entity(parts)
@@ -88,8 +108,8 @@ class QuotaService(Aggregates[QuotaEntity, Quotas]):
             quotas = altered(entity, before, ops)
         except BrokerError as refused:
             return refused.as_value()
-        if quotas != before and not validate_only:
-            self._save(entity, quotas, if_durable(lambda: self._log(entity, before, quotas, by)))
+        if quotas != before:
+            changes.append(_Change(entity, before, quotas))
         return entity
 
     def remove_all(self) -> list[AggregateKey]:
@@ -104,15 +124,11 @@ class QuotaService(Aggregates[QuotaEntity, Quotas]):
     def _save(self, entity: QuotaEntity, quotas: Quotas, then: Done) -> None:
         self.runtime.persist(entity, (quotas,), then)
 
-    def _log(self, entity: QuotaEntity, before: Quotas, after: Quotas, by: Requester) -> None:
-        changed = [
-            f"{key}={after.get(key, 'removed')}"
-            for key in sorted({**before, **after})
-            if before.get(key) != after.get(key)
-        ]
+    def _log(self, change: _Change, by: Requester) -> None:
+        changed = [f"{key}={change.after.get(key, 'removed')}" for key in sorted(change.keys())]
         names = [
             f"{kind}={(name or '<default>')[:REMEMBERED_CHARACTERS]}"
-            for kind, name in entity.parts()
+            for kind, name in change.entity.parts()
         ]
         self._events.info("quotas_altered", entity=names, quotas=changed, **by.fields())
 

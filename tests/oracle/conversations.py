@@ -26,10 +26,11 @@ LISTENER = "LOGIN"
 PROTOCOLS = "listener.security.protocol.map"
 _PROTOCOLS = f"PLAINTEXT:PLAINTEXT,{LISTENER}:SASL_PLAINTEXT"
 _MODULES = "org.apache.kafka.common.security"
+_PLAIN_USERS = "listener.name.login.plain.sasl.jaas.config"
 _SCRAM = f"{_MODULES}.scram.ScramLoginModule required;"
 SETTINGS = {
     "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
-    "listener.name.login.plain.sasl.jaas.config": f"{_MODULES}.plain.PlainLoginModule required "
+    _PLAIN_USERS: f"{_MODULES}.plain.PlainLoginModule required "
     f'user_{USER}="{PASSWORD}" user_bob="{PASSWORD}";',
     "listener.name.login.scram-sha-256.sasl.jaas.config": _SCRAM,
     "listener.name.login.scram-sha-512.sasl.jaas.config": _SCRAM,
@@ -87,9 +88,11 @@ def running(jars: Path, folder: Path) -> Iterator[Listeners]:
         yield Listeners(plain, login)
 
 
-def options() -> list[str]:
-    """Of `ottla serve`."""
+def options(own_users: bool = True) -> list[str]:
+    """Of `ottla serve`; without `own_users` of PLAIN its users are those of SCRAM."""
     settings = {PROTOCOLS: _PROTOCOLS, **SETTINGS, **OWN_SETTINGS}
+    if not own_users:
+        del settings[_PLAIN_USERS]
     listen = [
         word for name in ("PLAINTEXT", LISTENER) for word in ("--listen", f"{name}://127.0.0.1:0")
     ]

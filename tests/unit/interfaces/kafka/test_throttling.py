@@ -276,6 +276,28 @@ def test_quotas_survive_a_restart_and_a_reset_deletes_them(kafka: FakeKafka) -> 
     assert again.core.configs.load().get(ALL_BROKERS) is None
 
 
+def test_a_request_that_changes_too_many_values_changes_none(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    def altered(count: int) -> set[tuple[int, str | None]]:
+        entries = [
+            EntryData(
+                entity=[EntityData(entity_type="user", entity_name=f"u{number}")],
+                ops=[OpData(key="producer_byte_rate", value=1.0, remove=False)],
+            )
+            for number in range(count)
+        ]
+        response = client.request(AlterClientQuotasRequest(entries=entries), 1)
+        return {(one.error_code, one.error_message) for one in response.entries}
+
+    excessive = 44, "Request parameters do not satisfy the configured policy."
+    assert altered(10_001) == {excessive}
+    assert kafka.broker.quotas.unlimited
+    assert altered(10_000) == {(0, None)}
+    # Those that have their values do not count.
+    assert altered(10_001) == {(0, None)}
+
+
 def test_a_quota_that_could_not_be_persisted_does_not_apply(
     kafka: FakeKafka, client: FakeClient
 ) -> None:

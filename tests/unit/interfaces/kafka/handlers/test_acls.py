@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from application.security import acls
 from domain.security.access import Operation, ResourceType
 from domain.security.acl import PatternType
 from tests.fakes.client import FakeKafka
@@ -162,3 +163,19 @@ def test_prefixes_are_patterns() -> None:
         kafka.topic(name)
     listed = kafka.user().request(request_for("metadata", topics=None), 12).topics
     assert [one.name for one in listed] == ["orders"]
+
+
+def test_a_request_that_creates_too_many_acls_creates_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(acls, "MAX_CREATED", 2)
+    admin = SecuredKafka().user("admin")
+
+    def created(*names: str) -> set[tuple[int, str | None]]:
+        request = request_for("create_acls", creations=[creation(name) for name in names])
+        return {(one.error_code, one.error_message) for one in admin.request(request, 3).results}
+
+    excessive = 44, "Unable to perform excessively large batch operation."
+    assert created("a", "b", "c") == {excessive}
+    assert admin.request(request_for("describe_acls", **filtered()), 3).resources == []
+    assert created("a", "b", "a") == {(0, "")}
+    # Those that exist do not count.
+    assert created("a", "b", "c", "d") == {(0, "")}
