@@ -18,6 +18,8 @@ from domain.messages.batch import MAX_SEQUENCE, NO_TIMESTAMP, RecordBatch, advan
 from domain.messages.control import EndMarker
 
 BATCHES_REMEMBERED = 5
+#: Refused batches may have any producer id; of more unknown producers the oldest are not awaited.
+AWAITED_MAX = 10_000
 
 #: Of a producer without markers.
 NO_COORDINATOR_EPOCH = -1
@@ -144,6 +146,8 @@ class Producers:
         awaited = ProducerState(batch.producer_id, batch.producer_epoch, batch.max_timestamp)
         awaited.batches.append(AppendedBatch(first_sequence, 0, 0, 0, batch.max_timestamp))
         self._awaited[batch.producer_id] = awaited
+        if len(self._awaited) > AWAITED_MAX:
+            del self._awaited[next(iter(self._awaited))]
 
     def _check_awaited(self, batch: RecordBatch) -> None:
         """Refuses batches that were pipelined behind others: they would overtake them."""

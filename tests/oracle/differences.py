@@ -52,7 +52,7 @@ FETCH = (
     Difference(
         *("fetch", "4-18", ("*",)),
         *(f"{_FETCHED}.aborted_transactions", MISSING, None),
-        "It is null without `read_committed`, also for unknown partitions; it is empty either way.",
+        "It is null without `read_committed` and for unknown partitions; it is empty either way.",
     ),
     Difference(
         *("fetch", "4-18", ("unknown topics and partitions: unknown first",)),

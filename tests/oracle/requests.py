@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from interfaces.kafka.wire.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopic,
+)
 from interfaces.kafka.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from interfaces.kafka.wire.messages.list_offsets import (
     ListOffsetsPartition,
@@ -61,6 +67,16 @@ def store(run: ScenarioRun, topic: Topic, *batches: bytearray, partition: int = 
         response = run.call(produce(topic, batch, partition=partition), ProduceResponse, 13)
         [done] = response.responses[0].partition_responses
         assert done.error_code == 0, done
+
+
+def delete(run: ScenarioRun, topic: Topic, offset: int) -> None:
+    """Moves the log start of the first partition; not recorded."""
+    partitions = [DeleteRecordsPartition(partition_index=0, offset=offset)]
+    request = DeleteRecordsRequest(
+        topics=[DeleteRecordsTopic(name=topic.name, partitions=partitions)], timeout_ms=10_000
+    )
+    [done] = run.call(request, DeleteRecordsResponse, 2).topics[0].partitions
+    assert done.error_code == 0, done
 
 
 def fetch(

@@ -16,9 +16,14 @@ from interfaces.kafka.wire.messages.init_producer_id import (
     InitProducerIdRequest,
     InitProducerIdResponse,
 )
+from interfaces.kafka.wire.messages.produce import ProduceResponse
+from tests.fakes.batches import Record, record_batch
+from tests.oracle.requests import produce
 from tests.oracle.scenario_run import ScenarioRun, Topic
 
 CONCURRENT_TRANSACTIONS = 51
+#: Kafka begins a segment, where a fetch ends, if a marker is much later than the first batch.
+LONG_SEGMENT = str(1 << 60)
 _POLLS = 5_000
 
 
@@ -28,6 +33,7 @@ class Producer:
     def __init__(self, run: ScenarioRun, short: str = "tx", timeout_ms: int = 60_000) -> None:
         self._run = run
         self._timeout_ms = timeout_ms
+        self._sequence = 0
         self.name = run.name(short)
         self.init()
 
@@ -40,7 +46,7 @@ class Producer:
             if given.error_code != CONCURRENT_TRANSACTIONS:
                 break
         assert given.error_code == 0, given
-        self.id, self.epoch = given.producer_id, given.producer_epoch
+        self.id, self.epoch, self._sequence = given.producer_id, given.producer_epoch, 0
         self._run.placeholders.add_producer(self.id)
 
     def add(self, topic: Topic, *partitions: int) -> None:
@@ -63,11 +69,26 @@ class Producer:
                 break
         assert codes == {0}, added
 
+    def send(self, topic: Topic, *records: Record) -> None:
+        """Adds the partition, and appends a batch to it."""
+        self.add(topic)
+        batch = record_batch(
+            list(records),
+            producer_id=self.id,
+            epoch=self.epoch,
+            sequence=self._sequence,
+            transactional=True,
+        )
+        request = produce(topic, batch, transactional_id=self.name)
+        [sent] = self._run.call(request, ProduceResponse, 11).responses[0].partition_responses
+        assert sent.error_code == 0, sent
+        self._sequence += len(records)
+
     def end(self, committed: bool = True, version: int = 3) -> None:
         ended = self._run.call(self.ending(committed), EndTxnResponse, version)
         assert ended.error_code == 0, ended
         if version >= 5:
-            self.id, self.epoch = ended.producer_id, ended.producer_epoch
+            self.id, self.epoch, self._sequence = ended.producer_id, ended.producer_epoch, 0
         self.settle()
 
     def ending(

@@ -147,7 +147,7 @@ def _partition(one: FetchedPartition, read_committed: bool, call: Call) -> Parti
         log_start_offset=one.log_start_offset,
         # The encoder reads the two fields that both have: a copy of each costs as much as its row.
         aborted_transactions=cast(list[AbortedTransaction], one.aborted)
-        if read_committed
+        if read_committed and one.error is None
         else None,
         records=one.records,
     )

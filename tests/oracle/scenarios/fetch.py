@@ -2,10 +2,12 @@ from __future__ import annotations
 
 from interfaces.kafka.wire.messages.fetch import FetchRequest, ForgottenTopic, ReplicaState
 from tests.fakes.batches import GZIP, ZSTD, record_batch
-from tests.oracle.requests import UNKNOWN_TOPIC, fetch, store
+from tests.oracle.requests import UNKNOWN_TOPIC, delete, fetch, store
 from tests.oracle.scenario import scenario
 from tests.oracle.scenario_run import ScenarioRun, Topic
+from tests.oracle.transactions import LONG_SEGMENT, Producer
 
+READ_COMMITTED = 1
 SESSIONS = 7
 LEADER_EPOCHS = 9
 
@@ -21,6 +23,53 @@ def batches_from_an_offset(run: ScenarioRun) -> None:
     run.send("negative", fetch((topic, 0, -1)))
     run.send("read committed", fetch((topic, 0, 0), isolation_level=1))
     run.send("an isolation level of 2", fetch((topic, 0, 0), isolation_level=2))
+
+
+@scenario("fetch")
+def transactions(run: ScenarioRun) -> None:
+    topic = run.topic("a", segment_ms=LONG_SEGMENT)
+    first, second, left_open = (Producer(run, name) for name in ("first", "second", "open"))
+
+    def read(state: str, *offsets: int) -> None:
+        for offset in offsets:
+            request = fetch((topic, 0, offset), isolation_level=READ_COMMITTED)
+            run.send(f"{state}: committed from {offset}", request)
+
+    first.send(topic, "a")
+    second.send(topic, "b", "c")
+    first.send(topic, "d")
+    read("two open", 0, 2)
+    first.end(committed=False)  # marker: 4
+    read("the older one aborted", 0, 1, 4)
+    second.end()  # 5
+    first.send(topic, "e")
+    left_open.send(topic, "f")
+    store(run, topic, record_batch(["g"]))
+    first.end(committed=False)  # 9
+    read("one open", 0, 4, 5, 6, 7)
+    run.send("one open: all from 0", fetch((topic, 0, 0)))
+    left_open.end(committed=False)  # 10
+    read("none open", 0, 3, 6, 8, 9, 10, 11, 12)
+    delete(run, topic, 4)
+    read("log start 4", 3, 4)
+    unknown = fetch((topic, 5, 0), isolation_level=READ_COMMITTED)
+    run.send("an unknown partition, committed", unknown)
+
+
+@scenario("fetch")
+def records_of_an_open_transaction_are_deleted(run: ScenarioRun) -> None:
+    topic, producer = run.topic("a", segment_ms=LONG_SEGMENT), Producer(run)
+    producer.send(topic, "a")
+    producer.send(topic, "b")
+    delete(run, topic, 1)
+    request = fetch((topic, 0, 1), isolation_level=READ_COMMITTED)
+    run.send("open", request)
+    delete(run, topic, 2)
+    store(run, topic, record_batch(["c"]))
+    request = fetch((topic, 0, 2), isolation_level=READ_COMMITTED)
+    run.send("open, without records", request)
+    producer.end(committed=False)
+    run.send("aborted", request)
 
 
 @scenario("fetch")

@@ -4,6 +4,7 @@ from tests.fakes.batches import GZIP, TIMESTAMP, Record, record_batch
 from tests.oracle.requests import UNKNOWN_TOPIC, list_offsets, store
 from tests.oracle.scenario import scenario
 from tests.oracle.scenario_run import ScenarioRun, Topic
+from tests.oracle.transactions import LONG_SEGMENT, Producer
 
 SPECIAL = (-1, -2, -3, -4, -5, -6, -7, -100)
 ISOLATION_LEVELS = 2
@@ -33,6 +34,30 @@ def timestamps(run: ScenarioRun) -> None:
         run.send(f"after {after} ms", list_offsets((topic, 0, TIMESTAMP + after)))
     run.send("zero", list_offsets((topic, 0, 0)))
     run.send("the largest timestamp value", list_offsets((topic, 0, (1 << 63) - 1)))
+
+
+@scenario("list_offsets", first=ISOLATION_LEVELS)
+def transactions(run: ScenarioRun) -> None:
+    topic, ended, left_open = (
+        run.topic("a", segment_ms=LONG_SEGMENT),
+        Producer(run, "ended"),
+        Producer(run, "open"),
+    )
+    ended.send(topic, ("k", "a", [], TIMESTAMP + 10))
+    left_open.send(topic, ("k", "b", [], TIMESTAMP + 20))
+
+    def find(state: str) -> None:
+        for timestamp in (-1, -2, -3, *(TIMESTAMP + after for after in (0, 10, 11, 20, 21, 30))):
+            name = timestamp if timestamp < 0 else f"after {timestamp - TIMESTAMP} ms"
+            request = list_offsets((topic, 0, timestamp), isolation_level=1)
+            run.send(f"{state}: {name}", request)
+
+    find("two open")
+    ended.end()
+    store(run, topic, record_batch([("k", "c", [], TIMESTAMP + 30)]))
+    find("one open")
+    left_open.end(committed=False)
+    find("none open")
 
 
 @scenario("list_offsets")

@@ -80,8 +80,7 @@ def test_other_pages_cannot_use_a_session_or_choose_it(
         attack.goto(elsewhere)
         attack.wait_for_function("window.found")
         assert attack.evaluate("window.found") == ["refused"] * 3
-        framed = attack.frames[1]
-        assert not framed.url.startswith(console.home)
+        assert attack.frames[1].locator("nav").count() == 0
         attack.close()
     topics = page.request.get(console.home + "topics").json()
     assert topics["data"] == []

@@ -4,6 +4,7 @@ import pytest
 
 from domain.errors import InvalidProducerEpoch, OutOfOrderSequence
 from domain.messages.batch import MAX_SEQUENCE, RecordBatch
+from domain.partitions import producers
 from domain.partitions.producers import AppendedBatch, Producers
 from tests.fakes.batches import TIMESTAMP, record_batch
 
@@ -161,6 +162,18 @@ def test_a_lost_producer_must_repeat_its_first_sequence_or_raise_its_epoch(log: 
     assert log.append(10) is not None
     log.producers = Producers(log.producers)
     assert log.append(0, epoch=1) is None
+
+
+def test_of_many_refused_producers_the_latest_are_awaited(
+    log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(producers, "AWAITED_MAX", 2)
+    for producer_id in (1, 2, 3):
+        log.producers.await_first(batch(0, producer=producer_id), 0)
+    log.append(1, producer=1)
+    for producer_id in (2, 3):
+        with pytest.raises(OutOfOrderSequence):
+            log.append(1, producer=producer_id)
 
 
 def test_the_first_sequence_of_a_lost_producer_expires(log: Log) -> None:
