@@ -25,6 +25,8 @@ from tests.e2e.raw_client import LIST_OFFSETS, RawClient, array, batch, string
 RECORDS = 20
 LATEST, READ_COMMITTED = -1, 1
 CONSUMED_WITHIN_S, OFFSETS_WITHIN_S = 3.0, 1.0
+#: Longer than the sessions of members, so that others get its partitions.
+STOPPED_S = 0.5
 
 #: Moments around the end of a transaction or a rebalance; the broker dies at a passage of up to so
 #: many.
@@ -167,9 +169,10 @@ class Chain:
             self._fill()
         except ConnectionError:
             pass
-        self._resume()
+        if self.chance.random() < 0.5:
+            self._resume()
         self._start_copiers()
-        self._disturb()
+        self._disturb(stops=point is None)
         if point is None or not self._has_died():
             self._pause()
             self.broker.kill()
@@ -177,19 +180,21 @@ class Chain:
             self.reached.add(point)
         self._start()
 
-    def _disturb(self) -> None:
-        """Kills a member, or stops it until the next life, in which it is a zombie."""
-        number = self.chance.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGSTOP, None))
-        if number is None:
+    def _disturb(self, stops: bool) -> None:
+        """Kills a member, or stops it for some lives, so that it may become a zombie."""
+        if not stops and self.chance.random() < 0.5:
             return
         self._pause()
         copier = self.copiers[self.chance.randrange(self.members)]
-        copier.send_signal(number)
-        if number == signal.SIGSTOP:
-            self.stopped = copier
-        else:
+        if not stops:
+            copier.kill()
             copier.wait()
             self._start_copiers()
+            return
+        self._resume()
+        self.stopped = copier
+        copier.send_signal(signal.SIGSTOP)
+        time.sleep(STOPPED_S)
 
     def _resume(self) -> None:
         if self.stopped is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import random
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -21,6 +22,8 @@ PARTITIONS = 4
 #: Two partitions get the copies of each source partition.
 MOST_RECORDS = 6
 ABORTED_SHARE = 0.25
+#: Transactions that a member may be stopped in before it sends offsets.
+SLOW_SHARE, SLOW_S = 0.04, 0.2
 PATIENCE_S, OFFSETS_WITHIN_S = 20.0, 2.0
 
 QUICK = {
@@ -89,6 +92,8 @@ class Copier:
                 target = (source + offset % 2) % PARTITIONS
                 self.producer.produce(TARGET, f"{source} {offset} {name}", partition=target)
                 ends[source] = offset + 1
+            if self.chance.random() < SLOW_SHARE:
+                time.sleep(self.chance.uniform(0, SLOW_S))
             offsets = [TopicPartition(SOURCE, source, end) for source, end in ends.items()]
             group = self._group()
             self._repeated(lambda: self.producer.send_offsets_to_transaction(offsets, group))
