@@ -113,9 +113,10 @@ class QuotaService(Aggregates[QuotaEntity, Quotas]):
         return entity
 
     def remove_all(self) -> list[AggregateKey]:
-        for entity in self._limits.quotas:
+        removed = {*self._limits.quotas, *self.runtime.keys()}
+        for entity in removed:
             self._save(entity, {}, ignore)
-        return [(self.runtime, entity) for entity in self._limits.quotas]
+        return [(self.runtime, entity) for entity in removed]
 
     def _newest(self, entity: QuotaEntity) -> Quotas:
         newest = self.runtime.newest(entity)

@@ -138,7 +138,7 @@ class Users(Aggregates[str, Credentials]):
         return results
 
     def remove_all(self, but: Collection[str]) -> list[AggregateKey]:
-        removed = [name for name in self._credentials if name not in but]
+        removed = {*self._credentials, *self.runtime.keys()} - {*but}
         for name in removed:
             self.runtime.persist(name, (NONE,), ignore)
         return [(self.runtime, name) for name in removed]

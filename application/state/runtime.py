@@ -92,6 +92,10 @@ class Runtime(Generic[K, C]):
         in_flight = self._in_flight.get(key)
         return in_flight[-1].changes[-1] if in_flight else None
 
+    def keys(self) -> list[K]:
+        """The aggregates with changes in flight."""
+        return list(self._in_flight)
+
     def all_in_flight(self) -> Iterator[Sequence[C]]:
         return (one.changes for in_flight in self._in_flight.values() for one in in_flight)
 

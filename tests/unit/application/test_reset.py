@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from application.security.quotas import QuotaAlteration
 from application.security.users import Upsertion
 from domain.errors import CoordinatorLoadInProgress, InvalidProducerIdMapping, StorageFailed
 from domain.groups.classic.group import ClassicGroup
@@ -147,6 +148,17 @@ def test_acls_and_users_are_deleted_but_who_could_not_log_in_again() -> None:
     )
     assert "acls" not in rows_left(kafka)
     assert list(kafka.restarted().broker.security.users.describe(None)) == ["admin", "bob"]
+
+
+def test_users_and_quotas_that_are_not_durable_yet_are_deleted(kafka: FakeKafka) -> None:
+    users = kafka.broker.security.users
+    users.alter([], [Upsertion("alice", ScramMechanism.SHA_256, 4096, b"salt", b"salted")])
+    quota = QuotaAlteration({"user": "alice"}, [("producer_byte_rate", 1.0)])
+    kafka.broker.quota_service.alter([quota], False)
+    reset(kafka)
+    assert users.describe(None) == {}
+    assert kafka.broker.quotas.unlimited
+    assert rows_left(kafka) == {"cluster", "counters"}
 
 
 def test_everything_is_deleted_in_one_commit_or_nothing(kafka: FakeKafka) -> None:
