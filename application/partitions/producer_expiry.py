@@ -6,8 +6,10 @@ An expired producer is accepted at any sequence, like any unknown producer id, a
 from __future__ import annotations
 
 from collections.abc import Container
+from functools import partial
 
 from application.background.job import END_OF_COMMIT, SLICE, Job
+from application.background.loaded import loaded
 from application.background.runner import Runner
 from application.ports.clock import Clock
 from application.ports.partition_repository import PartitionRepository
@@ -43,10 +45,13 @@ class ProducerExpiry:
         for partition in self._catalog.loaded():
             partition.producers.expire(before, spared=partition.transactions)
             yield SLICE
-        loaded = {one.partition_id: one for one in self._catalog.loaded()}
+        in_memory = {one.partition_id: one for one in self._catalog.loaded()}
+        unknown: set[int] = set()
 
         def transactions(partition_id: int) -> Container[int] | None:
-            partition = loaded.get(partition_id)
+            partition = in_memory.get(partition_id)
+            if partition is None:
+                unknown.add(partition_id)
             return None if partition is None or partition.broken else partition.transactions
 
         position: bytes | None = b""
@@ -62,4 +67,18 @@ class ProducerExpiry:
                 return  # until the next round
             # Not COMMIT: often nothing is staged, and storage health would report success.
             yield END_OF_COMMIT
+            yield SLICE
+        if unknown:
+            yield from self._load(unknown)
+
+    def _load(self, partition_ids: Container[int]) -> Job[None]:
+        """Partitions with a row of an open transaction: the next round knows whether it is."""
+        places = [
+            (topic.name, index)
+            for topic in self._catalog
+            for index, partition_id in enumerate(topic.partition_ids)
+            if partition_id in partition_ids
+        ]
+        for place in places:
+            yield from loaded(partial(self._catalog.load, [place]))
             yield SLICE

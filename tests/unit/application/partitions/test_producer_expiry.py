@@ -83,6 +83,19 @@ def test_a_producer_is_deleted_if_only_its_snapshot_has_an_open_transaction() ->
     assert fake.store.tables["producers"] == {}
 
 
+def test_a_producer_of_a_partition_that_nobody_uses_after_a_restart_is_deleted() -> None:
+    fake = expiring()
+    append_in_transaction(fake, 7)
+    snapshot(fake)
+    end_transaction(fake, 7, committed=True)
+    fake.run()
+    again = fake.restarted()
+    again.broker.start_upkeep()
+    # The row says that the transaction is open: the partition has to be read to know better.
+    again.scheduler.advance(2 * (1300 + PAUSE_MS))
+    assert again.store.tables["producers"] == {}
+
+
 def test_an_expired_producer_is_not_loaded_from_a_snapshot() -> None:
     fake = expiring()
     append(fake)
