@@ -105,5 +105,5 @@ def abort(parsed: argparse.Namespace) -> int:
     if not confirmed(f"Abort the transaction of {name} and fence its producer?", parsed.yes):
         raise CommandFailed("not confirmed: nothing aborted")
     abort_transaction(clients, name)
-    print(f"{name}: producer fenced, open transaction aborted")
+    print(f"{name}: producer fenced, no transaction open")
     return 0

@@ -50,7 +50,7 @@ def test_a_transaction_is_aborted_and_its_producer_fenced(
     ottla: Ottla, name: str, producer: Producer
 ) -> None:
     [line] = ottla.run("txn", "abort", name, "--yes").lines
-    assert line == f"{name}: producer fenced, open transaction aborted"
+    assert line == f"{name}: producer fenced, no transaction open"
     with pytest.raises(KafkaException) as fenced:
         producer.commit_transaction(30)
     assert fenced.value.args[0].fatal()
