@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import shutil
 import ssl
 import subprocess
 import time
+import warnings
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -179,28 +181,39 @@ async def aiokafka_sends(secured: Secured, protocol: str, mechanism: str, **logi
         await producer.stop()
 
 
+def aiokafka_succeeds(secured: Secured, protocol: str, mechanism: str, **login: Any) -> bool:
+    with warnings.catch_warnings():
+        # aiokafka does not wait until a refused connection is closed.
+        warnings.simplefilter("ignore", ResourceWarning)
+        try:
+            asyncio.run(aiokafka_sends(secured, protocol, mechanism, **login))
+            succeeded = True
+        except AioKafkaError:
+            succeeded = False
+        gc.collect()
+    return succeeded
+
+
 @logins(*product((PLAINTEXT,), PASSWORDS), OVER_TLS)
 def test_aiokafka_authenticates_with_the_password_only(
     secured: Secured, protocol: str, mechanism: str
 ) -> None:
-    def send(password: str) -> None:
+    def succeeds(password: str) -> bool:
         login = {"sasl_plain_username": USER, "sasl_plain_password": password}
-        asyncio.run(aiokafka_sends(secured, protocol, mechanism, **login))
+        return aiokafka_succeeds(secured, protocol, mechanism, **login)
 
-    send(PASSWORD)
-    with pytest.raises(AioKafkaError):
-        send("wrong")
+    assert succeeds(PASSWORD)
+    assert not succeeds("wrong")
 
 
 @pytest.mark.long
 def test_aiokafka_authenticates_with_a_token_of_the_issuer_only(secured: Secured) -> None:
-    def send(issuer: Issuer) -> None:
+    def succeeds(issuer: Issuer) -> bool:
         login = {"sasl_oauth_token_provider": Tokens(issuer)}
-        asyncio.run(aiokafka_sends(secured, TLS, "OAUTHBEARER", **login))
+        return aiokafka_succeeds(secured, TLS, "OAUTHBEARER", **login)
 
-    send(TRUSTED)
-    with pytest.raises(AioKafkaError):
-        send(STRANGER)
+    assert succeeds(TRUSTED)
+    assert not succeeds(STRANGER)
 
 
 # ---- kcat and KafkaJS
