@@ -47,6 +47,11 @@ def listen(host: str, port: int) -> ListeningSockets:
     return ListeningSockets(host, sockets)
 
 
+def plain_address(host: str) -> str:
+    """An IPv4 address of an IPv6 socket in the usual notation."""
+    return host.removeprefix("::ffff:")
+
+
 def _listen_on_localhost(port: int) -> list[socket.socket]:
     """Both, whatever the hosts file says: clients use either, librdkafka at random."""
     for _ in range(_TRIES - 1):

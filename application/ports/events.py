@@ -71,12 +71,13 @@ CONNECTIONS = {
             "authentication_timeout": "The client did not authenticate in "
             "`connection.authentication.timeout.ms`.",
             "fault_injected": "A test requested it (`POST /test/faults`).",
-            "http_request": "The client speaks HTTP: use the address in `hint`.",
+            "http_request": "The client sent HTTP to a Kafka listener: use the address in `hint`.",
             "incomplete_request": "The rest of a request did not arrive in 30 seconds.",
             "internal_error": "The response could not be built: see `request_failed`.",
             "invalid_request_size": "The size is negative, or above `socket.request.max.bytes`.",
             "malformed_tls": "Bytes after the handshake are not TLS, or were changed on the way.",
-            "not_tls": "The listener uses TLS, the client does not: `security.protocol=SSL`.",
+            "not_tls": "The listener uses TLS, the client does not: `security.protocol=SSL`, or "
+            "`https://` for the admin API.",
             "tls_handshake_failed": "Mostly a certificate that one side does not trust.",
             "tls_handshake_timeout": "It was not complete after `ssl.handshake.timeout.ms`.",
             "malformed_request": "The request could not be decoded.",
@@ -91,7 +92,7 @@ CONNECTIONS = {
             "slow_request": "A large request arrived too slowly while others waited for its "
             "memory (`queued.max.request.bytes`).",
             "tls_handshake": "The client uses TLS, the listener does not: set "
-            "`security.protocol=PLAINTEXT`.",
+            "`security.protocol=PLAINTEXT`, or use `http://` for the admin API.",
             "unsupported_version": "The client used an API or version that ApiVersions does not "
             "list.",
         },

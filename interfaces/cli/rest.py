@@ -10,11 +10,10 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from interfaces.cli.failures import CommandFailed, UsageError
-from interfaces.terminal.addresses import Address, is_loopback
+from interfaces.terminal.addresses import is_loopback
 from interfaces.terminal.reachable import reason_of
-from interfaces.terminal.tls import speaks_tls, tls_context
+from interfaces.terminal.tls import tls_context
 
-_HTTP = 80
 _LOGIN = "-X sasl.username=... -X sasl.password=..., or --command-config FILE"
 
 Row = dict[str, Any]
@@ -36,9 +35,7 @@ class Rest:
             self._options.get("sasl.password", ""),
         )
         host = str(self._url.hostname)
-        address = Address(host, self._url.port or _HTTP)
-        scheme = self._url.scheme or ("https" if speaks_tls(address, timeout_s) else "http")
-        self._has_tls = scheme == "https"
+        self._has_tls = self._url.scheme == "https" or (not self._url.scheme and self._needs_tls())
         self._is_loopback = is_loopback(host)
 
     def get(self, path: str, field: str, *, also: int | None = None) -> list[Row]:
@@ -68,6 +65,17 @@ class Rest:
             hint = f" ({_LOGIN})" if status == 401 else ""
             raise CommandFailed(f"{where}: {shown.get('message', f'status {status}')}{hint}")
         return found
+
+    def _needs_tls(self) -> bool:
+        """A broker with TLS responds so to plain HTTP, and does not log it."""
+        plain = http.client.HTTPConnection(self._url.netloc, timeout=self._timeout_s)
+        try:
+            plain.request("HEAD", "/healthz")
+            return plain.getresponse().status == http.HTTPStatus.UPGRADE_REQUIRED
+        except (OSError, http.client.HTTPException):
+            return False  # the request itself says why
+        finally:
+            plain.close()
 
     def _connection(self) -> http.client.HTTPConnection:
         if not self._has_tls:

@@ -21,11 +21,11 @@ from application.ports.request_log import ClientInfo, Requester, RequestLog, Req
 from application.security.conversation import Refused
 from application.security.http_authentication import HttpAuthentication
 from domain.security.access import Operation, ResourceType
-from domain.security.principal import Principal
 from interfaces.rest.testing import Testing
 
 if TYPE_CHECKING:
-    import ssl
+    from interfaces.connections.handshakes import Handshakes
+    from interfaces.connections.tls import TlsIdentity
 
 
 class Connection(Protocol):
@@ -69,7 +69,11 @@ class Requests(Protocol):
 
 
 class Refusals(Protocol):
-    """Logs and counts refused logins and rights."""
+    """Logs and counts refused connections, logins and rights."""
+
+    def rejected(self, client: ClientInfo, reason: str, detail: str, **more: object) -> None:
+        """The broker closed the connection because of bytes that the client sent."""
+        ...
 
     def unauthenticated(
         self,
@@ -80,7 +84,7 @@ class Refusals(Protocol):
         correlation_id: int | str,
     ) -> None: ...
 
-    def denied_request(
+    def denied(
         self,
         by: Requester,
         api: str,
@@ -89,19 +93,6 @@ class Refusals(Protocol):
         resource_type: ResourceType,
         name: str,
     ) -> None: ...
-
-
-class TlsIdentity(Protocol):
-    """The certificate of the admin side."""
-
-    @property
-    def context(self) -> ssl.SSLContext:
-        """The newest one."""
-        ...
-
-    def principal_of(self, certificate: bytes) -> Principal:
-        """Of a client with this certificate (DER). Raises NoMatchingRule."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -142,6 +133,8 @@ class Admin:
     storage: str
     #: Logs and counts what is refused.
     refusals: Refusals
+    #: In progress, of all listeners.
+    handshakes: Handshakes
     #: None: `admin.authentication` is none.
     authentication: HttpAuthentication | None = None
     #: None: it has no TLS.

@@ -140,7 +140,7 @@ class Exchange:
     def require(self, operation: Operation, resource_type: ResourceType, name: str) -> None:
         """Raises RestError, also for a resource that does not exist."""
         if not self.may(operation, resource_type, name):
-            self._refusals.denied_request(
+            self._refusals.denied(
                 self.requester, self.api, self.correlation_id, operation, resource_type, name
             )
             right = f"{operation.value} {resource_type.value} {name}"

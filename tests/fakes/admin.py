@@ -27,7 +27,8 @@ from application.security.http_authentication import HttpAuthentication
 from domain.configs.listener_security import ListenerSecurity, SecurityProtocol
 from domain.errors import InvalidRequest, ResourceNotFound
 from infrastructure.observability.collecting import Collector, Scrapes
-from interfaces.kafka.connections.closing_log import ClosingLog
+from interfaces.connections.closing_log import ClosingLog
+from interfaces.connections.handshakes import Handshakes
 from interfaces.kafka.requests.faults import Faults
 from interfaces.rest.admin import Admin, Check, Connection, KafkaListener
 from interfaces.rest.serving.app import create_app, make_ready
@@ -151,6 +152,7 @@ class FakeAdmin:
             origin=lambda name: "command line" if name in self.fake.config.given else "default",
             storage="memory://",
             refusals=ClosingLog(self.fake.events, self.fake.scheduler),
+            handshakes=Handshakes(self.fake.config, self.fake.scheduler),
             authentication=self._authentication(),
             testing=FakeTesting(self.fake),
         )

@@ -8,8 +8,8 @@ from typing import Any
 
 from domain.security.principal import Principal
 from infrastructure.security.distinguished_name import subject_of
+from interfaces.connections.tls import ListenerTls, TlsConnection
 from interfaces.kafka.connections.session import Session
-from interfaces.kafka.connections.tls import ListenerTls, TlsConnection
 from tests.fakes import certificates
 from tests.fakes.client import LISTENER, FakeClient, FakeKafka
 from tests.fakes.transport import FakeTransport
@@ -122,7 +122,7 @@ class TlsKafka(FakeKafka):
         transport = FakeTransport(self.scheduler, peername=(address, 40001))
         session = Session(self.shared, next(self.shared.connection_ids), LISTENER)
         encrypted = EncryptedTransport(transport, context or client_context())
-        transport.connect(TlsConnection(session, self.shared, self.tls))
+        transport.connect(TlsConnection(session, self.shared.handshakes, self.tls))
         return TlsClient(self, encrypted, session)  # type: ignore[arg-type]
 
     def tls_client(self, context: ssl.SSLContext | None = None) -> TlsClient:

@@ -124,7 +124,8 @@ class SecuritySettings:
         "ssl.handshakes.max",
         INT,
         1000,
-        "The most TLS handshakes in progress; further connections wait in turn, unread.",
+        "The most TLS handshakes in progress, for Kafka and REST; further connections wait in "
+        "turn, unread.",
         minimum=1,
     )
     ssl_handshakes_max_per_ip: int = setting(

@@ -6,10 +6,10 @@ import asyncio
 from dataclasses import dataclass, field
 
 from domain.configs.listener_security import ListenerSecurity
+from interfaces.connections.tls import ListenerTls, TlsConnection, TlsIdentity
 from interfaces.kafka.connections.sasl_session import SaslSession
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Shared
-from interfaces.kafka.connections.tls import ListenerTls, TlsConnection, TlsIdentity
 from interfaces.sockets import BACKLOG, ListeningSockets
 
 
@@ -55,7 +55,9 @@ class Listener:
             session = Session(shared, number, self.name)
         else:
             session = SaslSession(shared, number, self.name, authentication)
-        return session if self._tls is None else TlsConnection(session, shared, self._tls)
+        return (
+            session if self._tls is None else TlsConnection(session, shared.handshakes, self._tls)
+        )
 
     @property
     def bound(self) -> tuple[str, int]:

@@ -18,14 +18,16 @@ from application.ports.scheduler import Timer
 from application.security.conversation import NO_SASL
 from domain.security.access import Operation, ResourceType
 from domain.security.principal import ANONYMOUS
+from interfaces.connections.other_protocols import Rejection
 from interfaces.kafka.connections.budgets import LargeResponses
 from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES, Connection
-from interfaces.kafka.connections.other_protocols import rejection_of
-from interfaces.kafka.connections.shared import Shared, plain_address
+from interfaces.kafka.connections.rejections import rejection_of, rejection_of_plain
+from interfaces.kafka.connections.shared import Shared
 from interfaces.kafka.requests.call import Call, CloseConnection
 from interfaces.kafka.requests.dispatch import NO_RESPONSE, Begin
 from interfaces.kafka.requests.sasl import Sasl
 from interfaces.kafka.wire.primitives import MalformedRequest
+from interfaces.sockets import plain_address
 
 #: Larger writes are handed to the transport piece by piece: joining them would copy megabytes.
 JOIN_BYTES = 64 * 1024
@@ -87,7 +89,9 @@ class Session(asyncio.BufferedProtocol):
             self._refuse()
             return
         if refused_ms := self.broker.connection_rates.refused_ms(self.address):
-            self._refuse_later(refused_ms)
+            detail = f"the quota connection_creation_rate of {self.address} is exceeded"
+            self._shared.closing_log.refused(self.address, "connection_creation_rate", detail)
+            self._refuse(refused_ms)
             return
         self._transport.set_write_buffer_limits(high=self._shared.max_unsent_bytes)
         host, port = transport.get_extra_info("sockname")[:2]
@@ -96,19 +100,11 @@ class Session(asyncio.BufferedProtocol):
         if wait_ms := self.broker.connection_rates.wait_ms():
             self.throttle(wait_ms)
 
-    def _refuse(self) -> None:
+    def _refuse(self, after_ms: int = 0) -> None:
         transport, self._transport = self._transport, None
         self.closing = True
         if transport is not None:
-            transport.abort()
-
-    def _refuse_later(self, delay_ms: int) -> None:
-        transport, self._transport = self._transport, None
-        self.closing = True
-        detail = f"the quota connection_creation_rate of {self.address} is exceeded"
-        self._shared.closing_log.refused(self.address, "connection_creation_rate", detail)
-        if transport is not None:
-            self._shared.delayed_closing.close_after(transport, delay_ms)
+            self._shared.delayed_closing.close_after(transport, after_ms)
 
     def buffer_updated(self, nbytes: int) -> None:
         if self.closing:
@@ -143,7 +139,9 @@ class Session(asyncio.BufferedProtocol):
             self.flush()
 
     def denied(self, call: Call, right: tuple[Operation, ResourceType, str]) -> None:
-        self._shared.closing_log.denied(call, *right)
+        self._shared.closing_log.denied(
+            call.requester, call.route.title, call.correlation_id, *right
+        )
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._transport is None:
@@ -388,11 +386,13 @@ class Session(asyncio.BufferedProtocol):
             self._shared.closing_log.rejected(self.client, reason, detail, **more)
             self.close(reason, expected=True)
 
+    def rejection_of_plain(self, first_bytes: bytes) -> Rejection:
+        return rejection_of_plain(first_bytes, self._shared.admin_urls(self.advertised[0]))
+
     def _end_illegal(self, detail: str) -> None:
-        other = None
-        if not self.bytes_out and not self.connection.replies:
-            urls = self._shared.admin_urls(self.advertised[0])
-            other = rejection_of(self.connection.illegal_prefix, urls)
+        urls = self._shared.admin_urls(self.advertised[0])
+        is_first = not (self.bytes_out or self.connection.replies)
+        other = rejection_of(self.connection.illegal_prefix, urls) if is_first else None
         if other is None:
             self.reject("invalid_request_size", detail)
         elif self._transport is not None and not self.closing:

@@ -13,12 +13,12 @@ from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
 from application.ports.scheduler import Scheduler
 from application.state.notifying import notify_each
+from interfaces.connections.closing_log import ClosingLog
+from interfaces.connections.delayed_closing import DelayedClosing
+from interfaces.connections.handshakes import Handshakes
 from interfaces.kafka.connections.authentication_gate import AuthenticationGate
 from interfaces.kafka.connections.budgets import ByteBudget, ConnectionBudget, ResponseBudget
-from interfaces.kafka.connections.closing_log import ClosingLog
 from interfaces.kafka.connections.connection import ReadBuffer
-from interfaces.kafka.connections.delayed_closing import DelayedClosing
-from interfaces.kafka.connections.handshakes import Handshakes
 from interfaces.kafka.connections.reaper import ConnectionReaper, OpenConnection
 from interfaces.kafka.requests.accounting import RequestAccounting
 from interfaces.kafka.requests.dispatch import Dispatch, Routes
@@ -165,8 +165,3 @@ class Shared:
             self.abort_all()
             return False
         return True
-
-
-def plain_address(host: str) -> str:
-    """An IPv4 address of an IPv6 socket in the usual notation."""
-    return host.removeprefix("::ffff:")

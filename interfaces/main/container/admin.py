@@ -9,13 +9,14 @@ from application.broker import Broker
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestLog
 from application.security.http_authentication import HttpAuthentication
+from interfaces.connections.tls import TlsIdentity
 from interfaces.embed import __version__
 from interfaces.kafka.connections.listener import Listener
 from interfaces.kafka.connections.shared import Shared
 from interfaces.main.container.core import Core
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.settings.sources import Settings
-from interfaces.rest.admin import Admin, KafkaListener, TlsIdentity
+from interfaces.rest.admin import Admin, KafkaListener
 from interfaces.rest.serving.server import AdminServer, HttpServer
 from interfaces.rest.testing import Testing
 from interfaces.terminal.addresses import host_port
@@ -66,6 +67,7 @@ def make_admin(
         origin=settings.origin,
         storage=settings.storage.url,
         refusals=shared.closing_log,
+        handshakes=shared.handshakes,
         authentication=_authentication(settings, broker),
         tls=tls,
         testing=testing,

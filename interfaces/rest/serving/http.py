@@ -9,13 +9,13 @@ import asyncio
 import gc
 import logging
 import socket
-import ssl
 from functools import partial
 from typing import Any, cast
 
 import uvicorn
 
-from interfaces.rest.admin import Admin, TlsIdentity
+from interfaces.connections.tls import ListenerTls, TlsConnection
+from interfaces.rest.admin import Admin
 from interfaces.rest.serving.app import create_app, make_ready
 from interfaces.rest.serving.gate import Gate
 from interfaces.rest.serving.guard import Guard
@@ -35,9 +35,9 @@ class UvicornServer:
         app = create_app(admin, admin.testing is not None)
         make_ready(app)
         guard = Guard(hosts, config.admin_allowed_hosts, config.access_control_allow_origin)
-        protocol: Any = partial(
-            BoundedProtocol, config.admin_max_connections, self._stopping, admin.events, admin.tls
-        )
+        protocol: Any = partial(BoundedProtocol, admin, self._stopping)
+        if admin.tls is not None:
+            protocol = partial(_over_tls, admin, ListenerTls(admin.tls), protocol)
         of_uvicorn = uvicorn.Config(
             Gate(app, admin, guard, self._stopping),
             http=protocol,
@@ -52,7 +52,6 @@ class UvicornServer:
             h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         )
         of_uvicorn.load()
-        of_uvicorn.ssl = None if admin.tls is None else _renewed(admin.tls)
         self._server = uvicorn.Server(of_uvicorn)
         self._server.lifespan = of_uvicorn.lifespan_class(of_uvicorn)
 
@@ -83,12 +82,5 @@ class UvicornServer:
         return bool(others)
 
 
-def _renewed(tls: TlsIdentity) -> ssl.SSLContext:
-    """A context for all connections; each of them gets the newest certificate."""
-
-    def use_newest(connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
-        connection.context = tls.context
-
-    context = tls.context
-    context.sni_callback = use_newest
-    return context
+def _over_tls(admin: Admin, tls: ListenerTls, protocol: Any, **of_uvicorn: Any) -> TlsConnection:
+    return TlsConnection(protocol(**of_uvicorn), admin.handshakes, tls)

@@ -15,9 +15,13 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from application.ports.event_log import EventLog
-from domain.security.principal_mapping import NoMatchingRule
-from interfaces.rest.admin import TlsIdentity
+from application.ports.request_log import ClientInfo
+from domain.security.principal import ANONYMOUS, Principal
+from interfaces.connections.other_protocols import FIRST_BYTES, Rejection, is_tls
+from interfaces.connections.tls import READ_BYTES
+from interfaces.rest.admin import Admin
+from interfaces.rest.serving.rejections import TLS_TO_PLAIN, rejection_of_plain
+from interfaces.sockets import plain_address
 
 #: For a whole head of a request, from the start of the connection or the response before.
 IDLE_S = 30
@@ -25,52 +29,32 @@ IDLE_S = 30
 STALL_S = 30.0
 
 
+#: Decrypted bytes of one read.
+_read_buffer = memoryview(bytearray(READ_BYTES))
+
+
 class BoundedProtocol(H11Protocol):
-    def __init__(
-        self,
-        max_connections: int,
-        stopping: asyncio.Event,
-        events: EventLog,
-        tls: TlsIdentity | None = None,
-        **of_uvicorn: Any,
-    ) -> None:
+    """With TLS it is the session above it: interfaces.connections.secured_session."""
+
+    def __init__(self, admin: Admin, stopping: asyncio.Event, **of_uvicorn: Any) -> None:
         super().__init__(**of_uvicorn)
-        self._max_connections = max_connections
+        self._admin = admin
         self._stopping = stopping
-        self._events = events
-        self._tls = tls
+        self._principal = ANONYMOUS
+        #: No byte was received.
+        self._is_new = True
         self._idle_timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         # pause_writing and resume_writing then report every byte that the client has not taken.
-        # asyncio's TLS pauses an empty buffer with 0, for ever.
-        has_tls = transport.get_extra_info("sslcontext") is not None
-        transport.set_write_buffer_limits(high=int(has_tls), low=0)
-        if self._tls is not None:
-            self._identify(transport, self._tls)
-        if len(self.connections) > self._max_connections or self._stopping.is_set():
-            transport.abort()
-        else:
-            self._expect_request()
-
-    def _identify(self, transport: asyncio.Transport, tls: TlsIdentity) -> None:
-        certificate = transport.get_extra_info("ssl_object").getpeercert(binary_form=True)
-        if not certificate:
-            return
-        try:
-            principal = tls.principal_of(certificate)
-        except NoMatchingRule:
+        transport.set_write_buffer_limits(high=0, low=0)
+        most = self._admin.broker.config.admin_max_connections
+        if len(self.connections) > most or self._stopping.is_set():
             transport.abort()
             return
-        app = self.app
-
-        async def with_principal(scope: Any, receive: Any, send: Any) -> None:
-            scope["principal"] = principal
-            await app(scope, receive, send)
-
-        self.app = with_principal
+        self._expect_request()
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -78,6 +62,12 @@ class BoundedProtocol(H11Protocol):
         _cancel(self._stall_timer)
 
     def data_received(self, data: bytes) -> None:
+        if self._is_new:
+            self._is_new = False
+            if is_tls(data[:FIRST_BYTES]):
+                self.transport.write(TLS_TO_PLAIN.response)
+                self.reject(*TLS_TO_PLAIN[:2], hint=TLS_TO_PLAIN.hint)
+                return
         previous = self.cycle
         super().data_received(data)
         if self.cycle is not previous:
@@ -113,7 +103,7 @@ class BoundedProtocol(H11Protocol):
         if self.cycle is not None:
             exchange = self.cycle.scope["state"]["exchange"]
             about = {"correlation_id": exchange.correlation_id, "api": exchange.api}
-        self._events.warning(
+        self._admin.events.warning(
             "connection_closed",
             reason="slow_reader",
             listener="admin",
@@ -122,6 +112,54 @@ class BoundedProtocol(H11Protocol):
             waited_seconds=STALL_S,
         )
         self.transport.abort()
+
+    # ---- above TLS
+
+    @property
+    def principal(self) -> Principal:
+        return self._principal
+
+    @principal.setter
+    def principal(self, principal: Principal) -> None:
+        """Of the client's certificate."""
+        self._principal, app = principal, self.app
+
+        async def with_principal(scope: Any, receive: Any, send: Any) -> None:
+            scope["principal"] = principal
+            await app(scope, receive, send)
+
+        self.app = with_principal
+
+    @property
+    def address(self) -> str:
+        return "" if self.client is None else plain_address(self.client[0])
+
+    @property
+    def closing(self) -> bool:
+        return self.transport.is_closing()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return _read_buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.data_received(bytes(_read_buffer[:nbytes]))
+
+    def rejection_of_plain(self, first_bytes: bytes) -> Rejection:
+        return rejection_of_plain(first_bytes)
+
+    def reject(self, reason: str, detail: str, **more: str) -> None:
+        if self.closing:
+            return
+        if reason:
+            port = 0 if self.client is None else self.client[1]
+            client = ClientInfo(0, "admin", f"{self.address}:{port}")
+            self._admin.refusals.rejected(client, reason, detail, listener="admin", **more)
+        self.transport.close()
+
+    def abort(self) -> None:
+        self.transport.abort()
+
+    # ----
 
     def send_400_response(self, msg: str) -> None:
         """uvicorn's own gives no reason, and fails when a response has started."""

@@ -17,7 +17,7 @@ from interfaces.cli.probe.checks import checked
 from interfaces.cli.probe.finding import PROBLEM, Finding
 from interfaces.cli.probe.pace import Pace
 from interfaces.cli.probe.talking import Protocol
-from interfaces.kafka.connections.other_protocols import rejection_of
+from interfaces.kafka.connections.rejections import rejection_of
 from interfaces.terminal.addresses import addresses
 from tests.fakes.tcp_servers import (
     VERSIONS,

@@ -4,8 +4,8 @@ import struct
 
 import pytest
 
-from interfaces.kafka.connections.closing_log import MINUTE_MS
-from interfaces.kafka.connections.other_protocols import rejection_of
+from interfaces.connections.closing_log import MINUTE_MS
+from interfaces.kafka.connections.rejections import rejection_of
 from tests.fakes.client import FakeKafka, frame
 from tests.fakes.requests import metadata
 

@@ -9,7 +9,7 @@ import pytest
 
 from domain.security.principal import ANONYMOUS, Principal
 from domain.security.principal_mapping import NoMatchingRule
-from interfaces.kafka.connections.tls import PASS_BYTES, READ_BYTES, UNSENT_BYTES
+from interfaces.connections.tls import PASS_BYTES, READ_BYTES, UNSENT_BYTES
 from tests.fakes import certificates
 from tests.fakes.client import frame
 from tests.fakes.requests import fetch, kinds, metadata, produce

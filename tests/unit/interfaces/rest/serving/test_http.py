@@ -19,7 +19,6 @@ from interfaces.rest.serving.protocol import BoundedProtocol
 from interfaces.rest.serving.server import AdminServer
 from interfaces.sockets import listen
 from tests.fakes.admin import FakeAdmin, app_of
-from tests.fakes.logs import FakeEventLog
 
 HEALTHZ = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
 CLOSE = b"\r\nconnection: close\r\n\r\n"
@@ -199,7 +198,7 @@ def test_a_client_that_reads_slowly_stays_connected(monkeypatch: pytest.MonkeyPa
 
     async def story() -> None:
         stalling = BoundedProtocol(
-            1, asyncio.Event(), FakeEventLog(), config=config, server_state=ServerState(),
+            FakeAdmin().admin, asyncio.Event(), config=config, server_state=ServerState(),
             app_state={},
         )  # fmt: skip
         stalling.transport = transport

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import uvloop
 
+from infrastructure.scheduler import AsyncioScheduler
+from interfaces.connections.handshakes import Handshakes
 from interfaces.rest.serving import http
 from interfaces.rest.serving.http import UvicornServer
 from interfaces.rest.serving.server import AdminServer
@@ -31,6 +33,8 @@ def shared_app(monkeypatch: pytest.MonkeyPatch) -> None:
 def play(request: pytest.FixtureRequest) -> Callable[[FakeAdmin, Any], None]:
     def play(fake: FakeAdmin, story: Any) -> None:
         async def played() -> None:
+            scheduler = AsyncioScheduler(asyncio.get_running_loop())
+            fake.admin.handshakes = Handshakes(fake.fake.config, scheduler)
             server = AdminServer(lambda hosts: UvicornServer(fake.admin, hosts), fake.admin.events)
             address = server.open(listen("127.0.0.1", 0))
             await story(address)
@@ -69,11 +73,56 @@ def test_requests_are_served_over_tls(tmp_path: Path, play: Any) -> None:
     play(_admin(tmp_path), story)
 
 
-def test_a_client_without_tls_gets_no_response(tmp_path: Path, play: Any) -> None:
-    async def story(address: tuple[str, int]) -> None:
-        assert not (await _received(address, TOPICS)).startswith(b"HTTP")
+def test_a_client_without_tls_is_told_to_use_it(tmp_path: Path, play: Any) -> None:
+    admin = _admin(tmp_path)
 
-    play(_admin(tmp_path), story)
+    async def story(address: tuple[str, int]) -> None:
+        response = await _received(address, TOPICS)
+        assert response.startswith(b"HTTP/1.1 426 Upgrade Required\r\nUpgrade: TLS/1.2\r\n")
+        assert response.endswith(b"\r\n\r\nThis port serves HTTPS: use https:// in the client\n")
+
+    play(admin, story)
+    (line,) = admin.fake.events.of("connection_closed")
+    assert (line["reason"], line["listener"], line["peer"]) == ("not_tls", "admin", "127.0.0.1")
+
+
+def test_a_probe_of_a_command_is_not_logged(tmp_path: Path, play: Any) -> None:
+    admin = _admin(tmp_path)
+
+    async def story(address: tuple[str, int]) -> None:
+        response = await _received(address, TOPICS.replace(b"GET", b"HEAD"))
+        assert response.startswith(b"HTTP/1.1 426 ")
+        assert response.endswith(b"\r\n\r\n")
+
+    play(admin, story)
+    assert admin.fake.events.of("connection_closed") == []
+
+
+def test_a_tls_client_without_tls_here_gets_an_alert(play: Any) -> None:
+    admin = FakeAdmin()
+
+    async def story(address: tuple[str, int]) -> None:
+        with pytest.raises(ssl.SSLError, match="HANDSHAKE_FAILURE"):
+            await _received(address, b"", client_context())
+
+    play(admin, story)
+    (line,) = admin.fake.events.of("connection_closed")
+    assert (line["reason"], line["listener"]) == ("tls_handshake", "admin")
+    assert "use http://" in str(line["hint"])
+
+
+def test_a_handshake_that_does_not_end_is_closed(tmp_path: Path, play: Any) -> None:
+    admin = _admin(tmp_path, ssl_handshake_timeout_ms="20", ssl_handshakes_max="1")
+
+    async def story(address: tuple[str, int]) -> None:
+        assert await _received(address, b"\x16") == b""
+        assert (await _received(address, TOPICS, client_context())).startswith(b"HTTP/1.1 200")
+
+    play(admin, story)
+    assert [line["reason"] for line in admin.fake.events.of("connection_closed")] == [
+        "tls_handshake_timeout"
+    ]
+    assert (admin.admin.handshakes.count, admin.admin.handshakes.waiting) == (0, 0)
 
 
 def test_new_connections_have_the_newest_certificate(tmp_path: Path, play: Any) -> None:

@@ -1,4 +1,4 @@
-"""TlsConnection: TLS between a socket and a session.
+"""TlsConnection: TLS between a socket and a session, of the Kafka protocol or of HTTP.
 
 To the socket it is the protocol, to the session the transport. The session is there from the
 accept, so that all limits of connections count it; it gets bytes once the handshake is complete.
@@ -18,16 +18,15 @@ from typing import Any, Protocol, cast
 from application.ports.scheduler import Timer
 from domain.security.principal import Principal
 from domain.security.principal_mapping import NoMatchingRule
-from interfaces.kafka.connections.backlog import Backlog, Bytes
-from interfaces.kafka.connections.handshakes import Handshakes
-from interfaces.kafka.connections.session import Session
-from interfaces.kafka.connections.shared import Shared
-from interfaces.kafka.connections.tls_failures import (
+from interfaces.connections.backlog import Backlog, Bytes
+from interfaces.connections.handshakes import Handshakes
+from interfaces.connections.other_protocols import FIRST_BYTES
+from interfaces.connections.secured_session import SecuredSession
+from interfaces.connections.tls_failures import (
     HANDSHAKE_FAILED,
     HANDSHAKE_RECORD,
     HANDSHAKE_TIMEOUT,
     rejection_of_failure,
-    rejection_of_plain,
 )
 
 #: The client ended the connection properly.
@@ -71,15 +70,17 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
     __slots__ = (
         "_backlog", "_blocked", "_closing", "_early", "_end", "_established", "_handshakes",
         "_high_bytes", "_incoming", "_listener", "_muted", "_outgoing", "_reading", "_scheduled",
-        "_session", "_shared", "_slot", "_socket", "_socket_reads", "_timer", "_tls",
+        "_scheduler", "_session", "_slot", "_socket", "_socket_reads", "_timer", "_tls",
     )  # fmt: skip
 
-    def __init__(self, session: Session, shared: Shared, listener: ListenerTls) -> None:
+    def __init__(
+        self, session: SecuredSession, handshakes: Handshakes, listener: ListenerTls
+    ) -> None:
         super().__init__()
-        self._session: Session | None = session
-        self._shared = shared
+        self._session: SecuredSession | None = session
         self._listener = listener
-        self._handshakes: Handshakes = shared.handshakes
+        self._handshakes = handshakes
+        self._scheduler = handshakes.scheduler
         self._socket: asyncio.Transport | None = None
         self._tls: ssl.SSLObject | None = None
         self._incoming = self._outgoing = _NONE
@@ -113,14 +114,14 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         if session.closing:
             return
         handshakes = self._handshakes
-        self._timer = self._shared.scheduler.after_ms(handshakes.timeout_ms, self._late)
+        self._timer = self._scheduler.after_ms(handshakes.timeout_ms, self._late)
         self._slot = False
         handshakes.take(session.address, self._start)
 
     def _start(self) -> None:
         self._slot = True
         if self._early:
-            self._shared.scheduler.soon(self._continue)
+            self._scheduler.soon(self._continue)
 
     def _continue(self) -> None:
         early, self._early = self._early, b""
@@ -180,8 +181,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         session = self._session
         assert session is not None
         if received[0] != HANDSHAKE_RECORD:
-            urls = self._shared.admin_urls(session.advertised[0])
-            other = rejection_of_plain(bytes(received[:4]), urls)
+            other = session.rejection_of_plain(bytes(received[:FIRST_BYTES]))
             if other.response and self._socket is not None:
                 self._socket.write(other.response)
             session.reject(other.reason, other.detail, hint=other.hint)
@@ -219,7 +219,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         self._read_socket(self._reading)
         self._deliver()
 
-    def _end_handshake(self, session: Session | None) -> None:
+    def _end_handshake(self, session: SecuredSession | None) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -247,7 +247,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         if session is None or tls is None:
             return
         while self._end is None and self._reading and not session.closing and self._received(tls):
-            count = self._decrypt(tls, session.connection.get_buffer())
+            count = self._decrypt(tls, session.get_buffer(-1))
             if count:
                 session.buffer_updated(count)
             else:
@@ -280,6 +280,8 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
     # ---- the session's side: a transport
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
+        if name == "sslcontext":  # by which servers of HTTP know that a connection has TLS
+            return self._listener.identity.context
         return default if self._socket is None else self._socket.get_extra_info(name, default)
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
@@ -304,7 +306,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         if self._established:
             self._read_socket(True)
             if self._tls is not None and self._received(self._tls):
-                self._shared.scheduler.soon(self._deliver)
+                self._scheduler.soon(self._deliver)
 
     def _read_socket(self, reads: bool) -> None:
         socket = self._socket
@@ -368,7 +370,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
             return
         if self._backlog:
             self._scheduled = True
-            self._shared.scheduler.soon(self._encrypt)
+            self._scheduler.soon(self._encrypt)
             return
         if self._muted and self._session is not None:
             self._muted = False

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Sequence
 
-from interfaces.kafka.connections.other_protocols import Rejection, is_http, rejection_of
+from interfaces.connections.other_protocols import Rejection
 
 HANDSHAKE_FAILED = "tls_handshake_failed"
 HANDSHAKE_TIMEOUT = "tls_handshake_timeout"
@@ -53,17 +52,3 @@ def rejection_of_failure(failure: Exception) -> Rejection:
     fallback = reason.lower().replace("_", " "), "ottla doctor shows what clients can do here"
     detail, hint = _KNOWN.get(reason, fallback)
     return Rejection(HANDSHAKE_FAILED, detail, hint, b"")
-
-
-def rejection_of_plain(first_bytes: bytes, admin_urls: Sequence[str]) -> Rejection:
-    """The client sent something else than TLS to a listener with TLS."""
-    if is_http(first_bytes):
-        found = rejection_of(first_bytes, admin_urls)
-        assert found is not None
-        return found
-    return Rejection(
-        "not_tls",
-        "the client does not use TLS, and this listener does",
-        "set security.protocol=SSL in the client, or SASL_SSL if the listener has SASL",
-        b"",
-    )

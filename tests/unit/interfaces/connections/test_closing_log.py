@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from application.ports.request_log import ClientInfo
-from interfaces.kafka.connections.closing_log import MAX_COUNTED, MINUTE_MS, OTHER_HOSTS, ClosingLog
+from interfaces.connections.closing_log import MAX_COUNTED, MINUTE_MS, OTHER_HOSTS, ClosingLog
 from tests.fakes.clock import FakeClock
 from tests.fakes.logs import FakeEventLog
 from tests.fakes.scheduler import FakeScheduler

@@ -14,7 +14,6 @@ from application.ports.request_log import REMEMBERED_CHARACTERS, ClientInfo, Req
 from application.ports.scheduler import Scheduler
 from application.security.conversation import Refused
 from domain.security.access import Operation, ResourceType
-from interfaces.kafka.requests.call import Call
 
 MINUTE_MS = 60_000
 #: Hosts and reasons that are counted separately; further hosts are counted together.
@@ -54,13 +53,6 @@ class ClosingLog:
         self._count(WarningKey("connection_refused", host, reason), {"detail": detail})
 
     def denied(
-        self, call: Call, operation: Operation, resource_type: ResourceType, name: str
-    ) -> None:
-        """A right was missing."""
-        by, api = call.requester, call.route.title
-        self.denied_request(by, api, call.correlation_id, operation, resource_type, name)
-
-    def denied_request(
         self,
         by: Requester,
         api: str,
@@ -69,7 +61,7 @@ class ClosingLog:
         resource_type: ResourceType,
         name: str,
     ) -> None:
-        """Of Kafka's protocol, or over HTTP."""
+        """A right was missing."""
         self.denials += 1
         fields: dict[str, object] = {
             **by.fields(),

@@ -21,7 +21,7 @@ class Handshakes:
         self.timeout_ms = config.ssl_handshake_timeout_ms
         self._limit = config.ssl_handshakes_max
         self._limit_per_ip = config.ssl_handshakes_max_per_ip
-        self._scheduler = scheduler
+        self.scheduler = scheduler
         self._in_progress: Counter[str] = Counter()
         self.count = 0
         #: By address; each has at least one.
@@ -72,13 +72,13 @@ class Handshakes:
             self._steps.append(step)
             return False
         self._stepped = True
-        self._scheduler.soon(self._next_pass)
+        self.scheduler.soon(self._next_pass)
         step()
         return True
 
     def _next_pass(self) -> None:
         if self._steps:
-            self._scheduler.soon(self._next_pass)
+            self.scheduler.soon(self._next_pass)
             self._steps.popleft()()
         else:
             self._stepped = False

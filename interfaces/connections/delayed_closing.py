@@ -21,7 +21,7 @@ class DelayedClosing:
 
     def close_after(self, transport: asyncio.Transport, delay_ms: int) -> None:
         """Nothing is read meanwhile."""
-        if len(self._timers) >= MAX_DELAYED:
+        if not delay_ms or len(self._timers) >= MAX_DELAYED:
             transport.abort()
             return
         transport.pause_reading()

@@ -3,7 +3,7 @@ from __future__ import annotations
 from functools import partial
 
 from domain.configs.broker import BrokerConfig
-from interfaces.kafka.connections.handshakes import Handshakes
+from interfaces.connections.handshakes import Handshakes
 from tests.fakes.clock import FakeClock
 from tests.fakes.scheduler import FakeScheduler
 
