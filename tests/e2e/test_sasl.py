@@ -304,6 +304,36 @@ def test_kafkas_tools_add_users_and_authenticate_as_them(secured: Secured, tmp_p
         tools.close()
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("protocol", [PLAINTEXT, TLS])
+def test_kafkas_tools_authenticate_with_a_token_of_the_issuer_only(
+    secured: Secured, tmp_path: Path, protocol: str
+) -> None:
+    security = "org.apache.kafka.common.security.oauthbearer"
+    printed = {}
+    for issuer in (TRUSTED, STRANGER):
+        token, file = tmp_path / f"{issuer.key_id}.jwt", tmp_path / "client.properties"
+        token.write_text(issuer.token())
+        file.write_text(
+            f"security.protocol={protocol}\nsasl.mechanism=OAUTHBEARER\n"
+            f"ssl.truststore.type=PEM\nssl.truststore.location={secured.authority}\n"
+            f"sasl.jaas.config={security}.OAuthBearerLoginModule required;\n"
+            f"sasl.login.callback.handler.class={security}.OAuthBearerLoginCallbackHandler\n"
+            f"sasl.oauthbearer.token.endpoint.url={token.as_uri()}\n"
+        )
+        allowed = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={token.as_uri()}"
+        tools = started_tools(tmp_path, allowed)
+        try:
+            config = ("--config", str(file))
+            printed[issuer] = run_tool(
+                tools, "kafka-cluster cluster-id", secured.servers(protocol), *config
+            )
+        finally:
+            tools.close()
+    assert "Cluster ID: " in printed[TRUSTED]
+    assert "SaslAuthenticationException" in printed[STRANGER]
+
+
 # ---- authenticating again
 
 

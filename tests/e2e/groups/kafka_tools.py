@@ -16,7 +16,8 @@ from tests.oracle.kafka import KafkaNotFound, find_jars
 Tool = Callable[..., str]
 
 
-def started_tools(folder: Path) -> LineProcess:
+def started_tools(folder: Path, *options: str) -> LineProcess:
+    """`options`: of the JVM."""
     if shutil.which("javac") is None:
         pytest.skip("no JDK on this machine")
     try:
@@ -24,7 +25,7 @@ def started_tools(folder: Path) -> LineProcess:
     except KafkaNotFound as reason:
         pytest.skip(str(reason))
     small = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-    command = ["java", *small, "-cp", classes, str(test_java.FOLDER / "Tools.java")]
+    command = ["java", *small, *options, "-cp", classes, str(test_java.FOLDER / "Tools.java")]
     return LineProcess(command, folder / "stderr")
 
 
