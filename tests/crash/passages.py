@@ -32,7 +32,8 @@ from infrastructure.storage.lmdb import environment
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.recovery_point import PinnedRoot, RecoveryPoint
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
-from interfaces.kafka.connections.shared import ResponseFlusher, Shared
+from interfaces.connections.limits import ResponseFlusher
+from interfaces.kafka.connections.shared import Shared
 from interfaces.main.container.app import App
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from application.partitions.fetch import FetchService
-from interfaces.kafka.connections.budgets import ByteBudget
-from interfaces.kafka.connections.connection import Connection, Framing
+from interfaces.connections.budgets import ByteBudget
+from interfaces.connections.framing import Framing
+from interfaces.kafka.connections.connection import Connection
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.requests import dispatch
 from interfaces.kafka.requests.accounting import RequestAccounting
@@ -63,8 +64,8 @@ def memory_is_not_released(patch: Patch) -> None:
 def a_frame_that_is_too_large_is_accepted(patch: Patch) -> None:
     real = Framing.__init__
 
-    def init(framing: Framing, shared: Any, _max_frame_bytes: int) -> None:
-        real(framing, shared, 2**31 - 1)
+    def init(framing: Framing, shared: Any, _max_frame_bytes: int, min_frame_bytes: int) -> None:
+        real(framing, shared, 2**31 - 1, min_frame_bytes)
 
     patch.setattr(Framing, "__init__", init)
 

@@ -9,8 +9,9 @@ from application.groups.classic_protocol import MAX_ISSUED_IDS
 from application.topics.create import MAX_PARTITIONS_PER_REQUEST
 from domain.configs.broker import BrokerConfig
 from infrastructure.observability.log_stream import QUEUE_BYTES
+from interfaces.connections.framing import READ_BUFFER_BYTES
 from interfaces.connections.tls import PASS_BYTES, READ_BYTES, SLICE_BYTES, UNSENT_BYTES
-from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES
+from interfaces.kafka.connections.connection import PARKED_BYTES
 from interfaces.kafka.handlers.offset_fetch import RESPONSE_BYTES
 
 KIB, MIB = 1 << 10, 1 << 20

@@ -7,7 +7,7 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interfaces.kafka.connections.connection import READ_BUFFER_BYTES, Framing, ReadBuffer
+from interfaces.connections.framing import READ_BUFFER_BYTES, Framing, ReadBuffer
 
 BODIES = st.lists(st.binary(min_size=10, max_size=80), max_size=12)
 CHUNKS = st.lists(st.integers(1, 40), min_size=1, max_size=20)
@@ -19,7 +19,7 @@ def framed(body: bytes) -> bytes:
 
 class Receiver:
     def __init__(self, shared: ReadBuffer) -> None:
-        self.framing = Framing(shared, 1 << 20)
+        self.framing = Framing(shared, 1 << 20, 0)
         self.frames: list[bytes] = []
 
     def receive(self, data: bytes, chunks: list[int]) -> None:

@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from interfaces.kafka.connections.connection import READ_BUFFER_BYTES
+from interfaces.connections.framing import READ_BUFFER_BYTES
 from interfaces.kafka.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from interfaces.kafka.wire.messages.metadata import MetadataRequest
 from interfaces.kafka.wire.messages.produce import (

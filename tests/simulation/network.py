@@ -11,7 +11,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Protocol, cast
 
-from interfaces.kafka.connections.connection import READ_BUFFER_BYTES
+from interfaces.connections.framing import READ_BUFFER_BYTES
 from interfaces.kafka.connections.session import Session
 from tests.simulation.model import Violation
 from tests.simulation.timeline import Callback, ProcessLoop, Timeline

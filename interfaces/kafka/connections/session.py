@@ -7,63 +7,45 @@ fetch completes them, when the response flusher runs at the end of the pass.
 
 from __future__ import annotations
 
-import asyncio
-from functools import partial
-from time import perf_counter_ns, time_ns
-from typing import cast
+from time import perf_counter_ns
 
 from application.ports.pending import Pending
-from application.ports.request_log import ClientInfo
-from application.ports.scheduler import Timer
 from application.security.conversation import NO_SASL
 from domain.security.access import Operation, ResourceType
-from domain.security.principal import ANONYMOUS
+from interfaces.connections.budgets import LargeResponses
+from interfaces.connections.framing import READ_BUFFER_BYTES
 from interfaces.connections.other_protocols import Rejection
-from interfaces.kafka.connections.budgets import LargeResponses
-from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES, Connection
+from interfaces.connections.session import LimitedSession
+from interfaces.kafka.connections.connection import PARKED_BYTES, Connection
 from interfaces.kafka.connections.rejections import rejection_of, rejection_of_plain
 from interfaces.kafka.connections.shared import Shared
 from interfaces.kafka.requests.call import Call, CloseConnection
 from interfaces.kafka.requests.dispatch import NO_RESPONSE, Begin
 from interfaces.kafka.requests.sasl import Sasl
 from interfaces.kafka.wire.primitives import MalformedRequest
-from interfaces.sockets import plain_address
 
 #: Larger writes are handed to the transport piece by piece: joining them would copy megabytes.
 JOIN_BYTES = 64 * 1024
 
 
-class Session(asyncio.BufferedProtocol):
+class Session(LimitedSession):
     sasl: Sasl | None = None  #: None: the listener has no SASL.
 
     def __init__(self, shared: Shared, connection_id: int, listener: str) -> None:
-        self._shared = shared
+        super().__init__(shared, connection_id, listener)
+        self._shared: Shared = shared
         self._dispatch = shared.dispatch
         self.begin: Begin = shared.dispatch.begin
-        self._response_flusher = shared.response_flusher
         self._response_budget = shared.response_budget
-        self.connection = Connection(
+        self.connection: Connection = Connection(
             shared.read_buffer, shared.max_frame_bytes, shared.request_accounting.take
         )
         self.get_buffer = self.connection.get_buffer  # type: ignore[method-assign]
-        self.broker = shared.broker
-        self.client = ClientInfo(connection_id, listener, "")
-        self.principal = ANONYMOUS
-        self._connected_to = "", 0
         self.raw_client_id, self.prefix_end = b"", 0
-        self._transport: asyncio.Transport | None = None
-        #: Received, and handed to the transport.
-        self.bytes_in = self.bytes_out = 0
         #: Bytes of completed responses, sent or not.
         self._complete_bytes = 0
         self._large_responses = LargeResponses()
-        self._serving = self._paused = False
-        #: Timers of responses whose throttle time is not over.
-        self._throttles: dict[object, Timer] = {}
-        self.closing = self._aborted = False
-        #: Bytes received and sent when the connection reaper last checked.
-        self._checked_bytes = -1
-        self.address = ""
+        self._serving = False
 
     @property
     def advertised(self) -> tuple[str, int]:
@@ -71,40 +53,6 @@ class Session(asyncio.BufferedProtocol):
         return self.broker.config.advertised(self.client.listener, connected[1]) or connected
 
     # ---- the transport's side
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-        peername = transport.get_extra_info("peername")
-        if peername is None:  # the client disconnected before the accept
-            self._refuse()
-            return
-        host, port = peername[:2]
-        self.address = plain_address(host)
-        self.client.peer = f"{self.address}:{port}"
-        self.client.since_ms = time_ns() // 1_000_000
-        socket = transport.get_extra_info("socket")
-        descriptor = -1 if socket is None else socket.fileno()
-        if refusal := self._shared.connections.refusal(self.address, descriptor):
-            self._shared.closing_log.refused(self.address, *refusal)
-            self._refuse()
-            return
-        if refused_ms := self.broker.connection_rates.refused_ms(self.address):
-            detail = f"the quota connection_creation_rate of {self.address} is exceeded"
-            self._shared.closing_log.refused(self.address, "connection_creation_rate", detail)
-            self._refuse(refused_ms)
-            return
-        self._transport.set_write_buffer_limits(high=self._shared.max_unsent_bytes)
-        host, port = transport.get_extra_info("sockname")[:2]
-        self._connected_to = plain_address(host), port
-        self._shared.add(self)
-        if wait_ms := self.broker.connection_rates.wait_ms():
-            self.throttle(wait_ms)
-
-    def _refuse(self, after_ms: int = 0) -> None:
-        transport, self._transport = self._transport, None
-        self.closing = True
-        if transport is not None:
-            self._shared.delayed_closing.close_after(transport, after_ms)
 
     def buffer_updated(self, nbytes: int) -> None:
         if self.closing:
@@ -143,28 +91,12 @@ class Session(asyncio.BufferedProtocol):
             call.requester, call.route.title, call.correlation_id, *right
         )
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        if self._transport is None:
-            return
-        self._transport = None
-        self.closing = True
-        self.client.forget_long_names()
+    def _end(self) -> None:
         for call in self.connection.replies:
             call.route.counts.without_response += 1
             if call.pending is not None:
                 call.pending.abandon()
         self.connection.replies.clear()
-        for timer in self._throttles.values():
-            timer.cancel()
-        self._throttles.clear()
-        self._release_all()
-        self._shared.remove(self)
-
-    def pause_writing(self) -> None:
-        self._mute()
-
-    def resume_writing(self) -> None:
-        self._unmute()
 
     # ---- requests
 
@@ -190,38 +122,13 @@ class Session(asyncio.BufferedProtocol):
         self._dispatch.log_failure(call, error)
         self.close("internal_error", NO_RESPONSE)
 
-    def throttle(self, throttle_ms: int) -> None:
-        """Mutes the connection for the throttle time, as Kafka does (KIP-219).
-
-        The response itself is sent at once.
-        """
-        key = object()
-        self._mute()
-        timer = self._shared.scheduler.after_ms(throttle_ms, partial(self._throttle_over, key))
-        self._throttles[key] = timer
-
-    def _throttle_over(self, key: object) -> None:
-        self._checked_bytes = -1  # the broker paused the connection, so it counts as active
-        del self._throttles[key]
-        self._unmute()
-
     def without_sasl(self, correlation_id: int) -> None:
         self._shared.closing_log.unauthenticated(self.client, NO_SASL, "", "", correlation_id)
 
     def requeue(self, frame: memoryview, loading: Pending[None]) -> None:
         """Parks the request, and all behind it, until the pages that it needs are in memory."""
         self.connection.requeue(frame)
-        self._mute()
-        loading.then(lambda _: self._unmute())
-
-    def _mute(self) -> None:
-        """Stops reading and running requests until each `_mute` has its `_unmute`."""
-        self.connection.muted += 1
-        self._pause_reading()
-
-    def _unmute(self) -> None:
-        self.connection.muted -= 1
-        self._response_flusher.add(self)
+        self._mute_until(loading)
 
     # ---- responses
 
@@ -278,15 +185,6 @@ class Session(asyncio.BufferedProtocol):
 
     # ---- memory
 
-    def _request_memory(self) -> None:
-        self._pause_reading()
-        self._shared.memory.take(self.connection.needs_bytes, self._admitted)
-
-    def _admitted(self) -> None:
-        self.connection.admit()
-        self._checked_bytes = -1  # the client waited for the broker, so it counts as active
-        self._response_flusher.add(self)
-
     def _release(self, frame: memoryview) -> None:
         """Releases the memory of a large request that has run; a requeued one needs it still."""
         parked = self.connection.parked
@@ -294,12 +192,7 @@ class Session(asyncio.BufferedProtocol):
             self._shared.memory.give(len(frame))
 
     def _release_all(self) -> None:
-        memory = self._shared.memory
-        if self.connection.needs_bytes:
-            memory.forget(self._admitted)
-        held = self.connection.large_bytes
-        if held:
-            memory.give(held)
+        super()._release_all()
         self.connection.forget_parked()
 
     @property
@@ -320,71 +213,16 @@ class Session(asyncio.BufferedProtocol):
             return 0
         return self._complete_bytes - self.bytes_out + transport.get_write_buffer_size()
 
-    def _pause_reading(self) -> None:
-        if not self._paused and self._transport is not None:
-            self._paused = True
-            self._transport.pause_reading()
-
-    def _resume_reading(self) -> None:
-        connection = self.connection
-        if self._transport is None or self.closing or connection.draining:
-            return
-        if not connection.needs_bytes:
-            self._paused = False
-            self._transport.resume_reading()
-
     # ---- the end
 
     @property
-    def waiting(self) -> bool:
-        """The client waits for a response or is throttled, so the connection is not idle."""
-        return (self.connection.running > 0 or bool(self._throttles)) and not self.closing
-
-    @property
-    def active(self) -> bool:
-        """Bytes moved, or memory was granted, since the connection reaper last checked."""
-        return self.bytes_in + self.bytes_out != self._checked_bytes
-
-    def mark_checked(self) -> None:
-        self._checked_bytes = self.bytes_in + self.bytes_out
+    def running(self) -> int:
+        return self.connection.running
 
     @property
     def in_flight(self) -> int:
         """Received requests without a complete response."""
         return self.connection.in_flight
-
-    def drain(self) -> None:
-        """Completes the running requests, begins no others, then closes."""
-        self.connection.draining = True
-        self._pause_reading()
-        if not self.connection.running:
-            self.close("broker_stopping", expected=True)
-
-    def abort(self, reason: str | None = None) -> None:
-        """Closes the connection at once and drops unsent responses."""
-        if self._transport is None:
-            return
-        if reason is not None and not self.closing:
-            self._shared.closing_log.closed(self.client, reason)
-        self.closing = self._aborted = True
-        self._transport.abort()
-
-    def close(self, reason: str, detail: str = "", expected: bool = False) -> None:
-        """Closes the connection after the completed responses are sent."""
-        if self.closing or self._transport is None:
-            return
-        if not expected:
-            self._shared.closing_log.closed(self.client, reason, detail)
-        self._send()
-        self.closing = True
-        self._transport.close()
-
-    def reject(self, reason: str, detail: str, **more: str) -> None:
-        """Closes the connection because of bytes that the client sent."""
-        if not self.closing:
-            self.client.forget_long_names()
-            self._shared.closing_log.rejected(self.client, reason, detail, **more)
-            self.close(reason, expected=True)
 
     def rejection_of_plain(self, first_bytes: bytes) -> Rejection:
         return rejection_of_plain(first_bytes, self._shared.admin_urls(self.advertised[0]))

@@ -20,9 +20,9 @@ from domain.partitions.partition import Partition
 from domain.partitions.producers import AppendedBatch, Producers
 from domain.partitions.snapshot import PartitionSnapshot
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
+from interfaces.connections.limits import ResponseFlusher
 from interfaces.kafka.connections.connection import Connection
 from interfaces.kafka.connections.session import Session
-from interfaces.kafka.connections.shared import ResponseFlusher
 from interfaces.kafka.handlers import produce
 from interfaces.kafka.requests.accounting import RequestAccounting
 from interfaces.kafka.requests.call import Call

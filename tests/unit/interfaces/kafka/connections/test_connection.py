@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from interfaces.kafka.connections.connection import Connection, ReadBuffer
+from interfaces.connections.framing import ReadBuffer
+from interfaces.kafka.connections.connection import Connection
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.structs import Pieces
 from tests.fakes.client import raw_frame

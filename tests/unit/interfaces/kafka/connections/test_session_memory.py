@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.connections.connection import PARKED_BYTES, READ_BUFFER_BYTES
+from interfaces.connections.framing import READ_BUFFER_BYTES
+from interfaces.kafka.connections.connection import PARKED_BYTES
 from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeClient, FakeKafka, frame, raw_frame
 from tests.fakes.requests import fetch, kinds, offsets, produce

@@ -4,9 +4,10 @@ import struct
 
 import pytest
 
-from interfaces.kafka.connections.connection import READ_BUFFER_BYTES, Framing, ReadBuffer, is_large
+from interfaces.connections.framing import READ_BUFFER_BYTES, Framing, ReadBuffer, is_large
 
 MAX_FRAME_BYTES = 1 << 20
+MIN_FRAME_BYTES = 10
 
 
 def framed(body: bytes) -> bytes:
@@ -14,7 +15,7 @@ def framed(body: bytes) -> bytes:
 
 
 def new_framing(buffer: ReadBuffer | None = None) -> Framing:
-    return Framing(buffer or ReadBuffer(), MAX_FRAME_BYTES)
+    return Framing(buffer or ReadBuffer(), MAX_FRAME_BYTES, MIN_FRAME_BYTES)
 
 
 def receive(framing: Framing, data: bytes) -> list[bytes]:

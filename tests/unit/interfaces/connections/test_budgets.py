@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.configs.broker import BrokerConfig
-from interfaces.kafka.connections.budgets import (
+from interfaces.connections.budgets import (
     NO_BOUND,
     ByteBudget,
     ConnectionBudget,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from interfaces.kafka.connections.connection import READ_BUFFER_BYTES
-from interfaces.kafka.connections.reaper import SLOWEST_BYTES_A_SECOND, STALLED_MS
+from interfaces.connections.framing import READ_BUFFER_BYTES
+from interfaces.connections.reaper import SLOWEST_BYTES_A_SECOND, STALLED_MS
 from interfaces.kafka.wire.messages.fetch import FetchRequest
 from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeClient, FakeKafka, frame

@@ -15,8 +15,8 @@ from typing import Protocol
 
 from application.ports.request_log import ClientInfo
 from application.ports.scheduler import Scheduler
-from interfaces.kafka.connections.budgets import ByteBudget, ResponseBudget
-from interfaces.kafka.connections.connection import Connection
+from interfaces.connections.budgets import ByteBudget, ResponseBudget
+from interfaces.connections.framing import Framing
 
 #: A request or a response without progress for this time is given up, and its memory released.
 STALLED_MS = 30_000
@@ -29,11 +29,12 @@ class OpenConnection(Protocol):
 
     address: str
     client: ClientInfo
-    connection: Connection
     bytes_in: int
     bytes_out: int
     closing: bool
 
+    @property
+    def connection(self) -> Framing: ...
     @property
     def in_flight(self) -> int: ...
     @property

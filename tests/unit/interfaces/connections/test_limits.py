@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from interfaces.kafka.connections.shared import ResponseFlusher
+from interfaces.connections.limits import ResponseFlusher
 from tests.fakes.client import FakeKafka
 from tests.fakes.clock import FakeClock
 from tests.fakes.requests import produce
