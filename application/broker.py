@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from application.background.runner import Runner
 from application.cluster import ClusterService
@@ -70,6 +71,9 @@ from application.transactions.listing import ListTransactionsService
 from application.transactions.registry import TransactionRegistry
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
+
+if TYPE_CHECKING:  # imported by brokers with a raw listener
+    from application.streams.service import StreamService
 
 
 @dataclass(frozen=True)
@@ -181,6 +185,8 @@ class Broker:
     retention: RetentionService
     producer_expiry: ProducerExpiry
     internal_topics: Sequence[InternalTopicSetup]
+    #: None without raw listeners.
+    streams: StreamService | None
     background: Runner
 
     def start_upkeep(self) -> None:

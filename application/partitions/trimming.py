@@ -13,6 +13,7 @@ from application.background.runner import Runner
 from application.ports.log_store import LogStore
 from application.ports.partition_repository import PartitionRepository
 from application.ports.placement import Placement
+from application.ports.stream_index import StreamIndex
 from application.ports.transaction_index import TransactionIndex
 from application.state.catalog import Catalog
 from application.state.commits import Commits
@@ -34,6 +35,7 @@ class Trimming:
         catalog: Catalog,
         partitions: PartitionRepository,
         transaction_index: TransactionIndex,
+        stream_index: StreamIndex,
         commits: Commits,
         background: Runner,
         placement: Placement,
@@ -42,6 +44,7 @@ class Trimming:
         self._catalog = catalog
         self._partitions = partitions
         self._transaction_index = transaction_index
+        self._stream_index = stream_index
         self._commits = commits
         self._background = background
         #: In order.
@@ -111,6 +114,9 @@ class Trimming:
             finished &= self._transaction_index.remove_below(
                 partition.partition_id, offset, BATCHES_PER_COMMIT
             )
+        finished &= self._stream_index.remove_below(
+            partition.partition_id, offset, BATCHES_PER_COMMIT
+        )
         trimmed = self._log.trim(partition.partition_id, offset, BATCHES_PER_COMMIT)
         finished &= trimmed.done
         if finished:

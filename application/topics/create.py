@@ -89,15 +89,15 @@ class CreateTopicsService:
         return respond(self._topics.keys(new.name for new in requested), results)
 
     def create_automatically(
-        self, names: list[str], by: Requester = NO_CLIENT
+        self, names: list[str], by: Requester = NO_CLIENT, partition_count: int = USE_DEFAULT
     ) -> list[Created] | Pending[list[Created]]:
-        """Creates topics on first use, with the defaults of the broker."""
+        """Creates topics on first use, otherwise with the defaults of the broker."""
         results: list[Created] = []
         created: list[Topic] = []
         for name in names:
             topic: Created | None = self._topics.find(name)
             if topic is None:
-                topic = self._new(NewTopic(name), validate_only=False)
+                topic = self._new(NewTopic(name, partition_count), validate_only=False)
                 if isinstance(topic, Topic):
                     self._topics.save(topic)
                     created.append(topic)

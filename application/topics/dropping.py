@@ -12,6 +12,7 @@ from application.background.job import COMMIT, END_OF_COMMIT, SLICE, Job
 from application.background.runner import Runner
 from application.ports.log_store import LogStore
 from application.ports.partition_repository import PartitionRepository
+from application.ports.stream_index import StreamIndex
 from application.ports.topic_repository import TopicRepository
 from application.ports.transaction_index import TransactionIndex
 from domain.configs.settings.definition import LONG_MAX
@@ -29,12 +30,14 @@ class Dropping:
         topics: TopicRepository,
         partitions: PartitionRepository,
         transaction_index: TransactionIndex,
+        stream_index: StreamIndex,
         background: Runner,
     ) -> None:
         self._log = log
         self._topics = topics
         self._partitions = partitions
         self._transaction_index = transaction_index
+        self._stream_index = stream_index
         self._background = background
         self._doomed: deque[int] = deque()
         #: Rows of some of them may be in flight; only committed ones are found.
@@ -78,6 +81,7 @@ class Dropping:
         empty = empty and self._transaction_index.remove_below(
             partition_id, LONG_MAX, ROWS_PER_COMMIT
         )
+        empty = empty and self._stream_index.drop(partition_id, ROWS_PER_COMMIT)
         if empty:
             self._topics.dropped(partition_id)
         return empty

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2s
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from domain.compaction.runs import FIRST_LIMIT, SHORTEST_RUN, Run, find_run
 from domain.errors import InvalidRecord
+from domain.messages.runs import Run, read_in_runs
 from domain.messages.varint import read_varint, read_varlong, varlong, zigzag
 
 #: Longer keys are compared by a digest, which is longer than any key that is not. A `bytes` of
@@ -21,9 +21,6 @@ from domain.messages.varint import read_varint, read_varlong, varlong, zigzag
 LONGEST_KEY = 30
 DIGEST_BYTES = 31
 
-_MIN_RECORD_BYTES = 7
-
-_CUT = "A record ends within a varint."
 _WRONG_NUMBERS = "A negative length, or offsets that do not ascend."
 _WRONG_LENGTH = "The length of a record is wrong."
 
@@ -42,7 +39,7 @@ def read_records(payload: bytes, base_offset: int, last_offset_delta: int, count
     Raises InvalidRecord if the bytes are not `count` records with ascending offsets of the batch.
     """
     reader = _RecordReader()
-    last_delta = _read(payload, last_offset_delta, count, reader)
+    last_delta = read_in_runs(payload, last_offset_delta, count, reader)
     offsets: Sequence[int] = range(base_offset, base_offset + count)
     if last_delta >= count:  # there are gaps
         offsets = [base_offset + delta for delta in reader.deltas]
@@ -72,53 +69,8 @@ def find_keyless(payload: bytes, last_offset_delta: int, count: int) -> list[int
     In two thirds of the time, because all clients wait for it.
     """
     finder = _KeylessFinder()
-    _read(payload, last_offset_delta, count, finder)
+    read_in_runs(payload, last_offset_delta, count, finder)
     return finder.keyless
-
-
-class _Reader(Protocol):
-    def run(self, payload: bytes, run: Run, first_delta: int) -> None:
-        """Takes records with keys and values."""
-        ...
-
-    def one_by_one(
-        self, payload: bytes, start: int, indexes: range, delta_before: int
-    ) -> tuple[int, int]:
-        """Returns where they end, and the last offset delta; `delta_before` is that before them.
-
-        Raises InvalidRecord or IndexError.
-        """
-        ...
-
-
-def _read(payload: bytes, last_offset_delta: int, count: int, reader: _Reader) -> int:
-    """Returns the last offset delta."""
-    _check_count(payload, count)
-    index = end = 0
-    delta = -1
-    patience, limit = SHORTEST_RUN, FIRST_LIMIT
-    try:
-        while index < count:
-            run = find_run(payload, end, min(limit, count - index), delta + 1)
-            if run is None:
-                # Records of many lengths have no runs: look for the next one ever later.
-                indexes = range(index, min(index + patience, count))
-                end, delta = reader.one_by_one(payload, end, indexes, delta)
-                index, patience, limit = indexes.stop, patience << 1, FIRST_LIMIT
-            else:
-                reader.run(payload, run, delta + 1)
-                index, end, delta = index + run.records, run.end, delta + run.records
-                patience, limit = SHORTEST_RUN, run.records << 2
-    except IndexError:
-        raise InvalidRecord(_CUT) from None
-    if end != len(payload) or delta > last_offset_delta:
-        raise InvalidRecord("The records end elsewhere than their batch.")
-    return delta
-
-
-def _check_count(payload: bytes, count: int) -> None:
-    if count * _MIN_RECORD_BYTES > len(payload):
-        raise InvalidRecord(f"{count} records do not fit in {len(payload)} bytes.")
 
 
 # Both loops read numbers of one or two groups themselves: a call costs as much as the rest of the
@@ -126,14 +78,16 @@ def _check_count(payload: bytes, count: int) -> None:
 
 
 class _RecordReader:
+    keyed = True
+
     def __init__(self) -> None:
         self.keys: list[bytes | None] = []
         self.deltas: list[int] = []
         self.tombstones: list[int] = []
 
     def run(self, payload: bytes, run: Run, first_delta: int) -> None:
-        keys = run.keys(payload)
-        self.keys.extend(keys if run.key_bytes <= LONGEST_KEY else map(_digest, keys))
+        keys = run.parts(payload)
+        self.keys.extend(keys if run.part_bytes <= LONGEST_KEY else map(_digest, keys))
         self.deltas.extend(range(first_delta, first_delta + run.records))
 
     def one_by_one(
@@ -194,6 +148,8 @@ def _digest(key: bytes) -> bytes:
 
 
 class _KeylessFinder:
+    keyed = True
+
     def __init__(self) -> None:
         self.keyless: list[int] = []
 

@@ -21,6 +21,7 @@ from domain.configs.settings.identity import IdentitySettings
 from domain.configs.settings.limits import LimitSettings
 from domain.configs.settings.log import LogSettings
 from domain.configs.settings.quotas import QuotaSettings
+from domain.configs.settings.raw import RawSettings
 from domain.configs.settings.sasl import SaslSettings
 from domain.configs.settings.security import SecuritySettings
 from domain.configs.settings.telemetry import TelemetrySettings
@@ -33,6 +34,7 @@ from domain.errors import InvalidConfig
 class BrokerConfig(
     IdentitySettings,
     AdminSettings,
+    RawSettings,
     DurabilitySettings,
     TopicSettings,
     CleanerSettings,

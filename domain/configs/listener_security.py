@@ -16,8 +16,9 @@ from domain.configs.settings.sasl import SASL_MECHANISMS
 #: As prefixes of settings.
 MECHANISMS = tuple(map(str.lower, SASL_MECHANISMS))
 _PREFIX = "listener.name."
-#: The admin side as a listener.
-ADMIN, ADMIN_PREFIX = "admin", "admin."
+#: The admin side and the raw stream as listeners.
+ADMIN, RAW = "admin", "raw"
+OWN_PREFIXES = {ADMIN: "admin.", RAW: "raw."}
 
 
 class SecurityProtocol(Enum):
@@ -85,8 +86,9 @@ def listener_prefix(name: str) -> str:
 
 def has_listener_prefix(name: str) -> bool:
     """Also of the admin side: `admin.ssl.keystore.location`."""
-    if name.startswith(ADMIN_PREFIX):
-        return per_listener(name.removeprefix(ADMIN_PREFIX)) is not None
+    for prefix in OWN_PREFIXES.values():
+        if name.startswith(prefix):
+            return per_listener(name.removeprefix(prefix)) is not None
     return name.startswith(_PREFIX)
 
 

@@ -51,6 +51,29 @@ def build_batch(
     records = encode_messages(numbered, 0, base_timestamp)
     if codec and compress is not None:
         records = compress(codec, records)
+    return batch_with_header(
+        records,
+        len(numbered),
+        base_timestamp,
+        max(each.timestamp for each in numbered),
+        checksum,
+        attributes | codec,
+        producer,
+        base_sequence,
+    )
+
+
+def batch_with_header(
+    records: bytes,
+    count: int,
+    base_timestamp: int,
+    max_timestamp: int,
+    checksum: Checksum,
+    attributes: int = 0,
+    producer: tuple[int, int] = (NO_PRODUCER_ID, NO_EPOCH),
+    base_sequence: int = NO_SEQUENCE,
+) -> bytearray:
+    """The whole batch, of encoded records."""
     batch = bytearray(HEADER_BYTES)
     HEADER.pack_into(
         batch,
@@ -60,13 +83,13 @@ def build_batch(
         NO_EPOCH,
         MAGIC,
         0,
-        attributes | codec,
-        len(numbered) - 1,
+        attributes,
+        count - 1,
         base_timestamp,
-        max(each.timestamp for each in numbered),
+        max_timestamp,
         *producer,
         base_sequence,
-        len(numbered),
+        count,
     )
     batch += records
     CRC.pack_into(batch, CRC_START, checksum(memoryview(batch)[CHECKSUM_START:]))

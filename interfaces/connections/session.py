@@ -17,6 +17,7 @@ from application.ports.scheduler import Timer
 from domain.security.principal import ANONYMOUS
 from interfaces.connections.framing import Framing
 from interfaces.connections.limits import ConnectionLimits
+from interfaces.connections.other_protocols import Rejection
 from interfaces.sockets import plain_address
 
 
@@ -92,6 +93,10 @@ class LimitedSession(asyncio.BufferedProtocol):
 
     def _end(self) -> None:
         """The connection is lost: its protocol gives up what it has begun."""
+
+    def rejection_of_plain(self, first_bytes: bytes) -> Rejection:
+        """Of a client that does not use TLS."""
+        raise NotImplementedError
 
     def pause_writing(self) -> None:
         self._mute()

@@ -86,6 +86,14 @@ class BrokerProcess(WithBlock):
         return str(urls[0])
 
     @property
+    def raw_address(self) -> str:
+        """HOST:PORT of the raw stream (`raw.listeners`)."""
+        raw = self._running()["raw"]
+        if not raw:
+            raise RuntimeError("this broker has no raw listener")
+        return str(raw[0])
+
+    @property
     def rest(self) -> Rest:
         if self._rest is None:
             self._rest = Rest(self.admin_url, login=self._login, ca=self._ca)

@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if parsed.command == "config":
             return _config_show(parsed)
         if parsed.command == "demo":
-            return _demo()
+            return _demo(parsed.raw)
         if parsed.command == "generate":
             return _generate(parsed)
         if parsed.command == "completion":
@@ -97,10 +97,10 @@ def _config_show(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _demo() -> int:
+def _demo(raw: bool) -> int:
     from interfaces.main.demo import run
 
-    return run()
+    return run(raw)
 
 
 def _generate(parsed: argparse.Namespace) -> int:

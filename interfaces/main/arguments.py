@@ -19,6 +19,8 @@ _LISTEN = "where clients connect (localhost:9092); repeatable with another NAME"
 # Options for settings.
 _OPTIONS = {
     "admin": "admin.listeners",
+    "raw": "raw.listeners",
+    "raw_topic": "raw.topic",
     "data": "log.dirs",
     "storage": "storage",
     "flush": "flush",
@@ -65,7 +67,8 @@ def parser(only_serve: bool = False) -> argparse.ArgumentParser:
         default="toml",
         help="output format (toml)",
     )
-    _command(commands, "demo", "a short tour: broker, producer and consumer")
+    demo = _command(commands, "demo", "a short tour: broker, producer and consumer")
+    demo.add_argument("--raw", action="store_true", help="over a raw listener, without a client")
     generate = _command(
         commands, "generate", "print a dashboard, alerts, or a file that runs the broker"
     )
@@ -160,6 +163,8 @@ def _add_settings(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("--listen", action="append", metavar="[NAME://]HOST:PORT", help=_LISTEN)
     add("--admin", metavar="HOST:PORT|off", help="where REST listens (localhost:8082)")
+    add("--raw", metavar="HOST:PORT", help="where the raw stream listens (off)")
+    add("--raw-topic", metavar="NAME", help="the topic of the raw stream (raw)")
     add("--data", metavar="DIR", help="the data folder (./ottla-data)")
     add("--storage", metavar="URL", help="lmdb:// (the data folder), lmdb:///a/folder or memory://")
     add("--flush", metavar="commit|interval|os", help="when data is flushed to disk (commit)")

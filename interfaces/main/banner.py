@@ -8,6 +8,7 @@ from interfaces.main.started import OpenListener, Started
 def banner(started: Started) -> str:
     settings = started.settings
     rows = [("listening", _listening(listener)) for listener in started.listeners]
+    rows += [("raw", f"{each}, topic {settings.broker.raw_topic}") for each in started.raw]
     rows += [("admin", url) for url in started.admin_urls]
     if started.admin:
         rows.append(("rest api", f"{started.admin_urls[0]}/docs"))

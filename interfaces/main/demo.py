@@ -9,16 +9,22 @@ import tempfile
 from functools import partial
 
 from interfaces.cli.demo import TourFailed, tour
+from interfaces.cli.demo_raw import tour as raw_tour
 from interfaces.embed import Broker, BrokerNotStarted
 
 
-def run() -> int:
+def run(raw: bool) -> int:
     # To remove the folder; Ctrl-C unwinds by itself.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with tempfile.TemporaryDirectory(prefix="ottla-demo-") as folder:
-        broker = Broker(data=folder, admin=False)
+        settings = {"raw.listeners": "127.0.0.1:0"} if raw else {}
+        broker = Broker(data=folder, admin=False, settings=settings)
+        show = partial(print, flush=True)
         try:
-            tour(lambda: _start(broker), lambda: _kill(broker), partial(print, flush=True))
+            if raw:
+                raw_tour(lambda: _start_raw(broker), lambda: _kill(broker), show)
+            else:
+                tour(lambda: _start(broker), lambda: _kill(broker), show)
         except (BrokerNotStarted, TourFailed) as failure:
             print(f"ottla: {failure}", file=sys.stderr)
             return 1
@@ -30,6 +36,11 @@ def run() -> int:
 def _start(broker: Broker) -> str:
     broker.start()
     return broker.bootstrap_servers
+
+
+def _start_raw(broker: Broker) -> str:
+    broker.start()
+    return broker.raw_address
 
 
 def _kill(broker: Broker) -> None:

@@ -25,10 +25,13 @@ class Ports:
     def __init__(self, settings: Settings, log: EventLog) -> None:
         #: One for each listener of the settings, in their order.
         self.kafka: list[ListeningSockets] = []
+        self.raw: list[ListeningSockets] = []
         self.admin: list[ListeningSockets] = []
         try:
             for listener in settings.listeners:
                 self.kafka.append(_listen(listener, "--listen"))
+            for address in settings.raw:
+                self.raw.append(_listen(address, "--raw"))
             for address in settings.admin:
                 self._listen_for_admin(address, settings, log)
         except CannotStart:
@@ -51,7 +54,7 @@ class Ports:
             )
 
     def close(self) -> None:
-        for each in (*self.kafka, *self.admin):
+        for each in (*self.kafka, *self.raw, *self.admin):
             each.close()
 
 

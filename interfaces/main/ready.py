@@ -37,6 +37,7 @@ def ready_facts(started: Started) -> dict[str, Any]:
             }
             for listener in started.listeners
         ],
+        "raw": started.raw,
         "admin": started.admin,
         "admin_urls": started.admin_urls,
         "data": str(started.data_folder) if started.data_folder else None,

@@ -59,6 +59,9 @@ class Container(Protocol):
     def listeners(self) -> Sequence[Listener]: ...
 
     @property
+    def raw_listeners(self) -> Sequence[Listener]: ...
+
+    @property
     def admin(self) -> Admin: ...
 
     def renew_certificates(self) -> None:
@@ -109,7 +112,7 @@ def _run(
 
     def renewing(settings: Settings, loop: asyncio.AbstractEventLoop, log: EventLog) -> Container:
         container = build(settings, loop, log)
-        if any(one.protocol.needs_tls for one in settings.with_admin_security.values()):
+        if any(one.protocol.needs_tls for one in settings.all_security.values()):
             _renew_on_hangup(loop, container)
         return container
 
@@ -204,9 +207,15 @@ async def _start(settings: Settings, container: Container, ports: Ports) -> Star
     ):
         await listener.start(sockets)
         opened.append(OpenListener(address, sockets.host, sockets.port, settings.broker))
+    raw = []
+    for listener, sockets in zip(container.raw_listeners, ports.raw, strict=True):
+        await listener.start(sockets)
+        raw.append(host_port(sockets.host, sockets.port))
     admin = [host_port(*container.admin.open(sockets)) for sockets in ports.admin]
     container.start_upkeep()
-    return Started(settings, __version__, container.cluster_id, opened, container.recovered, admin)
+    return Started(
+        settings, __version__, container.cluster_id, opened, container.recovered, admin, raw
+    )
 
 
 def _write(path: Path, action: Callable[[], None]) -> None:
@@ -261,6 +270,8 @@ def _log_started(log: EventLog, started: Started) -> None:
     sometimes: dict[str, object] = {}
     if started.admin:
         sometimes["admin"] = started.admin_urls
+    if started.raw:
+        sometimes["raw"] = started.raw
     if started.data_folder is not None:
         sometimes["flush"] = started.settings.broker.flush
     if started.settings.offsets.shown is not None:

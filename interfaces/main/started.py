@@ -53,7 +53,7 @@ class OpenListener:
 
 
 class Started:
-    __slots__ = ("admin", "cluster_id", "listeners", "recovered", "settings", "version")
+    __slots__ = ("admin", "cluster_id", "listeners", "raw", "recovered", "settings", "version")
 
     def __init__(
         self,
@@ -63,6 +63,7 @@ class Started:
         listeners: list[OpenListener],
         recovered: str,
         admin: Sequence[str] = (),
+        raw: Sequence[str] = (),
     ) -> None:
         self.settings = settings
         self.version = version
@@ -71,6 +72,7 @@ class Started:
         self.recovered = recovered
         #: Bound addresses, "host:port".
         self.admin = list(admin)
+        self.raw = list(raw)
 
     @property
     def admin_urls(self) -> list[str]:

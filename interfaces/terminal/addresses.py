@@ -26,15 +26,15 @@ def is_loopback(host: str) -> bool:
     return first == "127" and len(others) == 3 and all(map(str.isdecimal, others))
 
 
-def addresses(servers: str) -> list[Address]:
+def addresses(servers: str, usual_port: int = USUAL_PORT) -> list[Address]:
     """Raises ValueError with a message for users."""
-    found = [_address(part.strip()) for part in servers.split(",") if part.strip()]
+    found = [_address(part.strip(), usual_port) for part in servers.split(",") if part.strip()]
     if not found:
         raise ValueError("no address")
     return found
 
 
-def _address(text: str) -> Address:
+def _address(text: str, usual_port: int) -> Address:
     _, scheme, rest = text.rpartition("://")
     del scheme
     if rest.startswith("["):
@@ -47,7 +47,7 @@ def _address(text: str) -> Address:
     if not host:
         raise ValueError(f"no host in {text!r}")
     if not port:
-        return Address(host, USUAL_PORT)
+        return Address(host, usual_port)
     if not port.isdigit() or not 0 < int(port) < 65_536:
         raise ValueError(f"{text!r}: invalid port {port!r}")
     return Address(host, int(port))

@@ -37,6 +37,7 @@ class NoAdmin:
 class EchoContainer:
     def __init__(self, settings: Settings) -> None:
         self.listeners: Sequence[EchoListener] = [EchoListener() for _ in settings.listeners]
+        self.raw_listeners: Sequence[EchoListener] = ()
         self.admin = NoAdmin()
         self.cluster_id = "a-cluster"
         self.recovered = "2 topics, 3 partitions"

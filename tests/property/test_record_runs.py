@@ -8,10 +8,10 @@ from unittest.mock import patch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from domain.compaction import records
 from domain.compaction.records import find_keyless, read_records
-from domain.compaction.runs import SHORTEST_RUN, Run, find_run
 from domain.errors import InvalidRecord
+from domain.messages import runs
+from domain.messages.runs import SHORTEST_RUN, Run, find_run
 from tests.fakes.batches import records_section
 
 TIMESTAMP = 1_700_000_000_000
@@ -70,7 +70,7 @@ def test_the_result_is_that_of_one_record_after_the_other(
         changed[at] = (changed[at] + by) & 0xFF
     payload, last_delta = bytes(changed), count - 1 + more
     in_runs = outcome(payload, last_delta, count)
-    with patch.object(records, "find_run", one_by_one):
+    with patch.object(runs, "find_run", one_by_one):
         assert in_runs == outcome(payload, last_delta, count)
 
 
@@ -81,7 +81,7 @@ def test_each_changed_byte_of_a_run_is_noticed(at: int, byte: int, count: int) -
     changed = bytearray(plain)
     changed[at % len(plain)] = byte
     in_runs = outcome(bytes(changed), count - 1, count)
-    with patch.object(records, "find_run", one_by_one):
+    with patch.object(runs, "find_run", one_by_one):
         assert in_runs == outcome(bytes(changed), count - 1, count)
 
 

@@ -17,6 +17,7 @@ from interfaces.cli.arguments import (
     perf,
     profile,
     quota,
+    raw,
     records,
     requests,
     storage,
@@ -27,7 +28,7 @@ from interfaces.cli.arguments import (
 from interfaces.terminal.words import Commands
 
 _FAMILIES = (
-    *(topic, records, group, txn, cluster, configs, offsets),
+    *(topic, records, raw, group, txn, cluster, configs, offsets),
     *(user, acl, quota, cert),
     *(perf, doctor, requests, profile, storage),
 )

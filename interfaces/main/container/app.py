@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from application.partitions.strays import stray_partitions
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
-from domain.configs.listener_security import ADMIN
+from domain.configs.listener_security import ADMIN, RAW
 from domain.configs.listeners import EVERY_ADDRESS
 from domain.errors import StorageFailed
 from infrastructure.clock import SystemClock
@@ -20,6 +20,8 @@ from infrastructure.observability.request_log import StructuredRequestLog
 from infrastructure.scanning.worker_processes import WorkerProcesses
 from infrastructure.scheduler import AsyncioScheduler
 from infrastructure.storage.errors import StorageUnusable
+from interfaces.connections.limits import ConnectionLimits
+from interfaces.connections.listener import BaseListener
 from interfaces.kafka.connections.listener import Listener
 from interfaces.kafka.connections.shared import Shared
 from interfaces.main.container.adapters import Adapters
@@ -34,6 +36,7 @@ from interfaces.rest.serving.server import AdminServer
 from interfaces.terminal.addresses import host_port, is_loopback
 
 if TYPE_CHECKING:
+    from application.streams.service import StreamService
     from interfaces.main.container.testing import BrokerTesting, Stage
 
 #: After the start: the check reads a page of every partition.
@@ -59,9 +62,10 @@ class App:
         self._offset_repository: OffsetRepository | None = None
         self._admin: AdminServer | None = None
         self.listeners: list[Listener] = []
+        self.raw_listeners: list[BaseListener] = []
         self._testing: BrokerTesting | None = None
         #: Before the store is opened: the settings may be wrong.
-        self._certificates = Certificates(settings.with_admin_security, events)
+        self._certificates = Certificates(settings.all_security, events)
         self._scheduler, self._clock = AsyncioScheduler(loop), SystemClock()
         if settings.broker.testing:
             from interfaces.main.container.testing import BrokerTesting
@@ -134,6 +138,8 @@ class App:
             )
             for one in settings.listeners
         ]
+        if settings.raw and not self.raw_listeners:
+            self.raw_listeners = self._make_raw(settings)
         self._loop_lag = LoopLag(core.background)
         self._metrics = BrokerMetrics(
             core, self.broker, self._shared, self.listeners, self._loop_lag
@@ -172,6 +178,16 @@ class App:
         finally:  # after a failure, with the data that was there
             self._admin_values.take_over(self._compose(settings, adapters))
             self.start_upkeep()
+
+    def _make_raw(self, settings: Settings) -> list[BaseListener]:
+        from interfaces.raw.listener import RawListener
+
+        identity = self._certificates.of_listener.get(RAW)
+        return [RawListener(RAW, self._current, identity) for _ in settings.raw]
+
+    def _current(self) -> tuple[ConnectionLimits, StreamService]:
+        assert self.broker.streams is not None
+        return self._shared, self.broker.streams
 
     def _admin_urls(self, client_host: str) -> list[str]:
         """An admin side on every address has the host that the client uses."""
@@ -250,7 +266,7 @@ class App:
             self._cleaning_workers.close()
 
     async def drain(self, timeout_seconds: float) -> bool:
-        for listener in self.listeners:
+        for listener in (*self.listeners, *self.raw_listeners):
             listener.stop_accepting()
         both = (self._shared.drain(timeout_seconds), self.admin.drain(timeout_seconds))
         in_time = all(await asyncio.gather(*both))

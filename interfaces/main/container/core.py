@@ -23,6 +23,7 @@ from infrastructure.storage.repositories.group_repository import StoredGroupRepo
 from infrastructure.storage.repositories.numbered_offsets import PENDING_OFFSETS, NumberedOffsets
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 from infrastructure.storage.repositories.quota_repository import StoredQuotaRepository
+from infrastructure.storage.repositories.stream_index import StoredStreamIndex
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
 from infrastructure.storage.repositories.transaction_repository import StoredTransactionRepository
@@ -52,6 +53,7 @@ class Core:
         self.topics = StoredTopicRepository(log, state)
         self.partitions = StoredPartitionRepository(log, state)
         self.transaction_index = StoredTransactionIndex(state)
+        self.stream_index = StoredStreamIndex(state)
         self.transactions = StoredTransactionRepository(state)
         self.groups = StoredGroupRepository(state)
         self.pending_offsets = NumberedOffsets(state, PENDING_OFFSETS)

@@ -128,9 +128,18 @@ def make_broker(
     cluster_id, decoy_secret = identity_of(core)
     authorizer, acls = make_access(core, authorizer)
     security = make_security(core, decoy_secret, to_loop, acls)
-    dropping = Dropping(log, topics, partitions, core.transaction_index, background)
+    dropping = Dropping(
+        log, topics, partitions, core.transaction_index, core.stream_index, background
+    )
     trimming = Trimming(
-        log, catalog, partitions, core.transaction_index, commits, background, core.placement
+        log,
+        catalog,
+        partitions,
+        core.transaction_index,
+        core.stream_index,
+        commits,
+        background,
+        core.placement,
     )
     topic_state = TopicState(topics, catalog, commits, dropping)
     create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
@@ -157,6 +166,11 @@ def make_broker(
     config_state = ConfigState(core.configs, broker_configs, groups.configs, commits)
     quotas = ClientQuotas(clock, config)
     quota_service = QuotaService(core.quotas, quotas, commits, events)
+    streams = None
+    if config.raw_listeners:
+        from interfaces.main.container.streams import make_streams
+
+        streams = make_streams(core, produce, create_topics, compression)
     delete_topics = DeleteTopicsService(catalog, topic_state, groups.offset_cleanup, config, events)
     return Broker(
         cluster_id=cluster_id,
@@ -251,5 +265,6 @@ def make_broker(
         compaction=CompactionService(log, catalog, clock, background, config, events, make_cleaner),
         producer_expiry=ProducerExpiry(catalog, partitions, clock, background, config),
         internal_topics=internal_topics.setups(groups, transactions, create_topics, delete_topics),
+        streams=streams,
         background=background,
     )

@@ -1,4 +1,4 @@
-"""Addresses of the admin side."""
+"""Addresses of the admin side and of the raw stream."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from domain.configs.listeners import ListenerAddress, parse_address
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/A-Z]+|null|\*")
 
 
-def parse_admin(texts: Iterable[str]) -> tuple[ListenerAddress, ...]:
-    """Where the admin side listens; `off`: nowhere. Raises ValueError with the expected text."""
+def parse_unnamed(texts: Iterable[str]) -> tuple[ListenerAddress, ...]:
+    """HOST:PORT; `off`: nowhere. Raises ValueError with the expected text."""
     listed = [text.strip() for text in texts]
     if [text.lower() for text in listed] == ["off"]:
         return ()

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from domain.configs.broker import BrokerConfig
 from domain.configs.listener_security import (
     ADMIN,
-    ADMIN_PREFIX,
+    OWN_PREFIXES,
+    RAW,
     ListenerSecurity,
     SecurityProtocol,
     has_listener_prefix,
@@ -22,7 +23,7 @@ PROTOCOLS = tuple(SecurityProtocol.__members__)
 NO_SUCH_LISTENER = "no listener of clients has this name"
 _KEYSTORE = ("ssl.keystore.location", "ssl.keystore.key")
 #: By whether it has TLS, and users.
-_ADMIN_PROTOCOLS = {
+_PROTOCOLS = {
     (False, False): "PLAINTEXT",
     (True, False): "SSL",
     (False, True): "SASL_PLAINTEXT",
@@ -60,7 +61,7 @@ class PrefixedSettings:
         """Raises SettingsError for a value that is not allowed."""
         #: The longest first: names may have dots.
         names = sorted(listeners, key=len, reverse=True)
-        self._prefixes = {name: listener_prefix(name) for name in names} | {ADMIN: ADMIN_PREFIX}
+        self._prefixes = {name: listener_prefix(name) for name in names} | OWN_PREFIXES
         self._own: dict[str, dict[str, str]] = {name: {} for name in self._prefixes}
         self.without_effect: dict[str, str] = {}
         self.unknown: list[str] = []
@@ -93,7 +94,12 @@ class PrefixedSettings:
 
     def of_admin(self, config: BrokerConfig) -> ListenerSecurity:
         """TLS is on with a keystore of its own."""
-        own = self._own[ADMIN]
-        tls, users = not own.keys().isdisjoint(_KEYSTORE), config.admin_authentication == "users"
-        protocol = SecurityProtocol(_ADMIN_PROTOCOLS[tls, users])
-        return ListenerSecurity(ADMIN, protocol, config, own, ADMIN_PREFIX)
+        return self._own_security(ADMIN, config, config.admin_authentication == "users")
+
+    def of_raw(self, config: BrokerConfig) -> ListenerSecurity:
+        return self._own_security(RAW, config, users=False)
+
+    def _own_security(self, name: str, config: BrokerConfig, users: bool) -> ListenerSecurity:
+        own = self._own[name]
+        protocol = SecurityProtocol(_PROTOCOLS[not own.keys().isdisjoint(_KEYSTORE), users])
+        return ListenerSecurity(name, protocol, config, own, OWN_PREFIXES[name])

@@ -16,6 +16,7 @@ from domain.configs.group import validate_group_configs
 from domain.configs.ip_overrides import parse_ip_overrides
 from domain.configs.listener_security import (
     ADMIN,
+    RAW,
     ListenerSecurity,
     has_listener_prefix,
 )
@@ -23,11 +24,12 @@ from domain.configs.listeners import ListenerAddress, check_advertised, parse_ad
 from domain.configs.settings.absent import why_absent
 from domain.configs.settings.definition import Effect
 from domain.configs.topic_table import not_a_setting
-from domain.errors import InvalidConfig
+from domain.errors import BrokerError, InvalidConfig
 from domain.security.principal import parse_principals
+from domain.topics.topic import check_new_topic_name
 from interfaces.main.settings.environment import settings_from_environment
 from interfaces.main.settings.files import read_settings_file
-from interfaces.main.settings.listeners import check_origins, parse_admin
+from interfaces.main.settings.listeners import check_origins, parse_unnamed
 from interfaces.main.settings.origin import (
     COMMAND_LINE,
     DEFAULT,
@@ -63,7 +65,7 @@ class Settings:
 
     __slots__ = (
         "_without_effect", "admin", "admin_security", "broker", "file", "given", "listeners",
-        "offsets", "security", "storage", "warnings",
+        "offsets", "raw", "raw_security", "security", "storage", "warnings",
     )  # fmt: skip
 
     def __init__(self, given: Mapping[str, Given], file: Path | None) -> None:
@@ -95,6 +97,7 @@ class Settings:
         #: By the name of the listener.
         self.security = self._security(given, unknown)
         self.admin = self._admin()
+        self.raw = self._raw()
         self.storage = self._storage()
         self.offsets = self._offsets()
         if self._without_effect:
@@ -105,9 +108,10 @@ class Settings:
             self.warnings.append(f"unknown settings: {', '.join(unknown)}")
 
     @property
-    def with_admin_security(self) -> dict[str, ListenerSecurity]:
+    def all_security(self) -> dict[str, ListenerSecurity]:
         """Of all listeners that are opened."""
-        return self.security | ({ADMIN: self.admin_security} if self.admin else {})
+        admin = {ADMIN: self.admin_security} if self.admin else {}
+        return self.security | admin | ({RAW: self.raw_security} if self.raw else {})
 
     @property
     def admin_scheme(self) -> str:
@@ -184,6 +188,7 @@ class Settings:
             check_sasl(self.admin_security)
         except WrongSasl as failure:
             raise SettingsError(f"admin.authentication = users: {failure}") from failure
+        self.raw_security = prefixed.of_raw(self.broker)
         return found
 
     def _admin(self) -> tuple[ListenerAddress, ...]:
@@ -192,7 +197,7 @@ class Settings:
             name = "access.control.allow.origin"
             check_origins(self.broker.access_control_allow_origin)
             name = "admin.listeners"
-            found = parse_admin(self.broker.admin_listeners)
+            found = parse_unnamed(self.broker.admin_listeners)
         except ValueError as failure:
             raise self._refused(name, str(failure)) from failure
         missing = self.admin_security.lacks_for_network
@@ -205,6 +210,17 @@ class Settings:
                         "if this is meant, set admin.insecure.allowed=true"
                     )
         return found
+
+    def _raw(self) -> tuple[ListenerAddress, ...]:
+        """Where the raw stream listens."""
+        try:
+            check_new_topic_name(self.broker.raw_topic)
+        except BrokerError as failure:
+            raise self._refused("raw.topic", f"the name of a topic: {failure}") from failure
+        try:
+            return parse_unnamed(self.broker.raw_listeners)
+        except ValueError as failure:
+            raise self._refused("raw.listeners", str(failure)) from failure
 
     def _storage(self) -> StorageSettings:
         folders = self.broker.log_dirs

@@ -5,13 +5,16 @@
 //	rawbench -addr HOST:PORT -exchanges FILE -secs 5
 //	rawbench -addr HOST:PORT -tls -handshakes -secs 5
 //	rawbench -addr HOST:PORT -login SCRAM-SHA-256:USER:PASSWORD -secs 5
+//	rawbench -addr HOST:PORT -stream -depth 32 -size 100 -secs 5
+//	rawbench -addr HOST:PORT -stream -stream-bytes 1000000000 -secs 5
 //	rawbench -addr HOST:PORT -topic T -transactions -records 10 [-abort-every 5] -secs 5
 //
 // Prints one JSON object: requests/s, MB/s, p50/p99/max in microseconds, failed answers, and the
 // broker's CPU per request when -pid is given. acks=0 is not supported (it waits for answers). The
 // topic is auto-created unless -topic names one. -requests ends a run early, by their number. Of
 // transactions, the rate is that of whole ones, and the times are those of their ends; of handshakes
-// and logins, both are those of whole connections. -tls is for all.
+// and logins, both are those of whole connections; of a raw stream those of records, or of reads of
+// its consumers (-stream-bytes). -tls is for all.
 package main
 
 import (
@@ -170,12 +173,14 @@ func main() {
 	flag.BoolVar(&overTLS, "tls", false, "without verifying the certificate")
 	handshakes := flag.Bool("handshakes", false, "connections that do no more than a TLS handshake")
 	login := flag.String("login", "", "MECHANISM:USER:PASSWORD of connections that do no more than that (SCRAM)")
+	stream := flag.Bool("stream", false, "a raw listener: produce records")
+	streamBytes := flag.Int64("stream-bytes", 0, "of a stream to consume instead")
 	flag.Parse()
 	topic := *topicFlag
 	var exchanges []exchange
 	if *exchangesFile != "" {
 		exchanges = readExchanges(*exchangesFile)
-	} else if topic == "" && !*handshakes && *login == "" {
+	} else if topic == "" && !*handshakes && *login == "" && !*stream {
 		topic = createTopic(*addr)
 	}
 	batches := make([][]byte, variants)
@@ -217,6 +222,24 @@ func main() {
 					defer mu.Unlock()
 					total += n
 					if keep {
+						lats = append(lats, my...)
+					}
+					return
+				}
+				if *stream {
+					var n int
+					var read int64
+					var my []int64
+					if *streamBytes > 0 {
+						n, read, my = followed(*addr, *streamBytes, stop)
+					} else {
+						n, my = streamed(*addr, *size, *depth, goOn)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					total += n
+					if keep {
+						fetchedBytes += read
 						lats = append(lats, my...)
 					}
 					return
@@ -321,9 +344,9 @@ func main() {
 		result["cpu_us_per_request"] = cp / float64(n) * 1e6
 		result["cores"] = cp / dt
 	}
-	if topic != "" {
+	if topic != "" || *stream {
 		mb := float64(n**size**nrec) / 1e6
-		if *fetch {
+		if *fetch || *streamBytes > 0 {
 			mb = float64(fetchedBytes) / 1e6
 		}
 		result["mb_per_s"] = mb / dt

@@ -2,20 +2,25 @@
 
 Keys and values of one length are common (numbers, UUIDs, counters), and then so are lengths. A
 slice with a stride is one byte of every record, and `bytes` compares it at the speed of C. What
-does not fit in a run is left to the loops of records.py, which are as strict.
+does not fit in a run is left to the loops of each reader, which are as strict.
 """
 
 from __future__ import annotations
 
 from itertools import chain
 from struct import iter_unpack
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
+
+from domain.errors import InvalidRecord
 
 #: Fewer records cost more here than one by one.
 SHORTEST_RUN = 16
 #: Of the first look, and later four times the last run: a look that ends early costs little more
 #: than what it found.
 FIRST_LIMIT = 256
+MIN_RECORD_BYTES = 7
+#: A length of -1.
+_NULL = 1
 #: The groups of an int64.
 _LONGEST_VARINT = 10
 #: Offset deltas by the low bits of their varints, which have a sign: 64 are in one group, 8192 in
@@ -36,23 +41,69 @@ class Run(NamedTuple):
     records: int
     #: Of a record, with its length.
     size_bytes: int
-    #: From the start of a record.
-    key_start: int
-    key_bytes: int
+    #: The keys, or the values: from the start of a record.
+    part_start: int
+    part_bytes: int
 
     @property
     def end(self) -> int:
         return self.start + self.records * self.size_bytes
 
-    def keys(self, payload: bytes) -> chain[bytes]:
-        rest = self.size_bytes - self.key_start - self.key_bytes
+    def parts(self, payload: bytes) -> chain[bytes]:
+        rest = self.size_bytes - self.part_start - self.part_bytes
         content = memoryview(payload)[self.start : self.end]
-        layout = f"{self.key_start}x{self.key_bytes}s{rest}x"
+        layout = f"{self.part_start}x{self.part_bytes}s{rest}x"
         return chain.from_iterable(iter_unpack(layout, content))
 
 
-def find_run(payload: bytes, start: int, limit: int, first_delta: int) -> Run | None:
-    """Of up to `limit` records with a key and a value, and with consecutive offsets.
+class Reader(Protocol):
+    #: Runs have the keys of records, which need one; otherwise the values.
+    keyed: bool
+
+    def run(self, payload: bytes, run: Run, first_delta: int) -> None: ...
+
+    def one_by_one(
+        self, payload: bytes, start: int, indexes: range, delta_before: int
+    ) -> tuple[int, int]:
+        """Returns where they end, and the last offset delta; `delta_before` is that before them.
+
+        Raises InvalidRecord or IndexError.
+        """
+
+
+def read_in_runs(payload: bytes, last_offset_delta: int, count: int, reader: Reader) -> int:
+    """Reads the records of an uncompressed batch; returns the last offset delta.
+
+    Raises InvalidRecord if the bytes are not `count` records with ascending offsets of the batch.
+    """
+    if count * MIN_RECORD_BYTES > len(payload):
+        raise InvalidRecord(f"{count} records do not fit in {len(payload)} bytes.")
+    index = end = 0
+    delta = -1
+    patience, limit = SHORTEST_RUN, FIRST_LIMIT
+    try:
+        while index < count:
+            run = find_run(payload, end, min(limit, count - index), delta + 1, reader.keyed)
+            if run is None:
+                # Records of many lengths have no runs: look for the next one ever later.
+                indexes = range(index, min(index + patience, count))
+                end, delta = reader.one_by_one(payload, end, indexes, delta)
+                index, patience, limit = indexes.stop, patience << 1, FIRST_LIMIT
+            else:
+                reader.run(payload, run, delta + 1)
+                index, end, delta = index + run.records, run.end, delta + run.records
+                patience, limit = SHORTEST_RUN, run.records << 2
+    except IndexError:
+        raise InvalidRecord("A record ends within a varint.") from None
+    if end != len(payload) or delta > last_offset_delta:
+        raise InvalidRecord("The records end elsewhere than their batch.")
+    return delta
+
+
+def find_run(
+    payload: bytes, start: int, limit: int, first_delta: int, keyed: bool = True
+) -> Run | None:
+    """Of up to `limit` records with a value, and with consecutive offsets; see `Reader.keyed`.
 
     Raises IndexError if the first record ends within a number.
     """
@@ -70,18 +121,25 @@ def find_run(payload: bytes, start: int, limit: int, first_delta: int) -> Run | 
         return None
     key_length = _end(payload, delta)
     key_bytes, key = _number(payload, key_length)
-    value = key + (key_bytes >> 1)
-    if key_bytes & 1 or value >= second:
+    value = key + max(key_bytes >> 1, 0)
+    if (key_bytes & 1 and (keyed or key_bytes != _NULL)) or value >= second:
+        return None
+    value_bytes, content_start = _number(payload, value)
+    if not keyed and (value_bytes & 1 or content_start + (value_bytes >> 1) >= second):
         return None
     columns = _Columns(payload, start, size_bytes, limit)
     columns.repeat(start, content)
     columns.repeat(key_length, key)
     columns.continue_until(time, delta - 1)
     columns.ascend(delta, key_length, first_delta)
-    columns.check(value, _IS_EVEN)
+    if keyed:
+        columns.check(value, _IS_EVEN)
+    else:
+        columns.repeat(value, content_start)
     if columns.count < SHORTEST_RUN:
         return None
-    return Run(start, columns.count, size_bytes, key - start, key_bytes >> 1)
+    part, part_bytes = (key, key_bytes) if keyed else (content_start, value_bytes)
+    return Run(start, columns.count, size_bytes, part - start, part_bytes >> 1)
 
 
 class _Columns:

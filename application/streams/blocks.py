@@ -1,0 +1,44 @@
+"""Blocks: frames that were appended or read lately, which consumers near each other share."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import NamedTuple
+
+#: Of frames, with the memory of a block itself.
+MOST_BYTES = 8 * 1024 * 1024
+_BLOCK_BYTES = 256
+
+
+class Block(NamedTuple):
+    frames: bytes
+    #: Behind its last record.
+    next_offset: int
+
+    @property
+    def memory_bytes(self) -> int:
+        return len(self.frames) + _BLOCK_BYTES
+
+
+class Blocks:
+    def __init__(self) -> None:
+        #: By the first offset; the least recently used first.
+        self._blocks: OrderedDict[int, Block] = OrderedDict()
+        self._held_bytes = 0
+
+    def put(self, offset: int, block: Block) -> None:
+        before = self._blocks.pop(offset, None)
+        self._held_bytes += block.memory_bytes - (before.memory_bytes if before else 0)
+        self._blocks[offset] = block
+        while self._held_bytes > MOST_BYTES:
+            self._held_bytes -= self._blocks.popitem(last=False)[1].memory_bytes
+
+    def from_offset(self, offset: int, most_bytes: int) -> Block:
+        """Those that follow each other, as one; empty if there is none."""
+        found: list[bytes] = []
+        while most_bytes > 0 and (block := self._blocks.get(offset)) is not None:
+            self._blocks.move_to_end(offset)
+            found.append(block.frames)
+            most_bytes -= len(block.frames)
+            offset = block.next_offset
+        return Block(found[0] if len(found) == 1 else b"".join(found), offset)
