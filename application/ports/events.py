@@ -84,7 +84,7 @@ CONNECTIONS = {
             "produce_failed": "A batch sent with acks=0 was refused or lost. The close is the only "
             "response that such a producer can get, as in Kafka.",
             "not_authenticated": "The listener requires SASL, and the client does not use it: set "
-            "`security.protocol`.",
+            "`security.protocol`. Or it sent another request between the steps of SASL.",
             "session_expired": "The client did not authenticate again in time "
             "(`connections.max.reauth.ms`, or the lifetime of its token).",
             "slow_reader": "The client stopped reading its responses while too many responses "

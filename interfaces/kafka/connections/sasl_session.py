@@ -1,7 +1,8 @@
 """SaslSession: a connection of a listener with SASL (KIP-43, KIP-152, KIP-368).
 
-Until the client is authenticated, its requests are small, and its time is limited. A failure gets
-its response after a delay, in which the connection is not read; then the connection is closed.
+Until the client is authenticated, its requests are small, and its time is limited, as it is when
+the client authenticates again. A failure gets its response after a delay, in which the connection
+is not read; then the connection is closed.
 """
 
 from __future__ import annotations
@@ -66,13 +67,16 @@ class SaslSession(Session):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         if not self.closing:
-            timeout_ms = self.broker.config.connection_authentication_timeout_ms
-            self._login_timer = self._shared.scheduler.after_ms(timeout_ms, self._timed_out)
+            self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end_timer()
         self._conversation = None
         super().connection_lost(exc)
+
+    def _start_timer(self) -> None:
+        timeout_ms = self.broker.config.connection_authentication_timeout_ms
+        self._login_timer = self._shared.scheduler.after_ms(timeout_ms, self._timed_out)
 
     def _timed_out(self) -> None:
         self._login_timer = None
@@ -98,12 +102,14 @@ class SaslSession(Session):
     def may_begin(self, version: int, received_ns: int) -> bool:
         if not self.authenticated:
             return True
-        return version > 0 and received_ns - self._begun_again_ns >= _AGAIN_AFTER_NS
+        soon = received_ns - self._begun_again_ns < _AGAIN_AFTER_NS
+        return version > 0 and self.lifetime_ms > 0 and not soon
 
     def begin_conversation(self, mechanism: str, version: int, received_ns: int) -> None:
         self.again = self.authenticated
         if self.again:
             self._begun_again_ns = received_ns
+            self._start_timer()
             if mechanism != self.mechanism:
                 self._refusal = mechanism_changed(self.mechanism, mechanism)
         self.mechanism = mechanism

@@ -195,10 +195,17 @@ def test_a_wrong_token_without_a_header_gets_no_response(
 # ---- authenticating again (KIP-368)
 
 
-def test_a_session_ends_with_the_first_request_after_its_lifetime() -> None:
+@pytest.fixture
+def expiring() -> SaslKafka:
+    """Its sessions have a lifetime."""
     kafka = SaslKafka({"connections_max_reauth_ms": "50000"})
     kafka.add_user()
-    client = kafka.client()
+    kafka.topic("t")
+    return kafka
+
+
+def test_a_session_ends_with_the_first_request_after_its_lifetime(expiring: SaslKafka) -> None:
+    kafka, client = expiring, expiring.client()
     assert log_in(client, "PLAIN").session_lifetime_ms == 50_000
     kafka.clock.advance(49_999)
     client.request(metadata(), 12)
@@ -210,10 +217,8 @@ def test_a_session_ends_with_the_first_request_after_its_lifetime() -> None:
     assert kafka.authentication.expired == 1
 
 
-def test_a_client_can_authenticate_again_before_and_after_the_end() -> None:
-    kafka = SaslKafka({"connections_max_reauth_ms": "50000"})
-    kafka.add_user()
-    client = kafka.client()
+def test_a_client_can_authenticate_again_before_and_after_the_end(expiring: SaslKafka) -> None:
+    kafka, client = expiring, expiring.client()
     log_in(client, "SCRAM-SHA-256")
     kafka.clock.advance(60_000)
     assert log_in(client, "SCRAM-SHA-256").session_lifetime_ms == 50_000
@@ -222,9 +227,41 @@ def test_a_client_can_authenticate_again_before_and_after_the_end() -> None:
     assert kafka.authentication.successful_again == {"SCRAM-SHA-256": 1}
 
 
-def test_authenticating_again_is_possible_once_a_second(
-    kafka: SaslKafka, client: FakeClient
+@pytest.mark.parametrize(
+    ("request_", "version"),
+    [(metadata("t"), 12), (produce(), 9), (SaslHandshakeRequest(mechanism="PLAIN"), 1)],
+)
+def test_after_a_handshake_again_only_tokens_are_expected(
+    expiring: SaslKafka, request_: Request, version: int
 ) -> None:
+    kafka, client = expiring, expiring.client()
+    log_in(client, "PLAIN")
+    kafka.clock.advance(60_000)
+    handshake(client, "PLAIN")
+    client.send(request_, version)
+    kafka.run()
+    assert client.frames() == []
+    assert client.why_closed() == "not_authenticated"
+    assert kafka.partition().end.next_offset == 0
+
+
+def test_a_client_has_limited_time_to_authenticate_again(expiring: SaslKafka) -> None:
+    kafka = expiring
+    silent, known = kafka.client(), kafka.client()
+    for client in (silent, known):
+        log_in(client, "PLAIN")
+    log_in(known, "PLAIN")
+    handshake(silent, "PLAIN")
+    kafka.scheduler.advance(29_999)
+    assert not silent.closed
+    kafka.scheduler.advance(1)
+    kafka.run()
+    assert silent.why_closed() == "authentication_timeout"
+    assert not known.closed
+
+
+def test_authenticating_again_is_possible_once_a_second(expiring: SaslKafka) -> None:
+    client = expiring.client()
     log_in(client, "PLAIN")
     log_in(client, "PLAIN")
     assert handshake(client, "PLAIN").error_code == ILLEGAL_STATE
@@ -233,7 +270,8 @@ def test_authenticating_again_is_possible_once_a_second(
     assert log_in(client, "PLAIN").error_code == 0
 
 
-def test_a_client_cannot_become_another_user(kafka: SaslKafka, client: FakeClient) -> None:
+def test_a_client_cannot_become_another_user(expiring: SaslKafka) -> None:
+    kafka, client = expiring, expiring.client()
     kafka.add_user("bob", "bob's")
     log_in(client, "PLAIN")
     assert log_in(client, "PLAIN", "bob", "bob's") is None
@@ -247,7 +285,8 @@ def test_a_client_cannot_become_another_user(kafka: SaslKafka, client: FakeClien
     assert kafka.authentication.failed_again == {"PLAIN": 1}
 
 
-def test_a_client_cannot_change_its_mechanism(kafka: SaslKafka, client: FakeClient) -> None:
+def test_a_client_cannot_change_its_mechanism(expiring: SaslKafka) -> None:
+    kafka, client = expiring, expiring.client()
     log_in(client, "SCRAM-SHA-256")
     assert log_in(client, "PLAIN") is None
     kafka.after_the_delay()
@@ -262,7 +301,8 @@ def test_a_client_cannot_change_its_mechanism(kafka: SaslKafka, client: FakeClie
     assert line["reason"] == "mechanism_changed"
 
 
-def test_a_wrong_password_again_closes_the_connection(kafka: SaslKafka, client: FakeClient) -> None:
+def test_a_wrong_password_again_closes_the_connection(expiring: SaslKafka) -> None:
+    kafka, client = expiring, expiring.client()
     log_in(client, "SCRAM-SHA-512")
     log_in(client, "SCRAM-SHA-512", password="wrong")
     kafka.after_the_delay()
@@ -272,6 +312,15 @@ def test_a_wrong_password_again_closes_the_connection(kafka: SaslKafka, client: 
         "mechanism SCRAM-SHA-512"
     )
     assert client.closed
+
+
+def test_a_session_without_a_lifetime_does_not_authenticate_again(
+    kafka: SaslKafka, client: FakeClient
+) -> None:
+    log_in(client, "PLAIN")
+    assert handshake(client, "PLAIN").error_code == ILLEGAL_STATE
+    assert client.request(metadata("t"), 12).topics[0].error_code == 0
+    assert kafka.authentication.successful_again == {}
 
 
 def test_an_authenticated_client_cannot_send_tokens(client: FakeClient) -> None:
