@@ -14,6 +14,7 @@ from application.ports.pending import Pending, resolved
 from application.ports.scheduler import Timer
 from application.security.authentication import ListenerAuthentication
 from application.security.conversation import (
+    MALFORMED,
     Authenticated,
     Challenge,
     Conversation,
@@ -121,10 +122,17 @@ class SaslSession(Session):
     def evaluate(self, token: bytes, correlation_id: int) -> Pending[Outcome]:
         step: Pending[Outcome] = Pending()
         assert self._conversation is not None
-        evaluated = self._refusal or self._conversation.evaluate(token)
+        evaluated = self._refusal or self._evaluated(self._conversation, token)
         outcome = evaluated if isinstance(evaluated, Pending) else resolved(evaluated)
         outcome.then(partial(self._stepped, correlation_id, step), step.fail)
         return step
+
+    def _evaluated(self, conversation: Conversation, token: bytes) -> Outcome | Pending[Outcome]:
+        """Before the login a fault must not be cheaper for the client than a wrong password."""
+        try:
+            return conversation.evaluate(token)
+        except Exception as fault:
+            return MALFORMED._replace(detail=type(fault).__name__)
 
     def _stepped(self, correlation_id: int, step: Pending[Outcome], outcome: Outcome) -> None:
         if self.closing:

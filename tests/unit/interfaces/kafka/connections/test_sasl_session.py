@@ -6,6 +6,8 @@ import struct
 
 import pytest
 
+from application.security.conversation import Outcome
+from application.security.plain import PlainConversation
 from domain.security.principal import ANONYMOUS, Principal
 from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest
 from interfaces.kafka.wire.messages.sasl_handshake import SaslHandshakeRequest
@@ -64,6 +66,22 @@ def test_a_wrong_password_and_an_unknown_user_get_the_same_response_after_the_de
     assert response.auth_bytes == b""
     assert client.closed
     assert kafka.authentication.failed == {mechanism: 1}
+
+
+def test_a_token_that_fails_unexpectedly_is_refused_after_the_delay(
+    kafka: SaslKafka, client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def evaluate(_conversation: object, _token: bytes) -> Outcome:
+        raise OverflowError("secret")
+
+    monkeypatch.setattr(PlainConversation, "evaluate", evaluate)
+    assert log_in(client, "PLAIN") is None
+    kafka.after_the_delay()
+    [response] = client.responses()
+    assert (response.error_code, response.error_message) == (FAILED, GENERAL + "PLAIN")
+    assert client.closed
+    [line] = kafka.events.of("authentication_failed")
+    assert (line["reason"], line["detail"]) == ("malformed_token", "OverflowError")
 
 
 def test_nothing_is_read_during_the_delay(kafka: SaslKafka, client: FakeClient) -> None:
