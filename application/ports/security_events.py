@@ -42,7 +42,8 @@ ACCESS = {
         WARNING,
         "principal client_id peer api operation resource_type resource correlation_id denials "
         "within_seconds",
-        "A client lacked a right, and got an error. The same denial is logged once a minute, with "
-        "the number in `denials`. Create an ACL, or find out why the client tries it.",
+        "A client lacked a right, and got an error. Denials of one operation on resources of one "
+        "type are logged once a minute for each API, host and principal, with their number in "
+        "`denials` and the last `resource`. Create an ACL, or find out why the client tries it.",
     ),
 }
