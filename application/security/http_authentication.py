@@ -41,7 +41,7 @@ class HttpAuthentication:
         new_secret: Callable[[], bytes],
     ) -> None:
         self._listener = listener
-        self._users = users
+        self.users = users
         self._clock = clock
         self._cache_key = new_secret()
         self.sessions = HttpSessions(users, clock, new_secret)
@@ -64,14 +64,14 @@ class HttpAuthentication:
             return resolved(Authenticated(Principal("User", user)))
         verified = self._listener.verify(user, password)
         # Users may change while the password is verified.
-        then = partial(self._basic_outcome, user, key, self._users.revision)
+        then = partial(self._basic_outcome, user, key, self.users.revision)
         return self._noted(BASIC, verified.map(then))
 
     def _basic_outcome(self, user: str, key: bytes, revision: int, verified: bool) -> Outcome:
         if not verified:
             return INVALID_CREDENTIALS
         self._drop_stale()
-        if revision == self._users.revision:
+        if revision == self.users.revision:
             self._verified[key] = self._clock.now_ms() + CACHED_MS
             if len(self._verified) > MAX_CACHED:
                 self._verified.popitem(last=False)
@@ -82,9 +82,9 @@ class HttpAuthentication:
         return key in self._verified
 
     def _drop_stale(self) -> None:
-        if self._cached_revision != self._users.revision:
+        if self._cached_revision != self.users.revision:
             self._verified.clear()
-            self._cached_revision = self._users.revision
+            self._cached_revision = self.users.revision
         now_ms = self._clock.now_ms()
         while self._verified and next(iter(self._verified.values())) <= now_ms:
             self._verified.popitem(last=False)

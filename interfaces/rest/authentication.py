@@ -61,10 +61,13 @@ async def log_in(
     by = admin.authentication
     if by is None:
         raise RestError(400, "there are no users: admin.authentication is none", 40002)
+    credentials = by.users.credentials(user)
     await _accept(admin, exchange, headers, BASIC, user, by.basic(user, password))
     # An id from before the login, which somebody else may know, is never used again.
     log_out(by, exchange)
-    session_id = by.sessions.begin(user)
+    session_id = by.sessions.begin(user, credentials)
+    if session_id is None:
+        raise _unauthorized(by, headers, "the user changed during the login")
     exchange.session = by.sessions.use(session_id)
     return session_id
 
