@@ -21,6 +21,8 @@ SECURITY = {
             "no_sasl": "The listener has no SASL, and the client uses it: set "
             "`security.protocol` to PLAINTEXT or SSL. The connection stays open, as in Kafka.",
             "principal_changed": "The client authenticated again as another user.",
+            "too_many_logins": "Too many passwords wait to be verified, or the client disconnected "
+            "before its own was.",
             "unsupported_mechanism": "Not in `sasl.enabled.mechanisms` of the listener.",
         },
     ),

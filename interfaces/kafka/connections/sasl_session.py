@@ -114,7 +114,7 @@ class SaslSession(Session):
             if mechanism != self.mechanism:
                 self._refusal = mechanism_changed(self.mechanism, mechanism)
         self.mechanism = mechanism
-        self._conversation = self._authentication.begin(mechanism)
+        self._conversation = self._authentication.begin(mechanism, self)
         if version == 0:
             self.raw_tokens = True
             self.connection.min_frame_bytes = _MIN_TOKEN_BYTES

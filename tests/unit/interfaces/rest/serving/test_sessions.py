@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from application.ports.password_hashing import PasswordClient
 from application.ports.pending import Pending
 from application.security import http_sessions
 from application.security.http_sessions import IDLE_MS, LIFETIME_MS
@@ -208,8 +209,10 @@ class ChangingHashing(InlineHashing):
     def __init__(self, change: Callable[[], object]) -> None:
         self._change = change
 
-    def verify(self, password: str, credentials: Sequence[ScramCredential]) -> Pending[bool]:
-        verified = super().verify(password, credentials)
+    def verify(
+        self, password: str, credentials: Sequence[ScramCredential], client: PasswordClient
+    ) -> Pending[bool | None]:
+        verified = super().verify(password, credentials, client)
         self._change()
         return verified
 
