@@ -31,7 +31,7 @@ CONNECTIONS = {
             "produce_failed": "A batch sent with acks=0 was refused or lost. The close is the only "
             "response that such a producer can get, as in Kafka.",
             "not_authenticated": "The listener requires SASL, and the client does not use it: set "
-            "`security.protocol`.",
+            "`security.protocol`. Or it sent another request between the steps of SASL.",
             "invalid_start": "A raw consumer started within a record, beyond the end, or before "
             "the oldest record (`raw.auto.offset.reset`).",
             "record_refused": "The record of a raw producer was not stored; see `detail`.",

@@ -7,11 +7,30 @@ from application.ports.pending import Pending
 from domain.security.scram import ScramCredential, ScramMechanism
 
 
+class PasswordClient(Protocol):
+    """The connection that waits for its password to be verified."""
+
+    @property
+    def address(self) -> str:
+        """The IP address of the client."""
+        ...
+
+    @property
+    def closing(self) -> bool:
+        """No response will be sent."""
+        ...
+
+
 class PasswordHashing(Protocol):
     """Salts passwords, which takes milliseconds, beside the loop."""
 
-    def verify(self, password: str, credentials: Sequence[ScramCredential]) -> Pending[bool]:
-        """Whether the password is that of any credential; takes as long for each outcome."""
+    def verify(
+        self, password: str, credentials: Sequence[ScramCredential], client: PasswordClient
+    ) -> Pending[bool | None]:
+        """Whether the password is that of any credential; takes as long for each outcome.
+
+        None: it was not verified, because too many passwords wait, or the client has gone.
+        """
         ...
 
     def salted(

@@ -21,6 +21,8 @@ SECURITY = {
             "no_sasl": "The listener has no SASL, and the client uses it: set "
             "`security.protocol` to PLAINTEXT or SSL. The connection stays open, as in Kafka.",
             "principal_changed": "The client authenticated again as another user.",
+            "too_many_logins": "Too many passwords wait to be verified, or the client disconnected "
+            "before its own was.",
             "unsupported_mechanism": "Not in `sasl.enabled.mechanisms` of the listener.",
         },
     ),
@@ -42,7 +44,8 @@ ACCESS = {
         WARNING,
         "principal client_id peer api operation resource_type resource correlation_id denials "
         "within_seconds",
-        "A client lacked a right, and got an error. The same denial is logged once a minute, with "
-        "the number in `denials`. Create an ACL, or find out why the client tries it.",
+        "A client lacked a right, and got an error. Denials of one operation on resources of one "
+        "type are logged once a minute for each API, host and principal, with their number in "
+        "`denials` and the last `resource`. Create an ACL, or find out why the client tries it.",
     ),
 }

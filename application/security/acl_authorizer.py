@@ -5,8 +5,10 @@ from __future__ import annotations
 from domain.security.access import Operation, ResourceType
 from domain.security.authorization import AclIndex
 from domain.security.principal import Principal
+from domain.topics.topic import MAX_NAME_LENGTH
 
-#: Cached decisions; a client can ask for any number of names.
+#: Cached decisions; a client can ask for any number of names, of any length: names are not
+#: validated before the check. Decisions about names longer than those of topics are not cached.
 MAX_CACHED = 20_000
 
 
@@ -51,6 +53,9 @@ class AclAuthorizer:
     def _cached(
         self, key: tuple[Principal, str, Operation, ResourceType, str | None], allowed: bool
     ) -> bool:
+        name = key[-1]
+        if name is not None and len(name) > MAX_NAME_LENGTH:
+            return allowed
         if len(self._decisions) >= MAX_CACHED:
             self._decisions.clear()
         self._decisions[key] = allowed

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import cast
 
 from application.ports.clock import Clock
-from application.ports.password_hashing import PasswordHashing
+from application.ports.password_hashing import PasswordClient, PasswordHashing
 from application.ports.pending import Pending
 from application.ports.token_validator import TokenValidator
 from application.security.conversation import Authenticated, Conversation
@@ -51,20 +51,23 @@ class ListenerAuthentication:
     def tokens(self) -> TokenValidator:
         return self._parts.new_token_validator(self._security)
 
-    def begin(self, mechanism: str) -> Conversation:
+    def begin(self, mechanism: str, client: PasswordClient) -> Conversation:
         """`mechanism` is one of `mechanisms`."""
         parts = self._parts
         if mechanism == PLAIN:
-            return PlainConversation(self._passwords, parts.users, parts.hashing)
+            return PlainConversation(self._passwords, parts.users, parts.hashing, client)
         if mechanism in MECHANISMS:
             return ScramConversation(MECHANISMS[mechanism], parts.users, parts.new_nonce())
         return OAuthBearerConversation(self.tokens)
 
-    def verify(self, user: str, password: str) -> Pending[bool]:
-        """By the users of `sasl.jaas.config` and of SCRAM; takes as long for each outcome."""
+    def verify(self, user: str, password: str, client: PasswordClient) -> Pending[bool | None]:
+        """By the users of `sasl.jaas.config` and of SCRAM; takes as long for each outcome.
+
+        None: it was not verified (`PasswordHashing.verify`).
+        """
         known = is_password(self._passwords, user, password)
-        salted = self._parts.hashing.verify(password, self._parts.users.all_of(user))
-        return salted.map(lambda verified: verified or known)
+        salted = self._parts.hashing.verify(password, self._parts.users.all_of(user), client)
+        return salted.map(lambda verified: known or verified)
 
     def lifetime_ms(self, mechanism: str, authenticated: Authenticated) -> int:
         """After this time the client must have authenticated again; 0: never (KIP-368)."""

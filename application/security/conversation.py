@@ -34,6 +34,7 @@ class Refused(NamedTuple):
 Outcome = Challenge | Authenticated | Refused
 #: Unknown user and wrong password: the client cannot tell which.
 INVALID_CREDENTIALS = Refused("invalid_credentials")
+TOO_MANY_LOGINS = Refused("too_many_logins")
 MALFORMED = Refused("malformed_token")
 NO_SASL = Refused(
     "no_sasl",

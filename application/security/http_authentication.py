@@ -13,23 +13,24 @@ from collections.abc import Callable
 from functools import partial
 
 from application.ports.clock import Clock
+from application.ports.password_hashing import PasswordClient
 from application.ports.pending import Pending, resolved
 from application.ports.token_validator import InvalidToken, ValidToken
 from application.security.authentication import BASIC, OAUTHBEARER, ListenerAuthentication
 from application.security.conversation import (
     INVALID_CREDENTIALS,
+    TOO_MANY_LOGINS,
     Authenticated,
     Outcome,
     Refused,
 )
 from application.security.http_sessions import HttpSessions
+from application.security.plain import MAX_CREDENTIAL_BYTES
 from application.security.users import Users
 from domain.security.principal import Principal
 
 CACHED_MS = 60_000
 MAX_CACHED = 1000
-#: Of user and password; longer ones are refused before any work.
-MAX_CREDENTIAL_BYTES = 4096
 
 
 class HttpAuthentication:
@@ -41,7 +42,7 @@ class HttpAuthentication:
         new_secret: Callable[[], bytes],
     ) -> None:
         self._listener = listener
-        self._users = users
+        self.users = users
         self._clock = clock
         self._cache_key = new_secret()
         self.sessions = HttpSessions(users, clock, new_secret)
@@ -53,7 +54,7 @@ class HttpAuthentication:
     def takes_tokens(self) -> bool:
         return OAUTHBEARER in self._listener.mechanisms
 
-    def basic(self, user: str, password: str) -> Pending[Outcome]:
+    def basic(self, user: str, password: str, client: PasswordClient) -> Pending[Outcome]:
         if not user or not password or "\0" in user + password:
             return self._noted(BASIC, resolved(INVALID_CREDENTIALS))
         secret = f"{user}\0{password}".encode()
@@ -62,16 +63,20 @@ class HttpAuthentication:
         key = hmac.digest(self._cache_key, secret, "sha256")
         if self._is_cached(key):
             return resolved(Authenticated(Principal("User", user)))
-        verified = self._listener.verify(user, password)
+        verified = self._listener.verify(user, password, client)
         # Users may change while the password is verified.
-        then = partial(self._basic_outcome, user, key, self._users.revision)
+        then = partial(self._basic_outcome, user, key, self.users.revision)
         return self._noted(BASIC, verified.map(then))
 
-    def _basic_outcome(self, user: str, key: bytes, revision: int, verified: bool) -> Outcome:
+    def _basic_outcome(
+        self, user: str, key: bytes, revision: int, verified: bool | None
+    ) -> Outcome:
+        if verified is None:
+            return TOO_MANY_LOGINS
         if not verified:
             return INVALID_CREDENTIALS
         self._drop_stale()
-        if revision == self._users.revision:
+        if revision == self.users.revision:
             self._verified[key] = self._clock.now_ms() + CACHED_MS
             if len(self._verified) > MAX_CACHED:
                 self._verified.popitem(last=False)
@@ -82,9 +87,9 @@ class HttpAuthentication:
         return key in self._verified
 
     def _drop_stale(self) -> None:
-        if self._cached_revision != self._users.revision:
+        if self._cached_revision != self.users.revision:
             self._verified.clear()
-            self._cached_revision = self._users.revision
+            self._cached_revision = self.users.revision
         now_ms = self._clock.now_ms()
         while self._verified and next(iter(self._verified.values())) <= now_ms:
             self._verified.popitem(last=False)

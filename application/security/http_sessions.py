@@ -20,6 +20,8 @@ from domain.security.scram import Credentials
 IDLE_MS = 30 * 60_000
 LIFETIME_MS = 12 * 60 * 60_000
 MAX_SESSIONS = 1000
+#: One user must not end the sessions of all others.
+MAX_SESSIONS_OF_USER = 100
 
 
 class HttpSession(NamedTuple):
@@ -47,17 +49,26 @@ class HttpSessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def begin(self, user: str) -> str:
-        """Returns the id of a new session, whose user has authenticated."""
+    def begin(self, user: str, credentials: Credentials) -> str | None:
+        """Returns the id of a new session, whose user has authenticated with these credentials.
+
+        None: the user has changed since.
+        """
+        if credentials is not self._users.credentials(user):
+            return None
         self._drop_idle()
-        if len(self._sessions) >= MAX_SESSIONS:
+        principal = Principal("User", user)
+        own = [key for key, one in self._sessions.items() if one.principal == principal]
+        if len(own) >= MAX_SESSIONS_OF_USER:
+            del self._sessions[own[0]]
+        elif len(self._sessions) >= MAX_SESSIONS:
             self._sessions.popitem(last=False)
         session_id = self._new_secret().hex()
         now_ms = self._clock.monotonic_ms()
         self._sessions[_key(session_id)] = HttpSession(
-            Principal("User", user),
+            principal,
             self._new_secret().hex(),
-            self._users.credentials(user),
+            credentials,
             now_ms + LIFETIME_MS,
             now_ms,
         )

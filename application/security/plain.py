@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from functools import partial
 from hmac import compare_digest
 
-from application.ports.password_hashing import PasswordHashing
+from application.ports.password_hashing import PasswordClient, PasswordHashing
 from application.ports.pending import Pending, resolved
 from application.security.conversation import (
     OTHER_IDENTITY,
+    TOO_MANY_LOGINS,
     Authenticated,
     Outcome,
     Refused,
@@ -25,19 +26,27 @@ from domain.security.principal import Principal
 _USERNAME_MISSING = Refused("malformed_token", "Authentication failed: username not specified")
 _PASSWORD_MISSING = Refused("malformed_token", "Authentication failed: password not specified")
 _INVALID = Refused("invalid_credentials", "Authentication failed: Invalid username or password")
+_TOO_MANY_LOGINS = TOO_MANY_LOGINS._replace(message=_INVALID.message)
+#: Of user and password that would wait to be salted; longer ones are refused before any work.
+MAX_CREDENTIAL_BYTES = 4096
 
 
 class PlainConversation:
-    __slots__ = ("_hashing", "_passwords", "_users", "user")
+    __slots__ = ("_client", "_hashing", "_passwords", "_users", "user")
 
     def __init__(
-        self, passwords: Mapping[str, str], users: Users, hashing: PasswordHashing
+        self,
+        passwords: Mapping[str, str],
+        users: Users,
+        hashing: PasswordHashing,
+        client: PasswordClient,
     ) -> None:
         """`passwords` of `sasl.jaas.config`."""
         self.user = ""
         self._passwords = passwords
         self._users = users
         self._hashing = hashing
+        self._client = client
 
     def evaluate(self, token: bytes) -> Outcome | Pending[Outcome]:
         parts = token.decode(errors="replace").split("\0")
@@ -52,10 +61,12 @@ class PlainConversation:
         identical = authorization_id in ("", self.user)
         return self._verified(password).map(partial(_outcome, self.user, identical))
 
-    def _verified(self, password: str) -> Pending[bool]:
-        if not self._passwords:
-            return self._hashing.verify(password, self._users.all_of(self.user))
-        return resolved(is_password(self._passwords, self.user, password))
+    def _verified(self, password: str) -> Pending[bool | None]:
+        if self._passwords:
+            return resolved(is_password(self._passwords, self.user, password))
+        if len(f"{self.user}{password}".encode()) > MAX_CREDENTIAL_BYTES:
+            return resolved(False)
+        return self._hashing.verify(password, self._users.all_of(self.user), self._client)
 
 
 def is_password(passwords: Mapping[str, str], user: str, password: str) -> bool:
@@ -64,7 +75,9 @@ def is_password(passwords: Mapping[str, str], user: str, password: str) -> bool:
     return compare_digest(_hash(password), _hash(expected or "")) and expected is not None
 
 
-def _outcome(user: str, identical: bool, verified: bool) -> Outcome:
+def _outcome(user: str, identical: bool, verified: bool | None) -> Outcome:
+    if verified is None:
+        return _TOO_MANY_LOGINS
     if not verified:
         return _INVALID
     return Authenticated(Principal("User", user)) if identical else OTHER_IDENTITY

@@ -1,25 +1,30 @@
 """Salting of passwords (PBKDF2) in a thread: 4,096 iterations take a millisecond or two.
 
-hashlib releases the interpreter meanwhile, so the loop goes on. One thread: each connection has one
-password to verify at most, and logins must not take the machine from requests.
+hashlib releases the interpreter meanwhile, so the loop goes on. One thread: logins must not take
+the machine from requests. Anybody can send passwords, so those that wait are bounded, addresses
+take turns, and a password whose client has gone is not verified.
 """
 
 from __future__ import annotations
 
 import hashlib
 import secrets
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from queue import SimpleQueue
 from threading import Thread
-from typing import TypeVar
+from typing import Any, NamedTuple
 
+from application.ports.password_hashing import PasswordClient
 from application.ports.pending import Pending, resolved
 from domain.security.scram import MIN_ITERATIONS, Credentials, ScramCredential, ScramMechanism
 
 _SALT_BYTES = 32
-
-R = TypeVar("R")
+#: The last of them waits for some 13 s: less than `connection.authentication.timeout.ms`.
+MAX_WAITING = 4000
+#: Clients behind one address may all reconnect at once, and Java's give up when they are refused.
+MAX_WAITING_OF_ADDRESS = 500
 
 
 def is_password_of_any(password: str, credentials: Sequence[ScramCredential]) -> bool:
@@ -55,7 +60,9 @@ def _salted(mechanism: ScramMechanism, password: str, salt: bytes, iterations: i
 class InlineHashing:
     """On the loop, for tests without threads."""
 
-    def verify(self, password: str, credentials: Sequence[ScramCredential]) -> Pending[bool]:
+    def verify(
+        self, password: str, credentials: Sequence[ScramCredential], client: PasswordClient
+    ) -> Pending[bool | None]:
         return resolved(is_password_of_any(password, credentials))
 
     def salted(
@@ -64,42 +71,92 @@ class InlineHashing:
         return resolved(_newly_salted(mechanism, password, iterations))
 
 
+class _LoggedIn(NamedTuple):
+    """A client that sets a password: it may."""
+
+    address: str = ""
+    closing: bool = False
+
+
+class _Job(NamedTuple):
+    pending: Pending[Any]
+    compute: Callable[[], object]
+    client: PasswordClient
+
+
 class ThreadedHashing:
     """Implements application.ports.password_hashing.PasswordHashing."""
 
     def __init__(self, to_loop: Callable[[Callable[[], None]], None]) -> None:
         self._to_loop = to_loop
-        self._jobs: SimpleQueue[Callable[[], Callable[[], None]]] = SimpleQueue()
+        #: For the thread, one at a time.
+        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._computing = False
+        #: By address; each has at least one.
+        self._waiting: OrderedDict[str, deque[_Job]] = OrderedDict()
+        self.waiting = 0
         self._thread: Thread | None = None
 
-    def verify(self, password: str, credentials: Sequence[ScramCredential]) -> Pending[bool]:
-        return self._begin(partial(is_password_of_any, password, credentials))
+    def verify(
+        self, password: str, credentials: Sequence[ScramCredential], client: PasswordClient
+    ) -> Pending[bool | None]:
+        of_address = len(self._waiting.get(client.address, ()))
+        if self.waiting >= MAX_WAITING or of_address >= MAX_WAITING_OF_ADDRESS:
+            return resolved(None)
+        return self._begin(partial(is_password_of_any, password, credentials), client)
 
     def salted(
         self, mechanism: ScramMechanism, password: str, iterations: int
     ) -> Pending[tuple[bytes, bytes]]:
-        return self._begin(partial(_newly_salted, mechanism, password, iterations))
+        return self._begin(partial(_newly_salted, mechanism, password, iterations), _LoggedIn())
 
-    def _begin(self, compute: Callable[[], R]) -> Pending[R]:
-        pending: Pending[R] = Pending()
-        self._jobs.put(partial(_computed, pending, compute))
+    def _begin(self, compute: Callable[[], object], client: PasswordClient) -> Pending[Any]:
+        job = _Job(Pending(), compute, client)
+        self._waiting.setdefault(client.address, deque()).append(job)
+        self.waiting += 1
+        if not self._computing:
+            self._compute_next()
         if self._thread is None:
             self._thread = Thread(target=self._run, name="ottla-passwords", daemon=True)
             self._thread.start()
-        return pending
+        return job.pending
+
+    def _compute_next(self) -> None:
+        self._computing = True
+        while self._waiting:
+            job = self._next_waiting()
+            if not job.client.closing:
+                self._jobs.put(job)
+                return
+            job.pending.resolve(None)
+        self._computing = False
+
+    def _next_waiting(self) -> _Job:
+        """Of the address whose turn is longest ago."""
+        address, jobs = self._waiting.popitem(last=False)
+        self.waiting -= 1
+        job = jobs.popleft()
+        if jobs:
+            self._waiting[address] = jobs
+        return job
 
     def _run(self) -> None:
         while True:
-            job = self._jobs.get()
+            # Without a name for the job: it would stay in memory, with the password.
+            complete = _completion(self._jobs.get())
             try:
-                self._to_loop(job())
+                self._to_loop(partial(self._computed, complete))
             except RuntimeError:  # the loop is closed
                 return
 
+    def _computed(self, complete: Callable[[], None]) -> None:
+        self._compute_next()
+        complete()
 
-def _computed(pending: Pending[R], compute: Callable[[], R]) -> Callable[[], None]:
+
+def _completion(job: _Job) -> Callable[[], None]:
     try:
-        value = compute()
+        value = job.compute()
     except Exception as fault:
-        return partial(pending.fail, fault)
-    return partial(pending.resolve, value)
+        return partial(job.pending.fail, fault)
+    return partial(job.pending.resolve, value)

@@ -130,9 +130,9 @@ class UnsecuredTokens:
             if header["alg"] != "none":
                 return InvalidToken("it is signed, and unsecured tokens are expected")
             expires, begins = float(claims["exp"]), float(claims.get("nbf", 0))
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
             return InvalidToken("it is no JSON web token with exp")
-        if not isfinite(expires):
+        if not isfinite(expires * 1000):  # in milliseconds, as it is used
             return InvalidToken("its times are no numbers")
         now_s, skew_s = self._clock.now_ms() / 1000, self._claims.skew_s
         if expires + skew_s <= now_s:

@@ -1,7 +1,8 @@
 """Warnings about connections that the broker closed or refused, and requests it denied.
 
 A misconfigured client reconnects many times a second. The first warning of a host and reason is
-logged at once, later ones at most once a minute, with the latest connection and their number.
+logged at once, later ones at most once a minute, with the latest connection and their number. So
+are denials of a user's right to resources of a type, with the latest name: clients choose names.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ class WarningKey(NamedTuple):
     event: str
     host: str
     reason: str
+    #: What was denied.
+    right: str = ""
 
 
 class ClosingLog:
@@ -71,9 +74,9 @@ class ClosingLog:
             "resource": name[:REMEMBERED_CHARACTERS],
             "correlation_id": correlation_id,
         }
-        what = f"{by.principal} {api} {operation.value} {resource_type.value} {fields['resource']}"
+        right = f"{by.principal} {api} {operation.value} {resource_type.value}"
         host = by.peer.rpartition(":")[0]
-        self._count(WarningKey("authorization_denied", host, what), fields)
+        self._count(WarningKey("authorization_denied", host, "", right), fields)
 
     def unauthenticated(
         self,
@@ -95,7 +98,7 @@ class ClosingLog:
 
     def _count(self, key: WarningKey, fields: dict[str, object]) -> None:
         if len(self._since) >= MAX_COUNTED and key not in self._since:
-            key = key._replace(host=OTHER_HOSTS)
+            key = key._replace(host=OTHER_HOSTS, right="")
         before = self._since.get(key)
         if before is None:
             self._write(key, 1, fields)
@@ -121,6 +124,8 @@ class ClosingLog:
 
     def _log(self, key: WarningKey, connections: int, fields: dict[str, object]) -> None:
         if key.event == "authorization_denied":
+            if key.host == OTHER_HOSTS:
+                fields = fields | {"peer": OTHER_HOSTS}
             self._events.warning("authorization_denied", **fields, denials=connections)
             return
         fields = {"reason": key.reason, "peer": key.host, "connections": connections} | fields

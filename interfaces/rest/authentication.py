@@ -41,7 +41,7 @@ async def authenticate(admin: Admin, exchange: Exchange, headers: dict[str, str]
     scheme, _, credential = headers.get("authorization", "").partition(" ")
     if scheme:
         mechanism = OAUTHBEARER if scheme.lower() == "bearer" else BASIC
-        user, pending = _evaluated(by, scheme.lower(), credential.strip())
+        user, pending = _evaluated(by, exchange, scheme.lower(), credential.strip())
         await _accept(admin, exchange, headers, mechanism, user, pending)
     elif (session := _session(by, exchange)) is not None:
         if exchange.method not in SAFE and not session.accepts(headers.get(CSRF_HEADER, "")):
@@ -61,10 +61,13 @@ async def log_in(
     by = admin.authentication
     if by is None:
         raise RestError(400, "there are no users: admin.authentication is none", 40002)
-    await _accept(admin, exchange, headers, BASIC, user, by.basic(user, password))
+    credentials = by.users.credentials(user)
+    await _accept(admin, exchange, headers, BASIC, user, by.basic(user, password, exchange))
     # An id from before the login, which somebody else may know, is never used again.
     log_out(by, exchange)
-    session_id = by.sessions.begin(user)
+    session_id = by.sessions.begin(user, credentials)
+    if session_id is None:
+        raise _unauthorized(by, headers, "the user changed during the login")
     exchange.session = by.sessions.use(session_id)
     return session_id
 
@@ -108,7 +111,7 @@ async def _accept(
 
 
 def _evaluated(
-    by: HttpAuthentication, scheme: str, credential: str
+    by: HttpAuthentication, exchange: Exchange, scheme: str, credential: str
 ) -> tuple[str, Pending[Outcome]]:
     """The user that the client claims to be, as far as it is known, and the outcome."""
     if scheme == "bearer":
@@ -122,7 +125,7 @@ def _evaluated(
     except (binascii.Error, ValueError):
         malformed: Outcome = MALFORMED
         return "", resolved(malformed)
-    return user, by.basic(user, password)
+    return user, by.basic(user, password, exchange)
 
 
 def _unauthorized(by: HttpAuthentication, headers: dict[str, str], message: str) -> RestError:

@@ -76,6 +76,8 @@ class Exchange:
         self.bytes_in = self.bytes_out = 0
         #: The connection ends with the response.
         self.closes = False
+        #: The client has disconnected.
+        self.closing = False
         #: The whole body is received.
         self.is_whole = False
         #: 0: no response.
@@ -120,6 +122,11 @@ class Exchange:
     @property
     def peer(self) -> str:
         return "{}:{}".format(*(self.scope.get("client") or ("", "")))
+
+    @property
+    def address(self) -> str:
+        """As of a Kafka session."""
+        return self.host
 
     @property
     def requester(self) -> Requester:

@@ -13,10 +13,14 @@ from scramp import ScramClient
 
 from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest
 from interfaces.kafka.wire.messages.metadata import MetadataRequest
+from interfaces.kafka.wire.messages.sasl_handshake import SaslHandshakeRequest
+from interfaces.kafka.wire.schema import Request
 from tests.fakes.sasl import MECHANISMS, PASSWORD, USER, plain
 from tests.oracle.conversation import CLIENT_NONCE, Conversation
 
 Script = Callable[[Conversation], None]
+#: The mechanism whose sessions do not expire.
+WITHOUT_LIFETIME = "SCRAM-SHA-512"
 
 # ---- tokens
 
@@ -258,6 +262,31 @@ def _add_states() -> None:
             talk.request("Metadata", metadata, 12, whole=False)
 
         _add(f"again: {name}", authenticates_again)
+
+    for name, request, version in (
+        ("Metadata", metadata, 12),
+        ("ApiVersions", ApiVersionsRequest(), 3),
+        ("handshake", SaslHandshakeRequest(mechanism="PLAIN"), 1),
+    ):
+
+        def sends_no_token(
+            talk: Conversation, name: str = name, request: Request = request, version: int = version
+        ) -> None:
+            talk.handshake("PLAIN")
+            talk.token("token", plain(USER, PASSWORD))
+            talk.handshake("PLAIN")
+            talk.request(name, request, version)
+            talk.request("Metadata", metadata, 12, whole=False)
+
+        _add(f"again, after the handshake: {name}", sends_no_token)
+
+    def has_no_lifetime(talk: Conversation) -> None:
+        talk.handshake(WITHOUT_LIFETIME)
+        scram(talk.token, WITHOUT_LIFETIME)
+        talk.handshake(WITHOUT_LIFETIME)
+        talk.request("Metadata", metadata, 12, whole=False)
+
+    _add("again: a session without a lifetime", has_no_lifetime)
 
 
 def _discard(_: bytes) -> None:

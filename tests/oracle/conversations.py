@@ -17,7 +17,7 @@ from interfaces.kafka.wire.messages.alter_user_scram_credentials import (
 from tests.e2e.broker_process import Address
 from tests.fakes.sasl import MECHANISMS, PASSWORD, SALT, USER, salted
 from tests.oracle.conversation import Conversation, Steps
-from tests.oracle.conversation_scripts import CONVERSATIONS
+from tests.oracle.conversation_scripts import CONVERSATIONS, WITHOUT_LIFETIME
 from tests.oracle.kafka import free_port, running_kafka
 from tests.oracle.scenario_run import ScenarioRun
 
@@ -37,6 +37,7 @@ SETTINGS = {
     "listener.name.login.oauthbearer.sasl.jaas.config": f"{_MODULES}.oauthbearer."
     'OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";',
     "connections.max.reauth.ms": "60000",
+    f"listener.name.login.{WITHOUT_LIFETIME.lower()}.connections.max.reauth.ms": "0",
     "connection.failed.authentication.delay.ms": "0",
 }
 #: Besides those, for Ottla: Kafka accepts unsecured tokens without a setting.

@@ -3,7 +3,8 @@
     before authentication      ApiVersions, SaslHandshake
     after SaslHandshake 1      SaslAuthenticate
     after SaslHandshake 0      tokens without a header
-    after authentication       everything, until the session expires (KIP-368)
+    after authentication       everything, until the session expires (KIP-368), or the next
+                               SaslHandshake 1
 
 Everything else closes the connection before it is decoded, as in Kafka.
 """
@@ -53,9 +54,9 @@ class AuthenticationGate:
             self._raw_token(frame, peer, replies, received_ns)
             return
         key = unpack_fixed_header(frame)[0]
-        if not peer.authenticated:
+        if peer.in_conversation or not peer.authenticated:
             _check_begins(key, peer)
-        elif key != SASL_HANDSHAKE and not peer.in_conversation and peer.is_expired():
+        elif key != SASL_HANDSHAKE and peer.is_expired():
             peer.note_expired()
             raise CloseConnection(
                 "session_expired",
@@ -83,11 +84,13 @@ def _check_begins(key: int, peer: Authenticating) -> None:
     expected = (SASL_AUTHENTICATE,) if peer.in_conversation else (API_VERSIONS, SASL_HANDSHAKE)
     if key not in expected:
         api = BY_KEY[key].title if key in BY_KEY else f"API {key}"
-        raise CloseConnection(
-            "not_authenticated",
-            f"the client sent {api} before it was authenticated: it needs security.protocol="
-            "SASL_PLAINTEXT or SASL_SSL, and a sasl.mechanism",
+        detail = (
+            f"the client sent {api} while it authenticated again"
+            if peer.authenticated
+            else f"the client sent {api} before it was authenticated: it needs security.protocol="
+            "SASL_PLAINTEXT or SASL_SSL, and a sasl.mechanism"
         )
+        raise CloseConnection("not_authenticated", detail)
 
 
 def _raw_response(step: Outcome) -> bytes:

@@ -1,7 +1,8 @@
 """SaslSession: a connection of a listener with SASL (KIP-43, KIP-152, KIP-368).
 
-Until the client is authenticated, its requests are small, and its time is limited. A failure gets
-its response after a delay, in which the connection is not read; then the connection is closed.
+Until the client is authenticated, its requests are small, and its time is limited, as it is when
+the client authenticates again. A failure gets its response after a delay, in which the connection
+is not read; then the connection is closed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from application.ports.pending import Pending, resolved
 from application.ports.scheduler import Timer
 from application.security.authentication import ListenerAuthentication
 from application.security.conversation import (
+    MALFORMED,
     Authenticated,
     Challenge,
     Conversation,
@@ -66,13 +68,16 @@ class SaslSession(Session):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         if not self.closing:
-            timeout_ms = self.broker.config.connection_authentication_timeout_ms
-            self._login_timer = self._shared.scheduler.after_ms(timeout_ms, self._timed_out)
+            self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end_timer()
         self._conversation = None
         super().connection_lost(exc)
+
+    def _start_timer(self) -> None:
+        timeout_ms = self.broker.config.connection_authentication_timeout_ms
+        self._login_timer = self._shared.scheduler.after_ms(timeout_ms, self._timed_out)
 
     def _timed_out(self) -> None:
         self._login_timer = None
@@ -98,16 +103,18 @@ class SaslSession(Session):
     def may_begin(self, version: int, received_ns: int) -> bool:
         if not self.authenticated:
             return True
-        return version > 0 and received_ns - self._begun_again_ns >= _AGAIN_AFTER_NS
+        soon = received_ns - self._begun_again_ns < _AGAIN_AFTER_NS
+        return version > 0 and self.lifetime_ms > 0 and not soon
 
     def begin_conversation(self, mechanism: str, version: int, received_ns: int) -> None:
         self.again = self.authenticated
         if self.again:
             self._begun_again_ns = received_ns
+            self._start_timer()
             if mechanism != self.mechanism:
                 self._refusal = mechanism_changed(self.mechanism, mechanism)
         self.mechanism = mechanism
-        self._conversation = self._authentication.begin(mechanism)
+        self._conversation = self._authentication.begin(mechanism, self)
         if version == 0:
             self.raw_tokens = True
             self.connection.min_frame_bytes = _MIN_TOKEN_BYTES
@@ -115,10 +122,17 @@ class SaslSession(Session):
     def evaluate(self, token: bytes, correlation_id: int) -> Pending[Outcome]:
         step: Pending[Outcome] = Pending()
         assert self._conversation is not None
-        evaluated = self._refusal or self._conversation.evaluate(token)
+        evaluated = self._refusal or self._evaluated(self._conversation, token)
         outcome = evaluated if isinstance(evaluated, Pending) else resolved(evaluated)
         outcome.then(partial(self._stepped, correlation_id, step), step.fail)
         return step
+
+    def _evaluated(self, conversation: Conversation, token: bytes) -> Outcome | Pending[Outcome]:
+        """Before the login a fault must not be cheaper for the client than a wrong password."""
+        try:
+            return conversation.evaluate(token)
+        except Exception as fault:
+            return MALFORMED._replace(detail=type(fault).__name__)
 
     def _stepped(self, correlation_id: int, step: Pending[Outcome], outcome: Outcome) -> None:
         if self.closing:

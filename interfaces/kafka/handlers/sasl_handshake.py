@@ -3,7 +3,7 @@
 0  tokens follow without a header
 1  tokens follow in SaslAuthenticate requests (KIP-152)
 
-An authenticated client begins again with it, once a second at most (KIP-368).
+An authenticated client whose session expires begins again with it, once a second at most (KIP-368).
 """
 
 from __future__ import annotations

@@ -60,6 +60,10 @@ class BoundedProtocol(H11Protocol):
         super().connection_lost(exc)
         _cancel(self._idle_timer)
         _cancel(self._stall_timer)
+        if self.cycle is not None:
+            exchange = self.cycle.scope["state"].get("exchange")
+            if exchange is not None:
+                exchange.closing = True
 
     def data_received(self, data: bytes) -> None:
         if self._is_new:

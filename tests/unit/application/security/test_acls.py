@@ -14,6 +14,7 @@ from domain.errors import InvalidRequest, StorageFailed
 from domain.security.access import Operation, ResourceType
 from domain.security.acl import AclFilter, Permission
 from domain.security.principal import Principal
+from domain.topics.topic import MAX_NAME_LENGTH
 from tests.fakes.broker import FakeBroker
 from tests.fakes.secured import allowed
 
@@ -125,6 +126,19 @@ def test_cached_decisions_are_bounded_and_dropped_at_a_change() -> None:
     result(fake, acls_of(fake).create([MAY_READ]))
     assert may_read(fake)
     assert authorizer.allows_any(ALICE, "10.0.0.1", Operation.READ, ResourceType.TOPIC)
+
+
+def test_decisions_about_names_longer_than_those_of_topics_are_not_cached() -> None:
+    """Names are not validated before the check: 20,000 of 32 KB each would be 640 MB."""
+    fake = broker()
+    authorizer: Any = fake.broker.authorizer
+    result(fake, acls_of(fake).create([MAY_READ]))
+    for length in (MAX_NAME_LENGTH, MAX_NAME_LENGTH + 1, 32_000):
+        for _ in range(2):
+            assert not authorizer.allows(
+                ALICE, "10.0.0.1", Operation.READ, ResourceType.TOPIC, "x" * length
+            )
+    assert len(authorizer._decisions) == 1
 
 
 def test_without_the_setting_there_are_no_acls() -> None:

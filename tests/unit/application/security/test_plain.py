@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from application.ports.password_hashing import PasswordClient
 from application.ports.pending import Pending, resolved
 from application.security.conversation import (
     OTHER_IDENTITY,
@@ -11,10 +12,11 @@ from application.security.conversation import (
     Outcome,
     Refused,
 )
-from application.security.plain import PlainConversation
+from application.security.plain import MAX_CREDENTIAL_BYTES, PlainConversation
 from domain.security.principal import Principal
 from domain.security.scram import ScramCredential
 from infrastructure.security.password_hashing import InlineHashing
+from tests.fakes.passwords import PasswordWaiter
 from tests.fakes.results import results_of
 from tests.fakes.sasl import PASSWORD, USER, SaslKafka, plain
 
@@ -25,9 +27,11 @@ class CountedHashing(InlineHashing):
     def __init__(self) -> None:
         self.work: list[list[tuple[str, int]]] = []
 
-    def verify(self, password: str, credentials: Sequence[ScramCredential]) -> Pending[bool]:
+    def verify(
+        self, password: str, credentials: Sequence[ScramCredential], client: PasswordClient
+    ) -> Pending[bool | None]:
         self.work.append([(one.mechanism.sasl_name, one.iterations) for one in credentials])
-        return super().verify(password, credentials)
+        return super().verify(password, credentials, client)
 
 
 @pytest.fixture
@@ -39,7 +43,7 @@ def outcome(token: bytes, hashing: CountedHashing, passwords: dict[str, str]) ->
     kafka = SaslKafka()
     kafka.add_user()
     users = kafka.broker.security.users
-    evaluated = PlainConversation(passwords, users, hashing).evaluate(token)
+    evaluated = PlainConversation(passwords, users, hashing, PasswordWaiter()).evaluate(token)
     [found] = results_of(evaluated if isinstance(evaluated, Pending) else resolved(evaluated))
     return found
 
@@ -68,6 +72,12 @@ def test_an_unknown_user_costs_the_work_of_a_known_one(hashing: CountedHashing) 
     outcome(plain("unknown"), hashing, {})
     known, unknown = hashing.work
     assert known == unknown == [("SCRAM-SHA-256", 4096), ("SCRAM-SHA-512", 4096)]
+
+
+def test_a_password_that_is_too_long_is_refused_without_work(hashing: CountedHashing) -> None:
+    assert outcome(plain(password="x" * MAX_CREDENTIAL_BYTES), hashing, {}) == INVALID
+    assert outcome(plain("x" * MAX_CREDENTIAL_BYTES), hashing, {}) == INVALID
+    assert hashing.work == []
 
 
 @pytest.mark.parametrize("token", [b"", b"\0", b"ann", b"\0ann\0pw\0more"])

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from application.ports.request_log import ClientInfo
+from application.ports.request_log import ClientInfo, Requester
+from domain.security.access import Operation, ResourceType
+from domain.security.principal import Principal
 from interfaces.connections.closing_log import MAX_COUNTED, MINUTE_MS, OTHER_HOSTS, ClosingLog
 from tests.fakes.clock import FakeClock
 from tests.fakes.logs import FakeEventLog
@@ -23,6 +25,14 @@ class World:
         self._count += 1
         client = ClientInfo(self._count, "PLAINTEXT", f"{host}:{self._count}")
         self.log.rejected(client, reason, detail)
+
+    def deny(self, host: str = "192.0.2.7", user: str = "alice", name: str = "t") -> None:
+        by = Requester(Principal("User", user), "a-client", f"{host}:4711")
+        self.log.denied(by, "Metadata", 1, Operation.DESCRIBE, ResourceType.TOPIC, name)
+
+    def denials(self) -> list[tuple[object, object, object]]:
+        lines = self.events.of("authorization_denied")
+        return [(one["peer"], one["denials"], one["resource"]) for one in lines]
 
     def counted(self) -> list[tuple[object, object, object]]:
         lines = self.events.of(CLOSED)
@@ -81,8 +91,28 @@ def test_hosts_reasons_and_events_are_counted_separately(world: World) -> None:
 def test_hosts_above_the_limit_are_counted_together(world: World) -> None:
     for number in range(MAX_COUNTED + 500):
         world.reject(host=f"host-{number}")
-    assert len(world.log) == MAX_COUNTED + 1
+    assert len(world.log) == len(world.scheduler.timers) == MAX_COUNTED + 1
     assert world.counted()[-1][:2] == (OTHER_HOSTS, 1)
     world.reject(host="host-0")
     world.scheduler.advance(MINUTE_MS)
     assert [one[:2] for one in world.counted()[-2:]] == [("host-0", 1), (OTHER_HOSTS, 499)]
+
+
+def test_denials_are_counted_whatever_names_the_client_chooses(world: World) -> None:
+    for number in range(1000):
+        world.deny(name=f"topic-{number}")
+    assert (world.denials(), world.log.denials) == ([("192.0.2.7:4711", 1, "topic-0")], 1000)
+    world.scheduler.advance(MINUTE_MS)
+    assert world.denials()[1:] == [("192.0.2.7:4711", 999, "topic-999")]
+
+
+def test_denials_above_the_limit_are_counted_together(world: World) -> None:
+    """Whatever differs: the host, or the user that a token names."""
+    for number in range(MAX_COUNTED + 500):
+        world.deny(user=f"user-{number}")
+    for number in range(500):
+        world.deny(host=f"host-{number}")
+    assert len(world.log) == len(world.scheduler.timers) == MAX_COUNTED + 1
+    assert world.denials()[-1][:2] == (OTHER_HOSTS, 1)
+    world.scheduler.advance(MINUTE_MS)
+    assert world.denials()[-1][:2] == (OTHER_HOSTS, 999)

@@ -6,11 +6,14 @@ import struct
 
 import pytest
 
+from application.security.conversation import Outcome
+from application.security.plain import PlainConversation
 from domain.security.principal import ANONYMOUS, Principal
 from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest
 from interfaces.kafka.wire.messages.sasl_handshake import SaslHandshakeRequest
 from interfaces.kafka.wire.schema import Request
 from tests.fakes.client import FakeClient, frame
+from tests.fakes.passwords import SlowHashing, Waiting
 from tests.fakes.requests import fetch, metadata, produce
 from tests.fakes.sasl import PASSWORD, USER, SaslKafka, handshake, log_in, plain, token
 
@@ -66,6 +69,22 @@ def test_a_wrong_password_and_an_unknown_user_get_the_same_response_after_the_de
     assert kafka.authentication.failed == {mechanism: 1}
 
 
+def test_a_token_that_fails_unexpectedly_is_refused_after_the_delay(
+    kafka: SaslKafka, client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def evaluate(_conversation: object, _token: bytes) -> Outcome:
+        raise OverflowError("secret")
+
+    monkeypatch.setattr(PlainConversation, "evaluate", evaluate)
+    assert log_in(client, "PLAIN") is None
+    kafka.after_the_delay()
+    [response] = client.responses()
+    assert (response.error_code, response.error_message) == (FAILED, GENERAL + "PLAIN")
+    assert client.closed
+    [line] = kafka.events.of("authentication_failed")
+    assert (line["reason"], line["detail"]) == ("malformed_token", "OverflowError")
+
+
 def test_nothing_is_read_during_the_delay(kafka: SaslKafka, client: FakeClient) -> None:
     log_in(client, "PLAIN", password="wrong")
     assert not client.transport.is_reading()
@@ -73,6 +92,36 @@ def test_nothing_is_read_during_the_delay(kafka: SaslKafka, client: FakeClient) 
     kafka.after_the_delay()
     assert len(client.frames()) == 1
     assert client.session.principal == ANONYMOUS
+
+
+def test_a_password_that_cannot_wait_is_refused_as_a_wrong_one(kafka: SaslKafka) -> None:
+    found: list[Waiting] = []
+    kafka.broker.security.authentication.hashing = SlowHashing(found.append)
+    client = kafka.client()
+    assert log_in(client, "PLAIN") is None
+    [(_, pending)] = found
+    pending.resolve(None)
+    assert client.frames() == []
+    kafka.after_the_delay()
+    [response] = client.responses()
+    assert (response.error_code, response.error_message) == (FAILED, INVALID)
+    assert client.closed
+    [line] = kafka.events.of("authentication_failed")
+    assert line["reason"] == "too_many_logins"
+
+
+def test_a_client_that_leaves_does_not_wait_for_its_password(kafka: SaslKafka) -> None:
+    found: list[Waiting] = []
+    kafka.broker.security.authentication.hashing = SlowHashing(found.append)
+    client = kafka.client("192.0.2.9")
+    assert log_in(client, "PLAIN") is None
+    [(waiting, pending)] = found
+    assert (waiting.address, waiting.closing) == ("192.0.2.9", False)
+    client.transport.drop()
+    kafka.run()
+    assert waiting.closing
+    pending.resolve(None)
+    assert kafka.events.of("authentication_failed") == []
 
 
 def test_a_client_that_leaves_during_the_delay_has_no_timer(
@@ -165,6 +214,12 @@ def test_a_client_has_limited_time_to_authenticate(kafka: SaslKafka) -> None:
     assert not known.closed
 
 
+def test_an_authenticated_client_cannot_send_tokens(client: FakeClient) -> None:
+    log_in(client, "PLAIN")
+    response = client.request(token(plain()), 2)
+    assert response.error_code == ILLEGAL_STATE
+
+
 # ---- tokens without a header, after SaslHandshake 0
 
 
@@ -190,94 +245,6 @@ def test_a_wrong_token_without_a_header_gets_no_response(
     kafka.after_the_delay()
     assert client.frames() == []
     assert client.closed
-
-
-# ---- authenticating again (KIP-368)
-
-
-def test_a_session_ends_with_the_first_request_after_its_lifetime() -> None:
-    kafka = SaslKafka({"connections_max_reauth_ms": "50000"})
-    kafka.add_user()
-    client = kafka.client()
-    assert log_in(client, "PLAIN").session_lifetime_ms == 50_000
-    kafka.clock.advance(49_999)
-    client.request(metadata(), 12)
-    kafka.clock.advance(1)
-    client.send(metadata(), 12)
-    kafka.run()
-    assert client.closed
-    assert client.why_closed() == "session_expired"
-    assert kafka.authentication.expired == 1
-
-
-def test_a_client_can_authenticate_again_before_and_after_the_end() -> None:
-    kafka = SaslKafka({"connections_max_reauth_ms": "50000"})
-    kafka.add_user()
-    client = kafka.client()
-    log_in(client, "SCRAM-SHA-256")
-    kafka.clock.advance(60_000)
-    assert log_in(client, "SCRAM-SHA-256").session_lifetime_ms == 50_000
-    client.request(metadata(), 12)
-    assert kafka.authentication.successful == {"SCRAM-SHA-256": 1}
-    assert kafka.authentication.successful_again == {"SCRAM-SHA-256": 1}
-
-
-def test_authenticating_again_is_possible_once_a_second(
-    kafka: SaslKafka, client: FakeClient
-) -> None:
-    log_in(client, "PLAIN")
-    log_in(client, "PLAIN")
-    assert handshake(client, "PLAIN").error_code == ILLEGAL_STATE
-    assert not client.closed
-    client.session._begun_again_ns -= 1_000_000_000
-    assert log_in(client, "PLAIN").error_code == 0
-
-
-def test_a_client_cannot_become_another_user(kafka: SaslKafka, client: FakeClient) -> None:
-    kafka.add_user("bob", "bob's")
-    log_in(client, "PLAIN")
-    assert log_in(client, "PLAIN", "bob", "bob's") is None
-    kafka.after_the_delay()
-    [response] = client.responses()
-    assert response.error_code == FAILED
-    assert response.error_message == (
-        "Cannot change principals during re-authentication from User.ann: User.bob"
-    )
-    assert client.closed
-    assert kafka.authentication.failed_again == {"PLAIN": 1}
-
-
-def test_a_client_cannot_change_its_mechanism(kafka: SaslKafka, client: FakeClient) -> None:
-    log_in(client, "SCRAM-SHA-256")
-    assert log_in(client, "PLAIN") is None
-    kafka.after_the_delay()
-    [response] = client.responses()
-    assert (response.error_code, response.error_message) == (
-        FAILED,
-        "SASL mechanism 'PLAIN' requested by client is not supported for re-authentication of "
-        "mechanism 'SCRAM-SHA-256'",
-    )
-    assert client.closed
-    [line] = kafka.events.of("authentication_failed")
-    assert line["reason"] == "mechanism_changed"
-
-
-def test_a_wrong_password_again_closes_the_connection(kafka: SaslKafka, client: FakeClient) -> None:
-    log_in(client, "SCRAM-SHA-512")
-    log_in(client, "SCRAM-SHA-512", password="wrong")
-    kafka.after_the_delay()
-    [response] = client.responses()
-    assert response.error_message == (
-        "Authentication failed during re-authentication due to invalid credentials with SASL "
-        "mechanism SCRAM-SHA-512"
-    )
-    assert client.closed
-
-
-def test_an_authenticated_client_cannot_send_tokens(client: FakeClient) -> None:
-    log_in(client, "PLAIN")
-    response = client.request(token(plain()), 2)
-    assert response.error_code == ILLEGAL_STATE
 
 
 # ---- the log

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import orjson
 import pytest
 
-from application.ports.pending import Pending
+from application.ports.password_hashing import PasswordClient
+from application.ports.pending import Pending, resolved
 from application.security import http_authentication
 from domain.security.scram import ScramCredential
 from infrastructure.security.password_hashing import InlineHashing
@@ -22,9 +23,11 @@ class CountedHashing(InlineHashing):
     def __init__(self) -> None:
         self.work: list[list[tuple[str, int]]] = []
 
-    def verify(self, password: str, credentials: Sequence[ScramCredential]) -> Pending[bool]:
+    def verify(
+        self, password: str, credentials: Sequence[ScramCredential], client: PasswordClient
+    ) -> Pending[bool | None]:
         self.work.append([(one.mechanism.sasl_name, one.iterations) for one in credentials])
-        return super().verify(password, credentials)
+        return super().verify(password, credentials, client)
 
 
 @pytest.fixture
@@ -112,6 +115,25 @@ def test_a_failure_is_logged_and_counted_without_the_password(admin: FakeAdmin) 
     assert "wrong-PaSs-7301" not in repr(admin.fake.events.lines)
     listener = admin.fake.broker.security.authentication.listeners["admin"]
     assert (listener.failed["BASIC"], listener.successful["BASIC"]) == (1, 0)
+
+
+class BusyHashing(InlineHashing):
+    """Too many passwords wait."""
+
+    def verify(
+        self, password: str, credentials: Sequence[ScramCredential], client: PasswordClient
+    ) -> Pending[bool | None]:
+        assert (client.address, client.closing) == ("192.0.2.1", False)
+        return resolved(None)
+
+
+def test_a_login_is_refused_as_a_wrong_one_when_too_many_wait(admin: FakeAdmin) -> None:
+    wrong = admin.get("/topics", basic(USER, "wrong"))
+    admin.fake.broker.security.authentication.hashing = BusyHashing()
+    refused = admin.get("/topics", basic(USER, PASSWORD))
+    assert (refused.status, refused.json["message"]) == (401, wrong.json["message"])
+    events = [one for _, event, one in admin.fake.events.lines if event == "authentication_failed"]
+    assert events[-1]["reason"] == "too_many_logins"
 
 
 def test_a_verified_password_is_cached_until_users_change(admin: FakeAdmin) -> None:

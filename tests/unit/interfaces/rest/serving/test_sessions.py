@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
+from application.ports.password_hashing import PasswordClient
+from application.ports.pending import Pending
 from application.security import http_sessions
 from application.security.http_sessions import IDLE_MS, LIFETIME_MS
+from application.security.users import Deletion
+from domain.security.scram import ScramCredential, ScramMechanism
+from infrastructure.security.password_hashing import InlineHashing
 from tests.fakes.admin import FakeAdmin, RestResponse
 from tests.fakes.http_users import add_user, basic
 from tests.fakes.sasl import PASSWORD, USER
@@ -162,6 +168,17 @@ def test_sessions_are_bounded(browser: Browser, monkeypatch: pytest.MonkeyPatch)
     assert [one.get().status for one in (browser, second, third)] == [200, 401, 200]
 
 
+def test_many_logins_of_a_user_end_sessions_of_that_user_only(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_sessions, "MAX_SESSIONS_OF_USER", 2)
+    add_user(browser.admin.fake, "bob")
+    bobs = [Browser(browser.admin) for _ in range(4)]
+    for bob in bobs:
+        bob.log_in("bob")
+    assert [one.get().status for one in (browser, *bobs)] == [200, 401, 401, 200, 200]
+
+
 def test_a_logout_ends_the_session(browser: Browser) -> None:
     ended = browser.change("/logout")
     assert ended.status == 204
@@ -184,6 +201,39 @@ def test_the_sessions_of_a_user_end_when_the_user_changes(browser: Browser) -> N
     assert bob.get().status == 200
     add_user(browser.admin.fake, "bob", "another")
     assert bob.get().status == 401
+
+
+class ChangingHashing(InlineHashing):
+    """The user changes while the password is verified."""
+
+    def __init__(self, change: Callable[[], object]) -> None:
+        self._change = change
+
+    def verify(
+        self, password: str, credentials: Sequence[ScramCredential], client: PasswordClient
+    ) -> Pending[bool | None]:
+        verified = super().verify(password, credentials, client)
+        self._change()
+        return verified
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_a_login_is_refused_whose_user_changes_meanwhile(admin: FakeAdmin, deleted: bool) -> None:
+    security = admin.fake.broker.security
+
+    def change() -> None:
+        if deleted:
+            security.users.alter([Deletion(USER, ScramMechanism.SHA_256)], [])
+            admin.fake.run()
+        else:
+            add_user(admin.fake, password="another")
+
+    security.authentication.hashing = ChangingHashing(change)
+    refused = Browser(admin).log_in()
+    assert (refused.status, refused.json["error_code"]) == (401, 40101)
+    assert "set-cookie" not in refused.headers
+    assert admin.admin.authentication is not None
+    assert len(admin.admin.authentication.sessions) == 0
 
 
 def test_a_session_has_the_rights_of_its_user() -> None:
