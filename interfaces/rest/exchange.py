@@ -23,6 +23,7 @@ from domain.security.principal import ANONYMOUS, Principal
 from interfaces.rest.admin import Refusals
 from interfaces.rest.errors import RestError, message_of, refusal_of
 from interfaces.rest.responses import error_body
+from interfaces.sockets import plain_address
 
 #: Methods that change nothing.
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -62,6 +63,10 @@ class Exchange:
         #: As the client sent it: HEAD is routed as GET.
         self.method = scope["method"]
         self.correlation_id = correlation_id
+        host, port = scope.get("client") or ("", "")
+        #: The address of the client, as in ACLs.
+        self.host = plain_address(host)
+        self.peer = f"{self.host}:{port}"
         #: Set when the server drains: responses without an end finish.
         self.stopping = stopping
         #: Of the certificate of the client; set by the gate once a user is authenticated.
@@ -118,18 +123,10 @@ class Exchange:
         )  # fmt: skip
 
     @property
-    def peer(self) -> str:
-        return "{}:{}".format(*(self.scope.get("client") or ("", "")))
-
-    @property
     def requester(self) -> Requester:
         return Requester(self.principal, None, self.peer)
 
     # ---- what the principal may do
-
-    @property
-    def host(self) -> str:
-        return str((self.scope.get("client") or ("",))[0])
 
     def may(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
         return self._authorizer.allows(self.principal, self.host, operation, resource_type, name)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
-from domain.security.acl import PatternType
+from domain.security.acl import PatternType, Permission
 from interfaces.rest.rights import ROUTES, access_of, is_open
 from interfaces.rest.urls import V3
 from tests.fakes.admin import FakeAdmin, RestResponse
@@ -128,6 +128,18 @@ def test_resources_in_bodies_are_checked() -> None:
     _refused(admin.post("/groups/g/offsets", target), "Read Topic secrets")
     batch = {"entries": [{"id": "1", "value": "v"}], "transaction": {"transactional_id": "tx"}}
     _refused(admin.post("/topics/orders/records:batch", batch), "Write TransactionalId tx")
+
+
+def test_a_denial_by_host_is_for_ipv4_clients_of_a_dual_stack_socket() -> None:
+    admin = _admin((Operation.DESCRIBE, TOPIC, "orders"))
+    admin.peer = "::ffff:192.0.2.1", 4711
+    assert admin.get("/topics/orders").status == 200
+    denial = allowed(Operation.DESCRIBE, TOPIC, "orders", principal=ME)
+    assert isinstance(admin.fake, SecuredKafka)
+    admin.fake.create_acls(denial._replace(host="192.0.2.1", permission=Permission.DENY))
+    _refused(admin.get("/topics/orders"), "Describe Topic orders")
+    denied = [one for _, event, one in admin.fake.events.lines if event[:13] == "authorization"]
+    assert [one["peer"] for one in denied] == ["192.0.2.1:4711"]
 
 
 def test_a_right_is_enough() -> None:
