@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from time import perf_counter_ns, time_ns
 from typing import Any, NamedTuple, cast
 from urllib.parse import unquote
@@ -21,7 +22,7 @@ from domain.errors import BrokerError
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import ANONYMOUS, Principal
 from interfaces.rest.admin import Refusals
-from interfaces.rest.errors import RestError, message_of, refusal_of
+from interfaces.rest.errors import UNAUTHENTICATED, RestError, message_of, refusal_of
 from interfaces.rest.responses import error_body
 from interfaces.sockets import plain_address
 
@@ -73,7 +74,12 @@ class Exchange:
         self.principal: Principal = scope.get("principal", ANONYMOUS)
         #: Whose cookie the client sent instead of credentials.
         self.session: HttpSession | None = None
+        #: False once the login of this request has ended; set by the authentication.
+        self.is_logged_in: Callable[[], bool] = lambda: True
         self._authorizer = authorizer
+        #: Of the decisions about the rights that the request has needed.
+        self._revision = authorizer.revision
+        self._needed: set[tuple[Operation, ResourceType, str]] = set()
         self._refusals = refusals
         #: None for a route that takes a body piece by piece.
         self.max_body_bytes: int | None = max_body_bytes
@@ -142,6 +148,16 @@ class Exchange:
             )
             right = f"{operation.value} {resource_type.value} {name}"
             raise RestError(403, f"{self.principal} may not {right}", 40301)
+        self._needed.add((operation, resource_type, name))
+
+    def check_again(self) -> None:
+        """Raises RestError once the login or a right has ended: requests may last for days."""
+        if not self.is_logged_in():
+            raise RestError(401, "the login has ended: log in again", UNAUTHENTICATED)
+        if self._revision != self._authorizer.revision:
+            self._revision = self._authorizer.revision
+            for right in tuple(self._needed):
+                self.require(*right)
 
     @property
     def failed(self) -> bool:
