@@ -6,13 +6,17 @@ from typing import Any
 
 import pytest
 
+from domain.groups.embedded_protocol import write_assignment
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.acl import PatternType, Permission
 from interfaces.rest.rights import ROUTES, access_of, is_open
 from interfaces.rest.urls import V3
 from tests.fakes.admin import FakeAdmin, RestResponse
+from tests.fakes.classic_members import join_all
+from tests.fakes.mixed_group import classic
 from tests.fakes.offset_requests import at, commit
 from tests.fakes.secured import SecuredKafka, allowed
+from tests.fakes.transactional_producer import TransactionalProducer
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
 ME = "User:ANONYMOUS"
@@ -104,6 +108,38 @@ def test_lists_have_what_one_may_describe() -> None:
     assert without.get("/console/data/topics/orders").json["groups"] == []
     _refused(without.get("/console/data/partitions?topic=secrets"), "Describe Topic secrets")
     _refused(without.get("/console/data/consumers?topic=secrets"), "Describe Topic secrets")
+
+
+def test_members_have_the_topics_that_one_may_describe() -> None:
+    admin = _admin((Operation.DESCRIBE, TOPIC, "orders"), (Operation.DESCRIBE, GROUP, "g"))
+    assert isinstance(admin.fake, SecuredKafka)
+    member = classic(admin.fake)
+    member.client = admin.fake.user("admin")
+    join_all(member)
+    member.sync({member.member_id: write_assignment(1, {"orders": [0], "secrets": [0]})})
+    path = f"/groups/g/consumers/{member.member_id}/assignments"
+    assert _names(admin.get(path), "topic_name") == ["orders"]
+    [shown] = admin.get("/console/data/groups/g").json["members"]
+    assert shown["assigned"] == {"orders": [0]}
+
+
+def test_transactions_have_the_topics_and_groups_that_one_may_describe() -> None:
+    admin = _admin(
+        (Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, "tx"),
+        (Operation.DESCRIBE, TOPIC, "orders"),
+        (Operation.DESCRIBE, GROUP, "g"),
+    )
+    producer = TransactionalProducer(admin.fake, "tx")
+    producer.init()
+    producer.coordinator.add_partitions("tx", producer.producer, [("orders", 0), ("secrets", 0)])
+    for group in ("g", "secret"):
+        admin.fake.run()
+        producer.coordinator.add_offsets("tx", producer.producer, group)
+    admin.fake.run()
+    [listed] = admin.get("/transactions").json["data"]
+    for one in (listed, admin.get("/transactions/tx").json):
+        assert [place["topic_name"] for place in one["partitions"]] == ["orders"]
+        assert one["consumer_groups"] == ["g"]
 
 
 def test_resources_in_bodies_are_checked() -> None:
