@@ -15,6 +15,7 @@ from domain.configs.settings.sasl import SASL_MECHANISMS
 
 #: As prefixes of settings.
 MECHANISMS = tuple(map(str.lower, SASL_MECHANISMS))
+CLIENT_AUTH = "ssl.client.auth"
 _PREFIX = "listener.name."
 #: The admin side and the raw stream as listeners.
 ADMIN, RAW = "admin", "raw"
@@ -60,7 +61,7 @@ class ListenerSecurity:
         tls = [] if self.protocol.needs_tls else ["TLS (admin.ssl.keystore.location)"]
         users = ["users (admin.authentication)"]
         if self.protocol.needs_sasl or (
-            self.protocol.needs_tls and self.value("ssl.client.auth") == "required"
+            self.protocol.needs_tls and self.value(CLIENT_AUTH) == "required"
         ):
             users = []
         return " and no ".join(tls + users)
@@ -70,7 +71,15 @@ class ListenerSecurity:
         for key in (f"{mechanism.lower()}.{name}", name):
             if (text := self._own.get(key)) is not None:
                 return self._config.definitions[name].parse(text)
+        if name == CLIENT_AUTH and self.protocol.needs_sasl:  # as in Kafka (KIP-684)
+            return self._config.definitions[name].default
         return self._config.value(name)
+
+    @property
+    def ignores_client_auth(self) -> bool:
+        """Of all listeners: this one has TLS and SASL, and no setting of its own."""
+        ignores = self.protocol is SecurityProtocol.SASL_SSL and CLIENT_AUTH not in self._own
+        return ignores and self._config.ssl_client_auth != self.value(CLIENT_AUTH)
 
     def key_of(self, name: str, mechanism: str = "") -> str:
         """The whole name of the setting that decides, for messages."""

@@ -16,13 +16,12 @@ from application.security.http_authentication import HttpAuthentication
 from application.security.http_sessions import HttpSession
 from domain.security.principal import ANONYMOUS
 from interfaces.rest.admin import Admin
-from interfaces.rest.errors import RestError
+from interfaces.rest.errors import UNAUTHENTICATED, RestError
 from interfaces.rest.exchange import SAFE, Exchange
 from interfaces.rest.pending import value_of
 from interfaces.rest.rights import is_open
 from interfaces.rest.session_cookie import SessionCookie
 
-UNAUTHENTICATED = 40101
 WITHOUT_CSRF_TOKEN = 40305
 CSRF_HEADER = "x-csrf-token"
 #: A login, from anybody.
@@ -49,6 +48,7 @@ async def authenticate(admin: Admin, exchange: Exchange, headers: dict[str, str]
             raise RestError(403, message, WITHOUT_CSRF_TOKEN)
         exchange.principal = session.principal
         exchange.session = session
+        exchange.is_logged_in = lambda: _session(by, exchange) is not None
     elif exchange.principal is ANONYMOUS:  # and not the user of a certificate
         message = "log in: this server has admin.authentication = users"
         raise _unauthorized(by, headers, message)
@@ -96,9 +96,15 @@ async def _accept(
     user: str,
     pending: Pending[Outcome],
 ) -> None:
+    users, clock = admin.broker.security.users, admin.clock
+    credentials = users.credentials(user)
     outcome = await value_of(pending)
     if isinstance(outcome, Authenticated):
-        exchange.principal = outcome.principal
+        exchange.principal, expires_at_ms = outcome.principal, outcome.expires_at_ms
+        exchange.is_logged_in = lambda: (
+            users.credentials(user) is credentials
+            and (expires_at_ms is None or clock.now_ms() < expires_at_ms)
+        )
         return
     assert isinstance(outcome, Refused)
     assert admin.authentication is not None

@@ -17,6 +17,8 @@ from domain.errors import BrokerError
 
 #: A body or a record is not JSON.
 NO_JSON = 40001
+#: The client has to log in.
+UNAUTHENTICATED = 40101
 
 
 class Refusal(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from time import perf_counter_ns, time_ns
 from typing import Any, NamedTuple, cast
 from urllib.parse import unquote
@@ -21,8 +22,9 @@ from domain.errors import BrokerError
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from domain.security.principal import ANONYMOUS, Principal
 from interfaces.rest.admin import Refusals
-from interfaces.rest.errors import RestError, message_of, refusal_of
+from interfaces.rest.errors import UNAUTHENTICATED, RestError, message_of, refusal_of
 from interfaces.rest.responses import error_body
+from interfaces.sockets import plain_address
 
 #: Methods that change nothing.
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -62,13 +64,22 @@ class Exchange:
         #: As the client sent it: HEAD is routed as GET.
         self.method = scope["method"]
         self.correlation_id = correlation_id
+        host, port = scope.get("client") or ("", "")
+        #: The address of the client, as in ACLs.
+        self.host = plain_address(host)
+        self.peer = f"{self.host}:{port}"
         #: Set when the server drains: responses without an end finish.
         self.stopping = stopping
         #: Of the certificate of the client; set by the gate once a user is authenticated.
         self.principal: Principal = scope.get("principal", ANONYMOUS)
         #: Whose cookie the client sent instead of credentials.
         self.session: HttpSession | None = None
+        #: False once the login of this request has ended; set by the authentication.
+        self.is_logged_in: Callable[[], bool] = lambda: True
         self._authorizer = authorizer
+        #: Of the decisions about the rights that the request has needed.
+        self._revision = authorizer.revision
+        self._needed: set[tuple[Operation, ResourceType, str]] = set()
         self._refusals = refusals
         #: None for a route that takes a body piece by piece.
         self.max_body_bytes: int | None = max_body_bytes
@@ -120,10 +131,6 @@ class Exchange:
         )  # fmt: skip
 
     @property
-    def peer(self) -> str:
-        return "{}:{}".format(*(self.scope.get("client") or ("", "")))
-
-    @property
     def address(self) -> str:
         """As of a Kafka session."""
         return self.host
@@ -133,10 +140,6 @@ class Exchange:
         return Requester(self.principal, None, self.peer)
 
     # ---- what the principal may do
-
-    @property
-    def host(self) -> str:
-        return str((self.scope.get("client") or ("",))[0])
 
     def may(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
         return self._authorizer.allows(self.principal, self.host, operation, resource_type, name)
@@ -152,6 +155,16 @@ class Exchange:
             )
             right = f"{operation.value} {resource_type.value} {name}"
             raise RestError(403, f"{self.principal} may not {right}", 40301)
+        self._needed.add((operation, resource_type, name))
+
+    def check_again(self) -> None:
+        """Raises RestError once the login or a right has ended: requests may last for days."""
+        if not self.is_logged_in():
+            raise RestError(401, "the login has ended: log in again", UNAUTHENTICATED)
+        if self._revision != self._authorizer.revision:
+            self._revision = self._authorizer.revision
+            for right in tuple(self._needed):
+                self.require(*right)
 
     @property
     def failed(self) -> bool:

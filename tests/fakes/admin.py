@@ -156,6 +156,8 @@ class FakeAdmin:
             authentication=self._authentication(),
             testing=FakeTesting(self.fake),
         )
+        #: Address and port of the client.
+        self.peer = "192.0.2.1", 4711
         self.stopping = asyncio.Event()
         guard = Guard(["127.0.0.1"], [], self.fake.config.access_control_allow_origin)
         self.gate = Gate(app_of(self.admin), self.admin, guard, self.stopping)
@@ -221,7 +223,7 @@ class FakeAdmin:
             "query_string": query.encode(),
             "root_path": "",
             "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-            "client": ("192.0.2.1", 4711),
+            "client": self.peer,
             "server": (host, int(port)),
         }
 

@@ -15,8 +15,10 @@ ISSUER, AUDIENCE = "https://issuer.test", "kafka"
 
 
 class Issuer:
-    def __init__(self, key_id: str = "key-1") -> None:
+    def __init__(self, key_id: str = "key-1", algorithm: str | None = None) -> None:
+        """`algorithm`: that of the RSA key, in the set of keys."""
         self.key_id = key_id
+        self._of_rsa = {} if algorithm is None else {"alg": algorithm}
 
     @cached_property
     def rsa(self) -> rsa.RSAPrivateKey:
@@ -28,7 +30,8 @@ class Issuer:
 
     def key_set(self) -> bytes:
         keys = [
-            RSAAlgorithm.to_jwk(self.rsa.public_key(), as_dict=True) | {"kid": self.key_id},
+            RSAAlgorithm.to_jwk(self.rsa.public_key(), as_dict=True)
+            | {"kid": self.key_id, **self._of_rsa},
             ECAlgorithm.to_jwk(self.ec.public_key(), as_dict=True) | {"kid": f"{self.key_id}-ec"},
         ]
         return json.dumps({"keys": [one | {"use": "sig"} for one in keys]}).encode()

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from interfaces.kafka.requests.apis import APIS
+from tests.oracle.access_differences import ACCESS_DIFFERENCES
 from tests.oracle.conversation_differences import CONVERSATION_DIFFERENCES
 from tests.oracle.difference import Difference, shown
 from tests.oracle.differences import DIFFERENCES
@@ -13,6 +14,11 @@ from tests.oracle.differences import DIFFERENCES
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "behaviour.md"
 BEGIN = "<!-- written by `scripts/docs` from tests/oracle/differences.py -->"
 END = "<!-- end of what is written -->"
+_HEAD = "versions | request | field | Kafka | Ottla | why |\n"
+_FEW_RIGHTS = """\
+With `authorizer.class.name`. The stranger has no rights, the describer may Describe and
+DescribeConfigs everything, `partial` has all rights to resources whose names begin with `ok-`, the
+admin to all."""
 
 
 def render(page: str) -> str:
@@ -25,9 +31,14 @@ def _sections() -> Iterable[str]:
     for api in APIS:
         rows = [row for row in DIFFERENCES if row.api == api.name]
         if rows:
-            yield f"\n### {api.title}\n\n| versions | request | field | Kafka | Ottla | why |\n"
+            yield f"\n### {api.title}\n\n| {_HEAD}"
             yield f"| {' | '.join(['---'] * 6)} |\n"
             yield from (_line(row) for row in rows)
+    yield f"\n### Clients with few rights\n\n{_FEW_RIGHTS}\n\n| API | {_HEAD}"
+    yield f"| {' | '.join(['---'] * 7)} |\n"
+    for api in APIS:
+        rows = [row for row in ACCESS_DIFFERENCES if row.api == api.name]
+        yield from (f"| {api.title} {_line(row)}" for row in rows)
     yield "\n### SASL conversations\n\n| conversation | Kafka | Ottla | why |\n"
     yield f"| {' | '.join(['---'] * 4)} |\n"
     yield from (f"| {' | '.join(row[1:])} |\n" for row in CONVERSATION_DIFFERENCES)

@@ -36,7 +36,12 @@ _SET_UP = "set-up"
 
 
 #: The own addresses of clients that ACLs tell apart; others have that of the broker.
-SOURCES = {"describer": "127.0.0.3", "stranger": "127.0.0.4", "partial": "127.0.0.5"}
+SOURCES = {
+    "describer": "127.0.0.3",
+    "stranger": "127.0.0.4",
+    "partial": "127.0.0.5",
+    "follower": "127.0.0.6",
+}
 
 
 class Topic(NamedTuple):

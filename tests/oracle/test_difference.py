@@ -6,8 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from tests.oracle.access_differences import ACCESS_DIFFERENCES
 from tests.oracle.compare import MISSING, Found, compare
+from tests.oracle.conversation_differences import CONVERSATION_DIFFERENCES
 from tests.oracle.difference import Difference, Words, unexpected, untrue
+from tests.oracle.differences import DIFFERENCES
+from tests.oracle.docs import PAGE
 from tests.oracle.scenario_run import Exchange
 
 ROW = Difference("fetch", "4-5", ("a scenario: begin",), "topics[].error_code", 3, 0, "a reason")
@@ -55,6 +59,13 @@ def test_a_difference_without_a_row_is_unexpected(row: Difference) -> None:
 )
 def test_a_row_that_names_more_than_differs_is_invalid(row: Difference) -> None:
     assert untrue([row], FOUND)
+
+
+def test_the_page_has_every_difference() -> None:
+    page = PAGE.read_text("utf-8")
+    rows = (*DIFFERENCES, *ACCESS_DIFFERENCES)
+    assert [row for row in rows if row.reason.replace("|", "\\|") not in page] == []
+    assert [row for row in CONVERSATION_DIFFERENCES if " | ".join(row[1:]) not in page] == []
 
 
 def test_list_elements_are_compared_by_their_identity() -> None:

@@ -69,7 +69,7 @@ class SaslSettings:
         STRING,
         None,
         "The keys that verify tokens of OAUTHBEARER, as a JSON Web Key Set: https://, http:// or "
-        "file:///.",
+        "file:///, without user and password.",
         per_listener=True,
     )
     sasl_oauthbearer_jwks_endpoint_refresh_ms: int = setting(

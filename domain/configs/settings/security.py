@@ -92,7 +92,7 @@ class SecuritySettings:
         STRING,
         "none",
         "Whether clients need a certificate. A client with one gets the principal of its name, "
-        "another one User:ANONYMOUS.",
+        "another one User:ANONYMOUS. For SASL_SSL with the prefix of the listener only.",
         choices=("required", "requested", "none"),
         per_listener=True,
     )

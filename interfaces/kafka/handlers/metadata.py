@@ -133,7 +133,7 @@ def _response(
         topics=[
             _topic(topic, request, alive, call)
             if isinstance(topic, Topic)
-            else _unknown(topic, call)
+            else _unknown(topic, request, call)
             for topic in topics
         ],
         cluster_authorized_operations=cluster_operations(
@@ -169,13 +169,18 @@ def _topic(
     )
 
 
-def _unknown(topic: UnknownTopic, call: Call) -> MetadataResponseTopic:
+def _unknown(topic: UnknownTopic, request: MetadataRequest, call: Call) -> MetadataResponseTopic:
+    """As in Kafka, one that does not exist has operations, one that is refused has none."""
     name = topic.name
+    has_operations = bool(name) and not isinstance(topic.error, TopicAuthorizationFailed)
     if name is None and call.version < FIRST_BY_ID:
         name = ""
     return MetadataResponseTopic(
         error_code=call.code(topic.error),
         name=name,
         topic_id=topic.topic_id,
-        is_internal=name in INTERNAL_TOPICS,
+        is_internal=name in INTERNAL_TOPICS and may_describe(name, call),
+        topic_authorized_operations=topic_operations(
+            name or "", has_operations and request.include_topic_authorized_operations, call
+        ),
     )

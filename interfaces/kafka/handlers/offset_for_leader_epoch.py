@@ -19,6 +19,8 @@ from interfaces.kafka.wire.messages.offset_for_leader_epoch import (
 
 #: As in Kafka, topics without the right are last.
 REFUSED_LAST = True
+#: Other brokers sent this request first: who may ClusterAction needs no Describe of the topics.
+OR_CLUSTER_ACTION = True
 
 
 def handle(request: OffsetForLeaderEpochRequest, call: Call) -> OffsetForLeaderEpochResponse:

@@ -43,6 +43,7 @@ _WORDS = {
     ResourceType.CLUSTER: "Cluster",
     ResourceType.TRANSACTIONAL_ID: "Transactional Id",
 }
+_CLUSTER_ACTION = Operation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
 #: Key types of FindCoordinator.
 _TRANSACTION, _SHARE = 1, 2
 
@@ -116,6 +117,7 @@ class _Elements:
         #: As in Kafka, which has messages for the elements of some APIs.
         self._message: str | None = getattr(handler, "NOT_AUTHORIZED", None)
         self._refused_last: bool = getattr(handler, "REFUSED_LAST", False)
+        self._or_cluster_action: bool = getattr(handler, "OR_CLUSTER_ACTION", False)
         values = getattr(handler, "FAILED", {})
         self._failed = failed_response(
             request_type, response_type, version, values, in_elements=True
@@ -135,6 +137,8 @@ class _Elements:
         return self._handle(request, call)
 
     def _split(self, request: Any, call: Any) -> Response | None:
+        if self._or_cluster_action and call.allows(*_CLUSTER_ACTION):
+            return self._handle(request, call)
         refused: dict[ResourceType, list[Any]] = {}
         allowed = []
         #: The resource type of each refused element, in the order of the request.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import cast
+from urllib.parse import urlsplit
 
 from domain.configs.listener_security import ListenerSecurity
 from domain.security.jaas import plain_users
@@ -32,8 +33,18 @@ def check_sasl(security: ListenerSecurity) -> None:
     if "OAUTHBEARER" not in mechanisms or security.value(_UNSECURED):
         return
     url = cast("str | None", security.value(_JWKS_URL))
-    if url is None or not url.startswith(_URL_SCHEMES):
+    if url is None or not _is_usable(url):
         raise WrongSasl(
             security.key_of(_JWKS_URL),
-            f"the URL of a JSON Web Key Set ({', '.join(_URL_SCHEMES)}), or {_UNSECURED} = true",
+            f"the URL of a JSON Web Key Set ({', '.join(_URL_SCHEMES)}) without user and "
+            f"password, or {_UNSECURED} = true",
         )
+
+
+def _is_usable(url: str) -> bool:
+    """User and password would be taken as part of the host, and logged in its errors."""
+    try:
+        parts = urlsplit(url)
+        return url.startswith(_URL_SCHEMES) and "@" not in parts.netloc and parts.port != 0
+    except ValueError:  # no port
+        return False

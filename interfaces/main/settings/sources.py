@@ -16,6 +16,7 @@ from domain.configs.group import validate_group_configs
 from domain.configs.ip_overrides import parse_ip_overrides
 from domain.configs.listener_security import (
     ADMIN,
+    CLIENT_AUTH,
     RAW,
     ListenerSecurity,
     has_listener_prefix,
@@ -189,6 +190,12 @@ class Settings:
         except WrongSasl as failure:
             raise SettingsError(f"admin.authentication = users: {failure}") from failure
         self.raw_security = prefixed.of_raw(self.broker)
+        for one in (*found.values(), self.admin_security):
+            if one.ignores_client_auth:
+                self.warnings.append(
+                    f"{CLIENT_AUTH} is not for listeners with SASL, as {one.name}: "
+                    f"set {one.prefix}{CLIENT_AUTH}"
+                )
         return found
 
     def _admin(self) -> tuple[ListenerAddress, ...]:

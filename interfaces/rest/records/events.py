@@ -46,11 +46,11 @@ async def events_of(
                 if not isinstance(tailed, bytes):
                     if tailed is not None:
                         failed(tailed)
-                    yield _end(tailed)
+                    yield _STOPPED if tailed is None else end_event(message_of(tailed))
                     return
                 yield _records(tailed) + _position(tail)
             elif stopped.done():
-                yield _end(None)
+                yield _STOPPED
                 return
             else:
                 yield _ALIVE
@@ -70,8 +70,8 @@ def _position(tail: Tail) -> bytes:
     return f"event: position\nid: {places}\ndata: {{}}\n\n".encode()
 
 
-def _end(tailed: BrokerError | None) -> bytes:
-    reason = (
-        "the broker is stopping, or the topic is gone" if tailed is None else message_of(tailed)
-    )
+def end_event(reason: str) -> bytes:
     return b"event: end\ndata: %b\n\n" % orjson.dumps({"reason": reason})
+
+
+_STOPPED = end_event("the broker is stopping, or the topic is gone")

@@ -141,7 +141,7 @@ class ConsoleDataRoutes(ShortRoutes):
 
     @get("/groups/{group_id}")
     async def group(self, request: Request, group_id: str) -> JsonResponse:
-        service = self._broker.groups.lag
+        service, exchange = self._broker.groups.lag, exchange_of(request)
         group = service.group(group_id)
         lags = await all_of(self._admin, service.lags(group))
         members = [
@@ -149,7 +149,11 @@ class ConsoleDataRoutes(ShortRoutes):
                 "member_id": member.member_id,
                 "client_id": member.client_id,
                 "host": member.client_host,
-                "assigned": member.assigned,
+                "assigned": {
+                    topic: partitions
+                    for topic, partitions in member.assigned.items()
+                    if exchange.may_describe(ResourceType.TOPIC, topic)
+                },
             }
             for member in group.assigned_members(self._broker.catalog.topic_by_id)
         ]
@@ -164,7 +168,7 @@ class ConsoleDataRoutes(ShortRoutes):
                 "client_id": one.member and one.member.client_id,
             }
             for one in lags
-            if exchange_of(request).may_describe(ResourceType.TOPIC, one.topic)
+            if exchange.may_describe(ResourceType.TOPIC, one.topic)
         ]
         return JsonResponse(
             {

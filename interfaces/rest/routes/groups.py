@@ -93,11 +93,12 @@ class GroupRoutes(Routes):
 
     @get("/{group_id}/consumers/{consumer_id}/assignments", ListOf[AssignmentBody])
     async def list_assignments(self, request: Request, group_id: str, consumer_id: str) -> Response:
-        at = self._urls(request)
+        at, exchange = self._urls(request), exchange_of(request)
         member = self._member(group_id, consumer_id)
         bodies = (
             _assignment_body(group_id, consumer_id, topic, partition, at)
             for topic, partitions in member.assigned.items()
+            if exchange.may_describe(ResourceType.TOPIC, topic)
             for partition in partitions
         )
         return await self._list(request, "KafkaConsumerAssignmentList", bodies)

@@ -21,7 +21,7 @@ from domain.errors import BrokerError
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pending import value_of, when_loaded
-from interfaces.rest.records.events import events_of
+from interfaces.rest.records.events import end_event, events_of
 from interfaces.rest.records.queries import DownloadQuery, RecordsQuery, TailQuery
 from interfaces.rest.records.shapes import RecordList
 from interfaces.rest.responses import JsonResponse, error_body, large
@@ -109,7 +109,13 @@ class RecordRoutes(Routes):
         exchange = exchange_of(request)
         headers = INERT | {"x-accel-buffering": "no"}
         events = events_of(tail, exchange.stopping, failed=exchange.refuse)
-        return Streamed(events, "text/event-stream", headers, tail.close)
+        return Streamed(
+            events,
+            "text/event-stream",
+            headers,
+            tail.close,
+            ending=lambda ended: end_event(ended.message),
+        )
 
     @get(
         "/topics/{topic_name}/records:download",

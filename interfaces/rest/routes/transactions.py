@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -10,6 +11,7 @@ from starlette.responses import Response
 from domain.errors import BrokerError, TransactionalIdNotFound
 from domain.security.access import ResourceType
 from domain.transactions.transaction import Transaction
+from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pages import Paged
 from interfaces.rest.pending import value_of
 from interfaces.rest.responses import JsonResponse
@@ -33,13 +35,18 @@ class TransactionRoutes(Routes):
         )
         transactions = sorted(found, key=_transactional_id)
         return await self._page(
-            request, "KafkaTransactionList", page, transactions, _transactional_id, self._body
+            request,
+            "KafkaTransactionList",
+            page,
+            transactions,
+            _transactional_id,
+            partial(self._body, exchange_of(request)),
         )
 
     @get("/{transactional_id}", TransactionBody)
     async def get_transaction(self, request: Request, transactional_id: str) -> JsonResponse:
         found = self._transaction(transactional_id)
-        return JsonResponse(self._body(found, self._urls(request)))
+        return JsonResponse(self._body(exchange_of(request), found, self._urls(request)))
 
     @post("/{transactional_id}:abort", TransactionBody)
     async def abort_transaction(self, request: Request, transactional_id: str) -> JsonResponse:
@@ -60,7 +67,8 @@ class TransactionRoutes(Routes):
             raise TransactionalIdNotFound(f"There is no transactional id {transactional_id}")
         return found
 
-    def _body(self, one: Transaction, at: Urls) -> dict[str, Any]:
+    def _body(self, exchange: Exchange, one: Transaction, at: Urls) -> dict[str, Any]:
+        """Without topics and groups that the principal may not describe."""
         open_for_ms = self._admin.clock.now_ms() - one.started_ms if one.is_open else None
         return body(
             TransactionBody,
@@ -68,7 +76,14 @@ class TransactionRoutes(Routes):
             one,
             open_for_ms=open_for_ms,
             partitions=[
-                self._partition_body(one, name, index) for name, index in sorted(one.partitions)
+                self._partition_body(one, name, index)
+                for name, index in sorted(one.partitions)
+                if exchange.may_describe(ResourceType.TOPIC, name)
+            ],
+            consumer_groups=[
+                group
+                for group in sorted(one.groups)
+                if exchange.may_describe(ResourceType.GROUP, group)
             ],
         )
 

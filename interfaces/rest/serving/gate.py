@@ -80,6 +80,8 @@ class Gate:
             limit = exchange.max_body_bytes
             if limit is not None and exchange.bytes_in > limit:
                 raise RestError(413, f"the body is larger than {limit} bytes")
+            if limit is None:
+                exchange.check_again()
             return message
 
         async def respond(message: Message) -> None:

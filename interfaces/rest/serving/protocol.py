@@ -111,7 +111,7 @@ class BoundedProtocol(H11Protocol):
             "connection_closed",
             reason="slow_reader",
             listener="admin",
-            peer="{}:{}".format(*(self.client or ("", ""))),
+            peer=self.peer,
             **about,
             waited_seconds=STALL_S,
         )
@@ -139,6 +139,10 @@ class BoundedProtocol(H11Protocol):
         return "" if self.client is None else plain_address(self.client[0])
 
     @property
+    def peer(self) -> str:
+        return f"{self.address}:{0 if self.client is None else self.client[1]}"
+
+    @property
     def closing(self) -> bool:
         return self.transport.is_closing()
 
@@ -155,8 +159,7 @@ class BoundedProtocol(H11Protocol):
         if self.closing:
             return
         if reason:
-            port = 0 if self.client is None else self.client[1]
-            client = ClientInfo(0, "admin", f"{self.address}:{port}")
+            client = ClientInfo(0, "admin", self.peer)
             self._admin.refusals.rejected(client, reason, detail, listener="admin", **more)
         self.transport.close()
 

@@ -35,4 +35,4 @@ class TransactionBody(Resource):
     open_for_ms: int | None
     partitions: list[TransactionPartitionBody]
     #: Whose offsets the transaction commits.
-    consumer_groups: Annotated[list[str], lambda one: sorted(one.groups)]
+    consumer_groups: list[str]

@@ -17,6 +17,23 @@ def test_a_setting_of_the_listener_is_before_that_of_the_broker() -> None:
     assert other.value("ssl.keystore.type") == "JKS"
 
 
+def test_client_certificates_are_requested_beside_sasl_by_the_setting_of_the_listener_only() -> (
+    None
+):
+    """As in Kafka (KIP-684)."""
+    config = BrokerConfig({"ssl.client.auth": "required"})
+    own = {"ssl.client.auth": "requested"}
+    inherits, both, admin = (
+        ListenerSecurity("X", SecurityProtocol.SASL_SSL, config, *rest)
+        for rest in ((), (own,), ({}, "admin."))
+    )
+    assert [one.value("ssl.client.auth") for one in (inherits, both, admin)] == [
+        "none",
+        "requested",
+        "none",
+    ]
+
+
 def test_a_setting_of_a_mechanism_is_before_that_of_its_listener() -> None:
     own = {"scram-sha-256.ssl.client.auth": "required", "ssl.client.auth": "requested"}
     security = ListenerSecurity("X", SecurityProtocol.SASL_SSL, BrokerConfig(), own)

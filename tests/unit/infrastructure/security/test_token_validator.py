@@ -51,7 +51,9 @@ def check(tmp_path: Path) -> Callable[..., ValidToken | InvalidToken]:
     file.write_bytes(TRUSTED.key_set())
     calls = Calls()
 
-    def run(token: str, **own: str) -> ValidToken | InvalidToken:
+    def run(token: str, keys: Issuer | None = None, **own: str) -> ValidToken | InvalidToken:
+        if keys is not None:
+            file.write_bytes(keys.key_set())
         url = {"sasl_oauthbearer_jwks_endpoint_url": file.as_uri()}
         settings = security(**url | own)
         return validated(
@@ -67,7 +69,9 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("algorithm", ["RS256", "ES256"])
+@pytest.mark.parametrize(
+    "algorithm", ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256"]
+)
 def test_a_signed_token_names_its_user_until_it_expires(check: Any, algorithm: str) -> None:
     expires = int(time.time()) + 90
     token = TRUSTED.token(algorithm, exp=expires)
@@ -104,6 +108,25 @@ INVALID: dict[str, tuple[Callable[[], str], str]] = {
 def test_other_tokens_are_refused_with_the_reason(check: Any, name: str) -> None:
     make, reason = INVALID[name]
     assert check(make(), **EXPECTED) == InvalidToken(reason)
+
+
+@pytest.mark.parametrize(
+    ("alg", "key_id", "algorithm"),
+    [
+        ("RS256", "key-1", "RS512"),
+        ("RS256", "key-1", "PS256"),
+        (None, "key-1-ec", "RS256"),
+        (None, "key-1", "ES256"),
+    ],
+)
+def test_a_key_is_for_its_algorithm_only(
+    check: Any, alg: str | None, key_id: str, algorithm: str
+) -> None:
+    keys = Issuer(algorithm=alg)
+    if alg is not None:
+        assert isinstance(check(keys.token(alg), keys), ValidToken)
+    token = keys.token(algorithm, key_id)
+    assert check(token, keys) == InvalidToken("its key is for another algorithm")
 
 
 def test_a_public_key_is_no_shared_secret(check: Any) -> None:

@@ -6,13 +6,17 @@ from typing import Any
 
 import pytest
 
+from domain.groups.embedded_protocol import write_assignment
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
-from domain.security.acl import PatternType
+from domain.security.acl import PatternType, Permission
 from interfaces.rest.rights import ROUTES, access_of, is_open
 from interfaces.rest.urls import V3
 from tests.fakes.admin import FakeAdmin, RestResponse
+from tests.fakes.classic_members import join_all
+from tests.fakes.mixed_group import classic
 from tests.fakes.offset_requests import at, commit
 from tests.fakes.secured import SecuredKafka, allowed
+from tests.fakes.transactional_producer import TransactionalProducer
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
 ME = "User:ANONYMOUS"
@@ -106,6 +110,38 @@ def test_lists_have_what_one_may_describe() -> None:
     _refused(without.get("/console/data/consumers?topic=secrets"), "Describe Topic secrets")
 
 
+def test_members_have_the_topics_that_one_may_describe() -> None:
+    admin = _admin((Operation.DESCRIBE, TOPIC, "orders"), (Operation.DESCRIBE, GROUP, "g"))
+    assert isinstance(admin.fake, SecuredKafka)
+    member = classic(admin.fake)
+    member.client = admin.fake.user("admin")
+    join_all(member)
+    member.sync({member.member_id: write_assignment(1, {"orders": [0], "secrets": [0]})})
+    path = f"/groups/g/consumers/{member.member_id}/assignments"
+    assert _names(admin.get(path), "topic_name") == ["orders"]
+    [shown] = admin.get("/console/data/groups/g").json["members"]
+    assert shown["assigned"] == {"orders": [0]}
+
+
+def test_transactions_have_the_topics_and_groups_that_one_may_describe() -> None:
+    admin = _admin(
+        (Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, "tx"),
+        (Operation.DESCRIBE, TOPIC, "orders"),
+        (Operation.DESCRIBE, GROUP, "g"),
+    )
+    producer = TransactionalProducer(admin.fake, "tx")
+    producer.init()
+    producer.coordinator.add_partitions("tx", producer.producer, [("orders", 0), ("secrets", 0)])
+    for group in ("g", "secret"):
+        admin.fake.run()
+        producer.coordinator.add_offsets("tx", producer.producer, group)
+    admin.fake.run()
+    [listed] = admin.get("/transactions").json["data"]
+    for one in (listed, admin.get("/transactions/tx").json):
+        assert [place["topic_name"] for place in one["partitions"]] == ["orders"]
+        assert one["consumer_groups"] == ["g"]
+
+
 def test_resources_in_bodies_are_checked() -> None:
     admin = _admin(
         (Operation.DESCRIBE, TOPIC, "orders"),
@@ -128,6 +164,18 @@ def test_resources_in_bodies_are_checked() -> None:
     _refused(admin.post("/groups/g/offsets", target), "Read Topic secrets")
     batch = {"entries": [{"id": "1", "value": "v"}], "transaction": {"transactional_id": "tx"}}
     _refused(admin.post("/topics/orders/records:batch", batch), "Write TransactionalId tx")
+
+
+def test_a_denial_by_host_is_for_ipv4_clients_of_a_dual_stack_socket() -> None:
+    admin = _admin((Operation.DESCRIBE, TOPIC, "orders"))
+    admin.peer = "::ffff:192.0.2.1", 4711
+    assert admin.get("/topics/orders").status == 200
+    denial = allowed(Operation.DESCRIBE, TOPIC, "orders", principal=ME)
+    assert isinstance(admin.fake, SecuredKafka)
+    admin.fake.create_acls(denial._replace(host="192.0.2.1", permission=Permission.DENY))
+    _refused(admin.get("/topics/orders"), "Describe Topic orders")
+    denied = [one for _, event, one in admin.fake.events.lines if event[:13] == "authorization"]
+    assert [one["peer"] for one in denied] == ["192.0.2.1:4711"]
 
 
 def test_a_right_is_enough() -> None:

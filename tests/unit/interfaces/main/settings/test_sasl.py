@@ -33,6 +33,13 @@ def test_settings_that_fit(own: dict[str, str]) -> None:
             OAUTH | {"sasl_oauthbearer_jwks_endpoint_url": "keys.json"},
             "listener.name.login.sasl.oauthbearer.jwks.endpoint.url: expected the URL",
         ),
+        *(
+            (
+                OAUTH | {"sasl_oauthbearer_jwks_endpoint_url": url},
+                "listener.name.login.sasl.oauthbearer.jwks.endpoint.url: expected the URL",
+            )
+            for url in ("https://u:secret@issuer/keys", "https://u:secret/keys", "http://[::secret")
+        ),
         (
             {"sasl_enabled_mechanisms": "PLAIN", "plain__sasl_jaas_config": 'user_ann="secret"'},
             "listener.name.login.plain.sasl.jaas.config: expected one login module",

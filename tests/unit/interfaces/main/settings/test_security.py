@@ -56,6 +56,19 @@ def test_prefixed_settings_without_effect_have_the_reason() -> None:
     ]
 
 
+def test_client_certificates_of_all_listeners_are_not_for_those_with_sasl() -> None:
+    values = {
+        "listeners": "A://:1,B://:2,C://:3",
+        MAP: "A:SASL_SSL,B:SSL,C:SASL_SSL",
+        "ssl.client.auth": "required",
+        "listener.name.c.ssl.client.auth": "requested",
+    }
+    settings = load_settings({name: Given(text, "file x") for name, text in values.items()}, {})
+    assert settings.warnings == [
+        "ssl.client.auth is not for listeners with SASL, as A: set listener.name.a.ssl.client.auth"
+    ]
+
+
 def test_no_message_has_a_password() -> None:
     secret = Given("hush", "command line --set")
     assert "hush" not in repr(secret)
