@@ -35,6 +35,7 @@ from tests.bench import (
     micro,
     profile,
     quotas,
+    raw_stream,
     recovery,
     report,
     retention,
@@ -62,7 +63,7 @@ BESIDE = [
     "quotas",
 ]
 #: Parts with brokers of their own: flush before each response, offsets in a database, listeners.
-APART = ["fsync", "transactions-fsync", "offsets", "offsets-fsync", "tls"]
+APART = ["fsync", "transactions-fsync", "offsets", "offsets-fsync", "tls", "raw"]
 PARTS = ["limits", *BESIDE, *APART, "cold", "retention", "soak", "startup", "micro"]
 
 
@@ -173,6 +174,11 @@ class Bench:
                     self._offsets(part, flush, rawbench)
             if "tls" in self._parts:
                 self._tls(rawbench)
+            if "raw" in self._parts:
+                plan = self._plan
+                streams = raw_stream.loads(rawbench, plan.filled_bytes, plan.seconds)
+                stage = self._stage_of(raw_stream.contenders(), rawbench)
+                self._apart("raw", stage, list(streams))
             if "cold" in self._parts:
                 plan = self._plan
                 cold.measure(self.runs, ottla("os"), CACHE, rawbench, plan.cold_bytes, plan.rounds)

@@ -21,6 +21,8 @@ from tests.oracle.kafka import format_folder, free_port
 
 READY_TIMEOUT_S = 120
 _POLL_S = 0.002
+#: The raw listener among the listeners of a broker.
+RAW = "raw stream"
 _OUTPUT_BYTES = 2_000
 _JAVA = ("java", "-Xms1g", "-Xmx1g")
 #: A new group does not wait for more members, as in Ottla.
@@ -125,8 +127,10 @@ def ottla(
             *options,
         )
         _wait(process, ready.exists, folder)
-        found = json.loads(ready.read_text())["listeners"]
+        facts = json.loads(ready.read_text())
+        found = facts["listeners"]
         listeners = {one["name"]: f"127.0.0.1:{one['port']}" for one in found}
+        listeners |= dict(zip([RAW], facts["raw"], strict=False))
         port = found[0]["port"]
         _wait(process, lambda: _responds(port), folder)
         return Broker(process, listeners, time.perf_counter() - started, folder)

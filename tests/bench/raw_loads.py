@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tests.bench.brokers import Broker, Contender
+from tests.bench.brokers import RAW, Broker, Contender
 from tests.bench.filled import Topic, filled, new_topic
 from tests.bench.gauges import Figures
 from tests.bench.runs import Load, LoadFailed
@@ -110,13 +110,38 @@ class Rawbench:
         seconds: float,
         warm_s: float | None = None,
         committed: bool = False,
+        connections: int = 1,
     ) -> Figures:
         warm_s = seconds / 4 if warm_s is None else warm_s
         return self._run(
             broker,
             *(("-committed",) if committed else ()),
-            *("-fetch", "-topic", topic, "-max-bytes", str(max_bytes), "-conns", "1"),
+            *("-fetch", "-topic", topic, "-max-bytes", str(max_bytes)),
+            *("-conns", str(connections)),
             *("-secs", str(seconds), "-warm", str(warm_s)),
+        )
+
+    def stream(self, broker: Broker, size: int, depth: int, seconds: float) -> Figures:
+        """A raw producer; a request is a record."""
+        return self._run(
+            broker.at(RAW),
+            *("-stream", "-conns", "1", "-depth", str(depth), "-size", str(size)),
+            *("-secs", str(seconds), "-warm", str(seconds / 4)),
+        )
+
+    def fill_stream(self, broker: Broker, size: int, records: int) -> None:
+        self._run(
+            broker,
+            *("-stream", "-conns", "1", "-depth", "1024", "-size", str(size)),
+            *("-requests", str(records), "-secs", str(PATIENCE_S * 4), "-warm", "0"),
+        )
+
+    def follow(self, broker: Broker, readers: int, stream_bytes: int, seconds: float) -> Figures:
+        """Raw consumers from the start of the stream; a request is a read from the socket."""
+        return self._run(
+            broker.at(RAW),
+            *("-stream", "-stream-bytes", str(stream_bytes), "-conns", str(readers)),
+            *("-secs", str(seconds), "-warm", str(seconds / 4)),
         )
 
     def transactions(

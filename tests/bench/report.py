@@ -90,6 +90,11 @@ _TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "ping_max_us": "longest us",
         },
     ),
+    "raw": (
+        "The raw stream beside Produce and Fetch of the same broker; a request is a record, or a "
+        "response",
+        {**_RAW, "cpu_s_per_gb": "CPU s/GB"},
+    ),
     "transactions-fsync": ("The same with an fsync before each response", _TRANSACTIONS),
     "cold": (
         "Produce beside a reader of an old log",
