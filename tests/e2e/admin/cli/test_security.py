@@ -83,6 +83,26 @@ def test_users_log_in_with_their_passwords_until_they_are_deleted(secured: Secur
     assert "does not exist" in secured.run("user", "delete", "alice", "-y", code=1).errors
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list",),
+        ("add", "dora", "--password", "x"),
+        ("password", "carl", "--password", "x"),
+        ("delete", "carl", "-y"),
+    ],
+)
+def test_users_are_for_those_who_may_describe_the_cluster(
+    secured: Secured, words: tuple[str, ...]
+) -> None:
+    if "carl" not in secured.run("user", "list").out:
+        secured.run("user", "add", "carl", "--password", "secret")
+    carl = {"user": "carl", "password": "secret", "mechanism": "SCRAM-SHA-512"}
+    refused = secured.run("user", *words, code=1, **carl)
+    assert refused.errors.startswith("ottla: the users: ")
+    assert "is not authorized" in refused.errors
+
+
 def test_acls_decide_what_a_user_may_do_and_test_says_which(secured: Secured) -> None:
     secured.run("topic", "create", "orders", "payments")
     secured.run("user", "add", "bob", "--password", "secret")
