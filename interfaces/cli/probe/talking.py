@@ -53,6 +53,10 @@ class Protocol:
         self.context = tls_context(options) if protocol.endswith("ssl") else None
 
     @property
+    def name(self) -> str:
+        return self.sasl_name if self.sasl else self.plain_name
+
+    @property
     def plain_name(self) -> str:
         """The security protocol without SASL."""
         return "SSL" if self.context is not None else "PLAINTEXT"
