@@ -98,6 +98,8 @@ class Clients:
         config: dict[str, Any] = {
             "client.id": "ottla-cli",
             "log_level": 0,
+            # Fatal errors are logged at each level: to a queue, which is not read.
+            "log.queue": "log_level" not in self.options,
             "socket.connection.setup.timeout.ms": max(1000, int(self.timeout_s * 1000)),
             "error_cb": self._failed,
         }

@@ -29,6 +29,7 @@ class Secured:
         user: str = ADMIN,
         password: str = PASSWORD,
         mechanism: str = "PLAIN",
+        stdin: bytes = b"",
         code: int = 0,
     ) -> Output:
         options = {
@@ -39,7 +40,7 @@ class Secured:
             "sasl.password": password,
         }
         given = [word for one in options.items() for word in ("-X", "=".join(one))]
-        return self._ottla.run(*words, *given, code=code)
+        return self._ottla.run(*words, *given, stdin=stdin, code=code)
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +102,25 @@ def test_users_are_for_those_who_may_describe_the_cluster(
     refused = secured.run("user", *words, code=1, **carl)
     assert refused.errors.startswith("ottla: the users: ")
     assert "is not authorized" in refused.errors
+
+
+@pytest.fixture(scope="module")
+def nobody(secured: Secured) -> dict[str, str]:
+    """A user without ACLs."""
+    secured.run("user", "add", "eve", "--password", "secret")
+    return {"user": "eve", "password": "secret", "mechanism": "SCRAM-SHA-512"}
+
+
+@pytest.mark.parametrize("topic", ["new", "there"])
+def test_records_of_a_user_without_rights_are_refused_in_one_line(
+    secured: Secured, nobody: dict[str, str], topic: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    secured.run("topic", "create", "there", "--if-not-exists")
+    refused = secured.run("produce", "-t", topic, stdin=b"a\n", code=1, **nobody).errors
+    assert refused.count("\n") == 1, refused
+    assert refused.startswith("ottla: ")
+    assert "AUTHORIZATION_FAILED" in refused
+    assert capfd.readouterr().err == ""  # of librdkafka
 
 
 def test_acls_decide_what_a_user_may_do_and_test_says_which(secured: Secured) -> None:
