@@ -168,8 +168,22 @@ class Clients:
         existing = self.metadata(client).topics
         known = existing.get(topic)
         if known is None or known.error is not None:
+            self.check_described(topic)
             raise CommandFailed(no_topic(topic, existing))
         return sorted(known.partitions)
+
+    def check_described(self, topic: str) -> None:
+        """Raises CommandFailed if the user may not describe it, as the metadata of all topics then
+        lacks it."""
+        from confluent_kafka import TopicCollection
+
+        admin = self.admin()
+        described = admin.describe_topics(TopicCollection([topic]), request_timeout=self.timeout_s)
+        try:
+            self.result(f"topic {topic}", described[topic], admin)
+        except CommandFailed as failure:
+            if "TOPIC_AUTHORIZATION_FAILED" in str(failure):
+                raise
 
     def result(self, what: str, future: Future[T], client: Any = None) -> T:
         with self.requesting(what, client):
