@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from interfaces.cli import stored_users
 from interfaces.cli.client import Clients, check_code, print_each
 from interfaces.cli.failures import CommandFailed, UsageError
-from interfaces.cli.output import confirmed, show_rows
+from interfaces.cli.output import confirmed, note, show_rows
 from interfaces.terminal.profiles import resolved
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ def _set_stored(parsed: argparse.Namespace, done: str, *, exists: bool) -> int:
     secret = _password_of(parsed)
     stored_users.set_password(parsed, secret)
     _print_done(parsed, secret, done)
+    for file in stored_users.files_with_password(parsed.data, parsed.name):
+        note(f"{file} has the previous password of {parsed.name}: edit it")
     return 0
 
 
