@@ -97,6 +97,7 @@ CONNECTIONS = {
             "list.",
         },
     ),
+    "certificate_expires": Event(WARNING, "listener not_after", "It ends within 30 days; daily."),
     "certificate_renewed": Event(
         INFO,
         "listener not_after",
@@ -105,8 +106,7 @@ CONNECTIONS = {
     "certificate_refused": Event(
         WARNING,
         "listener error",
-        "A changed keystore or truststore cannot be used: the listener goes on with the "
-        "one it had.",
+        "A changed keystore or truststore cannot be used: the listener uses the one before.",
     ),
     "connection_refused": Event(
         WARNING,
