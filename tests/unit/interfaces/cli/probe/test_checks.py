@@ -106,6 +106,12 @@ def test_a_name_and_a_port_without_a_server_are_named() -> None:
     assert "no process listens" in problem("127.0.0.1:1").what
 
 
+def test_the_remedy_for_a_port_without_tls_has_the_sasl_of_the_client() -> None:
+    with server(lambda connection: broker(connection, [])) as address:
+        found = problem(address, PLAIN | {"security.protocol": "SASL_SSL"})
+    assert "security.protocol=SASL_PLAINTEXT," in found.remedy
+
+
 def test_tls_is_recognised_and_its_certificate_checked(tmp_path: Path) -> None:
     file, public = tmp_path / "certificate.pem", tmp_path / "public"
     subprocess.run(
@@ -126,6 +132,7 @@ def test_tls_is_recognised_and_its_certificate_checked(tmp_path: Path) -> None:
 
     with server(handshake) as address:
         assert "speaks TLS" in problem(address).what
+        assert "security.protocol=SASL_SSL " in problem(address, PLAIN).remedy
         assert "is not trusted" in problem(address, TLS).what
 
 
