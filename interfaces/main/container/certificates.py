@@ -28,12 +28,15 @@ class Certificates:
         self.of_listener: dict[str, TlsCertificates] = {}
         with_tls = {name: one for name, one in listeners.items() if one.protocol.needs_tls}
         if with_tls:
-            from infrastructure.security.stores import StoreSettings
+            from infrastructure.security.stores import StoreSettings, TlsUnusable
             from infrastructure.security.tls import TlsCertificates
 
             for name, one in with_tls.items():
                 settings = StoreSettings(one.value, one.key_of)
-                self.of_listener[name] = TlsCertificates(settings)
+                try:
+                    self.of_listener[name] = TlsCertificates(settings)
+                except TlsUnusable as failure:
+                    raise TlsUnusable(f"listener {name}: {failure}") from failure
 
     def watch(self, scheduler: Scheduler) -> None:
         """Files are looked at now and then, without a change of theirs being reported."""

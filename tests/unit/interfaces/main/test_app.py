@@ -14,6 +14,7 @@ from domain.errors import StorageFailed
 from infrastructure.observability.event_log import open_event_log
 from infrastructure.observability.timed_commit import TimedCommit
 from infrastructure.opening import open_storage
+from infrastructure.security.stores import TlsUnusable
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.kafka.connections import listener
 from interfaces.main.container import app as container_app
@@ -146,3 +147,11 @@ def test_a_certificate_that_expires_within_30_days_is_logged(tmp_path: Path, day
         ssl_keystore_location=str(keystore),
     )
     assert (b"certificate_expires" in log) is (days == 29)
+
+
+def test_a_listener_without_a_certificate_is_named() -> None:
+    async def check(_app: App) -> None:
+        return
+
+    with pytest.raises(TlsUnusable, match="listener PLAINTEXT: no certificate for the broker"):
+        run(check, storage="memory://", listener_security_protocol_map="PLAINTEXT:SSL")
