@@ -35,6 +35,7 @@ T = TypeVar("T")
 
 #: A broker responds in milliseconds; after this long without a response the reason is looked for.
 SILENCE_S = 1.0
+_FLUSH_STEP_S = 0.1
 #: How long the checks of `ottla doctor` may take within another command.
 _DIAGNOSIS_S = 3.0
 #: After so long without it librdkafka takes a topic for missing; its default, 30 s, is longer than
@@ -270,9 +271,11 @@ class Clients:
         `is_silent`: no record was acknowledged yet.
         """
         began = time.monotonic()
-        if producer.flush(SILENCE_S) and is_silent:
-            self.diagnose(began)
-        producer.flush()
+        while len(producer):
+            # In `flush` of confluent-kafka 2.16 a fatal error is a SystemError without its text.
+            producer.poll(_FLUSH_STEP_S)
+            if is_silent and time.monotonic() - began > SILENCE_S:
+                self.diagnose(began)
 
     def diagnose_silence(self) -> None:
         """For a loop that polls its client and has no response yet."""
