@@ -116,17 +116,16 @@ def _evaluated(
     """The user that the client claims to be, as far as it is known, and the outcome."""
     if scheme == "bearer":
         return "", by.bearer(credential)
-    refused: Outcome
     if scheme != "basic":
-        refused = Refused("unsupported_mechanism")
+        refused: Outcome = Refused("unsupported_mechanism")
         return "", resolved(refused)
     try:
         user, colon, password = b64decode(credential, validate=True).decode().partition(":")
         if not colon:
             raise ValueError
     except (binascii.Error, ValueError):
-        refused = MALFORMED
-        return "", resolved(refused)
+        malformed: Outcome = MALFORMED
+        return "", resolved(malformed)
     return user, by.basic(user, password)
 
 
