@@ -48,6 +48,7 @@ CONNECTIONS = {
             "list.",
         },
     ),
+    "certificate_expires": Event(WARNING, "listener not_after", "It ends within 30 days; daily."),
     "certificate_renewed": Event(
         INFO,
         "listener not_after",

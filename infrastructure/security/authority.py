@@ -31,6 +31,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 #: In the data folder.
 FOLDER = "tls"
 AUTHORITY, AUTHORITY_KEY, BROKER = "ca.pem", "ca.key", "broker.pem"
+#: Of the user that `ottla serve --secure` adds.
+CLIENT = "client.properties"
 
 AUTHORITY_DAYS = 10 * 365
 #: Browsers refuse longer ones.

@@ -58,6 +58,9 @@ def list_acls(parsed: argparse.Namespace) -> int:
 
 def delete(parsed: argparse.Namespace) -> int:
     filters = list(_filters(parsed))
+    rule = (parsed.user, parsed.operations, parsed.prefixed, parsed.deny, parsed.host)
+    if not (any(_named(parsed)) or parsed.cluster or any(rule)):
+        raise UsageError("a filter is missing: USER, --topic, --operation, ...")
     clients = Clients(parsed)
     admin = clients.admin()
     found = _found(clients, filters)

@@ -35,6 +35,7 @@ T = TypeVar("T")
 
 #: A broker responds in milliseconds; after this long without a response the reason is looked for.
 SILENCE_S = 1.0
+_FLUSH_STEP_S = 0.1
 #: How long the checks of `ottla doctor` may take within another command.
 _DIAGNOSIS_S = 3.0
 #: After so long without it librdkafka takes a topic for missing; its default, 30 s, is longer than
@@ -98,6 +99,8 @@ class Clients:
         config: dict[str, Any] = {
             "client.id": "ottla-cli",
             "log_level": 0,
+            # Fatal errors are logged at each level: to a queue, which is not read.
+            "log.queue": "log_level" not in self.options,
             "socket.connection.setup.timeout.ms": max(1000, int(self.timeout_s * 1000)),
             "error_cb": self._failed,
         }
@@ -166,8 +169,22 @@ class Clients:
         existing = self.metadata(client).topics
         known = existing.get(topic)
         if known is None or known.error is not None:
+            self.check_described(topic)
             raise CommandFailed(no_topic(topic, existing))
         return sorted(known.partitions)
+
+    def check_described(self, topic: str) -> None:
+        """Raises CommandFailed if the user may not describe it, as the metadata of all topics then
+        lacks it."""
+        from confluent_kafka import TopicCollection
+
+        admin = self.admin()
+        described = admin.describe_topics(TopicCollection([topic]), request_timeout=self.timeout_s)
+        try:
+            self.result(f"topic {topic}", described[topic], admin)
+        except CommandFailed as failure:
+            if "TOPIC_AUTHORIZATION_FAILED" in str(failure):
+                raise
 
     def result(self, what: str, future: Future[T], client: Any = None) -> T:
         with self.requesting(what, client):
@@ -254,9 +271,11 @@ class Clients:
         `is_silent`: no record was acknowledged yet.
         """
         began = time.monotonic()
-        if producer.flush(SILENCE_S) and is_silent:
-            self.diagnose(began)
-        producer.flush()
+        while len(producer):
+            # In `flush` of confluent-kafka 2.16 a fatal error is a SystemError without its text.
+            producer.poll(_FLUSH_STEP_S)
+            if is_silent and time.monotonic() - began > SILENCE_S:
+                self.diagnose(began)
 
     def diagnose_silence(self) -> None:
         """For a loop that polls its client and has no response yet."""

@@ -46,7 +46,11 @@ _RESET = {START: "earliest", END: "latest"}
 
 
 class NoSuchTopic(Exception):
-    pass
+    """`name`: of the topic, if it is no pattern."""
+
+    def __init__(self, why: str, name: str | None = None) -> None:
+        super().__init__(why)
+        self.name = name
 
 
 def consume(parsed: argparse.Namespace) -> int:
@@ -168,6 +172,8 @@ class Reading:
             place = (message.topic(), message.partition())
             if self._exit:
                 self.open.discard(place)
+        elif error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED and not self._in_group:
+            pass  # librdkafka looks for the coordinator of the group, which is not used
         elif error.code() == KafkaError._ALL_BROKERS_DOWN:
             self._down_since = self._down_since or time.monotonic()
         elif error.fatal() or not error.retriable():
@@ -278,7 +284,8 @@ def _as_member(parsed: argparse.Namespace, form: Form) -> Reading:
 
 
 def existing_topics(clients: Clients, consumer: Consumer, parsed: argparse.Namespace) -> list[str]:
-    """Raises CommandFailed if a topic does not exist, or waits for it with --wait."""
+    """Raises CommandFailed if a topic does not exist, or waits for it with --wait; also if the user
+    may not describe it."""
     began = time.monotonic()
     has_responded = False
     noted: type[Exception] | None = None
@@ -288,6 +295,8 @@ def existing_topics(clients: Clients, consumer: Consumer, parsed: argparse.Names
             has_responded = True
             return _matching(existing, parsed.topics)
         except NoSuchTopic as missing:
+            if noted is None and missing.name is not None:
+                clients.check_described(missing.name)
             if not parsed.wait:
                 # None: a command without this option.
                 hint = "" if parsed.wait is None else " (--wait waits for it)"
@@ -333,5 +342,5 @@ def _matching(existing: Iterable[str], names: list[str]) -> list[str]:
             found.append(name)
         else:
             _check_name(name)
-            raise NoSuchTopic(no_topic(name, existing))
+            raise NoSuchTopic(no_topic(name, existing), name)
     return list(dict.fromkeys(found))

@@ -42,6 +42,14 @@ def run(parsed: argparse.Namespace) -> int:
         raise
     except BrokenPipeError:
         return after_broken_pipe()
+    except Exception as failure:
+        # A client raises a fatal error in whichever call polls, not to its error_cb.
+        kafka = sys.modules.get("confluent_kafka")
+        if kafka is None or not isinstance(failure, kafka.KafkaException):
+            raise
+        from interfaces.cli.client import text_of
+
+        return _end(text_of(failure), FAILED)
 
 
 def _end(line: str, code: int) -> int:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 from application.ports.user_repository import UserRepository
 from domain.errors import StorageFailed
 from domain.security.scram import MAX_ITERATIONS, MECHANISMS, MIN_ITERATIONS
 from infrastructure.opening import contents, folder_of, open_storage
+from infrastructure.security.authority import CLIENT, FOLDER
 from infrastructure.security.password_hashing import credentials_of
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.cli.failures import CommandFailed, UsageError
@@ -26,6 +28,15 @@ def set_password(parsed: argparse.Namespace, secret: str) -> None:
     with _users(parsed.data) as users:
         old = users.load().get(parsed.name, {})
         users.save(parsed.name, {**old, **{one: made[one] for one in made if one in chosen}})
+
+
+def files_with_password(data: str, name: str) -> list[Path]:
+    """What `ottla serve --secure` wrote for clients."""
+    path = folder_of(data).path / FOLDER / CLIENT
+    try:
+        return [path] if f'username="{name}"' in path.read_text("utf-8") else []
+    except (OSError, UnicodeDecodeError):
+        return []
 
 
 def names(data: str) -> set[str]:

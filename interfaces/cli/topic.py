@@ -144,7 +144,11 @@ def describe(parsed: argparse.Namespace) -> int:
     described = [_described(clients, admin, name, existing[name]) for name in names]
     show(described, parsed.output, "\n\n".join(map(_text, described)))
     for name in missing:
-        complain(no_topic(name, existing))
+        try:
+            clients.check_described(name)
+            complain(no_topic(name, existing))
+        except CommandFailed as refused:
+            complain(str(refused))
     return 1 if missing else 0
 
 

@@ -1,6 +1,7 @@
 """`ottla user add|password|list|delete`: SCRAM credentials (KIP-554).
 
-librdkafka salts the password here, so a broker never receives it.
+librdkafka salts the password here, so a broker never receives it. Users are listed by a request of
+our own: librdkafka 2.16 crashes where the broker refuses DescribeUserScramCredentials as a whole.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from getpass import getpass
 from typing import TYPE_CHECKING, Any
 
 from interfaces.cli import stored_users
-from interfaces.cli.client import Clients, print_each
+from interfaces.cli.client import Clients, check_code, print_each
 from interfaces.cli.failures import CommandFailed, UsageError
-from interfaces.cli.output import confirmed, show_rows
+from interfaces.cli.output import confirmed, note, show_rows
 from interfaces.terminal.profiles import resolved
 
 if TYPE_CHECKING:
-    from confluent_kafka.admin import AdminClient, UserScramCredentialAlteration
+    from confluent_kafka.admin import ScramMechanism, UserScramCredentialAlteration
 
 _RANDOM_BYTES = 18
 _COLUMNS = ("user", "mechanisms", "iterations")
@@ -28,28 +29,25 @@ def add(parsed: argparse.Namespace) -> int:
     if parsed.data is not None:
         return _set_stored(parsed, "added", exists=False)
     clients = Clients(parsed)
-    admin = clients.admin()
-    if parsed.name in _users(clients, admin):
+    if parsed.name in _users(clients):
         raise CommandFailed(f"user {parsed.name} exists (`ottla user password {parsed.name}`)")
-    return _set_password(parsed, clients, admin, "added")
+    return _set_password(parsed, clients, "added")
 
 
 def password(parsed: argparse.Namespace) -> int:
     if parsed.data is not None:
         return _set_stored(parsed, "password changed", exists=True)
     clients = Clients(parsed)
-    admin = clients.admin()
-    if parsed.name not in _users(clients, admin):
+    if parsed.name not in _users(clients):
         raise CommandFailed(f"user {parsed.name} does not exist (`ottla user add {parsed.name}`)")
-    return _set_password(parsed, clients, admin, "password changed")
+    return _set_password(parsed, clients, "password changed")
 
 
-def _set_password(
-    parsed: argparse.Namespace, clients: Clients, admin: AdminClient, done: str
-) -> int:
+def _set_password(parsed: argparse.Namespace, clients: Clients, done: str) -> int:
     from confluent_kafka.admin import ScramCredentialInfo, ScramMechanism
     from confluent_kafka.admin import UserScramCredentialUpsertion as Upsertion
 
+    admin = clients.admin()
     secret = _password_of(parsed)
     alterations: list[UserScramCredentialAlteration] = [
         Upsertion(
@@ -73,6 +71,8 @@ def _set_stored(parsed: argparse.Namespace, done: str, *, exists: bool) -> int:
     secret = _password_of(parsed)
     stored_users.set_password(parsed, secret)
     _print_done(parsed, secret, done)
+    for file in stored_users.files_with_password(parsed.data, parsed.name):
+        note(f"{file} has the previous password of {parsed.name}: edit it")
     return 0
 
 
@@ -89,10 +89,10 @@ def list_users(parsed: argparse.Namespace) -> int:
     rows = [
         {
             "user": name,
-            "mechanisms": [_sasl_name(one.mechanism) for one in description.scram_credential_infos],
-            "iterations": [one.iterations for one in description.scram_credential_infos],
+            "mechanisms": [_sasl_name(mechanism) for mechanism in credentials],
+            "iterations": list(credentials.values()),
         }
-        for name, description in sorted(_users(clients, clients.admin()).items())
+        for name, credentials in sorted(_users(clients).items())
     ]
     show_rows(rows, parsed.output, _COLUMNS)
     return 0
@@ -104,8 +104,7 @@ def delete(parsed: argparse.Namespace) -> int:
     from confluent_kafka.admin import UserScramCredentialDeletion as Deletion
 
     clients = Clients(parsed)
-    admin = clients.admin()
-    known = _users(clients, admin)
+    known = _users(clients)
     names = list(dict.fromkeys(parsed.names))
     missing = [name for name in names if name not in known]
     if missing:
@@ -113,12 +112,11 @@ def delete(parsed: argparse.Namespace) -> int:
     if not confirmed(f"Delete {', '.join(names)}?", parsed.yes):
         return 1
     failed = 0
-    credentials = {name: known[name].scram_credential_infos for name in names}
+    admin = clients.admin()
+    credentials = {name: list(known[name]) for name in names}
     while any(credentials.values()):
         # A request has at most one alteration of a user.
-        deletions = [
-            Deletion(name, infos.pop().mechanism) for name, infos in credentials.items() if infos
-        ]
+        deletions = [Deletion(name, left.pop()) for name, left in credentials.items() if left]
         futures = admin.alter_user_scram_credentials(list(deletions))
         last = {name: future for name, future in futures.items() if not credentials[name]}
         for name in futures.keys() - last.keys():
@@ -129,10 +127,24 @@ def delete(parsed: argparse.Namespace) -> int:
     return failed
 
 
-def _users(clients: Clients, admin: AdminClient) -> dict[str, Any]:
-    future: Any = admin.describe_user_scram_credentials()
-    found: dict[str, Any] = clients.result("the users", future, admin)
-    return found
+def _users(clients: Clients) -> dict[str, dict[ScramMechanism, int]]:
+    """With the mechanisms of each user, and their iterations."""
+    from confluent_kafka.admin import ScramMechanism
+
+    from interfaces.kafka.wire.messages.describe_user_scram_credentials import (
+        DescribeUserScramCredentialsRequest,
+        DescribeUserScramCredentialsResponse,
+    )
+
+    with clients.wire("the users", clients.first_reachable()) as client:
+        request = DescribeUserScramCredentialsRequest(users=None)
+        response = client.send(request, 0, DescribeUserScramCredentialsResponse)
+    check_code("the users", response.error_code, response.error_message)
+    return {
+        # librdkafka's numbers are Kafka's.
+        one.user: {ScramMechanism(c.mechanism): c.iterations for c in one.credential_infos}
+        for one in response.results
+    }
 
 
 def _password_of(parsed: argparse.Namespace) -> str:

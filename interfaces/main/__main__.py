@@ -51,20 +51,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _load(parsed: argparse.Namespace) -> Settings:
+def _load(parsed: argparse.Namespace, *, secure: bool = False) -> Settings:
     from interfaces.main.settings.sources import load_settings
 
     file = Path(parsed.config) if parsed.config else None
-    return load_settings(settings_given(parsed), os.environ, file)
+    return load_settings(settings_given(parsed), os.environ, file, secure=secure)
 
 
 def _serve(parsed: argparse.Namespace) -> int:
-    settings = _load(parsed)
+    settings = _load(parsed, secure=parsed.secure)
     if parsed.secure:
         from interfaces.main.secure import first_steps, secure
 
         password = secure(settings)
-        settings = _load(parsed)
         if password is not None:
             print(first_steps(settings, password), flush=True)
     if parsed.exit_with_stdin:

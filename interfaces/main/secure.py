@@ -17,6 +17,7 @@ from infrastructure.opening import open_storage
 from infrastructure.security.authority import (
     AUTHORITY,
     BROKER,
+    CLIENT,
     FOLDER,
     issue,
     make_authority,
@@ -33,7 +34,6 @@ from interfaces.main.settings.secured import ADMIN, secured_settings, write_secu
 from interfaces.main.settings.sources import Settings
 from interfaces.terminal.addresses import host_port
 
-CLIENT = "client.properties"
 _PASSWORD_BYTES = 18
 _MECHANISM = "SCRAM-SHA-512"
 

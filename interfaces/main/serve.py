@@ -282,14 +282,18 @@ def _log_started(log: EventLog, started: Started) -> None:
         "broker_started",
         version=started.version,
         cluster_id=started.cluster_id,
-        listeners=[
-            f"{each.address.name}://{each.bound} -> {each.advertised or 'as connected'}"
-            for each in started.listeners
-        ],
+        listeners=[_in_words(each, started.settings) for each in started.listeners],
         storage=started.storage,
         recovered=started.recovered,
         **sometimes,
     )
+
+
+def _in_words(listener: OpenListener, settings: Settings) -> str:
+    name = listener.address.name
+    protocol = settings.security[name].protocol.value
+    named = "" if protocol == name else f" ({protocol})"
+    return f"{name}://{listener.bound} -> {listener.advertised or 'as connected'}{named}"
 
 
 def _new_event_loop() -> asyncio.AbstractEventLoop:

@@ -113,7 +113,10 @@ async def _accept(
     admin.refusals.unauthenticated(client, outcome, user, mechanism, exchange.correlation_id)
     await asyncio.sleep(admin.broker.config.connection_failed_authentication_delay_ms / 1000)
     what = "the token" if mechanism == OAUTHBEARER else "user or password"
-    raise _unauthorized(admin.authentication, headers, f"{what} is not valid")
+    why = f"{what} is not valid"
+    if outcome.reason == "unsupported_mechanism":
+        why = "this scheme of Authorization is not enabled; WWW-Authenticate has those that are"
+    raise _unauthorized(admin.authentication, headers, why)
 
 
 def _evaluated(
@@ -122,9 +125,10 @@ def _evaluated(
     """The user that the client claims to be, as far as it is known, and the outcome."""
     if scheme == "bearer":
         return "", by.bearer(credential)
+    if scheme != "basic":
+        refused: Outcome = Refused("unsupported_mechanism")
+        return "", resolved(refused)
     try:
-        if scheme != "basic":
-            raise ValueError
         user, colon, password = b64decode(credential, validate=True).decode().partition(":")
         if not colon:
             raise ValueError

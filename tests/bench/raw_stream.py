@@ -1,4 +1,4 @@
-"""The raw stream beside Produce and Fetch of the same broker: one producer, one or more consumers."""
+"""The raw stream beside Produce and Fetch of the same broker: one producer, some consumers."""
 
 from __future__ import annotations
 

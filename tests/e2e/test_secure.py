@@ -97,7 +97,8 @@ def test_commands_that_use_rest_are_the_same_user(secured: Secured) -> None:
 
 
 def test_later_starts_are_secured_with_the_same_password(tmp_path: Path) -> None:
-    with BrokerProcess(tmp_path, arguments=("--secure",)) as broker:
+    listeners = ("--listen", "127.0.0.1:0", "--listen", "PLAINTEXT://127.0.0.1:0")
+    with BrokerProcess(tmp_path, arguments=("--secure", *listeners)) as broker:
         settings = Secured(broker).librdkafka()
         assert broker.terminate() == 0
         for arguments in (["--secure"], []):

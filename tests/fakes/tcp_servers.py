@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from interfaces.kafka.wire.messages.metadata import MetadataResponse, MetadataResponseBroker
+from interfaces.kafka.wire.messages.sasl_authenticate import SaslAuthenticateResponse
 
 Serve = Callable[[socket.socket], None]
 
@@ -15,6 +16,7 @@ REFUSED = "Authentication failed: Invalid username or password"
 VERSIONS = {0: (0, 13), 1: (0, 18), 3: (0, 13)}
 _METADATA, _API_VERSIONS = b"\0\x03", b"\0\x12"
 _SASL_HANDSHAKE, _SASL_AUTHENTICATE = b"\0\x11", b"\0\x24"
+_SASL_AUTHENTICATION_FAILED = 58
 #: Of a listener with PLAIN: the first and last version of each API.
 _SASL_VERSIONS = {0: (3, 13), 1: (3, 18), 3: (3, 13), 17: (0, 1), 18: (0, 0), 36: (0, 1)}
 
@@ -79,8 +81,10 @@ def broker(
         request = connection.recv(4096)
 
 
-def sasl(connection: socket.socket) -> None:
-    """A listener with PLAIN that refuses every password."""
+def sasl(
+    connection: socket.socket, nodes: list[str] | None = None, mechanism: str = "PLAIN"
+) -> None:
+    """A listener that refuses every password, or with nodes accepts it."""
     while request := connection.recv(4096):
         key, version = request[4:6], request[6:8]
         if key == _API_VERSIONS:
@@ -88,13 +92,17 @@ def sasl(connection: socket.socket) -> None:
             error = b"\0\0" if version == b"\0\0" else b"\0\x23"
             body = error + _api_versions(_SASL_VERSIONS)[2:]
         elif key == _SASL_HANDSHAKE:
-            known = request.endswith(b"\0\x05PLAIN")
-            body = (b"\0\0" if known else b"\0\x21") + b"\0\0\0\1\0\x05PLAIN"
+            name = len(mechanism).to_bytes(2, "big") + mechanism.encode()
+            body = (b"\0\0" if request.endswith(name) else b"\0\x21") + b"\0\0\0\1" + name
         elif key == _SASL_AUTHENTICATE:
-            why = REFUSED.encode()
-            # SASL_AUTHENTICATION_FAILED, the message, no bytes, and the session's lifetime.
-            body = b"\0\x3a" + len(why).to_bytes(2, "big") + why + bytes(4)
-            body += bytes(8) if version == b"\0\1" else b""
+            refused = SaslAuthenticateResponse(_SASL_AUTHENTICATION_FAILED, REFUSED)
+            response = SaslAuthenticateResponse() if nodes else refused
+            # The header of flexible versions has tagged fields.
+            tags = b"\0" if version == b"\0\2" else b""
+            body = tags + b"".join(map(bytes, response.encode(version[1])))
+        elif nodes:
+            broker(connection, nodes, request)
+            return
         else:
             return
         _send(connection, request, body)

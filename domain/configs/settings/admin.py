@@ -34,8 +34,8 @@ class AdminSettings:
         "admin.allowed.hosts",
         LIST,
         (),
-        "Host names that browsers may use for the admin side, in addition to the addresses it "
-        "listens on and localhost.",
+        "Names for the admin side in the Host header of requests, in addition to the addresses it "
+        "listens on, localhost and the names in `advertised.listeners`.",
     )
     access_control_allow_origin: tuple[str, ...] = setting(
         "access.control.allow.origin",

@@ -37,6 +37,6 @@ class IdentitySettings:
         "listener.security.protocol.map",
         LIST,
         ("SASL_SSL:SASL_SSL", "PLAINTEXT:PLAINTEXT", "SSL:SSL", "SASL_PLAINTEXT:SASL_PLAINTEXT"),
-        "Security protocol of each listener name, as NAME:PROTOCOL. If it is not set, a name that "
-        "is no protocol is PLAINTEXT.",
+        "Security protocol of each listener name, as NAME:PROTOCOL. If neither it nor settings of "
+        "TLS or SASL are set, a name that is no protocol is PLAINTEXT.",
     )

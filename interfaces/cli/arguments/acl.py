@@ -47,7 +47,13 @@ def add(commands: Commands) -> None:
     add_output(listed)
     add_client(listed)
 
-    deleted = command(acls, "delete", "acl:delete", "delete the ACLs that a filter finds")
+    deleted = command(
+        acls,
+        "delete",
+        "acl:delete",
+        "delete the ACLs that a filter finds",
+        "The filter needs USER or an option. Asks for confirmation on a terminal.",
+    )
     _add_filter(deleted)
     add_yes(deleted)
     add_client(deleted)

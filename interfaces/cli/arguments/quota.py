@@ -46,9 +46,13 @@ def add(commands: Commands) -> None:
 
 
 def _add_entity(parser: Parser) -> None:
-    for option, what in (("user", "user"), ("client-id", "client id"), ("ip", "IP address")):
+    for option, one_of, what in (
+        ("user", "a", "user"),
+        ("client-id", "a", "client id"),
+        ("ip", "an", "IP address"),
+    ):
         one = parser.add_mutually_exclusive_group()
-        one.add_argument(f"--{option}", metavar="NAME", help=f"a {what}")
+        one.add_argument(f"--{option}", metavar="NAME", help=f"{one_of} {what}")
         one.add_argument(
             f"--default-{option}", action="store_true", help=f"each {what} without its own quota"
         )

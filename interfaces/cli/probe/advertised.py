@@ -9,6 +9,7 @@ from typing import NamedTuple
 from interfaces.cli.probe.connecting import in_container
 from interfaces.cli.probe.finding import OK, Finding, ok, problem
 from interfaces.cli.probe.pace import Pace
+from interfaces.cli.probe.sasl import authenticate
 from interfaces.cli.probe.talking import Protocol, rest_url
 from interfaces.cli.probe.wire_client import NoResponse, WireClient
 from interfaces.terminal.addresses import Address, is_loopback
@@ -27,6 +28,8 @@ def fetch_cluster(address: Address, protocol: Protocol, timeout_s: float) -> Clu
     from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataResponse
 
     with WireClient(address, timeout_s, protocol.context) as client:
+        if protocol.sasl:
+            authenticate(client, protocol)
         request = MetadataRequest(topics=[], allow_auto_topic_creation=False)
         response = client.send(request, _METADATA_VERSION, MetadataResponse)
     return Cluster(
@@ -62,13 +65,14 @@ def _check_node(
     pace: Pace,
 ) -> Finding:
     def remedy() -> str:
-        return _remedy(bootstrap, address) + _removal(bootstrap, node, pace)
+        return _remedy(bootstrap, address, protocol) + _removal(bootstrap, node, pace)
 
     what = f"broker {node} advertises {address}"
     if _is_unspecified(address.host):
         return problem(
             f"{what}, which clients cannot connect to",
-            f"set advertised.listeners to an address of the broker, like PLAINTEXT://{bootstrap}",
+            "set advertised.listeners to an address of the broker, like "
+            f"{protocol.name}://{bootstrap}",
         )
     reason = why_not(address, pace.timeout_s)
     if reason is not None:
@@ -84,8 +88,8 @@ def _check_node(
     return ok(f"{what}, which works")
 
 
-def _remedy(bootstrap: Address, address: Address) -> str:
-    setting = f"set advertised.listeners=PLAINTEXT://{bootstrap}"
+def _remedy(bootstrap: Address, address: Address, protocol: Protocol) -> str:
+    setting = f"set advertised.listeners={protocol.name}://{bootstrap}"
     if is_loopback(address.host) and in_container():
         return (
             f"{address.host} is this container itself: {setting}, or add a listener for containers "

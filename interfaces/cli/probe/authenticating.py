@@ -1,9 +1,10 @@
-"""Whether a broker requires SASL, and its mechanisms, by a SASL handshake."""
+"""Whether a broker requires SASL, its mechanisms, and whether it accepts the client."""
 
 from __future__ import annotations
 
 from interfaces.cli.probe.finding import Finding, ok, problem
 from interfaces.cli.probe.pace import Pace
+from interfaces.cli.probe.sasl import AuthenticationFailed
 from interfaces.cli.probe.talking import Protocol
 from interfaces.cli.probe.wire_client import NoResponse, TimedOut, WireClient
 from interfaces.terminal.addresses import Address
@@ -52,6 +53,17 @@ def check(
             f"-X sasl.mechanism={offered[0]}",
         )
     return ok(f"{address} offers the SASL mechanisms {names}")
+
+
+def failed(address: Address, protocol: Protocol, pace: Pace, failure: Exception) -> Finding:
+    """Of a Metadata request."""
+    if not protocol.sasl:
+        return check(address, protocol, pace, failure)
+    if isinstance(failure, AuthenticationFailed):
+        what = f"{address} does not accept the client: {failure}"
+        return problem(what, "check -X sasl.username and sasl.password")
+    what = f"{address} does not respond to the client that authenticates ({failure})"
+    return problem(what, "the broker may be overloaded: see its log", may_pass=True)
 
 
 def _mechanisms(address: Address, protocol: Protocol, pace: Pace) -> list[str]:

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from interfaces.cli.probe import advertised, authenticating
 from interfaces.cli.probe.connecting import reach
-from interfaces.cli.probe.finding import PROBLEM, Finding
+from interfaces.cli.probe.finding import NOTE, PROBLEM, Finding
 from interfaces.cli.probe.pace import Pace
+from interfaces.cli.probe.sasl import MECHANISMS
 from interfaces.cli.probe.talking import Protocol, talk
 from interfaces.cli.probe.wire_client import NoResponse
 from interfaces.terminal.addresses import Address
@@ -46,12 +47,17 @@ def checked(
     if not responds:
         return
     if protocol.sasl:
-        # Only librdkafka can authenticate: it checks the rest.
-        yield authenticating.check(address, protocol, pace)
-        return
+        offered = authenticating.check(address, protocol, pace)
+        yield offered
+        if offered.level == PROBLEM:
+            return
+        if protocol.mechanism not in MECHANISMS:
+            # Only librdkafka authenticates by them: it checks the rest.
+            yield Finding(NOTE, f"advertised addresses are not checked with {protocol.mechanism}")
+            return
     try:
         cluster = advertised.fetch_cluster(address, protocol, pace.timeout_s)
     except (NoResponse, ssl.SSLError, OSError) as failure:
-        yield authenticating.check(address, protocol, pace, failure)
+        yield authenticating.failed(address, protocol, pace, failure)
         return
     yield from advertised.check(address, cluster, protocol, pace, every_node=every_node)

@@ -53,6 +53,14 @@ class Protocol:
         self.context = tls_context(options) if protocol.endswith("ssl") else None
 
     @property
+    def name(self) -> str:
+        return self.over(self.plain_name)
+
+    def over(self, transport: str) -> str:
+        """The security protocol with PLAINTEXT or SSL."""
+        return f"SASL_{transport}" if self.sasl else transport
+
+    @property
     def plain_name(self) -> str:
         """The security protocol without SASL."""
         return "SSL" if self.context is not None else "PLAINTEXT"
@@ -70,7 +78,7 @@ def talk(address: Address, protocol: Protocol, pace: Pace) -> tuple[bool, list[F
         with WireClient(address, pace.timeout_s, protocol.context) as client:
             response = client.send(ApiVersionsRequest(), 0, ApiVersionsResponse)
     except ssl.SSLError as failure:
-        found = _tls_failed(address, failure, pace)
+        found = _tls_failed(address, failure, protocol, pace)
         return False, [found if protocol.is_complete else found._replace(may_pass=True)]
     except NoResponse as failure:
         found = _no_broker(address, failure, protocol, pace)
@@ -101,7 +109,7 @@ def _versions(address: Address, response: ApiVersionsResponse) -> Finding:
     return ok(f"{address} speaks Kafka's protocol: {len(known)} APIs, {served}")
 
 
-def _tls_failed(address: Address, failure: ssl.SSLError, pace: Pace) -> Finding:
+def _tls_failed(address: Address, failure: ssl.SSLError, protocol: Protocol, pace: Pace) -> Finding:
     if isinstance(failure, ssl.SSLCertVerificationError):
         return problem(
             f"the certificate of {address} is not trusted ({failure.verify_message})",
@@ -111,7 +119,7 @@ def _tls_failed(address: Address, failure: ssl.SSLError, pace: Pace) -> Finding:
     if not speaks_tls(address, pace.timeout_s):
         return problem(
             f"{address} does not speak TLS, but the client does",
-            "-X security.protocol=PLAINTEXT, or the port of the TLS listener",
+            f"-X security.protocol={protocol.over('PLAINTEXT')}, or the port of the TLS listener",
         )
     return problem(
         f"the TLS handshake with {address} fails ({failure.reason or failure})",
@@ -127,7 +135,8 @@ def _no_broker(address: Address, failure: NoResponse, protocol: Protocol, pace: 
     ):
         return problem(
             f"{address} speaks TLS, but the client does not",
-            "-X security.protocol=SSL (and ssl.ca.location=FILE for a private authority)",
+            f"-X security.protocol={protocol.over('SSL')} (and ssl.ca.location=FILE for a private "
+            "authority)",
         )
     other = other or _other_server(_response_to_http(address, pace.timeout_s))
     if other is not None:

@@ -214,6 +214,7 @@ class App:
     def start_upkeep(self) -> None:
         self._shared.watch_idle()
         self._certificates.watch(self.broker.background)
+        self._certificates.warn_daily(self.broker.background, self._clock)
         self.broker.start_upkeep()
         self._loop_lag.start()
         self._metrics.history.start()

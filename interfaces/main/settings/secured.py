@@ -9,6 +9,7 @@ from domain.configs.settings.access import STANDARD_AUTHORIZER
 from infrastructure.security.authority import BROKER, FOLDER, replace_private
 from interfaces.main.settings.files import read_settings_file
 from interfaces.main.settings.origin import Given, SettingsError
+from interfaces.terminal.properties import parse_properties
 
 ADMIN = "admin"
 _FILE = "broker.properties"
@@ -28,19 +29,25 @@ admin.ssl.keystore.type=PEM
 """
 
 
-def secured_settings(folder: Path | None) -> dict[str, Given]:
-    """Empty for a folder that was not secured. Raises SettingsError: a file that cannot be read
-    must not start a broker without users."""
+def secured_settings(folder: Path | None, *, secure: bool = False) -> dict[str, Given]:
+    """Empty for a folder that was not secured; `secure`: then those that it will have.
+
+    Raises SettingsError: a file that cannot be read must not start a broker without users.
+    """
     if folder is None:
         return {}
     path = folder / FOLDER / _FILE
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
-        return {}
+        if not secure:
+            return {}
+        content = parse_properties(_CONTENT).items()
+        found = {name: Given(text, f"file {path}") for name, text in content}
     except OSError as failure:
         raise SettingsError(f"cannot read {path}: {failure.strerror}") from failure
-    found = read_settings_file(path)
+    else:
+        found = read_settings_file(path)
     for name in {_KEYSTORE, _ADMIN_KEYSTORE} & found.keys():
         keystore = found[name]
         found[name] = Given(str(path.parent.absolute() / keystore.text), keystore.origin)

@@ -21,6 +21,8 @@ from interfaces.main.settings.origin import Given, wrong_value
 
 PROTOCOLS = tuple(SecurityProtocol.__members__)
 NO_SUCH_LISTENER = "no listener of clients has this name"
+#: With such settings each listener needs its protocol: PLAINTEXT could be a mistake.
+_NAMED_IN_MAP = ("listener.security.protocol.map", "ssl.", "sasl.")
 _KEYSTORE = ("ssl.keystore.location", "ssl.keystore.key")
 #: By whether it has TLS, and users.
 _PROTOCOLS = {
@@ -42,14 +44,17 @@ def parse_protocol_map(texts: Iterable[str]) -> dict[str, SecurityProtocol]:
     return protocols
 
 
-def protocol_of(name: str, config: BrokerConfig) -> SecurityProtocol:
-    """Raises ValueError with the expected text."""
+def protocol_of(
+    name: str, config: BrokerConfig, own: Mapping[str, str] | None = None
+) -> SecurityProtocol:
+    """Raises ValueError with the expected text. `own`: settings of this listener."""
     protocols = parse_protocol_map(config.listener_security_protocol_map)
     if name in protocols:
         return protocols[name]
     if name in PROTOCOLS:
         return SecurityProtocol(name)
-    if "listener.security.protocol.map" in config.given:
+    # As in Kafka; but a broker without users may have listeners of any name.
+    if any(one.startswith(_NAMED_IN_MAP) for one in (*config.given, *(own or ()))):
         raise ValueError(f"a protocol of each listener; that of {name} is missing")
     return SecurityProtocol.PLAINTEXT
 
@@ -90,7 +95,9 @@ class PrefixedSettings:
 
     def security_of(self, name: str, config: BrokerConfig) -> ListenerSecurity:
         """Raises ValueError with the expected text."""
-        return ListenerSecurity(name, protocol_of(name, config), config, self._own[name])
+        return ListenerSecurity(
+            name, protocol_of(name, config, self._own[name]), config, self._own[name]
+        )
 
     def of_admin(self, config: BrokerConfig) -> ListenerSecurity:
         """TLS is on with a keystore of its own."""

@@ -280,13 +280,16 @@ def load_settings(
     command_line: Mapping[str, Given],
     environment: Mapping[str, str],
     file: Path | None = None,
+    *,
+    secure: bool = False,
 ) -> Settings:
+    """`secure`: of a folder that --secure will secure, too."""
     from_file = read_settings_file(file) if file is not None else {}
     joined: dict[str, Given] = {}
     for source in (from_file, settings_from_environment(environment), command_line):
         joined.update(_without_aliases(source))
     place = {name: joined[name] for name in _PLACE if name in joined}
-    secured = secured_settings(Settings(place, file).storage.folder)
+    secured = secured_settings(Settings(place, file).storage.folder, secure=secure)
     return Settings(with_secured(joined, secured) if secured else joined, file)
 
 

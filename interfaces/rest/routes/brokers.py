@@ -7,6 +7,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from domain.configs.listeners import EVERY_ADDRESS
 from domain.security.access import ResourceType
 from domain.topics.topic import Topic
 from interfaces.rest.errors import RestError
@@ -46,15 +47,27 @@ class BrokerRoutes(Routes):
     prefix = "/brokers"
 
     def _body(self, request: Request) -> dict[str, Any]:
-        listener = next(iter(self._admin.listeners()), None)
+        host, port = self._address(request)
         return body(
             BrokerBody,
             self._urls(request),
             broker_id=self._node_id,
-            host=listener and listener.host,
-            port=listener and listener.port,
+            host=host,
+            port=port,
             rack=self._broker.config.broker_rack,
         )
+
+    def _address(self, request: Request) -> tuple[str | None, int | None]:
+        """Where the first listener directs clients to."""
+        listener = next(iter(self._admin.listeners()), None)
+        if listener is None:
+            return None, None
+        advertised = self._broker.config.advertised(listener.name, listener.port)
+        if advertised is not None:
+            return advertised
+        if listener.host in EVERY_ADDRESS:  # to the address that they connected to
+            return request.scope["server"][0], listener.port
+        return listener.host, listener.port
 
     @get("", ListOf[BrokerBody])
     async def list_brokers(self, request: Request) -> Response:

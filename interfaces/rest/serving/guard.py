@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from ipaddress import ip_address
 
+from domain.configs.broker import BrokerConfig
+from domain.configs.listeners import parse_addresses
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import SAFE
 
@@ -18,6 +20,13 @@ from interfaces.rest.exchange import SAFE
 _PAGES = frozenset({"/", "/docs", "/login"})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 JSON = "application/json"
+
+
+def allowed_hosts(config: BrokerConfig) -> list[str]:
+    """DNS rebinding needs a name of the attacker: the names that clients are directed to are those
+    of the operator."""
+    advertised = parse_addresses(config.advertised_listeners).values()
+    return [*config.admin_allowed_hosts, *(one.host for one in advertised)]
 
 
 class Guard:

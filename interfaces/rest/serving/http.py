@@ -18,7 +18,7 @@ from interfaces.connections.tls import ListenerTls, TlsConnection
 from interfaces.rest.admin import Admin
 from interfaces.rest.serving.app import create_app, make_ready
 from interfaces.rest.serving.gate import Gate
-from interfaces.rest.serving.guard import Guard
+from interfaces.rest.serving.guard import Guard, allowed_hosts
 from interfaces.rest.serving.protocol import IDLE_S, BoundedProtocol
 
 #: Of the request line and all headers.
@@ -34,7 +34,7 @@ class UvicornServer:
         self._stopping = asyncio.Event()
         app = create_app(admin, admin.testing is not None)
         make_ready(app)
-        guard = Guard(hosts, config.admin_allowed_hosts, config.access_control_allow_origin)
+        guard = Guard(hosts, allowed_hosts(config), config.access_control_allow_origin)
         protocol: Any = partial(BoundedProtocol, admin, self._stopping)
         if admin.tls is not None:
             protocol = partial(_over_tls, admin, ListenerTls(admin.tls), protocol)

@@ -29,6 +29,7 @@ class Secured:
         user: str = ADMIN,
         password: str = PASSWORD,
         mechanism: str = "PLAIN",
+        stdin: bytes = b"",
         code: int = 0,
     ) -> Output:
         options = {
@@ -39,7 +40,7 @@ class Secured:
             "sasl.password": password,
         }
         given = [word for one in options.items() for word in ("-X", "=".join(one))]
-        return self._ottla.run(*words, *given, code=code)
+        return self._ottla.run(*words, *given, stdin=stdin, code=code)
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +84,77 @@ def test_users_log_in_with_their_passwords_until_they_are_deleted(secured: Secur
     assert "does not exist" in secured.run("user", "delete", "alice", "-y", code=1).errors
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list",),
+        ("add", "dora", "--password", "x"),
+        ("password", "carl", "--password", "x"),
+        ("delete", "carl", "-y"),
+    ],
+)
+def test_users_are_for_those_who_may_describe_the_cluster(
+    secured: Secured, words: tuple[str, ...]
+) -> None:
+    if "carl" not in secured.run("user", "list").out:
+        secured.run("user", "add", "carl", "--password", "secret")
+    carl = {"user": "carl", "password": "secret", "mechanism": "SCRAM-SHA-512"}
+    refused = secured.run("user", *words, code=1, **carl)
+    assert refused.errors.startswith("ottla: the users: ")
+    assert "is not authorized" in refused.errors
+
+
+@pytest.fixture(scope="module")
+def nobody(secured: Secured) -> dict[str, str]:
+    """A user without ACLs."""
+    secured.run("user", "add", "eve", "--password", "secret")
+    return {"user": "eve", "password": "secret", "mechanism": "SCRAM-SHA-512"}
+
+
+@pytest.mark.parametrize("topic", ["new", "there"])
+def test_records_of_a_user_without_rights_are_refused_in_one_line(
+    secured: Secured, nobody: dict[str, str], topic: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    secured.run("topic", "create", "there", "--if-not-exists")
+    refused = secured.run("produce", "-t", topic, stdin=b"a\n", code=1, **nobody).errors
+    assert refused.count("\n") == 1, refused
+    assert refused.startswith("ottla: ")
+    assert "AUTHORIZATION_FAILED" in refused
+    assert capfd.readouterr().err == ""  # of librdkafka
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("consume", "there"),
+        ("consume", "there", "--wait"),
+        ("consume", "there", "-g", "any"),
+        ("topic", "describe", "there"),
+        ("offsets", "there"),
+    ],
+)
+def test_a_topic_that_the_user_may_not_describe_is_not_reported_as_missing(
+    secured: Secured, nobody: dict[str, str], words: tuple[str, ...]
+) -> None:
+    refused = secured.run(*words, code=1, **nobody).errors
+    assert (
+        refused == "ottla: topic there: Topic authorization failed (TOPIC_AUTHORIZATION_FAILED)\n"
+    )
+    assert "there.is-not does not exist" in secured.run("offsets", "there.is-not", code=1).errors
+
+
+def test_records_are_read_without_a_right_to_a_group(secured: Secured, tmp_path: Path) -> None:
+    secured.run("user", "add", "rea", "--password", "secret")
+    secured.run("acl", "add", "rea", "--operation", "read", "--topic", "read-only")
+    secured.run("topic", "create", "read-only")
+    secured.run("produce", "-t", "read-only", stdin=b"a\nb\n")
+    rea = {"user": "rea", "password": "secret", "mechanism": "SCRAM-SHA-512"}
+    assert secured.run("consume", "read-only", "--exit", **rea).lines == ["a", "b"]
+    secured.run("topic", "download", "read-only", str(tmp_path / "file"), **rea)
+    refused = secured.run("consume", "read-only", "-g", "others", code=1, **rea).errors
+    assert "GROUP_AUTHORIZATION_FAILED" in refused
+
+
 def test_acls_decide_what_a_user_may_do_and_test_says_which(secured: Secured) -> None:
     secured.run("topic", "create", "orders", "payments")
     secured.run("user", "add", "bob", "--password", "secret")
@@ -105,7 +177,7 @@ def test_acls_decide_what_a_user_may_do_and_test_says_which(secured: Secured) ->
     secured.run("acl", "delete", "bob", "--topic", "orders", "-y")
     assert secured.run(*ask).out == "yes: User:bob: allow write topic ord*\n"
     secured.run("acl", "delete", "bob", "-y")
-    assert not secured.run("acl", "list").rows
+    assert not secured.run("acl", "list", "bob").rows
 
 
 def test_quotas_are_set_listed_and_removed(secured: Secured) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from interfaces.cli.acl import _filters, _rules
+from interfaces.cli.acl import _filters, _rules, delete
 from interfaces.cli.failures import UsageError
 from interfaces.main.arguments import parser
 
@@ -88,3 +88,8 @@ def test_a_filter_has_the_user_the_resource_and_the_rule() -> None:
         ("TOPIC", "or", "PREFIXED", "User:alice", "10.0.0.1", "READ", "DENY"),
         ("TOPIC", "or", "PREFIXED", "User:alice", "10.0.0.1", "WRITE", "DENY"),
     ]
+
+
+def test_acls_are_not_deleted_without_a_filter() -> None:
+    with pytest.raises(UsageError, match="a filter is missing"):
+        delete(parsed("delete", "-y"))

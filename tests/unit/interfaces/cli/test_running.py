@@ -5,10 +5,11 @@ import signal
 from collections.abc import Callable, Iterator
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 
 from interfaces.cli import running
 from interfaces.cli.running import run
-from interfaces.terminal.endings import INTERRUPTED
+from interfaces.terminal.endings import FAILED, INTERRUPTED
 
 RunAsCommand = Callable[[Callable[[], int]], int]
 
@@ -58,3 +59,13 @@ def test_a_system_error_without_an_interrupt_is_raised(run_as_command: RunAsComm
 
     with pytest.raises(SystemError, match="something else"):
         run_as_command(fail)
+
+
+def test_an_error_that_a_client_raises_while_it_polls_is_one_line(
+    run_as_command: RunAsCommand, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> int:
+        raise KafkaException(KafkaError(KafkaError.CLUSTER_AUTHORIZATION_FAILED, "no PID"))
+
+    assert run_as_command(fail) == FAILED
+    assert capsys.readouterr().err == "ottla: no PID (CLUSTER_AUTHORIZATION_FAILED)\n"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from infrastructure.opening import open_storage
+from infrastructure.security.authority import CLIENT, FOLDER
 from infrastructure.security.password_hashing import is_password_of_any
 from infrastructure.storage.repositories.user_repository import StoredUserRepository
 from interfaces.main.__main__ import main
@@ -40,6 +41,19 @@ def test_users_of_a_stopped_broker_are_changed(
     assert "ann" in capsys.readouterr().out
     assert main(["user", "delete", "ann", "--yes", *place]) == 0
     assert main(["user", "password", "ann", "--password", "third", *place]) == 1
+
+
+def test_a_file_with_the_previous_password_is_named(
+    data: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = Path(data) / FOLDER / CLIENT
+    file.parent.mkdir()
+    file.write_text('sasl.jaas.config=X required username="ann" password="first";')
+    for name in ("ann", "bob"):
+        assert main(["user", "add", name, "--password", "first", "--data", data]) == 0
+        capsys.readouterr()
+        assert main(["user", "password", name, "--generate", "--data", data]) == 0
+        assert (f"{file} has the previous password" in capsys.readouterr().err) is (name == "ann")
 
 
 def test_a_folder_in_use_is_refused(data: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,10 +14,12 @@ from domain.errors import StorageFailed
 from infrastructure.observability.event_log import open_event_log
 from infrastructure.observability.timed_commit import TimedCommit
 from infrastructure.opening import open_storage
+from infrastructure.security.stores import TlsUnusable
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.kafka.connections import listener
 from interfaces.main.container import app as container_app
 from interfaces.main.container.app import App
+from tests.fakes import certificates
 from tests.fakes.settings import settings
 
 
@@ -127,3 +129,29 @@ def test_the_start_waits_for_committed_offsets_unless_they_are_unusable(
 
     run(check, log_dirs=str(tmp_path), offsets=offsets)
     assert [str(one) for one in found] == failures
+
+
+@pytest.mark.parametrize("days", [29, 31])
+def test_a_certificate_that_expires_within_30_days_is_logged(tmp_path: Path, days: int) -> None:
+    made = certificates.broker(certificates.authority(), days=days)
+    keystore = certificates.write(tmp_path, broker=made.pem)["broker"]
+
+    async def check(app: App) -> None:
+        app.start_upkeep()
+
+    log = run(
+        check,
+        storage="memory://",
+        listener_security_protocol_map="PLAINTEXT:SSL",
+        ssl_keystore_type="PEM",
+        ssl_keystore_location=str(keystore),
+    )
+    assert (b"certificate_expires" in log) is (days == 29)
+
+
+def test_a_listener_without_a_certificate_is_named() -> None:
+    async def check(_app: App) -> None:
+        return
+
+    with pytest.raises(TlsUnusable, match="listener PLAINTEXT: no certificate for the broker"):
+        run(check, storage="memory://", listener_security_protocol_map="PLAINTEXT:SSL")

@@ -8,11 +8,11 @@ import pytest
 from domain.security.scram import ScramMechanism
 from domain.topics.topic import Topic
 from infrastructure.opening import open_storage
-from infrastructure.security.authority import BROKER, FOLDER, certificates_of
+from infrastructure.security.authority import BROKER, CLIENT, FOLDER, certificates_of
 from infrastructure.security.password_hashing import credentials_of, is_password_of_any
 from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
 from infrastructure.storage.repositories.user_repository import StoredUserRepository
-from interfaces.main.secure import CLIENT, first_steps, secure
+from interfaces.main.secure import first_steps, secure
 from interfaces.main.settings.origin import Given, SettingsError
 from interfaces.main.settings.secured import ADMIN
 from interfaces.main.settings.sources import Settings, load_settings

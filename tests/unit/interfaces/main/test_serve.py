@@ -15,9 +15,9 @@ from domain.errors import StorageFailed
 from infrastructure.observability.event_log import open_event_log
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.main.ports import CannotStart
-from interfaces.main.serve import serve
+from interfaces.main.serve import _log_started, serve
 from interfaces.main.settings.sources import Settings
-from interfaces.main.started import Started
+from interfaces.main.started import OpenListener, Started
 from tests.fakes.echo_container import EchoContainer
 from tests.fakes.settings import settings
 
@@ -107,6 +107,18 @@ def test_the_broker_starts_upkeep_after_its_listeners_and_drains_before_it_close
     assert list(tmp_path.iterdir()) == []
     assert running.container.steps == ["upkeep", "drain", "close"]
     assert running.logged() == ["broker_stopped"]
+
+
+def test_the_start_is_logged_with_the_protocols_that_names_do_not_tell() -> None:
+    chosen = settings(listeners="A://127.0.0.1:1,PLAINTEXT://127.0.0.1:2", admin_listeners="off")
+    opened = [OpenListener(one, one.host, one.port, chosen.broker) for one in chosen.listeners]
+    lines = io.BytesIO()
+    _log_started(open_event_log(lines, "json"), Started(chosen, "1", "c", opened, "empty"))
+    logged = json.loads(lines.getvalue().splitlines()[-1])
+    assert logged["listeners"] == [
+        "A://127.0.0.1:1 -> as connected (PLAINTEXT)",
+        "PLAINTEXT://127.0.0.1:2 -> as connected",
+    ]
 
 
 def test_unusable_offsets_drain_and_stop_the_broker(tmp_path: Path) -> None:

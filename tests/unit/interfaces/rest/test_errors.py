@@ -25,8 +25,8 @@ def test_an_error_without_a_message_has_its_name_in_words() -> None:
 
 
 ROOT = Path(__file__).parents[4]
-#: Of uvicorn and Starlette: not HTTP, unknown path, unknown method.
-_OF_SERVERS = {400, 404, 405}
+#: Not of routes: not HTTP, unknown path, unknown method, no TLS.
+_OF_SERVERS = {400, 404, 405, 426}
 
 
 def test_the_page_lists_exactly_the_error_codes() -> None:

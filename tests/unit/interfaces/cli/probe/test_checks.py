@@ -14,12 +14,13 @@ import pytest
 
 from interfaces.cli.client import Clients
 from interfaces.cli.probe.checks import checked
-from interfaces.cli.probe.finding import PROBLEM, Finding
+from interfaces.cli.probe.finding import NOTE, OK, PROBLEM, Finding
 from interfaces.cli.probe.pace import Pace
 from interfaces.cli.probe.talking import Protocol
 from interfaces.kafka.connections.rejections import rejection_of
 from interfaces.terminal.addresses import addresses
 from tests.fakes.tcp_servers import (
+    REFUSED,
     VERSIONS,
     Serve,
     broker,
@@ -31,6 +32,7 @@ from tests.fakes.tcp_servers import (
 )
 
 SASL = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
+PLAIN = SASL | {"sasl.username": "anna", "sasl.password": "secret"}
 SCRAM = SASL | {"sasl.mechanism": "SCRAM-SHA-256"}
 TLS = {"security.protocol": "SSL"}
 
@@ -64,6 +66,8 @@ def broker_with(versions: dict[int, tuple[int, int]]) -> Serve:
         (lambda connection: broker(connection, []), TLS, "does not speak TLS"),
         (sasl, {}, "requires SASL authentication (PLAIN)"),
         (sasl, SCRAM, "offers the SASL mechanisms PLAIN"),
+        (sasl, PLAIN, REFUSED),
+        (lambda connection: sasl(connection, ["127.0.0.1:1"]), PLAIN, "advertises 127.0.0.1:1"),
         (lambda connection: broker(connection, []), SASL, "does not support SASL"),
         (lambda connection: broker(connection, []), {}, "has no broker"),
         (broker_at("0.0.0.0:9092"), {}, "clients cannot connect to"),
@@ -79,9 +83,33 @@ def test_the_server_behind_a_port_is_recognised(
         assert found in problem(address, options, 0.3).what
 
 
+def test_advertised_addresses_are_checked_as_the_user_of_the_client() -> None:
+    nodes: list[str] = []
+    with server(lambda connection: sasl(connection, nodes)) as address:
+        [where] = addresses(address)
+        nodes.append(address)
+        found = checked(where, Protocol(PLAIN), Pace(2.0), every_node=True)
+        *_, last = found
+    assert (last.level, last.what) == (OK, f"broker 0 advertises {address}, which works")
+
+
+def test_advertised_addresses_that_are_not_checked_are_reported() -> None:
+    with server(lambda connection: sasl(connection, mechanism="OAUTHBEARER")) as address:
+        [where] = addresses(address)
+        protocol = Protocol(SASL | {"sasl.mechanism": "OAUTHBEARER"})
+        *_, last = checked(where, protocol, Pace(2.0), every_node=True)
+    assert (last.level, "are not checked with OAUTHBEARER" in last.what) == (NOTE, True)
+
+
 def test_a_name_and_a_port_without_a_server_are_named() -> None:
     assert "cannot be resolved" in problem("no-such-host.invalid:9092").what
     assert "no process listens" in problem("127.0.0.1:1").what
+
+
+def test_the_remedy_for_a_port_without_tls_has_the_sasl_of_the_client() -> None:
+    with server(lambda connection: broker(connection, [])) as address:
+        found = problem(address, PLAIN | {"security.protocol": "SASL_SSL"})
+    assert "security.protocol=SASL_PLAINTEXT," in found.remedy
 
 
 def test_tls_is_recognised_and_its_certificate_checked(tmp_path: Path) -> None:
@@ -104,6 +132,7 @@ def test_tls_is_recognised_and_its_certificate_checked(tmp_path: Path) -> None:
 
     with server(handshake) as address:
         assert "speaks TLS" in problem(address).what
+        assert "security.protocol=SASL_SSL " in problem(address, PLAIN).remedy
         assert "is not trusted" in problem(address, TLS).what
 
 

@@ -18,9 +18,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def load(folder: Path, **given: str) -> Settings:
+def load(folder: Path, *, secure: bool = False, **given: str) -> Settings:
     named = {"log.dirs": str(folder)} | {name.replace("_", "."): given[name] for name in given}
-    return load_settings({name: Given(text, "test") for name, text in named.items()}, {})
+    texts = {name: Given(text, "test") for name, text in named.items()}
+    return load_settings(texts, {}, secure=secure)
 
 
 def test_a_secured_folder_has_tls_sasl_and_acls(folder: Path) -> None:
@@ -44,6 +45,17 @@ def test_listeners_without_a_name_are_secured(folder: Path) -> None:
     named = {one.name: settings.security[one.name].protocol.value for one in settings.listeners}
     assert named == {"SASL_SSL": "SASL_SSL", "PLAINTEXT": "PLAINTEXT"}
     assert settings.broker.advertised("SASL_SSL", 9093) == ("broker.example", 9093)
+
+
+def test_a_folder_that_will_be_secured_has_the_same_settings(folder: Path) -> None:
+    options = {"listeners": "localhost:9093,PLAINTEXT://localhost:9092", "admin_listeners": ":8082"}
+    secured = load(folder, **options)
+    (folder / FOLDER / "broker.properties").unlink()
+    first = load(folder, secure=True, **options)
+    assert {name: (one.text, one.origin) for name, one in first.given.items()} == {
+        name: (one.text, one.origin) for name, one in secured.given.items()
+    }
+    assert first.listeners == secured.listeners
 
 
 def test_other_sources_win(folder: Path) -> None:

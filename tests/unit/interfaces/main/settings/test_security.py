@@ -25,16 +25,25 @@ def test_a_listener_has_the_protocol_of_the_map_or_of_its_name() -> None:
         protocol_of("ANY", mapped)
 
 
+@pytest.mark.parametrize("prefix", ["", "listener.name.any."])
+@pytest.mark.parametrize("name", ["ssl.client.auth=required", "sasl.enabled.mechanisms=PLAIN"])
+def test_with_tls_or_sasl_settings_no_listener_is_plaintext_by_its_name(
+    prefix: str, name: str
+) -> None:
+    key, _, value = f"{prefix}{name}".partition("=")
+    settings = {"listeners": Given("ANY://localhost:0", "file x"), key: Given(value, "file x")}
+    with pytest.raises(SettingsError, match=r"listener.security.protocol.map .*that of ANY is"):
+        load_settings(settings, {})
+
+
 def test_each_listener_gets_its_settings() -> None:
     values = given(
         listener_name_a_ssl_keystore_type="PEM",
         **{"listener_name_a.b_ssl_keystore_type": "PKCS12"},
     )
     prefixed = PrefixedSettings(values, ["A", "A.B"])
-    types = [
-        prefixed.security_of(name, BrokerConfig()).value("ssl.keystore.type")
-        for name in ("A", "A.B")
-    ]
+    config = BrokerConfig({MAP: "A:SSL,A.B:SSL"})
+    types = [prefixed.security_of(name, config).value("ssl.keystore.type") for name in ("A", "A.B")]
     assert types == ["PEM", "PKCS12"]
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from interfaces.rest.admin import KafkaListener
 from tests.fakes.admin import FakeAdmin
 
 
@@ -25,6 +26,15 @@ def test_there_is_one_broker(admin: FakeAdmin) -> None:
     assert (broker["broker_id"], broker["host"], broker["port"]) == (1, "127.0.0.1", 9092)
     for name in ("configs", "partition_replicas"):
         assert admin.get(broker[name]["related"]).status == 200, name
+
+
+def test_the_address_of_a_broker_is_the_one_that_clients_are_directed_to(admin: FakeAdmin) -> None:
+    admin.listeners[0] = KafkaListener("PLAINTEXT", "::", 9092, None)
+    broker = admin.get("/brokers/1").json
+    assert (broker["host"], broker["port"]) == ("localhost", 9092), "of this connection"
+    admin.fake.config.configure({"advertised.listeners": "broker.example:9093"}, {})
+    broker = admin.get("/brokers/1").json
+    assert (broker["host"], broker["port"]) == ("broker.example", 9093)
 
 
 def test_a_broker_without_listeners_has_no_address(admin: FakeAdmin) -> None:

@@ -82,6 +82,13 @@ def test_others_are_refused(admin: FakeAdmin, headers: dict[str, str]) -> None:
         assert refused.headers["www-authenticate"] == 'Basic realm="Ottla", charset="UTF-8"'
 
 
+@pytest.mark.parametrize("given", ["Digest x", "Bearer a.b.c"])
+def test_a_scheme_that_is_not_enabled_is_reported_as_that(admin: FakeAdmin, given: str) -> None:
+    assert "is not enabled" in admin.get("/topics", {"authorization": given}).json["message"]
+    [event] = [one for _, name, one in admin.fake.events.lines if name == "authentication_failed"]
+    assert event["reason"] == "unsupported_mechanism"
+
+
 def test_probes_and_the_files_of_the_console_are_open(admin: FakeAdmin) -> None:
     for path in ("/healthz", "/readyz", "/v1/status/ready", "/", "/docs", "/console/main.js"):
         assert admin.get(path).status == 200

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from domain.configs.broker import BrokerConfig
 from interfaces.rest.errors import RestError
-from interfaces.rest.serving.guard import Guard
+from interfaces.rest.serving.guard import Guard, allowed_hosts
 
 LOCAL = Guard(["127.0.0.1"], ["Broker.example"], [])
 EVERYWHERE = Guard([""], [], [])
@@ -31,6 +32,14 @@ def test_a_known_host_is_allowed(host: str) -> None:
 @pytest.mark.parametrize("host", ["", "evil.example", "evil.example:8082", "192.0.2.1", "[::2]:1"])
 def test_an_unknown_host_is_refused(host: str) -> None:
     assert refused(LOCAL, host=host) == 40303
+
+
+def test_names_that_clients_are_directed_to_are_allowed() -> None:
+    advertised = "SAFE://Broker.example:9093,LOCAL://127.0.0.1:9092"
+    config = BrokerConfig({"advertised.listeners": advertised, "admin.allowed.hosts": "other"})
+    guard = Guard([""], allowed_hosts(config), [])
+    assert [refused(guard, host=f"{one}:8082") for one in ("broker.example", "other")] == [0, 0]
+    assert refused(guard, host="evil.example:8082") == 40303
 
 
 def test_a_probe_that_speaks_http_1_0_needs_no_host() -> None:
