@@ -11,13 +11,15 @@ _BLOCK_BYTES = 256
 
 
 class Block(NamedTuple):
-    frames: bytes
+    #: Joining the pieces would copy them once more.
+    pieces: list[bytes]
+    size_bytes: int
     #: Behind its last record.
     next_offset: int
 
     @property
     def memory_bytes(self) -> int:
-        return len(self.frames) + _BLOCK_BYTES
+        return self.size_bytes + _BLOCK_BYTES
 
 
 class Blocks:
@@ -35,10 +37,11 @@ class Blocks:
 
     def from_offset(self, offset: int, most_bytes: int) -> Block:
         """Those that follow each other, as one; empty if there is none."""
-        found: list[bytes] = []
-        while most_bytes > 0 and (block := self._blocks.get(offset)) is not None:
+        pieces: list[bytes] = []
+        size_bytes = 0
+        while size_bytes < most_bytes and (block := self._blocks.get(offset)) is not None:
             self._blocks.move_to_end(offset)
-            found.append(block.frames)
-            most_bytes -= len(block.frames)
+            pieces += block.pieces
+            size_bytes += block.size_bytes
             offset = block.next_offset
-        return Block(found[0] if len(found) == 1 else b"".join(found), offset)
+        return Block(pieces, size_bytes, offset)

@@ -165,7 +165,9 @@ class RawStream:
             if appended is not None:
                 appended.by.placed(appended.records, chunk.positions())
                 if appended.frames:
-                    self._blocks.put(chunk.first_offset, Block(appended.frames, chunk.next_offset))
+                    frames = appended.frames
+                    block = Block([frames], len(frames), chunk.next_offset)
+                    self._blocks.put(chunk.first_offset, block)
         self._notify()
 
     def _lose(self, failure: BrokerError) -> None:
@@ -278,7 +280,7 @@ class RawStream:
         if block.next_offset == offset < end:
             block = self._read(offset, end, partition)
             self._blocks.put(offset, block)
-        partition.traffic.bytes_out += len(block.frames)
+        partition.traffic.bytes_out += block.size_bytes
         return block
 
     def _read(self, offset: int, end: int, partition: Partition) -> Block:
@@ -286,13 +288,13 @@ class RawStream:
             partition.partition_id, offset, end, READ_BYTES, True
         )
         pieces: list[bytes] = []
-        left_bytes = READ_BYTES
+        size_bytes = 0
         for frames in self._frames(data, offset, lambda *_: None):
             pieces += frames.pieces
-            left_bytes -= sum(frames.sizes)
-            if left_bytes <= 0:  # compressed batches may be much larger inside
-                return Block(b"".join(pieces), frames.offsets[-1] + 1)
-        return Block(b"".join(pieces), reached if data else end)
+            size_bytes += frames.size_bytes
+            if size_bytes >= READ_BYTES:  # compressed batches may be much larger inside
+                return Block(pieces, size_bytes, frames.offsets[-1] + 1)
+        return Block(pieces, size_bytes, reached if data else end)
 
     # ---- followers
 
