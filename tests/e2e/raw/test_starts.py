@@ -8,7 +8,7 @@ import struct
 import pytest
 from confluent_kafka import TopicPartition
 
-from tests.e2e.librdkafka import PATIENCE_S, admin, read_values
+from tests.e2e.librdkafka import PATIENCE_S, admin
 from tests.e2e.raw.conftest import TOPIC, RawBroker, StartRaw
 from tests.e2e.raw.stream import framed, positions
 
@@ -129,15 +129,3 @@ def test_a_record_above_the_limit_closes_the_connection_after_the_others(
     largest = b"x" * (1_048_588 - 80)
     assert raw.produce(largest) == [end + 9]
     assert consumed(raw, end, 2) == [b"small", largest]
-
-
-def test_kafka_clients_see_no_half_record(raw: RawBroker, end: int) -> None:
-    with raw.producer() as producer:
-        producer.socket.sendall(framed(b"half")[:-1])
-    count = 0
-    with raw.consumer() as consumer:
-        position = 0
-        while position < end:
-            position += 4 + len(consumer.record())
-            count += 1
-    assert all(value != b"hal" for value in read_values(raw.bootstrap, TOPIC, count))
