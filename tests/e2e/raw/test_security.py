@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import ssl
+import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -20,8 +21,9 @@ from confluent_kafka.admin import (
 
 from tests.e2e.broker_process import command, environment
 from tests.e2e.librdkafka import PATIENCE_S, admin
+from tests.e2e.node_packages import program
 from tests.e2e.raw.conftest import TOPIC, RawBroker, StartRaw
-from tests.e2e.raw.stream import Consumer, Producer, positions
+from tests.e2e.raw.stream import Consumer, Producer, framed, positions
 from tests.fakes import certificates
 
 AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
@@ -140,3 +142,38 @@ def test_the_command_uses_tls(secure: Callable[[str], Secured]) -> None:
         )
         assert (ended.returncode, ended.stderr) == (0, b"")
         assert ended.stdout == printed
+
+
+#: Sends bytes, ends its side, and writes what it receives.
+ENDS_ITS_SIDE = """
+const { readFileSync } = require('node:fs')
+const [port, ca, data] = process.argv.slice(1)
+const broker = require('node:tls').connect({ host: 'localhost', port, ca: readFileSync(ca) })
+broker.end(Buffer.from(data, 'hex'))
+broker.on('data', received => process.stdout.write(received))
+"""
+
+
+def test_a_client_that_ends_its_side_of_tls_gets_everything(
+    secure: Callable[[str], Secured],
+) -> None:
+    secured = secure("none")
+
+    def node(data: bytes) -> subprocess.Popen[bytes]:
+        where = (str(secured.raw.port), str(secured.files["authority"]))
+        arguments = [program("node"), "-e", ENDS_ITS_SIDE, "--", *where, data.hex()]
+        return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    records = [b"%d" % number for number in range(5_000)]
+    with node(b"\x01" + b"".join(map(framed, records))) as producer:
+        out, errors = producer.communicate(timeout=PATIENCE_S)
+        assert (producer.returncode, errors) == (0, b"")
+    places = positions(records)
+    assert out == struct.pack(f">{len(records)}Q", *places[:-1])
+    with node(b"\x02" + struct.pack(">Q", places[-2])) as consumer:
+        assert consumer.stdout is not None
+        assert consumer.stdout.read(8) == framed(records[-1])
+        with secured.producer() as later:
+            later.produce(b"next")
+        assert consumer.stdout.read(8) == framed(b"next")
+        consumer.kill()
