@@ -104,6 +104,8 @@ class RawStream:
         self._parts = parts
         self.topic = topic
         partition = self._partition()
+        #: The last pass of compaction that the blocks were read after.
+        self._cleaned = partition.cleaned
         newest = parts.index.newest(partition.partition_id)
         start = Place(partition.log_start_offset, 0)
         if newest is not None:
@@ -276,6 +278,8 @@ class RawStream:
         """
         partition, end = self._partition(), self._durable.offset
         offset = self._retained(offset, partition)
+        if partition.cleaned is not self._cleaned:  # blocks may have records that it removed
+            self._cleaned, self._blocks = partition.cleaned, Blocks()
         block = self._blocks.from_offset(offset, READ_BYTES)
         if block.next_offset == offset < end:
             block = self._read(offset, end, partition)

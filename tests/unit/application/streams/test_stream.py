@@ -137,6 +137,21 @@ def test_compaction_does_not_change_positions() -> None:
     assert raw.consumer(66).records() == [b"last"]
 
 
+def test_records_that_compaction_removed_are_not_sent_from_memory() -> None:
+    raw = FakeRaw()
+    raw.topic(TOPIC, cleanup_policy="compact")
+    with_a_tail = raw.consumer()
+    raw.appended(record_batch([(b"key", b"old", [], 1), (b"key", b"new", [], 1)]), TOPIC)
+    assert raw.consumer().records() == with_a_tail.records() == [b"old", b"new"]
+    partition = raw.partition(TOPIC)
+    batch = record_batch([(b"key", b"new", [], 1)], base_offset=1)
+    raw.log.replace(partition.partition_id, 0, 1, [bytes(batch)], [])
+    partition.cleaned_up_to(2, len(batch))
+    raw.core.commits.touch(partition)
+    raw.run()
+    assert raw.consumer().records() == [b"new"]
+
+
 def test_a_consumer_may_wait_for_the_index() -> None:
     raw = FakeRaw()
     raw.produce(b"one")
