@@ -5,9 +5,9 @@ from __future__ import annotations
 import socket
 import ssl
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Self
 
 PATIENCE_S = 30.0
@@ -70,8 +70,12 @@ class Consumer(Stream):
         (size,) = struct.unpack(">I", self.exactly(4))
         return self.exactly(size)
 
+    def __iter__(self) -> Iterator[bytes]:
+        while True:
+            yield self.record()
+
     def records(self, count: int) -> list[bytes]:
-        return [self.record() for _ in range(count)]
+        return list(islice(self, count))
 
 
 def framed(record: bytes) -> bytes:

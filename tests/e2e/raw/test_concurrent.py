@@ -47,11 +47,13 @@ class Load:
                 sent += IN_FLIGHT
 
     def _kafka(self) -> None:
-        sender = producer(self.raw.bootstrap, compression_type="lz4", message_timeout_ms=1_000)
+        sender = producer(self.raw.bootstrap, compression_type="lz4")
         while not self.stopped.is_set():
             for size in range(1, 101):
                 sender.produce(TOPIC, b"k" * size, b"key", on_delivery=self._count)
-            sender.flush(PATIENCE_S)
+            while sender.flush(0.1) and not self.stopped.is_set():
+                pass
+        sender.purge()
 
     def _count(self, error: object, _message: object) -> None:
         self.delivered += error is None

@@ -72,7 +72,7 @@ def test_kafkajs_reads_raw_records_and_raw_consumers_those_of_kafkajs(
     assert {(one["key"], *one["headers"]) for one in found[: len(RAW)]} == {(None,)}
 
 
-@pytest.mark.parametrize("raw_first", [True, False])
+@pytest.mark.parametrize("raw_first", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_librdkafka_reads_raw_records_and_raw_consumers_those_of_librdkafka(
     raw_first: bool, kafka_and_raw: RawBroker
 ) -> None:
