@@ -12,6 +12,7 @@ from interfaces.cli.arguments import (
     cluster,
     configs,
     doctor,
+    export,
     group,
     offsets,
     perf,
@@ -30,7 +31,7 @@ from interfaces.terminal.words import Commands
 _FAMILIES = (
     *(topic, records, raw, group, txn, cluster, configs, offsets),
     *(user, acl, quota, cert),
-    *(perf, doctor, requests, profile, storage),
+    *(perf, doctor, requests, profile, storage, export),
 )
 
 
