@@ -26,15 +26,22 @@ TIME_ENTRY = Struct(">qi")
 _INDEX_BYTES = 10 * 1024 * 1024
 _INT_MAX = 2**31 - 1
 #: Kafka's default of log.index.interval.bytes.
-_INDEX_INTERVAL_BYTES = 4096
+INDEX_INTERVAL_BYTES = 4096
 
 
 class LogWriter:
-    def __init__(self, folder: Path, segment_bytes: int, segment_ms: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        segment_bytes: int,
+        segment_ms: int,
+        index_interval_bytes: int = INDEX_INTERVAL_BYTES,
+    ) -> None:
         """The folder is there, and has no segments."""
         self._folder = folder
         self._segment_bytes = segment_bytes
         self._segment_ms = segment_ms
+        self._index_interval_bytes = index_interval_bytes
         self._segment: _Segment | None = None
         #: The first offset of each segment.
         self.segments: list[int] = []
@@ -43,7 +50,7 @@ class LogWriter:
         segment = self._segment
         if segment is None or self._is_full(segment, batch):
             segment = self._roll(batch.base_offset)
-        segment.append(batch)
+        segment.append(batch, self._index_interval_bytes)
 
     def _roll(self, base_offset: int) -> _Segment:
         self._close_segment()
@@ -100,13 +107,13 @@ class _Segment:
         self.index = (folder / f"{name}.index").open("xb")
         self._time_index = (folder / f"{name}.timeindex").open("xb")
 
-    def append(self, batch: RecordBatch) -> None:
+    def append(self, batch: RecordBatch, index_interval_bytes: int) -> None:
         if not self.size_bytes:
             self.first_timestamp = batch.max_timestamp
         last_offset = batch.last_offset
         if batch.max_timestamp > self._max_timestamp:
             self._max_timestamp, self._its_offset = batch.max_timestamp, last_offset
-        if self._bytes_since_entry > _INDEX_INTERVAL_BYTES:
+        if self._bytes_since_entry > index_interval_bytes:
             delta = last_offset - self.base_offset
             self.index.write(INDEX_ENTRY.pack(delta, self.size_bytes))
             self._add_time()
