@@ -67,10 +67,12 @@ class LogWriter:
         )
 
     def add_aborted(self, aborted: AbortedTransaction) -> None:
-        """To the transaction index of the segment with its marker."""
-        base_offset = self.segments[bisect_right(self.segments, aborted.last_offset) - 1]
-        with (self._folder / f"{base_offset:020d}.txnindex").open("ab") as index:
-            index.write(aborted_transaction(aborted))
+        """To the transaction index of the segment with its marker, if that is still there."""
+        index = bisect_right(self.segments, aborted.last_offset) - 1
+        if index < 0:
+            return
+        with (self._folder / f"{self.segments[index]:020d}.txnindex").open("ab") as file:
+            file.write(aborted_transaction(aborted))
 
     def close(self, end_offset: int) -> None:
         """All is on disk then. A log without batches has an empty segment."""
