@@ -10,7 +10,7 @@ def add(commands: Commands) -> None:
     kafka = command(
         exports,
         "kafka",
-        "kafka_folder.export:export",
+        "kafka_export.command:export",
         "write a data folder into a log folder of Apache Kafka 4",
         "The log folder is new, formatted by `kafka-storage format` with the cluster id of the "
         "store. Topics with their ids, configs and records, committed offsets, users, ACLs and "

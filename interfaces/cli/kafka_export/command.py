@@ -30,9 +30,9 @@ from infrastructure.kafka_folder.log_writer import LogWriter
 from infrastructure.opening import Contents
 from infrastructure.storage.engine import Storage
 from interfaces.cli.failures import CommandFailed
-from interfaces.cli.kafka_folder.internal_topics import internal_topics
-from interfaces.cli.kafka_folder.metadata import other_values, topic_values
-from interfaces.cli.kafka_folder.target import METADATA, Target, target_at
+from interfaces.cli.kafka_export.internal_topics import internal_topics
+from interfaces.cli.kafka_export.metadata import other_values, topic_values
+from interfaces.cli.kafka_export.target import METADATA, Target, target_at
 from interfaces.cli.progress import Progress
 from interfaces.cli.storage.opened import NotABatch, batches, opened
 

@@ -10,7 +10,7 @@ from domain.security.access import Operation, ResourceType
 from domain.security.acl import AclBinding, PatternType, Permission
 from domain.topics.topic import Topic
 from infrastructure.opening import Contents
-from interfaces.cli.kafka_folder.target import Target
+from interfaces.cli.kafka_export.target import Target
 from interfaces.kafka.wire.metadata_records import (
     AccessControlEntryRecord,
     ClientQuotaRecord,
