@@ -33,11 +33,19 @@ from infrastructure.storage.repositories.offset_repository import (
 from infrastructure.storage.sql.engine import in_postgresql, in_sqlite
 
 if TYPE_CHECKING:
+    from infrastructure.storage.repositories.acl_repository import StoredAclRepository
+    from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
     from infrastructure.storage.repositories.config_repository import StoredConfigRepository
     from infrastructure.storage.repositories.group_repository import StoredGroupRepository
+    from infrastructure.storage.repositories.import_repository import StoredImportRepository
+    from infrastructure.storage.repositories.numbered_offsets import NumberedOffsets
     from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
+    from infrastructure.storage.repositories.quota_repository import StoredQuotaRepository
     from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
     from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
+    from infrastructure.storage.repositories.transaction_repository import (
+        StoredTransactionRepository,
+    )
     from infrastructure.storage.repositories.user_repository import StoredUserRepository
 
 #: By scheme.
@@ -115,14 +123,31 @@ class Contents(NamedTuple):
     #: The database of committed offsets, if they are not in the store.
     offsets_place: str | None
     users: StoredUserRepository
+    acls: StoredAclRepository
+    quotas: StoredQuotaRepository
+    cluster: StoredClusterRepository
+    transactions: StoredTransactionRepository
+    pending_offsets: NumberedOffsets
+    imports: StoredImportRepository
 
 
 def contents(storage: Storage) -> Contents:
+    from infrastructure.storage.repositories.acl_repository import StoredAclRepository
+    from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
     from infrastructure.storage.repositories.config_repository import StoredConfigRepository
     from infrastructure.storage.repositories.group_repository import StoredGroupRepository
+    from infrastructure.storage.repositories.import_repository import StoredImportRepository
+    from infrastructure.storage.repositories.numbered_offsets import (
+        PENDING_OFFSETS,
+        NumberedOffsets,
+    )
     from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
+    from infrastructure.storage.repositories.quota_repository import StoredQuotaRepository
     from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
     from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
+    from infrastructure.storage.repositories.transaction_repository import (
+        StoredTransactionRepository,
+    )
     from infrastructure.storage.repositories.user_repository import StoredUserRepository
 
     state = storage.state
@@ -136,6 +161,12 @@ def contents(storage: Storage) -> Contents:
         StoredOffsetRepository(state, storage.commit.commit),
         known and known.place,
         StoredUserRepository(state),
+        StoredAclRepository(state),
+        StoredQuotaRepository(state),
+        StoredClusterRepository(state),
+        StoredTransactionRepository(state),
+        NumberedOffsets(state, PENDING_OFFSETS),
+        StoredImportRepository(state),
     )
 
 
