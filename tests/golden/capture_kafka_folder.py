@@ -21,6 +21,8 @@ from tests.fakes.kafka_folder import EXPECTED, FOLDER
 from tests.oracle.kafka import find_jars, running_kafka
 from tests.tool import Arguments
 
+#: Of the open transaction: every test that imports it comes later.
+TIMEOUT_MS = 30_000
 _INDEXES = (".index", ".timeindex")
 
 
@@ -31,7 +33,7 @@ def main(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         with running_kafka(jars, folder, SETTINGS) as address:
-            opened = fill(address, folder / "data")
+            opened = fill(address, folder / "data", TIMEOUT_MS)
             found = expected(address.bootstrap)
         del opened
         packed = io.BytesIO()

@@ -13,6 +13,7 @@ from interfaces.cli.arguments import (
     configs,
     doctor,
     group,
+    import_,
     offsets,
     perf,
     profile,
@@ -30,7 +31,7 @@ from interfaces.terminal.words import Commands
 _FAMILIES = (
     *(topic, records, raw, group, txn, cluster, configs, offsets),
     *(user, acl, quota, cert),
-    *(perf, doctor, requests, profile, storage),
+    *(perf, doctor, requests, profile, storage, import_),
 )
 
 

@@ -74,8 +74,8 @@ SUPER = "ann"
 USER = "bea"
 
 
-def fill(address: Address, data: Path) -> list[Producer]:
-    """Returns producers with open transactions, which must live until Kafka has stopped."""
+def fill(address: Address, data: Path, timeout_ms: int = 900_000) -> list[Producer]:
+    """Returns a producer with an open transaction, which must live until Kafka has stopped."""
     admin = AdminClient({"bootstrap.servers": address.bootstrap})
     _create(admin)
     _codecs(address)
@@ -84,7 +84,7 @@ def fill(address: Address, data: Path) -> list[Producer]:
     _trimmed(address, admin, data)
     _stamped(address)
     _groups(address)
-    opened = _transactions(address)
+    opened = _transactions(address, timeout_ms)
     _security(admin)
     _quotas(address)
     _configs(address)
@@ -202,10 +202,10 @@ def _consume(address: Address, group: str, protocol: str, topic: str, count: int
     consumer.close()
 
 
-def _transactions(address: Address) -> list[Producer]:
+def _transactions(address: Address, timeout_ms: int) -> list[Producer]:
     opened = []
     for name, ends in (("commits", True), ("aborts", False), ("stays-open", None)):
-        sender = producer(address, transactional_id=name, transaction_timeout_ms=900_000)
+        sender = producer(address, transactional_id=name, transaction_timeout_ms=timeout_ms)
         sender.init_transactions(30)
         for part in range(2):
             sender.begin_transaction()
