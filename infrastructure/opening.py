@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
     from infrastructure.storage.repositories.config_repository import StoredConfigRepository
     from infrastructure.storage.repositories.group_repository import StoredGroupRepository
+    from infrastructure.storage.repositories.import_repository import StoredImportRepository
+    from infrastructure.storage.repositories.numbered_offsets import NumberedOffsets
     from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
     from infrastructure.storage.repositories.quota_repository import StoredQuotaRepository
     from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
@@ -123,8 +125,10 @@ class Contents(NamedTuple):
     users: StoredUserRepository
     acls: StoredAclRepository
     quotas: StoredQuotaRepository
-    transactions: StoredTransactionRepository
     cluster: StoredClusterRepository
+    transactions: StoredTransactionRepository
+    pending_offsets: NumberedOffsets
+    imports: StoredImportRepository
 
 
 def contents(storage: Storage) -> Contents:
@@ -132,6 +136,11 @@ def contents(storage: Storage) -> Contents:
     from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
     from infrastructure.storage.repositories.config_repository import StoredConfigRepository
     from infrastructure.storage.repositories.group_repository import StoredGroupRepository
+    from infrastructure.storage.repositories.import_repository import StoredImportRepository
+    from infrastructure.storage.repositories.numbered_offsets import (
+        PENDING_OFFSETS,
+        NumberedOffsets,
+    )
     from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
     from infrastructure.storage.repositories.quota_repository import StoredQuotaRepository
     from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
@@ -154,8 +163,10 @@ def contents(storage: Storage) -> Contents:
         StoredUserRepository(state),
         StoredAclRepository(state),
         StoredQuotaRepository(state),
-        StoredTransactionRepository(state),
         StoredClusterRepository(state),
+        StoredTransactionRepository(state),
+        NumberedOffsets(state, PENDING_OFFSETS),
+        StoredImportRepository(state),
     )
 
 

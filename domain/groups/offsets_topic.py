@@ -4,7 +4,8 @@
     OffsetCommitValue  4  offset, leader epoch, metadata, commit timestamp, topic id
                        1  with an expire timestamp, without leader epoch and topic id
 
-A record without value, a tombstone, deletes the offset.
+A record without value, a tombstone, deletes the offset. Kafka reads, and so does `read_offset`,
+keys of version 0 and all versions of the value, which earlier versions of Kafka wrote.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from domain.errors import InvalidRecord
 from domain.groups.offsets import CommittedOffset
 from domain.messages.varint import varuint
-from domain.topics.internal_records import Record, string
+from domain.topics.internal_records import Fields, Record, string
+from domain.topics.topic import NO_TOPIC_ID
 
 #: Topic, partition and the committed offset; None: deleted.
 Offset = tuple[str, int, CommittedOffset | None]
@@ -64,3 +67,32 @@ def _offset_value(committed: CommittedOffset) -> bytes:
             committed.topic_id,
         )
     )
+
+
+OFFSET_KEYS = (0, 1)
+
+
+def read_offset_key(key: bytes) -> tuple[str, str, int]:
+    """Group, topic and partition. Raises InvalidRecord."""
+    fields = Fields(key)
+    fields.version(*OFFSET_KEYS)
+    found = fields.words(), fields.words(), fields.take("i")
+    fields.end()
+    return found
+
+
+def read_offset_value(value: bytes) -> CommittedOffset:
+    """The topic id is NO_TOPIC_ID before version 4. Raises InvalidRecord."""
+    fields = Fields(value)
+    version = fields.version(0, 4, flexible=4)
+    offset = fields.take("q")
+    leader_epoch = fields.take("i") if version >= 3 else -1
+    metadata = fields.words()
+    committed_ms = fields.take("q")
+    expires_ms = fields.take("q") if version == 1 else -1
+    topic_id = fields.tagged().get(0, NO_TOPIC_ID)
+    fields.end()
+    if len(topic_id) != len(NO_TOPIC_ID):
+        raise InvalidRecord("a topic id has another length")
+    expires = None if expires_ms < 0 else expires_ms
+    return CommittedOffset(offset, leader_epoch, metadata, committed_ms, expires, topic_id)

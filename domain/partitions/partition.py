@@ -177,6 +177,13 @@ class Partition:
         batch.set_offset(self.end.next_offset, self.leader.epoch)
         return self._advance(batch)
 
+    def adopt_as_it_is(self, batch: RecordBatch) -> Appended:
+        """Appends a batch of another log with its offsets and leader epoch; there may be gaps."""
+        if batch.producer_id >= 0 and batch.producer_id not in self.producers:
+            self.producers.recall(batch.producer_id)
+        self.leader_epochs.begin(batch.leader_epoch, batch.base_offset)
+        return self._advance(batch)
+
     def _advance(self, batch: RecordBatch, log_append_time: int = NO_TIMESTAMP) -> Appended:
         base_offset = batch.base_offset
         last_offset = base_offset + batch.last_offset_delta
@@ -215,9 +222,10 @@ class Partition:
             self.transactions.end(batch.producer_id)
         else:
             self.producers.record(batch)
-            self.transactions.begin(
-                batch.producer_id, batch.base_offset, self.end.appended_bytes - batch.size_bytes
-            )
+            if batch.count:  # else compaction has removed its records, and maybe the marker
+                self.transactions.begin(
+                    batch.producer_id, batch.base_offset, self.end.appended_bytes - batch.size_bytes
+                )
         self.end.first_unstable = self.transactions.oldest
 
     # ---- visible state

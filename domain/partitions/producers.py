@@ -56,6 +56,13 @@ class ProducerState:
         self.coordinator_epoch = NO_COORDINATOR_EPOCH
         self.batches: list[AppendedBatch] = []
 
+    @property
+    def newest(self) -> tuple[int, int, int]:
+        """Epoch, last sequence and offset; -1: no batch is known."""
+        if not self.batches:
+            return self.epoch, -1, -1
+        return self.epoch, self.batches[-1].last_sequence, self.batches[-1].last_offset
+
 
 #: Reads the state of a producer from snapshots.
 LookUp = Callable[[int], ProducerState | None]

@@ -4,8 +4,8 @@
     TransactionLogValue  0  producer id and epoch, timeout, state, partitions, last update, start
                          1  the same in a flexible version, with the version of the latest end
 
-A record without value, a tombstone, deletes the transactional id. Kafka fills no other tagged
-field of the value.
+A record without value, a tombstone, deletes the transactional id. Kafka 4.2 fills no other tagged
+field of the value; those of the producer ids before and after are read all the same.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct, pack
 
+from domain.errors import InvalidRecord
+from domain.messages.batch import NO_PRODUCER_ID
 from domain.messages.varint import varuint
-from domain.topics.internal_records import Record, partition_of, string
+from domain.topics.internal_records import Fields, Record, partition_of, string
 from domain.topics.topic import OFFSETS_TOPIC
 from domain.transactions.states import State
 from domain.transactions.transaction import TV_0, TopicPartition, Transaction
@@ -93,3 +95,61 @@ def _times(one: Transaction) -> bytes:
 
 def _int32s(values: list[int]) -> bytes:
     return pack(f">{len(values)}i", *values)
+
+
+#: Kafka may have written that an id is dead, before its tombstone.
+_STATES = {status: state for state, status in _STATUS.items()} | {6: State.DEAD}
+#: The tags of the value.
+_PREVIOUS_ID, _NEXT_ID, _VERSION, _NEXT_EPOCH = range(4)
+
+
+def read_transactional_id(key: bytes) -> str:
+    """Raises InvalidRecord."""
+    fields = Fields(key)
+    fields.version(0, 0)
+    transactional_id = fields.words()
+    fields.end()
+    return transactional_id
+
+
+def read_transaction(transactional_id: str, value: bytes) -> Transaction:
+    """Of its groups only the partitions of __consumer_offsets are known, which it has among the
+    others. Raises InvalidRecord.
+    """
+    fields = Fields(value)
+    fields.version(0, 1, flexible=1)
+    producer_id, epoch, timeout_ms, status = (fields.take(code) for code in "qhib")
+    places: list[TopicPartition] = []
+    for _ in range(fields.length()):
+        topic = fields.words()
+        places += [(topic, fields.take("i")) for _ in range(fields.length())]
+        fields.tagged()
+    updated_ms, started_ms = fields.take("q"), fields.take("q")
+    tagged = fields.tagged()
+    fields.end()
+    if status not in _STATES:
+        raise InvalidRecord(f"the state {status} is not known")
+    if _tagged(tagged, _NEXT_EPOCH, "h", -1) > 0:
+        raise InvalidRecord("the next producer id begins with an epoch above 0")
+    return Transaction(
+        transactional_id,
+        producer_id,
+        timeout_ms,
+        updated_ms,
+        epoch,
+        previous_producer_id=_tagged(tagged, _PREVIOUS_ID, "q", NO_PRODUCER_ID),
+        next_producer_id=_tagged(tagged, _NEXT_ID, "q", NO_PRODUCER_ID),
+        state=_STATES[status],
+        partitions=frozenset(places),
+        started_ms=started_ms,
+        version=_tagged(tagged, _VERSION, "h", TV_0),
+    )
+
+
+def _tagged(tagged: dict[int, bytes], tag: int, code: str, default: int) -> int:
+    if tag not in tagged:
+        return default
+    fields = Fields(tagged[tag])
+    value: int = fields.take(code)
+    fields.end()
+    return value

@@ -18,10 +18,11 @@ from typing import BinaryIO
 
 from domain.messages.batch import RecordBatch
 from domain.partitions.transactions import AbortedTransaction
-from infrastructure.kafka_folder.files import aborted_transaction
 
 INDEX_ENTRY = Struct(">ii")
 TIME_ENTRY = Struct(">qi")
+#: Version, producer id, first and last offset, last stable offset.
+_ABORTED = Struct(">hqqqq")
 #: Kafka's default of log.index.size.max.bytes: an index that is full ends its segment.
 _INDEX_BYTES = 10 * 1024 * 1024
 _INT_MAX = 2**31 - 1
@@ -72,7 +73,7 @@ class LogWriter:
         if index < 0:
             return
         with (self._folder / f"{self.segments[index]:020d}.txnindex").open("ab") as file:
-            file.write(aborted_transaction(aborted))
+            file.write(_ABORTED.pack(0, *aborted))
 
     def close(self, end_offset: int) -> None:
         """All is on disk then. A log without batches has an empty segment."""

@@ -79,6 +79,8 @@ class Storage:
     reserve: Reserve | None = None
     #: To be called now and then: commits fail when the file of the store was removed.
     check_file: Callable[[], None] | None = None
+    #: Stages that the next start has at least this leader epoch. None in memory.
+    raise_leader_epoch: Callable[[int], None] | None = None
     #: To be called after a process that reads the store was killed. None in memory.
     remove_killed_readers: Callable[[], object] | None = None
 

@@ -111,3 +111,14 @@ def test_topics_and_counters_survive_a_restart(lasting_store: OpenStore) -> None
     topics = StoredTopicRepository(lasting_store.log, lasting_store.state)
     assert [t.partition_ids for t in topics.load()] == [(0, 1)]
     assert topics.reserve_partition_ids(1) == (2,)
+
+
+def test_partitions_without_a_topic_are_doomed_until_a_topic_has_them(store: OpenStore) -> None:
+    topics = StoredTopicRepository(store.log, store.state)
+    topics.doom(topics.reserve_partition_ids(2))
+    store.keep()
+    assert topics.doomed_partitions() == [0, 1]
+    topics.save(topic("orders", 1))
+    topics.dropped(1)
+    store.keep()
+    assert topics.doomed_partitions() == [0]

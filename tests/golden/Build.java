@@ -5,6 +5,9 @@
 // the message specifications inside kafka-clients.jar. Two examples of each: "filled" has no field
 // at its default, "least" has them all there, null where that is allowed. Beside the bytes stands
 // what Kafka's JSON converter says they mean.
+//
+// With the argument `records` it writes tests/golden/metadata_records/built.jsonl instead: every
+// version of every record of the metadata log.
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -21,6 +24,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.metadata.MetadataRecordType;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.message.RequestHeaderData;
 import org.apache.kafka.common.message.ResponseHeaderData;
@@ -32,6 +36,8 @@ import org.apache.kafka.common.protocol.MessageSizeAccumulator;
 import org.apache.kafka.common.protocol.ObjectSerializationCache;
 import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.common.record.SimpleRecord;
+import org.apache.kafka.metadata.MetadataRecordSerde;
+import org.apache.kafka.server.common.ApiMessageAndVersion;
 
 class Build {
     static final ObjectMapper JSON =
@@ -39,6 +45,10 @@ class Build {
     static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
     public static void main(String[] args) throws Exception {
+        if (List.of(args).contains("records")) {
+            records();
+            return;
+        }
         List<String> modules;
         try (var files = Files.list(Path.of("interfaces/kafka/wire/messages"))) {
             modules = files.map(file -> file.getFileName().toString())
@@ -77,6 +87,42 @@ class Build {
                 lines.add(JSON.writeValueAsString(line));
             }
         }
+    }
+
+    static void records() throws Exception {
+        var lines = new ArrayList<String>();
+        var serde = MetadataRecordSerde.INSTANCE;
+        for (MetadataRecordType type : MetadataRecordType.values()) {
+            String name = type.newMetadataRecord().getClass().getSimpleName();
+            String file = name.equals("ZkMigrationStateRecord") ? "ZkMigrationRecord" : name;
+            JsonNode spec;
+            try (var resource = Build.class.getResourceAsStream("/common/metadata/" + file + ".json")) {
+                spec = JSON.readTree(resource);
+            }
+            Class<?> converter = Class.forName("org.apache.kafka.common.metadata." + name + "JsonConverter");
+            for (short version = type.lowestSupportedVersion(); version <= type.highestSupportedVersion(); version++) {
+                for (boolean filled : new boolean[] {true, false}) {
+                    JsonNode fields = new Example(spec, version, filled).message();
+                    var message = (ApiMessage) converter.getMethod("read", JsonNode.class, short.class)
+                        .invoke(null, fields, version);
+                    var cache = new ObjectSerializationCache();
+                    var record = new ApiMessageAndVersion(message, version);
+                    ByteBuffer buffer = ByteBuffer.allocate(serde.recordSize(record, cache));
+                    serde.write(record, cache, new ByteBufferAccessor(buffer));
+                    ObjectNode line = NODES.objectNode();
+                    line.put("record", name).put("version", version);
+                    line.put("example", filled ? "filled" : "least");
+                    line.put("bytes", HexFormat.of().formatHex(buffer.array()));
+                    line.set("fields", (JsonNode) converter
+                        .getMethod("write", message.getClass(), short.class, boolean.class)
+                        .invoke(null, message, version, false));
+                    lines.add(JSON.writeValueAsString(line));
+                }
+            }
+        }
+        Path file = Path.of("tests/golden/metadata_records/built.jsonl");
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, String.join("\n", lines) + "\n");
     }
 
     static Class<?> converter(String name) throws Exception {

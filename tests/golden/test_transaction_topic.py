@@ -8,8 +8,14 @@ from typing import Any
 
 import pytest
 
+from domain.errors import InvalidRecord
 from domain.topics.internal_records import Record
-from domain.transactions.state_record import transaction_key, transaction_record
+from domain.transactions.state_record import (
+    read_transaction,
+    read_transactional_id,
+    transaction_key,
+    transaction_record,
+)
 from domain.transactions.states import State
 from domain.transactions.transaction import TopicPartition, Transaction
 
@@ -59,6 +65,43 @@ def encoded(printed: dict[str, Any]) -> Record:
 def test_a_record_has_the_bytes_of_kafka(line: dict[str, Any]) -> None:
     key, value = encoded(line["printed"])
     assert (key.hex(), None if value is None else value.hex()) == (line["key"], line["value"])
+
+
+@pytest.mark.parametrize("line", LINES, ids=[f"record {at}" for at in range(len(LINES))])
+def test_a_record_of_kafka_is_read(line: dict[str, Any]) -> None:
+    printed = line["printed"]
+    transactional_id = read_transactional_id(bytes.fromhex(line["key"]))
+    assert transactional_id == printed["key"]["data"]["transactionalId"]
+    if line["value"] is None:
+        return
+    data = printed["value"]["data"]
+    assert read_transaction(transactional_id, bytes.fromhex(line["value"])) == transaction(
+        transactional_id, data
+    )._replace(next_producer_id=-1, partitions=frozenset(places(data)))
+
+
+def test_a_record_that_is_cut_off_is_refused() -> None:
+    for line in LINES:
+        key, value = bytes.fromhex(line["key"]), bytes.fromhex(line["value"] or "")
+        for length in range(len(key)):
+            with pytest.raises(InvalidRecord):
+                read_transactional_id(key[:length])
+        for length in range(len(value)):
+            with pytest.raises(InvalidRecord):
+                read_transaction("tx", value[:length])
+
+
+def test_producer_ids_of_tagged_fields_are_read() -> None:
+    [value, *_] = [line["value"] for line in LINES if line["value"] and line["value"][-2:] == "00"]
+    tagged = "03" + "0008" + f"{7:016x}" + "0108" + f"{8:016x}" + "0302" + "0000"
+    found = read_transaction("tx", bytes.fromhex(value[:-2] + tagged))
+    assert (found.previous_producer_id, found.next_producer_id) == (7, 8)
+
+
+@pytest.mark.parametrize("raw", ["0002", "ffff"])
+def test_another_version_is_refused(raw: str) -> None:
+    with pytest.raises(InvalidRecord):
+        read_transaction("tx", bytes.fromhex(raw) + bytes(60))
 
 
 def test_every_kind_of_record_is_captured() -> None:

@@ -25,6 +25,7 @@ def _open(
 ) -> Storage:
     from infrastructure.storage.lmdb.commit import LmdbCommit, WritePass
     from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
+    from infrastructure.storage.lmdb.identity import LOSSES_ROW
     from infrastructure.storage.lmdb.log_store import LmdbLogStore
     from infrastructure.storage.lmdb.state_store import LmdbStateStore
 
@@ -42,9 +43,15 @@ def _open(
 
         return LmdbSnapshot(environment, write_pass, commit)
 
+    state = LmdbStateStore(environment, write_pass)
+
+    def raise_leader_epoch(epoch: int) -> None:
+        table, _, key = LOSSES_ROW.partition(b"\0")
+        state.put(table.decode(), key, b"%d" % max(epoch, environment.losses))
+
     return Storage(
         LmdbLogStore(environment, write_pass),
-        LmdbStateStore(environment, write_pass),
+        state,
         commit,
         StorageInfo(
             "lmdb",
@@ -66,6 +73,7 @@ def _open(
         take_snapshot,
         environment.reserve,
         commit.check_file,
+        raise_leader_epoch,
         environment.env.reader_check,
     )
 

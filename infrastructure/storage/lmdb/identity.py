@@ -19,7 +19,7 @@ WITHOUT_PARTS = 4
 
 FORMAT_ROW = b"store\0format"
 ID_ROW = b"store\0id"
-#: How often acknowledged data may have been lost.
+#: How often acknowledged data may have been lost: the leader epoch. An import raises it.
 LOSSES_ROW = b"store\0losses"
 
 

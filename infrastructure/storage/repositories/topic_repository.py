@@ -8,6 +8,7 @@ counters        "partition_ids" -> the next partition id
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from struct import Struct
 
 from application.ports.log_store import LogStore
@@ -44,8 +45,12 @@ class StoredTopicRepository:
 
     def delete(self, topic: Topic) -> None:
         self._state.put(_TOPICS, topic.name.encode(), None)
+        self.doom(topic.partition_ids)
+
+    def doom(self, partition_ids: Iterable[int]) -> None:
+        """Their data is dropped, unless a topic gets them before the next start of a broker."""
         pack = _PARTITION_ID.pack
-        self._state.put_all(_DOOMED, [(pack(each), b"") for each in topic.partition_ids])
+        self._state.put_all(_DOOMED, [(pack(each), b"") for each in partition_ids])
 
     def reserve_partition_ids(self, count: int) -> tuple[int, ...]:
         first = self._next_partition_id

@@ -14,6 +14,7 @@ from interfaces.cli.arguments import (
     doctor,
     export,
     group,
+    import_,
     offsets,
     perf,
     profile,
@@ -31,7 +32,7 @@ from interfaces.terminal.words import Commands
 _FAMILIES = (
     *(topic, records, raw, group, txn, cluster, configs, offsets),
     *(user, acl, quota, cert),
-    *(perf, doctor, requests, profile, storage, export),
+    *(perf, doctor, requests, profile, storage, import_, export),
 )
 
 

@@ -26,7 +26,9 @@ from domain.topics.topic import Topic
 from domain.transactions.states import NOT_OPEN
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.kafka_folder import files
+from infrastructure.kafka_folder.checkpoints import checkpoint, partition_metadata
 from infrastructure.kafka_folder.log_writer import LogWriter
+from infrastructure.kafka_folder.producer_snapshot import entry_of, snapshot
 from infrastructure.opening import Contents
 from infrastructure.storage.engine import Storage
 from interfaces.cli.failures import CommandFailed
@@ -101,7 +103,7 @@ class _Export:
             (files.HIGH_WATERMARKS, self._ends),
             (files.LOG_STARTS, self._starts),
         ):
-            (folder / name).write_bytes(files.checkpoint(lines))
+            (folder / name).write_bytes(checkpoint(lines))
         (folder / files.CLEAN_SHUTDOWN).write_text('{"version":0,"brokerEpoch":-1}')
         self._metadata()
         return self._count
@@ -174,10 +176,10 @@ class _Export:
         producers: Iterable[ProducerState],
     ) -> None:
         log.close(end)
-        log.write(files.PARTITION_METADATA, files.partition_metadata(topic.topic_id))
-        log.write(f"{end:020d}.snapshot", files.producer_snapshot(producers))
+        log.write(files.PARTITION_METADATA, partition_metadata(topic.topic_id))
+        log.write(f"{end:020d}.snapshot", snapshot(map(entry_of, producers)))
         lines = (f"{epoch} {first}" for epoch, first in epochs.starts())
-        log.write(files.LEADER_EPOCHS, files.checkpoint(lines))
+        log.write(files.LEADER_EPOCHS, checkpoint(lines))
         self._ends.append(f"{topic.name} {index} {end}")
 
     # ---- the metadata log
@@ -192,8 +194,8 @@ class _Export:
             log.append(_batch(messages, offset, _METADATA_EPOCH))
             offset += len(some)
         log.close(offset)
-        log.write(files.PARTITION_METADATA, files.partition_metadata(_METADATA_ID))
-        log.write(files.LEADER_EPOCHS, files.checkpoint([f"{_METADATA_EPOCH} 0"]))
+        log.write(files.PARTITION_METADATA, partition_metadata(_METADATA_ID))
+        log.write(files.LEADER_EPOCHS, checkpoint([f"{_METADATA_EPOCH} 0"]))
 
 
 def _batch(messages: Sequence[Message], base_offset: int, epoch: int) -> RecordBatch:

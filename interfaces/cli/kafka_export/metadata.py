@@ -15,9 +15,9 @@ from interfaces.kafka.wire.metadata_records import (
     AccessControlEntryRecord,
     ClientQuotaRecord,
     ConfigRecord,
-    EntityData,
     PartitionRecord,
     ProducerIdsRecord,
+    QuotaEntityData,
     TopicRecord,
     UserScramCredentialRecord,
     metadata_value,
@@ -66,7 +66,7 @@ def other_values(found: Contents, target: Target) -> Iterator[bytes]:
     for binding in found.acls.load():
         yield metadata_value(_acl(binding))
     for entity, quotas in found.quotas.load().items():
-        parts = [EntityData(*part) for part in entity.parts()]
+        parts = [QuotaEntityData(*part) for part in entity.parts()]
         for key, bound in quotas.items():
             yield metadata_value(ClientQuotaRecord(parts, key, bound))
     next_id = found.cluster.next_producer_id()

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from domain.errors import BrokerError
-from domain.messages.batch import CONTROL, batches_in
-from domain.messages.message import decode_messages
+from infrastructure.kafka_folder.checkpoints import properties
 from infrastructure.kafka_folder.files import BOOTSTRAP, META_PROPERTIES
+from infrastructure.kafka_folder.folder import METADATA_TOPIC
+from infrastructure.kafka_folder.refused import FolderRefused
+from infrastructure.kafka_folder.segment import batches, messages_of
 from interfaces.cli.failures import CommandFailed
 
-METADATA = "__cluster_metadata-0"
+METADATA = f"{METADATA_TOPIC}-0"
 _FORMATTED = {META_PROPERTIES, BOOTSTRAP, METADATA}
 #: Of a new metadata log: who may vote.
 _VOTERS = "00000000000000000000-0000000000.checkpoint"
@@ -31,8 +33,6 @@ def target_at(folder: Path, cluster_id: str) -> Target:
     how = f"`kafka-storage format -t {cluster_id} -c server.properties --standalone` makes one"
     try:
         there = {one.name for one in folder.iterdir()}
-        text = (folder / META_PROPERTIES).read_text()
-        bootstrap = (folder / BOOTSTRAP).read_bytes()
         metadata = {one.name for one in (folder / METADATA).glob("*")}
     except OSError as failure:
         raise CommandFailed(
@@ -40,7 +40,17 @@ def target_at(folder: Path, cluster_id: str) -> Target:
         ) from None
     if surplus := sorted((there - _FORMATTED) | (metadata - {_VOTERS})):
         raise CommandFailed(f"{folder} is in use, it has {surplus[0]}: {how}")
-    values = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+    try:
+        values = properties(folder / META_PROPERTIES)
+        bootstrap = [
+            message.value or b""
+            for batch in batches(folder / BOOTSTRAP, 0)
+            for message in messages_of(batch)
+        ]
+    except (FolderRefused, BrokerError) as refused:
+        raise CommandFailed(
+            f"{folder} is no formatted log folder of Kafka ({refused}): {how}"
+        ) from None
     if values.get("cluster.id") != cluster_id:
         raise CommandFailed(
             f"{folder} is formatted for cluster {values.get('cluster.id')}, the store is of "
@@ -48,15 +58,6 @@ def target_at(folder: Path, cluster_id: str) -> Target:
         )
     try:
         directory_id = urlsafe_b64decode(values["directory.id"] + "==")
-        return Target(folder, int(values["node.id"]), directory_id, _records(bootstrap))
-    except (ValueError, KeyError, BrokerError) as damage:
+        return Target(folder, int(values["node.id"]), directory_id, bootstrap)
+    except (ValueError, KeyError) as damage:
         raise CommandFailed(f"{folder} is not formatted by Kafka 4: {damage!r}; {how}") from None
-
-
-def _records(checkpoint: bytes) -> list[bytes]:
-    found: list[bytes] = []
-    for batch in batches_in(checkpoint):
-        if not batch.attributes & CONTROL:
-            messages = decode_messages(batch.records, 0, 0, batch.count)
-            found += [message.value or b"" for message in messages]
-    return found

@@ -41,6 +41,20 @@ def test_lmdb_is_flushed_periodically_with_interval_only(
     storage.commit.close()
 
 
+def test_the_leader_epoch_of_the_next_start_only_rises(tmp_path: Path) -> None:
+    def opened(epoch: int | None = None) -> int:
+        storage = open_storage(f"lmdb://{tmp_path}/store")
+        if epoch is not None:
+            assert storage.raise_leader_epoch is not None
+            storage.raise_leader_epoch(epoch)
+            storage.commit.commit(lambda failure: None)
+        storage.commit.close()
+        return storage.info.losses
+
+    assert [opened(7), opened(3), opened()] == [0, 7, 7]
+    assert open_storage("memory://").raise_leader_epoch is None
+
+
 def test_a_relative_folder_is_below_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

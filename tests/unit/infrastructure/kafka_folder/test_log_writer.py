@@ -11,10 +11,11 @@ import struct
 from pathlib import Path
 
 from domain.messages.batch import batches_in
-from domain.partitions.producers import AppendedBatch, ProducerState
 from domain.partitions.transactions import AbortedTransaction
 from infrastructure.kafka_folder import files
+from infrastructure.kafka_folder.checkpoints import checkpoint, partition_metadata
 from infrastructure.kafka_folder.log_writer import LogWriter
+from infrastructure.kafka_folder.producer_snapshot import entry_of, read_snapshot, snapshot
 from tests.fakes.batches import record_batch
 
 GOLDEN = Path(__file__).parents[3] / "golden/kafka_folder/partition.json"
@@ -38,28 +39,20 @@ def test_segments_and_indexes_are_those_of_kafka(tmp_path: Path) -> None:
     for _version, *entry in struct.iter_unpack(">hqqqq", index):
         log.add_aborted(AbortedTransaction(*entry))
     log.close(END)
-    log.write(files.LEADER_EPOCHS, files.checkpoint(["0 0"]))
+    log.write(files.LEADER_EPOCHS, checkpoint(["0 0"]))
     topic_id = base64.urlsafe_b64decode(WRITTEN[files.PARTITION_METADATA].split()[-1] + b"==")
-    log.write(files.PARTITION_METADATA, files.partition_metadata(topic_id))
+    log.write(files.PARTITION_METADATA, partition_metadata(topic_id))
     written = {name: one for name, one in WRITTEN.items() if not name.endswith(".snapshot")}
     assert contents(tmp_path) == written
 
 
-def test_a_snapshot_of_producers_is_that_of_kafka() -> None:
+def test_a_snapshot_of_producers_is_that_of_kafka(tmp_path: Path) -> None:
     golden = WRITTEN[f"{END:020d}.snapshot"]
-    states = []
-    for row in struct.iter_unpack(">qhiqiqiq", golden[10:]):
-        producer_id, epoch, sequence, last_offset, delta, timestamp, coordinator_epoch, first = row
-        assert first == -1
-        state = ProducerState(producer_id, epoch, timestamp)
-        state.coordinator_epoch = coordinator_epoch
-        if sequence >= 0:
-            base_offset = last_offset - delta
-            state.batches = [
-                AppendedBatch(sequence - delta, sequence, base_offset, last_offset, timestamp)
-            ]
-        states.append(state)
-    assert files.producer_snapshot(states) == golden
+    path = tmp_path / "snapshot"
+    path.write_bytes(golden)
+    states = [entry.state() for entry in read_snapshot(path)]
+    assert states
+    assert snapshot(map(entry_of, states)) == golden
 
 
 def test_a_segment_ends_at_its_size(tmp_path: Path) -> None:

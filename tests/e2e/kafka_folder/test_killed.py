@@ -1,0 +1,80 @@
+"""`ottla import kafka` is killed, and started again."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.broker_process import BrokerProcess, command, environment
+from tests.e2e.kafka_folder.test_import import import_folder
+from tests.fakes.kafka_folder import enlarge, unpacked
+from tests.unit.interfaces.cli.kafka_import.stored import rows
+
+#: More than the commits of an import have, several times.
+MEGABYTES = 150
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = unpacked(tmp_path_factory.mktemp("kafka"))
+    enlarge(made, "stamped", MEGABYTES)
+    return made
+
+
+def killed(folder: Path, data: Path, seconds: float) -> bool:
+    """False: it had ended before."""
+    with subprocess.Popen(
+        command("import", "kafka", str(folder), "--data", str(data)),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+    ) as process:
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return True
+        assert process.returncode == 0
+        return False
+
+
+def test_it_continues_to_the_same_store(folder: Path, tmp_path: Path) -> None:
+    whole, resumed = tmp_path / "whole", tmp_path / "resumed"
+    began = time.monotonic()
+    assert import_folder(folder, whole).returncode == 0
+    lasted = time.monotonic() - began
+    chance = random.Random(39)
+    kills = 0
+    while kills < 4 and killed(folder, resumed, lasted * chance.uniform(0.3, 0.95)):
+        kills += 1
+    assert kills
+    if kills == 4:
+        assert import_folder(folder, resumed).returncode == 0
+    assert rows(resumed) == rows(whole)
+
+
+def test_a_broker_that_starts_before_the_end_has_no_topic_of_it(
+    folder: Path, tmp_path: Path
+) -> None:
+    broker = BrokerProcess(tmp_path / "broker")
+    data = tmp_path / "broker" / "data"
+    began = time.monotonic()
+    assert import_folder(folder, tmp_path / "whole").returncode == 0
+    lasted = time.monotonic() - began
+    while not (data / "data.mdb").exists():
+        shutil.rmtree(data, ignore_errors=True)
+        assert killed(folder, data, lasted * 0.7)
+    with broker:
+        with broker.connect() as client:
+            assert client.usable_partitions("stamped", 1) == 0
+        assert broker.terminate() == 0
+    assert import_folder(folder, data).returncode == 0
+    with broker:
+        with broker.connect() as client:
+            assert client.end_offset("stamped") == 10 + MEGABYTES
+        assert broker.terminate() == 0
