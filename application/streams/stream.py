@@ -31,7 +31,7 @@ from application.ports.stream_index import StreamIndex
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from application.state.fetch_purgatory import FetchPurgatory
-from application.streams.blocks import Block, Blocks
+from application.streams.blocks import Block, Blocks, block_of
 from domain.errors import (
     BrokerError,
     MessageTooLarge,
@@ -235,18 +235,22 @@ class RawStream:
         data, reached = self._parts.log.read_to(
             partition.partition_id, place.offset, end, INDEX_BYTES, True
         )
-        for frames in self._frames(data, place.offset, self._skipped):
+        size_bytes = 0
+        for frames, next_offset in self._frames(data, place.offset, self._skipped):
             for first_offset, sizes in frames.runs():
                 chunk = Chunk(place.position, first_offset, sizes)
                 chunks.append(chunk)
                 place = Place(chunk.next_offset, chunk.end)
+            size_bytes += frames.size_bytes
+            if size_bytes >= READ_BYTES:  # compressed batches may be much larger inside
+                return chunks, next_offset
         # Without a batch the rest was removed by retention or compaction.
         return chunks, reached if data else max(end, place.offset)
 
     def _frames(
         self, data: bytes, offset: int, skipped: Callable[[int, BrokerError], None]
-    ) -> Iterator[Frames]:
-        """Those of each batch, from an offset on."""
+    ) -> Iterator[tuple[Frames, int]]:
+        """Those of each batch, from an offset on, and the offset behind the batch."""
         for batch in batches_in(data):
             if batch.attributes & CONTROL:
                 continue
@@ -259,7 +263,7 @@ class RawStream:
                 skipped(batch.base_offset, unreadable)
                 continue
             if frames.sizes:
-                yield frames
+                yield frames, batch.last_offset + 1
 
     def _skipped(self, offset: int, error: BrokerError) -> None:
         self._parts.events.warning(
@@ -320,12 +324,12 @@ class RawStream:
         )
         pieces: list[bytes] = []
         size_bytes = 0
-        for frames in self._frames(data, offset, lambda *_: None):
+        for frames, next_offset in self._frames(data, offset, lambda *_: None):
             pieces += frames.pieces
             size_bytes += frames.size_bytes
-            if size_bytes >= READ_BYTES:  # compressed batches may be much larger inside
-                return Block(pieces, size_bytes, frames.offsets[-1] + 1)
-        return Block(pieces, size_bytes, reached if data else end)
+            if size_bytes >= READ_BYTES:
+                return block_of(pieces, size_bytes, next_offset)
+        return block_of(pieces, size_bytes, reached if data else end)
 
     # ---- followers
 
