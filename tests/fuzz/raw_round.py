@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import struct
 from itertools import pairwise
+from typing import Any
 
 from interfaces.raw.session import RawSession
 from tests.fakes.batches import GZIP, NONE, record_batch
@@ -19,7 +20,7 @@ from tests.fakes.transport import FakeTransport
 MAX_RECORD_BYTES = 200_000
 #: What a batch adds to a record.
 OVERHEAD_BYTES = 100
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "raw_listeners": "127.0.0.1:0",
     "raw_topic": "raw",
     "message_max_bytes": str(MAX_RECORD_BYTES),
@@ -83,7 +84,8 @@ class Client:
 
     def records(self) -> tuple[list[bytes], bool]:
         """What a producer has sent as a whole, and whether what follows is no record."""
-        found, at = [], 1
+        found: list[bytes] = []
+        at = 1
         while at + LENGTH.size <= len(self.sent):
             (size,) = LENGTH.unpack_from(self.sent, at)
             if size > MAX_RECORD_BYTES:
