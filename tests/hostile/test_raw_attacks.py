@@ -86,11 +86,11 @@ def settles(broker: BrokerProcess, files: int) -> bool:
 def test_connections_that_send_nothing_or_a_byte_and_half_records(
     start: Callable[..., Attacked],
 ) -> None:
-    if not may_open(6000):
-        pytest.skip("the limit of open files cannot be raised to 6,000")
+    if not may_open(5000):
+        pytest.skip("the limit of open files cannot be raised to 5,000")
     attacked = attacked_stream(start)
     before = open_files(attacked.broker)
-    count, halves = 2000, 200
+    count, halves = 1500, 150
     with (
         healthy_stream(attacked),
         connected(attacked, count) as clients,
@@ -174,7 +174,7 @@ def test_consumers_that_never_read(
         whole = records()
         for _ in range(20):
             assert client.produce(TOPIC, whole).error == 0
-    count = 150
+    count = 100
     before = attacked.broker.resident_anonymous_kib() * KIB
     with (
         healthy_stream(attacked),
