@@ -7,11 +7,14 @@ from typing import NamedTuple
 
 #: Of frames, with the memory of a block itself.
 MOST_BYTES = 8 * 1024 * 1024
-_BLOCK_BYTES = 256
+_BLOCK_BYTES = 400
+#: Pieces that are smaller on average take more memory for themselves than for their bytes: here,
+#: and in the transport of each consumer that does not read.
+_SMALL_BYTES = 1024
 
 
 class Block(NamedTuple):
-    #: Joining the pieces would copy them once more.
+    #: Joining large ones would copy them once more; see `block_of`.
     pieces: list[bytes]
     size_bytes: int
     #: Behind its last record.
@@ -20,6 +23,12 @@ class Block(NamedTuple):
     @property
     def memory_bytes(self) -> int:
         return self.size_bytes + _BLOCK_BYTES
+
+
+def block_of(pieces: list[bytes], size_bytes: int, next_offset: int) -> Block:
+    if size_bytes < len(pieces) * _SMALL_BYTES:
+        pieces = [b"".join(pieces)]
+    return Block(pieces, size_bytes, next_offset)
 
 
 class Blocks:
@@ -44,4 +53,4 @@ class Blocks:
             pieces += block.pieces
             size_bytes += block.size_bytes
             offset = block.next_offset
-        return Block(pieces, size_bytes, offset)
+        return block_of(pieces, size_bytes, offset)

@@ -38,6 +38,8 @@ class RawSession(LimitedSession):
         #: Records without a position yet, and positions that are not sent.
         self._unplaced = 0
         self._positions: list[bytes] = []
+        #: A record has no position: those of later ones would be taken for its own.
+        self._is_refused = False
         #: Of the next record for a consumer.
         self._offset: int | None = None
         self._ended = False
@@ -141,8 +143,9 @@ class RawSession(LimitedSession):
     def placed(self, count: int, positions: Sequence[int] | BrokerError) -> None:
         self._unplaced -= count
         if isinstance(positions, BrokerError):
+            self._is_refused = True
             self._fail("record_refused", str(positions))
-        else:
+        elif not self._is_refused:
             self._positions.append(position_bytes(positions))
         self._response_flusher.add(self)
 

@@ -240,12 +240,12 @@ def block(offset: int) -> Block:
 def test_blocks_are_bounded_and_the_least_recently_used_go_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(blocks, "MOST_BYTES", 3 * (100 + 256))
+    monkeypatch.setattr(blocks, "MOST_BYTES", 3 * (100 + blocks._BLOCK_BYTES))
     held = Blocks()
     for offset in range(3):
         held.put(offset, block(offset))
     assert held.from_offset(0, 100).next_offset == 1
     held.put(3, block(3))
     assert held.from_offset(1, 100) == Block([], 0, 1)
-    assert held.from_offset(2, 1000) == Block([b"2" * 100, b"3" * 100], 200, 4)
+    assert held.from_offset(2, 1000) == Block([b"2" * 100 + b"3" * 100], 200, 4)
     assert held.from_offset(0, 1000) == block(0)
