@@ -174,8 +174,8 @@ def test_a_formatted_folder_gets_all_partitions_and_the_metadata_log_last(
         ("another cluster", "is formatted for cluster other"),
         ("no folder", "is no formatted log folder of Kafka"),
         ("no properties", "is no formatted log folder of Kafka"),
-        ("an older format", "is not formatted by Kafka 4"),
-        ("a cut bootstrap file", "is not formatted by Kafka 4"),
+        ("an older format", "is no formatted log folder of Kafka"),
+        ("a cut bootstrap file", "is no formatted log folder of Kafka"),
     ],
 )
 def test_other_folders_are_refused_unchanged(
