@@ -36,20 +36,26 @@ class LogWriter:
         folder: Path,
         segment_bytes: int,
         segment_ms: int,
+        start_offset: int = 0,
         index_interval_bytes: int = INDEX_INTERVAL_BYTES,
     ) -> None:
-        """The folder is there, and has no segments."""
+        """The folder is there, and has no segments. The first one begins at `start_offset`, or
+        below, with the first batch: Kafka takes that for the log start offset.
+        """
         self._folder = folder
         self._segment_bytes = segment_bytes
         self._segment_ms = segment_ms
         self._index_interval_bytes = index_interval_bytes
         self._segment: _Segment | None = None
+        self._start_offset = start_offset
         #: The first offset of each segment.
         self.segments: list[int] = []
 
     def append(self, batch: RecordBatch) -> None:
         segment = self._segment
-        if segment is None or self._is_full(segment, batch):
+        if segment is None:
+            segment = self._roll(min(self._start_offset, batch.base_offset))
+        if self._is_full(segment, batch):
             segment = self._roll(batch.base_offset)
         segment.append(batch, self._index_interval_bytes)
 
@@ -60,11 +66,13 @@ class LogWriter:
         return segment
 
     def _is_full(self, segment: _Segment, batch: RecordBatch) -> bool:
-        return bool(segment.size_bytes) and (
-            segment.size_bytes + batch.size_bytes > self._segment_bytes
-            or batch.max_timestamp - segment.first_timestamp > self._segment_ms
-            or batch.last_offset - segment.base_offset > _INT_MAX
-            or segment.index.tell() + INDEX_ENTRY.size > _INDEX_BYTES
+        return batch.last_offset - segment.base_offset > _INT_MAX or bool(
+            segment.size_bytes
+            and (
+                segment.size_bytes + batch.size_bytes > self._segment_bytes
+                or batch.max_timestamp - segment.first_timestamp > self._segment_ms
+                or segment.index.tell() + INDEX_ENTRY.size > _INDEX_BYTES
+            )
         )
 
     def add_aborted(self, aborted: AbortedTransaction) -> None:

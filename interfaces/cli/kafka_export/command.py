@@ -121,12 +121,12 @@ class _Export:
         self._values += topic_values(topic, epochs, self._target)
 
     def _partition(self, partition: Partition, topic: Topic) -> None:
-        log = self._log(topic, partition.index, partition.config)
+        end, start = partition.end.next_offset, partition.end.start_offset
+        log = self._log(topic, partition.index, partition.config, start)
         for batch in self._batches(partition):
             log.append(batch)
             self._progress.step(batch.size_bytes)
             self._count += 1
-        end, start = partition.end.next_offset, partition.end.start_offset
         partition_id = partition.partition_id
         for aborted in self._found.transaction_index.since(partition_id, 0):
             log.add_aborted(aborted)
@@ -161,10 +161,12 @@ class _Export:
                 "(see `ottla storage verify`)"
             ) from None
 
-    def _log(self, topic: Topic, index: int, config: TopicConfig) -> LogWriter:
+    def _log(
+        self, topic: Topic, index: int, config: TopicConfig, start_offset: int = 0
+    ) -> LogWriter:
         folder = self._target.folder / f"{topic.name}-{index}"
         folder.mkdir()
-        return LogWriter(folder, config.segment_bytes, config.largest_segment_ms)
+        return LogWriter(folder, config.segment_bytes, config.largest_segment_ms, start_offset)
 
     def _close(
         self,

@@ -59,5 +59,8 @@ def target_at(folder: Path, cluster_id: str) -> Target:
     try:
         directory_id = urlsafe_b64decode(values["directory.id"] + "==")
         return Target(folder, int(values["node.id"]), directory_id, bootstrap)
-    except (ValueError, KeyError) as damage:
-        raise CommandFailed(f"{folder} is not formatted by Kafka 4: {damage!r}; {how}") from None
+    except (ValueError, KeyError):
+        raise CommandFailed(
+            f"{folder} is not formatted by Kafka 4, {META_PROPERTIES} lacks node.id or "
+            f"directory.id: {how}"
+        ) from None

@@ -13,6 +13,12 @@ AAEAADQAAAQBKAEMAA5ncm91cC52ZXJzaW9uAAEAADQAAAYBKAEMAA5zaGFyZS52ZXJzaW9uAAEAADgA
 YW1zLnZlcnNpb24AAQAAQAAACgE0AQwAFHRyYW5zYWN0aW9uLnZlcnNpb24AAgAAAAAAAAAAAAcAAAA/AAAAAAKAONxqACAA
 AAAAAAABoiJsbGcAAAGiImxsZ///////////////////AAAAARoAAAAIAAAABAYAAAAA
 """
+_VOTERS = """
+AAAAAAAAAAAAAACaAAAAAAKr/LvMACAAAAACAAABoiKHDqsAAAGiIocOq///////////////////AAAAAyoAAAAIAAAAAxYA
+AAAAAaIihw6jAAAeAAACCAAAAAUKAAAAAQAAggEAAAQIAAAABm4AAAIAAAAB3STahcPnRtSLJox3fEk+zAILQ09OVFJPTExF
+UgoxMjcuMC4wLjG5IwAAAAABAAAAAAAAAAAAAAADAAAAPwAAAAACVgCcnQAgAAAAAAAAAaIihw6xAAABoiKHDrH/////////
+/////////wAAAAEaAAAACAAAAAQGAAAAAA==
+"""
 DIRECTORY_ID = "Gfni2fUMRKeX6FJpGk08Uw"
 
 
@@ -24,5 +30,5 @@ def formatted(folder: Path, cluster_id: str) -> Path:
     (folder / "bootstrap.checkpoint").write_bytes(base64.b64decode(_BOOTSTRAP))
     metadata = folder / "__cluster_metadata-0"
     metadata.mkdir()
-    (metadata / "00000000000000000000-0000000000.checkpoint").write_bytes(b"voters")
+    (metadata / "00000000000000000000-0000000000.checkpoint").write_bytes(base64.b64decode(_VOTERS))
     return folder

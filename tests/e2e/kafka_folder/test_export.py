@@ -174,7 +174,7 @@ def test_a_formatted_folder_gets_all_partitions_and_the_metadata_log_last(
         ("another cluster", "is formatted for cluster other"),
         ("no folder", "is no formatted log folder of Kafka"),
         ("no properties", "is no formatted log folder of Kafka"),
-        ("an older format", "is no formatted log folder of Kafka"),
+        ("an older format", "lacks node.id or directory.id"),
         ("a cut bootstrap file", "is no formatted log folder of Kafka"),
     ],
 )

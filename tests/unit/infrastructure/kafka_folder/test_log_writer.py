@@ -30,7 +30,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_segments_and_indexes_are_those_of_kafka(tmp_path: Path) -> None:
-    log = LogWriter(tmp_path, SEGMENT_BYTES, SEGMENT_MS, INTERVAL_BYTES)
+    log = LogWriter(tmp_path, SEGMENT_BYTES, SEGMENT_MS, 0, INTERVAL_BYTES)
     for name in sorted(WRITTEN):
         if name.endswith(".log"):
             for batch in batches_in(WRITTEN[name]):
