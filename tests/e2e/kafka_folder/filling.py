@@ -37,6 +37,7 @@ from interfaces.kafka.wire.messages.incremental_alter_configs import (
 from tests.e2e.broker_process import Address, wait_until
 from tests.e2e.kafka_folder.reading import committed_offsets, everything
 from tests.oracle.scenario_run import ScenarioRun
+from tests.oracle.transactions import Producer as TransactionalProducer
 
 SETTINGS = """
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
@@ -69,6 +70,9 @@ TOPICS: dict[str, tuple[int, dict[str, str]]] = {
 #: Of configs.
 TOPIC, BROKER, GROUP, SET = 2, 4, 32, 0
 GROUPS = ("classic-group", "consumer-group", "simple-group", "copiers")
+#: A topic with transactions of version 2.
+VERSION_2 = "version-2-v0-a"
+ALL_TOPICS = TOPICS | {VERSION_2: (1, {"retention.ms": "-1"})}
 PASSWORD = "PaSs-of-bea-4491"
 SUPER = "ann"
 USER = "bea"
@@ -85,6 +89,7 @@ def fill(address: Address, data: Path, timeout_ms: int = 900_000) -> list[Produc
     _stamped(address)
     _groups(address)
     opened = _transactions(address, timeout_ms)
+    _transactions_of_version_2(address, timeout_ms)
     _security(admin)
     _quotas(address)
     _configs(address)
@@ -93,7 +98,7 @@ def fill(address: Address, data: Path, timeout_ms: int = 900_000) -> list[Produc
 
 def expected(bootstrap: str) -> dict[str, Any]:
     """What clients read; compare it with that of a broker which has imported the folder."""
-    topics = {name: count for name, (count, _) in TOPICS.items()}
+    topics = {name: count for name, (count, _) in ALL_TOPICS.items()}
     return {
         "topics": everything(bootstrap, topics),
         "groups": {group: committed_offsets(bootstrap, group, topics) for group in GROUPS},
@@ -220,6 +225,20 @@ def _transactions(address: Address, timeout_ms: int) -> list[Producer]:
         _send(producer(address), "transactions", 0, 2, 20)
         opened.append(sender)
     return opened
+
+
+def _transactions_of_version_2(address: Address, timeout_ms: int) -> None:
+    """The epoch rises with each end (KIP-890), as with Java clients since 4.0."""
+    run = ScenarioRun(address, "version", "2", 0)
+    topic = run.topic("a", retention_ms="-1")
+    assert topic.name == VERSION_2
+    for short, ends in (("ends", (True, False, True)), ("opens", (True, None))):
+        sender = TransactionalProducer(run, short, timeout_ms)
+        for number, committed in enumerate(ends):
+            sender.send(topic, f"{short}-{number}", "more")
+            if committed is not None:
+                sender.end(committed, version=5)
+    run.close()
 
 
 def _commit_offset(address: Address, sender: Producer, offset: int) -> None:
