@@ -21,7 +21,7 @@ from domain.partitions.transactions import OpenTransaction
 from infrastructure.kafka_folder.producer_snapshot import SnapshotEntry
 from infrastructure.opening import Contents
 from infrastructure.storage.engine import Storage
-from interfaces.cli.kafka_import.plan import PartitionPlan, Plan, TopicPlan
+from interfaces.cli.kafka_import.plan import Facts, PartitionPlan, Plan, TopicPlan
 
 #: Of a commit.
 COMMIT_BYTES = 32 << 20
@@ -71,13 +71,18 @@ class Copying:
         reserved = topics.reserve_partition_ids(len(new))
         self.ids |= zip(new, reserved, strict=True)
         topics.doom(reserved)
-        self._found.imports.save(
-            self._plan.source,
-            {
-                topic.name: [(self.ids[one], tuple(one.facts)) for one in topic.partitions]
-                for topic in self._plan.topics
-            },
-        )
+        self._save()
+
+    def distrust(self, partition: PartitionPlan) -> None:
+        """The next import begins it again."""
+        self._save(partition)
+
+    def _save(self, distrusted: PartitionPlan | None = None) -> None:
+        def row(one: PartitionPlan) -> tuple[int, Facts | tuple[()]]:
+            return self.ids[one], () if one is distrusted else one.facts
+
+        topics = {topic.name: list(map(row, topic.partitions)) for topic in self._plan.topics}
+        self._found.imports.save(self._plan.source, topics)
         self.commit()
 
     def _is_whole(self, plan: PartitionPlan, partition_id: int) -> bool:
