@@ -45,6 +45,7 @@ super.users=User:ANONYMOUS
 log.cleaner.backoff.ms=200
 log.retention.check.interval.ms=300
 log.initial.task.delay.ms=100
+metadata.log.max.record.bytes.between.snapshots=2500
 """
 
 #: Of the first records: segments roll by `segment.ms`.
