@@ -126,9 +126,11 @@ class Copying:
             _begin_older(partition, plan, producers)
         settled = partition.end.size_bytes > 0 and next_offset > snapshot_at
         segment_begins = plan.log.start_offset
+        # A topic that is no longer compacted has gaps, too.
+        cleaned = plan.cleaned_offset or (0 if config.compacted else plan.gap_end)
         cleaned_bytes = 0
         for segment, batch in plan.log.batches():
-            if batch.last_offset < plan.cleaned_offset:
+            if batch.last_offset < cleaned:
                 cleaned_bytes += batch.size_bytes
             if segment.base_offset > segment_begins:
                 segment_begins = segment.base_offset
@@ -144,8 +146,6 @@ class Copying:
             _settle(partition, producers)
         if plan.log.base_offset > segment_begins:  # Kafka has begun it, and appended nothing
             adopted.begin_segment(partition, plan.log.base_offset)
-        gap_end = plan.gap_end if plan.gap_end > partition.segment.base_offset else 0
-        cleaned = max(plan.cleaned_offset, gap_end)
         adopted.end(partition, plan.facts.end_offset, cleaned, cleaned_bytes)
         self._found.partitions.snapshot(partition)
 

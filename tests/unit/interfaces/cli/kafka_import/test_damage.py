@@ -13,6 +13,7 @@ from infrastructure.kafka_folder.refused import FolderRefused
 from interfaces.cli.kafka_import.checking import check_logs
 from interfaces.cli.kafka_import.plan import Plan
 from interfaces.cli.kafka_import.planning import make_plan
+from interfaces.main.__main__ import main
 from tests.unit.interfaces.cli.kafka_import.conftest import Import
 
 #: Text without a checksum: a changed number is another number.
@@ -161,13 +162,14 @@ def test_a_torn_tail_is_cut_with_the_option(
 
 
 def test_a_gap_needs_an_option(
-    folder: Path, run: Import, capsys: pytest.CaptureFixture[str]
+    folder: Path, run: Import, store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "segments-0" / f"{8:020}.log").unlink()
     assert run(folder) == 1
     errors = capsys.readouterr().err
     assert "offsets of segments-0 below 12: some are missing" in errors
     assert run(folder, "--skip-unsupported") == 0
+    assert main(["storage", "verify", str(store)]) == 0
 
 
 def test_folders_without_a_topic_are_named(
