@@ -262,7 +262,7 @@ def _security(admin: AdminClient) -> None:
                 altered.result()
     allow, deny = AclPermissionType.ALLOW, AclPermissionType.DENY
     literal, prefixed = ResourcePatternType.LITERAL, ResourcePatternType.PREFIXED
-    wanted = [
+    acls = [
         (ResourceType.TOPIC, "seg", prefixed, f"User:{USER}", "*", AclOperation.READ, allow),
         (ResourceType.GROUP, "*", literal, f"User:{USER}", "*", AclOperation.READ, allow),
         (ResourceType.TOPIC, "codecs", literal, "User:*", "10.0.0.1", AclOperation.ALL, deny),
@@ -272,7 +272,7 @@ def _security(admin: AdminClient) -> None:
             *(AclOperation.DESCRIBE, allow),
         ),
     ]
-    bindings = [AclBinding(*one) for one in wanted]
+    bindings = [AclBinding(*one) for one in acls]
     for one in admin.create_acls(bindings).values():
         one.result()
 
@@ -300,7 +300,7 @@ def _quotas(address: Address) -> None:
 
 def _configs(address: Address) -> None:
     run = ScenarioRun(address, "fill", "configs", 0)
-    wanted = (
+    configs = (
         (BROKER, "", "log.retention.ms", "604800001"),
         (BROKER, "1", "max.connections", "500"),
         (TOPIC, "empty", "retention.bytes", "12345"),
@@ -308,7 +308,7 @@ def _configs(address: Address) -> None:
     )
     resources = [
         AlterConfigsResource(kind, name, [AlterableConfig(config, SET, value)])
-        for kind, name, config, value in wanted
+        for kind, name, config, value in configs
     ]
     request = IncrementalAlterConfigsRequest(resources=resources)
     altered = run.call(request, IncrementalAlterConfigsResponse, 1)

@@ -37,7 +37,7 @@ def planned(folder: Path) -> Plan:
     return plan
 
 
-def told(plan: Plan) -> object:
+def content(plan: Plan) -> object:
     """Everything of a plan that can be compared."""
     return (
         [(topic[:3], [one.facts for one in topic.partitions]) for topic in plan.topics],
@@ -83,7 +83,7 @@ def is_offset_or_epoch(data: bytes, position: int) -> bool:
 
 
 def test_a_flipped_bit_is_refused_or_changes_nothing(original: Path, folder: Path) -> None:
-    expected = told(planned(original))
+    expected = content(planned(original))
     refused = 0
     for name, position in samples(original):
         path = folder / name
@@ -92,7 +92,7 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(original: Path, folder: Pat
         changed[position] ^= 1 << position % 8
         path.write_bytes(changed)
         try:
-            found = told(planned(folder))
+            found = content(planned(folder))
         except FolderRefused:
             refused += 1
         else:
@@ -101,17 +101,17 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(original: Path, folder: Pat
         finally:
             path.write_bytes(whole)
     assert refused > SAMPLES * 0.7
-    assert told(planned(folder)) == expected
+    assert content(planned(folder)) == expected
 
 
 def test_a_file_that_is_cut_off_is_refused_or_changes_nothing(original: Path, folder: Path) -> None:
-    expected = told(planned(original))
+    expected = content(planned(original))
     for name, length in samples(original):
         path = folder / name
         whole = path.read_bytes()
         path.write_bytes(whole[:length])
         try:
-            assert told(planned(folder)) == expected, (name, length)
+            assert content(planned(folder)) == expected, (name, length)
         except FolderRefused:
             pass
         finally:
@@ -119,7 +119,7 @@ def test_a_file_that_is_cut_off_is_refused_or_changes_nothing(original: Path, fo
 
 
 def test_a_file_that_is_gone_is_refused_or_changes_nothing(original: Path, folder: Path) -> None:
-    expected = told(planned(original))
+    expected = content(planned(original))
     for path in sorted(folder.rglob("*.log")) + sorted(folder.rglob("partition.metadata")):
         # A log without its oldest segments is as after retention, for Kafka, too.
         if "-delete" in str(path) or path == min(path.parent.glob("*.log"), default=None):
@@ -127,7 +127,7 @@ def test_a_file_that_is_gone_is_refused_or_changes_nothing(original: Path, folde
         whole = path.read_bytes()
         path.unlink()
         try:
-            assert told(planned(folder)) == expected, path
+            assert content(planned(folder)) == expected, path
         except FolderRefused:
             pass
         finally:
