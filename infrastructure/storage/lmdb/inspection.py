@@ -61,8 +61,8 @@ def _check_it_is_not_kafkas(folder: Path) -> None:
     for kafkas in ("meta.properties", "*/00000000000000000000.log", "__cluster_metadata-0"):
         if any(folder.glob(kafkas)):
             raise StorageForeign(
-                f"{folder} is a data folder of Apache Kafka, which Ottla cannot read: "
-                "give Ottla one of its own (--data), and copy the topics with a Kafka client"
+                f"{folder} is a data folder of Apache Kafka: give Ottla one of its own (--data), "
+                f"into which `ottla import kafka {folder}` copies what is in this one"
             )
 
 

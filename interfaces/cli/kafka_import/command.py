@@ -27,7 +27,7 @@ from interfaces.cli.kafka_import.plan import Plan
 from interfaces.cli.kafka_import.planning import make_plan
 from interfaces.cli.kafka_import.report import show_plan, skipped_lines
 from interfaces.cli.kafka_import.storing import check_conflicts, store_rows
-from interfaces.cli.kafka_import.verifying import verify_logs, verify_rows
+from interfaces.cli.kafka_import.verifying import Differs, verify_logs, verify_rows
 from interfaces.cli.output import note
 from interfaces.cli.progress import Progress
 from interfaces.cli.storage.opened import in_words
@@ -88,8 +88,12 @@ def _write(folder: KafkaFolder, plan: Plan, store: StoreFolder) -> None:
         copying.begin()
         with Progress("import", plan.size_bytes) as progress:
             copying.copy_all(progress.step)
-        with Progress("verify", plan.size_bytes) as progress:
-            verify_logs(storage, plan, copying.ids, progress.step)
+        try:
+            with Progress("verify", plan.size_bytes) as progress:
+                verify_logs(storage, plan, copying.ids, progress.step)
+        except Differs as found_one:
+            copying.distrust(found_one.partition)
+            raise
         folder.check_unused()
         store_rows(storage, found, plan, copying.ids)
         verify_rows(found, plan)

@@ -21,7 +21,7 @@ from domain.partitions.transactions import OpenTransaction
 from infrastructure.kafka_folder.producer_snapshot import SnapshotEntry
 from infrastructure.opening import Contents
 from infrastructure.storage.engine import Storage
-from interfaces.cli.kafka_import.plan import PartitionPlan, Plan, TopicPlan
+from interfaces.cli.kafka_import.plan import Facts, PartitionPlan, Plan, TopicPlan
 
 #: Of a commit.
 COMMIT_BYTES = 32 << 20
@@ -71,13 +71,18 @@ class Copying:
         reserved = topics.reserve_partition_ids(len(new))
         self.ids |= zip(new, reserved, strict=True)
         topics.doom(reserved)
-        self._found.imports.save(
-            self._plan.source,
-            {
-                topic.name: [(self.ids[one], tuple(one.facts)) for one in topic.partitions]
-                for topic in self._plan.topics
-            },
-        )
+        self._save()
+
+    def distrust(self, partition: PartitionPlan) -> None:
+        """The next import begins it again."""
+        self._save(partition)
+
+    def _save(self, distrusted: PartitionPlan | None = None) -> None:
+        def row(one: PartitionPlan) -> tuple[int, Facts | tuple[()]]:
+            return self.ids[one], () if one is distrusted else one.facts
+
+        topics = {topic.name: list(map(row, topic.partitions)) for topic in self._plan.topics}
+        self._found.imports.save(self._plan.source, topics)
         self.commit()
 
     def _is_whole(self, plan: PartitionPlan, partition_id: int) -> bool:
@@ -121,9 +126,11 @@ class Copying:
             _begin_older(partition, plan, producers)
         settled = partition.end.size_bytes > 0 and next_offset > snapshot_at
         segment_begins = plan.log.start_offset
+        # A topic that is no longer compacted has gaps, too.
+        cleaned = plan.cleaned_offset or (0 if config.compacted else plan.gap_end)
         cleaned_bytes = 0
         for segment, batch in plan.log.batches():
-            if batch.last_offset < plan.cleaned_offset:
+            if batch.last_offset < cleaned:
                 cleaned_bytes += batch.size_bytes
             if segment.base_offset > segment_begins:
                 segment_begins = segment.base_offset
@@ -139,8 +146,6 @@ class Copying:
             _settle(partition, producers)
         if plan.log.base_offset > segment_begins:  # Kafka has begun it, and appended nothing
             adopted.begin_segment(partition, plan.log.base_offset)
-        gap_end = plan.gap_end if plan.gap_end > partition.segment.base_offset else 0
-        cleaned = max(plan.cleaned_offset, gap_end)
         adopted.end(partition, plan.facts.end_offset, cleaned, cleaned_bytes)
         self._found.partitions.snapshot(partition)
 

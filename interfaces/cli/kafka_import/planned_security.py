@@ -42,6 +42,7 @@ def plan_security(plan: Plan, image: ClusterImage) -> None:
             plan.skip(f"ACL of {acl.principal} on {acl.resource_name}", binding)
         else:
             plan.acls.append(binding)
+    plan.acls.sort(key=str)  # those of a snapshot are in another order
     for key, quotas in sorted(image.quotas.items(), key=lambda one: str(one[0])):
         try:
             entity = quota_entity(dict(key))

@@ -36,11 +36,11 @@ def check_conflicts(found: Contents, plan: Plan) -> None:
     pending = {producer_id for producer_id, _ in found.pending_offsets.load()}
     if both := pending & plan.pending.keys():
         raise CommandFailed(f"the store has an open transaction of producer {min(both)}, too")
-    for what in _kept(found, plan):
+    for what in _existing(found, plan):
         plan.skip(what, "the store has its own")
 
 
-def _kept(found: Contents, plan: Plan) -> Iterator[str]:
+def _existing(found: Contents, plan: Plan) -> Iterator[str]:
     """Removes from the plan what the store has, and names it if it differs."""
     users = found.users.load()
     for name in sorted(plan.users.keys() & users):
@@ -59,11 +59,11 @@ def _kept(found: Contents, plan: Plan) -> Iterator[str]:
     plan.groups = [change for change in plan.groups if change.group_id not in groups]
     level = plan.transaction_version
     features = found.cluster.features()
-    kept = DEFAULT_LEVELS if features is None else features.levels
+    current = DEFAULT_LEVELS if features is None else features.levels
     if found.cluster.cluster_id() is None and features is None:
         return
     plan.transaction_version = None
-    if level is not None and level != kept[TRANSACTION_VERSION]:
+    if level is not None and level != current[TRANSACTION_VERSION]:
         yield f"feature {TRANSACTION_VERSION}={level}"
 
 

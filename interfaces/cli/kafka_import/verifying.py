@@ -15,8 +15,17 @@ from interfaces.cli.storage.info import offsets_of
 from interfaces.cli.storage.opened import NotABatch, batches
 
 
+class Differs(CommandFailed):
+    def __init__(self, partition: PartitionPlan, how: str) -> None:
+        super().__init__(
+            f"{partition} differs in the store: {how}; nothing of the import is visible, start it "
+            "again"
+        )
+        self.partition = partition
+
+
 def verify_logs(storage: Storage, plan: Plan, ids: Ids, step: Callable[[int], None]) -> None:
-    """Counts and checksums of all batches. Raises CommandFailed."""
+    """Counts and checksums of all batches. Raises Differs."""
     for partition in plan.partitions():
         counting = Counting()
         try:
@@ -24,22 +33,15 @@ def verify_logs(storage: Storage, plan: Plan, ids: Ids, step: Callable[[int], No
                 counting.add(batch)
                 step(batch.size_bytes)
         except (NotABatch, StorageFailed) as damage:
-            raise _differs(partition, str(damage)) from None
+            raise Differs(partition, str(damage)) from None
         expected = partition.facts
         found = counting.facts._replace(end_offset=expected.end_offset)
         if found != expected or counting.facts.end_offset > expected.end_offset:
-            raise _differs(
+            raise Differs(
                 partition,
                 f"{found.batches} batches, {found.records} records, checksum {found.checksum:08x}; "
                 f"the folder has {expected.batches}, {expected.records}, {expected.checksum:08x}",
             )
-
-
-def _differs(partition: PartitionPlan, how: str) -> CommandFailed:
-    return CommandFailed(
-        f"{partition} differs in the store: {how}; nothing of the import is visible. Was the "
-        "folder changed meanwhile?"
-    )
 
 
 def verify_rows(found: Contents, plan: Plan) -> None:

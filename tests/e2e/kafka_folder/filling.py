@@ -37,6 +37,7 @@ from interfaces.kafka.wire.messages.incremental_alter_configs import (
 from tests.e2e.broker_process import Address, wait_until
 from tests.e2e.kafka_folder.reading import committed_offsets, everything
 from tests.oracle.scenario_run import ScenarioRun
+from tests.oracle.transactions import Producer as TransactionalProducer
 
 SETTINGS = """
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
@@ -44,6 +45,7 @@ super.users=User:ANONYMOUS
 log.cleaner.backoff.ms=200
 log.retention.check.interval.ms=300
 log.initial.task.delay.ms=100
+metadata.log.max.record.bytes.between.snapshots=2500
 """
 
 #: Of the first records: segments roll by `segment.ms`.
@@ -69,6 +71,9 @@ TOPICS: dict[str, tuple[int, dict[str, str]]] = {
 #: Of configs.
 TOPIC, BROKER, GROUP, SET = 2, 4, 32, 0
 GROUPS = ("classic-group", "consumer-group", "simple-group", "copiers")
+#: A topic with transactions of version 2.
+VERSION_2 = "version-2-v0-a"
+ALL_TOPICS = TOPICS | {VERSION_2: (1, {"retention.ms": "-1"})}
 PASSWORD = "PaSs-of-bea-4491"
 SUPER = "ann"
 USER = "bea"
@@ -85,6 +90,7 @@ def fill(address: Address, data: Path, timeout_ms: int = 900_000) -> list[Produc
     _stamped(address)
     _groups(address)
     opened = _transactions(address, timeout_ms)
+    _transactions_of_version_2(address, timeout_ms)
     _security(admin)
     _quotas(address)
     _configs(address)
@@ -93,7 +99,7 @@ def fill(address: Address, data: Path, timeout_ms: int = 900_000) -> list[Produc
 
 def expected(bootstrap: str) -> dict[str, Any]:
     """What clients read; compare it with that of a broker which has imported the folder."""
-    topics = {name: count for name, (count, _) in TOPICS.items()}
+    topics = {name: count for name, (count, _) in ALL_TOPICS.items()}
     return {
         "topics": everything(bootstrap, topics),
         "groups": {group: committed_offsets(bootstrap, group, topics) for group in GROUPS},
@@ -222,6 +228,20 @@ def _transactions(address: Address, timeout_ms: int) -> list[Producer]:
     return opened
 
 
+def _transactions_of_version_2(address: Address, timeout_ms: int) -> None:
+    """The epoch rises with each end (KIP-890), as with Java clients since 4.0."""
+    run = ScenarioRun(address, "version", "2", 0)
+    topic = run.topic("a", retention_ms="-1")
+    assert topic.name == VERSION_2
+    for short, ends in (("ends", (True, False, True)), ("opens", (True, None))):
+        sender = TransactionalProducer(run, short, timeout_ms)
+        for number, committed in enumerate(ends):
+            sender.send(topic, f"{short}-{number}", "more")
+            if committed is not None:
+                sender.end(committed, version=5)
+    run.close()
+
+
 def _commit_offset(address: Address, sender: Producer, offset: int) -> None:
     consumer = Consumer({"bootstrap.servers": address.bootstrap, "group.id": "copiers"})
     metadata = consumer.consumer_group_metadata()
@@ -242,7 +262,7 @@ def _security(admin: AdminClient) -> None:
                 altered.result()
     allow, deny = AclPermissionType.ALLOW, AclPermissionType.DENY
     literal, prefixed = ResourcePatternType.LITERAL, ResourcePatternType.PREFIXED
-    wanted = [
+    acls = [
         (ResourceType.TOPIC, "seg", prefixed, f"User:{USER}", "*", AclOperation.READ, allow),
         (ResourceType.GROUP, "*", literal, f"User:{USER}", "*", AclOperation.READ, allow),
         (ResourceType.TOPIC, "codecs", literal, "User:*", "10.0.0.1", AclOperation.ALL, deny),
@@ -252,7 +272,7 @@ def _security(admin: AdminClient) -> None:
             *(AclOperation.DESCRIBE, allow),
         ),
     ]
-    bindings = [AclBinding(*one) for one in wanted]
+    bindings = [AclBinding(*one) for one in acls]
     for one in admin.create_acls(bindings).values():
         one.result()
 
@@ -280,7 +300,7 @@ def _quotas(address: Address) -> None:
 
 def _configs(address: Address) -> None:
     run = ScenarioRun(address, "fill", "configs", 0)
-    wanted = (
+    configs = (
         (BROKER, "", "log.retention.ms", "604800001"),
         (BROKER, "1", "max.connections", "500"),
         (TOPIC, "empty", "retention.bytes", "12345"),
@@ -288,7 +308,7 @@ def _configs(address: Address) -> None:
     )
     resources = [
         AlterConfigsResource(kind, name, [AlterableConfig(config, SET, value)])
-        for kind, name, config, value in wanted
+        for kind, name, config, value in configs
     ]
     request = IncrementalAlterConfigsRequest(resources=resources)
     altered = run.call(request, IncrementalAlterConfigsResponse, 1)

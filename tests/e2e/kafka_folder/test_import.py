@@ -24,8 +24,12 @@ from confluent_kafka.admin import (
 )
 
 from domain.configs.settings.access import STANDARD_AUTHORIZER
+from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
+from domain.transactions.state_record import transaction_record
+from domain.transactions.states import State
 from infrastructure.kafka_folder.folder import KafkaFolder
 from infrastructure.kafka_folder.producer_snapshot import SnapshotEntry
+from interfaces.cli.kafka_import.planning import make_plan
 from interfaces.kafka.wire.messages.describe_client_quotas import (
     ComponentData,
     DescribeClientQuotasRequest,
@@ -33,12 +37,21 @@ from interfaces.kafka.wire.messages.describe_client_quotas import (
 )
 from interfaces.kafka.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 from tests.e2e.broker_process import Address, BrokerProcess, command, environment, wait_until
-from tests.e2e.kafka_folder.filling import PASSWORD, SETTINGS, SUPER, USER, expected, fill
+from tests.e2e.kafka_folder.filling import (
+    PASSWORD,
+    SETTINGS,
+    SUPER,
+    USER,
+    VERSION_2,
+    expected,
+    fill,
+)
 from tests.e2e.kafka_folder.reading import PATIENCE_S
 from tests.e2e.raw_client import batch
-from tests.fakes.kafka_folder import EXPECTED, expected_of, unpacked
+from tests.fakes.kafka_folder import EXPECTED, append_records, expected_of, unpacked
 from tests.oracle.kafka import KafkaNotFound, find_jars, running_kafka
-from tests.oracle.scenario_run import ScenarioRun
+from tests.oracle.scenario_run import ScenarioRun, Topic
+from tests.oracle.transactions import Producer as TransactionalProducer
 
 FAR = 2_000_000_000
 #: Of a golden folder everything is old.
@@ -106,13 +119,14 @@ def imported(
 
 
 def ended(imported: Imported) -> None:
-    """The open transaction of a golden folder has timed out long ago: its marker is written."""
+    """Open transactions of a golden folder have timed out long ago: their markers are written."""
     if imported.is_live:
         return
-    last = imported.expected["topics"]["transactions"][1]
-    last["high"] += 1
-    with imported.broker.connect() as client:
-        wait_until(lambda: client.end_offset("transactions", 1) == last["high"])
+    for topic, partition in (("transactions", 1), (VERSION_2, 0)):
+        last = imported.expected["topics"][topic][partition]
+        last["high"] += 1
+        with imported.broker.connect() as client:
+            wait_until(lambda: client.end_offset(topic, partition) == last["high"])  # noqa: B023
 
 
 def test_clients_find_every_record_and_committed_offset(imported: Imported) -> None:
@@ -204,6 +218,63 @@ def test_the_open_transaction_ends(imported: Imported) -> None:
         assert code in (INVALID_PRODUCER_EPOCH, PRODUCER_FENCED)
         assert committed == before["committed"]
         assert read["groups"]["copiers"] == {"segments 0": 2}
+
+
+def continued(imported: Imported, short: str, run: ScenarioRun) -> TransactionalProducer:
+    """The producer of the folder, which knows nothing of the import."""
+    with KafkaFolder(imported.folder) as folder:
+        plan = make_plan(folder)
+    [known] = [one for one in plan.transactions if one.transactional_id == f"version-2-v0-{short}"]
+    sender = TransactionalProducer.__new__(TransactionalProducer)
+    sender.__dict__ |= {
+        "_run": run,
+        "_sequence": 0,
+        "name": known.transactional_id,
+        "id": known.producer_id,
+        "epoch": known.epoch,
+    }
+    return sender
+
+
+def test_a_producer_of_transaction_version_2_continues_with_its_epoch(imported: Imported) -> None:
+    with KafkaFolder(imported.folder) as folder:
+        ids = {topic.name: topic.topic_id for topic in make_plan(folder).topics}
+    run = ScenarioRun(imported.broker.address, "import", "version", 2)
+    sender = continued(imported, "ends", run)
+    epoch = sender.epoch
+    sender.send(Topic(VERSION_2, ids[VERSION_2]), "continued")
+    sender.end(version=5)
+    assert sender.epoch == epoch + 1
+    opened = continued(imported, "opens", run)
+    code = run.call(opened.ending(), EndTxnResponse, 5).error_code
+    run.close()
+    assert code == 0 if imported.is_live else code in (INVALID_PRODUCER_EPOCH, PRODUCER_FENCED)
+    before = imported.expected["topics"][VERSION_2][0]
+    read = expected(imported.broker.bootstrap)["topics"][VERSION_2][0]["committed"]
+    open_ones = [one[0] for one in before["records"] if one[4] in ("opens-1", "more")][-2:]
+    new = read[len(before["committed"]) :]
+    assert read[: len(before["committed"])] == before["committed"]
+    assert new[: len(open_ones)] == open_ones if imported.is_live else len(new) == 1
+
+
+def test_a_transaction_that_was_ending_is_ended(tmp_path: Path) -> None:
+    """Kafka had decided to commit it, and stopped before the markers."""
+    folder = unpacked(tmp_path / "kafka")
+    with KafkaFolder(folder) as opened:
+        plan = make_plan(opened)
+    [open_one] = [one for one in plan.transactions if one.transactional_id == "stays-open"]
+    prepared = open_one._replace(state=State.PREPARE_COMMIT)
+    places = [*open_one.partitions, (OFFSETS_TOPIC, 0)]
+    append_records(folder, TRANSACTION_TOPIC, transaction_record(prepared, places, 2))
+    assert import_folder(folder, tmp_path / "ottla" / "data").returncode == 0
+    with BrokerProcess(tmp_path / "ottla", "lmdb", OPTIONS) as broker:
+        before = expected_of(tmp_path / "kafka")["topics"]["transactions"][1]
+        with broker.connect() as client:
+            wait_until(lambda: client.end_offset("transactions", 1) == before["high"] + 1)
+        read = expected(broker.bootstrap)
+        assert read["topics"]["transactions"][1]["committed"] == [*before["committed"], 8, 9, 10]
+        assert read["groups"]["copiers"] == {"segments 0": 33}
+        assert broker.terminate() == 0
 
 
 @pytest.mark.parametrize("transactional_id", ["commits", "aborts"])

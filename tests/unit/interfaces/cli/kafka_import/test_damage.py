@@ -13,6 +13,7 @@ from infrastructure.kafka_folder.refused import FolderRefused
 from interfaces.cli.kafka_import.checking import check_logs
 from interfaces.cli.kafka_import.plan import Plan
 from interfaces.cli.kafka_import.planning import make_plan
+from interfaces.main.__main__ import main
 from tests.unit.interfaces.cli.kafka_import.conftest import Import
 
 #: Text without a checksum: a changed number is another number.
@@ -36,7 +37,7 @@ def planned(folder: Path) -> Plan:
     return plan
 
 
-def told(plan: Plan) -> object:
+def content(plan: Plan) -> object:
     """Everything of a plan that can be compared."""
     return (
         [(topic[:3], [one.facts for one in topic.partitions]) for topic in plan.topics],
@@ -82,7 +83,7 @@ def is_offset_or_epoch(data: bytes, position: int) -> bool:
 
 
 def test_a_flipped_bit_is_refused_or_changes_nothing(original: Path, folder: Path) -> None:
-    expected = told(planned(original))
+    expected = content(planned(original))
     refused = 0
     for name, position in samples(original):
         path = folder / name
@@ -91,7 +92,7 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(original: Path, folder: Pat
         changed[position] ^= 1 << position % 8
         path.write_bytes(changed)
         try:
-            found = told(planned(folder))
+            found = content(planned(folder))
         except FolderRefused:
             refused += 1
         else:
@@ -100,17 +101,17 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(original: Path, folder: Pat
         finally:
             path.write_bytes(whole)
     assert refused > SAMPLES * 0.7
-    assert told(planned(folder)) == expected
+    assert content(planned(folder)) == expected
 
 
 def test_a_file_that_is_cut_off_is_refused_or_changes_nothing(original: Path, folder: Path) -> None:
-    expected = told(planned(original))
+    expected = content(planned(original))
     for name, length in samples(original):
         path = folder / name
         whole = path.read_bytes()
         path.write_bytes(whole[:length])
         try:
-            assert told(planned(folder)) == expected, (name, length)
+            assert content(planned(folder)) == expected, (name, length)
         except FolderRefused:
             pass
         finally:
@@ -118,7 +119,7 @@ def test_a_file_that_is_cut_off_is_refused_or_changes_nothing(original: Path, fo
 
 
 def test_a_file_that_is_gone_is_refused_or_changes_nothing(original: Path, folder: Path) -> None:
-    expected = told(planned(original))
+    expected = content(planned(original))
     for path in sorted(folder.rglob("*.log")) + sorted(folder.rglob("partition.metadata")):
         # A log without its oldest segments is as after retention, for Kafka, too.
         if "-delete" in str(path) or path == min(path.parent.glob("*.log"), default=None):
@@ -126,7 +127,7 @@ def test_a_file_that_is_gone_is_refused_or_changes_nothing(original: Path, folde
         whole = path.read_bytes()
         path.unlink()
         try:
-            assert told(planned(folder)) == expected, path
+            assert content(planned(folder)) == expected, path
         except FolderRefused:
             pass
         finally:
@@ -161,13 +162,14 @@ def test_a_torn_tail_is_cut_with_the_option(
 
 
 def test_a_gap_needs_an_option(
-    folder: Path, run: Import, capsys: pytest.CaptureFixture[str]
+    folder: Path, run: Import, store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "segments-0" / f"{8:020}.log").unlink()
     assert run(folder) == 1
     errors = capsys.readouterr().err
     assert "offsets of segments-0 below 12: some are missing" in errors
     assert run(folder, "--skip-unsupported") == 0
+    assert main(["storage", "verify", str(store)]) == 0
 
 
 def test_folders_without_a_topic_are_named(

@@ -20,7 +20,7 @@ from infrastructure.opening import Contents, contents, open_storage
 from infrastructure.security.password_hashing import is_password_of_any
 from interfaces.cli.storage.info import offsets_of
 from interfaces.main.__main__ import main
-from tests.e2e.kafka_folder.filling import PASSWORD, TOPICS
+from tests.e2e.kafka_folder.filling import ALL_TOPICS, PASSWORD
 from tests.unit.interfaces.cli.kafka_import.conftest import Import
 from tests.unit.interfaces.cli.kafka_import.stored import rows
 
@@ -40,7 +40,7 @@ def test_everything_is_in_the_store(original: Path, run: Import, store: Path) ->
         found = contents(storage)
         topics = {topic.name: topic for topic in found.topics.load()}
         assert {n: (len(t.partition_ids), dict(t.configs)) for n, t in topics.items()} == {
-            **TOPICS,
+            **ALL_TOPICS,
             "empty": (3, {"retention.bytes": "12345"}),
         }
         trimmed = partition_of(found, topics, "trimmed", 0)
@@ -62,7 +62,11 @@ def test_everything_is_in_the_store(original: Path, run: Import, store: Path) ->
             "commits": State.COMPLETE_COMMIT,
             "aborts": State.COMPLETE_ABORT,
             "stays-open": State.ONGOING,
+            "version-2-v0-ends": State.COMPLETE_COMMIT,
+            "version-2-v0-opens": State.ONGOING,
         }
+        ends = by_id["version-2-v0-ends"]
+        assert (ends.epoch, ends.version) == (3, 2)
         assert by_id["stays-open"].partitions == {("transactions", 1)}
         assert by_id["stays-open"].groups == {"copiers"}
         [(producer_id, pending)] = found.pending_offsets.load()
@@ -112,11 +116,11 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(
 ) -> None:
     assert run(original, "--dry-run", "-o", "json") == 0
     plan = json.loads(capsys.readouterr().out)
-    assert (plan["topics"], plan["partitions"], plan["records"]) == (7, 15, 299)
+    assert (plan["topics"], plan["partitions"], plan["records"]) == (8, 16, 309)
     assert plan["bytes"] == sum(one["bytes"] for one in plan["topic_details"])
     assert plan["group_ids"] == ["classic-group", "consumer-group", "copiers", "simple-group"]
     assert (plan["user_names"], plan["acls"], plan["quotas"]) == (["ann", "bea"], 5, 3)
-    assert (plan["open_transactions"], plan["skipped"]) == (1, [])
+    assert (plan["open_transactions"], plan["skipped"]) == (2, [])
     assert not store.exists()
 
 
@@ -144,9 +148,9 @@ def test_other_topics_of_the_store_stay(original: Path, run: Import, store: Path
     with closing(storage.commit):
         found = contents(storage)
         topics = {topic.name: topic for topic in found.topics.load()}
-        assert topics.keys() == {"mine", *TOPICS}
+        assert topics.keys() == {"mine", *ALL_TOPICS}
         used = [one for topic in topics.values() for one in topic.partition_ids]
-        assert len(set(used)) == len(used) == 17
+        assert len(set(used)) == len(used) == 18
         assert found.cluster.next_producer_id() == 5000
         assert found.cluster.cluster_id() == "mine"
 

@@ -68,6 +68,21 @@ def test_the_folder_of_kafka_has_nothing_that_cannot_be_imported(original: Path)
     ]
 
 
+def test_each_snapshot_of_the_metadata_says_the_same_as_the_records_before(folder: Path) -> None:
+    def content() -> tuple[object, ...]:
+        plan = planned(folder)
+        topics = [(one.name, one.topic_id, one.configs) for one in plan.topics]
+        rights = (plan.users, plan.acls, plan.quotas, plan.configs)
+        return (topics, *rights, plan.leader_epoch, plan.next_producer_id)
+
+    expected = content()
+    snapshots = sorted((folder / f"{METADATA_TOPIC}-0").glob("*.checkpoint"))
+    assert len(snapshots) > 1
+    while snapshots:
+        snapshots.pop().unlink()
+        assert content() == expected
+
+
 @pytest.mark.parametrize(
     "record, what, why",
     [

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from domain.configs.settings.definition import LONG_MAX
+from domain.messages.batch import RecordBatch
+from domain.partitions.partition import Partition
 from infrastructure.opening import contents, open_storage
 from interfaces.cli.kafka_import import copying
 from interfaces.cli.kafka_import.copying import Copying
@@ -163,3 +165,32 @@ def test_a_started_kafka_is_noticed_before_anything_is_visible(
     assert run(folder) == 1
     assert "Kafka was started meanwhile" in capsys.readouterr().err
     assert "topics" not in rows(store)
+
+
+def test_a_store_that_differs_is_noticed_and_begins_again(
+    original: Path,
+    run: Import,
+    store: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    append = Copying._append
+
+    def changed(self: Copying, partition: Partition, batch: RecordBatch) -> None:
+        if partition.topic == "segments" and batch.base_offset == 8:
+            batch.buffer[70] ^= 1
+        append(self, partition, batch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Copying, "_append", changed)
+        assert run(original) == 1
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(
+        "ottla: segments-0 differs in the store: 10 batches, 40 records, checksum"
+    )
+    assert "topics" not in rows(store)
+    assert run(original) == 0
+    resumed = rows(store)
+    shutil.rmtree(store)
+    assert run(original) == 0
+    assert logs(resumed) == logs(rows(store))
