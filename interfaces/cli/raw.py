@@ -21,14 +21,17 @@ _CHUNK_BYTES = 64 * 1024
 _WOULD_BLOCK = BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError
 
 
-def connected(address: str, first: bytes, ca: str | None = None) -> socket.socket:
+def connected(
+    address: str, first: bytes, ca: str | None = None, certificate: str | None = None
+) -> socket.socket:
+    tls = None if ca is None and certificate is None else _tls(ca, certificate)
     try:
         [(host, port)] = addresses(address, USUAL_PORT)
     except ValueError as refusal:
         raise UsageError(f"expected HOST:PORT, not {address!r}: {refusal}") from refusal
     try:
         plain = socket.create_connection((host, port), timeout=10)
-        connection = plain if ca is None else _with_tls(plain, host, ca)
+        connection = plain if tls is None else tls.wrap_socket(plain, server_hostname=host)
         connection.settimeout(None)
         connection.sendall(first)
     except OSError as failure:
@@ -36,15 +39,26 @@ def connected(address: str, first: bytes, ca: str | None = None) -> socket.socke
     return connection
 
 
-def _with_tls(plain: socket.socket, host: str, ca: str) -> socket.socket:
-    return ssl.create_default_context(cafile=ca).wrap_socket(plain, server_hostname=host)
+def _tls(ca: str | None, certificate: str | None) -> ssl.SSLContext:
+    path = ca
+    try:
+        context = ssl.create_default_context(cafile=ca)
+        if certificate is not None:
+            path = certificate
+            context.load_cert_chain(certificate)
+    except OSError as failure:
+        raise UsageError(f"{path}: {failure.strerror or failure}") from failure
+    return context
 
 
 def records(connection: socket.socket) -> Iterator[bytes]:
-    """Until the broker closes the connection."""
+    """Until the broker closes the connection. A record that is cut off does not count."""
     with connection, connection.makefile("rb") as stream:
         while len(length := stream.read(4)) == 4:
-            yield stream.read(int.from_bytes(length, "big"))
+            size = int.from_bytes(length, "big")
+            record = stream.read(size)
+            if len(record) == size:
+                yield record
 
 
 def frame(record: bytes) -> bytes:
@@ -53,7 +67,7 @@ def frame(record: bytes) -> bytes:
 
 def produce(parsed: argparse.Namespace) -> int:
     """Sends lines as they come, and prints positions as they come."""
-    with connected(parsed.address, PRODUCER, parsed.ca) as connection:
+    with connected(parsed.address, PRODUCER, parsed.ca, parsed.certificate) as connection:
         connection.setblocking(False)
         producing = _Producing(connection, sys.stdin.fileno())
         while producing.step():
@@ -101,7 +115,7 @@ class _Producing:
             raise CommandFailed(f"cannot receive: {failure}; {_ENDED}") from failure
         else:
             self._print()
-            raise CommandFailed(f"{self._waiting} records have no position: {_ENDED}")
+            raise CommandFailed(f"records without an offset: {self._waiting}; {_ENDED}")
 
     def _print(self) -> None:
         whole = len(self._positions) // 8
@@ -129,8 +143,9 @@ class _Producing:
 
 def consume(parsed: argparse.Namespace) -> int:
     start = CONSUMER + pack(">Q", parsed.offset)
+    connection = connected(parsed.address, start, parsed.ca, parsed.certificate)
     out = sys.stdout.buffer
-    for number, record in enumerate(records(connected(parsed.address, start, parsed.ca)), 1):
+    for number, record in enumerate(records(connection), 1):
         out.write(record + b"\n")
         out.flush()
         if number == parsed.count:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 from pathlib import Path
+
+import pytest
 
 from tests.e2e.broker_process import command, environment
 from tests.e2e.program import Program
 from tests.e2e.raw.conftest import RawBroker
-from tests.e2e.raw.stream import positions
+from tests.e2e.raw.stream import framed, positions
 
 PATIENCE_S = 50.0
+CLOSED = "ottla: the broker closed the connection: its log has the reason"
 
 
 def ottla(*arguments: str, stdin: str = "", folder: Path | None = None) -> tuple[int, str, str]:
@@ -45,7 +49,33 @@ def test_lines_are_produced_and_consumed(raw: RawBroker, end: int) -> None:
 def test_a_start_that_is_refused_ends_with_one_line(raw: RawBroker, end: int) -> None:
     code, out, errors = ottla("raw", "consume", f"localhost:{raw.port}", str(end + 1))
     assert (code, out) == (1, "")
-    assert errors == "ottla: the broker closed the connection: its log has the reason\n"
+    assert errors == f"{CLOSED}\n"
+
+
+def test_a_record_that_is_cut_off_is_not_printed() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        with Program(command("raw", "consume", address), environment()) as running:
+            with server.accept()[0] as connection:
+                connection.sendall(framed(b"whole") + framed(b"cut off")[:-1])
+                connection.shutdown(socket.SHUT_WR)
+                assert running.process.wait(PATIENCE_S) == 1
+            running.wait_for(CLOSED)
+            assert running.lines == ["whole", CLOSED]
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("127.0.0.1:1", str(1 << 64)), "more than 64 bits"),
+        (("127.0.0.1:1", "--ca", "no-file"), "no-file: No such file or directory"),
+        (("127.0.0.1:1", "--certificate", "no-file"), "no-file: No such file or directory"),
+    ],
+)
+def test_wrong_arguments_are_usage_errors(words: tuple[str, ...], error: str) -> None:
+    code, out, errors = ottla("raw", "consume", *words)
+    assert (code, out) == (2, "")
+    assert error in errors.splitlines()[-1]
 
 
 def test_the_tour_succeeds_and_leaves_no_files(tmp_path: Path) -> None:

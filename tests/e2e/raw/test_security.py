@@ -125,8 +125,13 @@ def test_clients_without_a_good_certificate_are_refused(
 
 def test_the_command_uses_tls(secure: Callable[[str], Secured]) -> None:
     """With more positions than one record of TLS holds."""
-    secured = secure("none")
-    where = (f"localhost:{secured.raw.port}", "--ca", str(secured.files["authority"]))
+    secured = secure("required")
+    where = (
+        *(f"localhost:{secured.raw.port}", "--ca", str(secured.files["authority"])),
+        *("--certificate", str(secured.files["alice"])),
+    )
+    for operation in (AclOperation.WRITE, AclOperation.READ):
+        secured.allow("alice", operation)
     records = [b"line %d" % number for number in range(20_000)]
     lines = b"".join(record + b"\n" for record in records)
     offsets = b"".join(b"%d\n" % offset for offset in positions(records)[:-1])
