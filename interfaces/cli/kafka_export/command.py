@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from domain.configs.broker import BrokerConfig
+from domain.configs.resource import ResourceKind
 from domain.configs.topic import TopicConfig, resolve_topic_config
 from domain.messages.batch import RecordBatch
 from domain.messages.building import build_batch
@@ -52,25 +53,38 @@ def export(parsed: argparse.Namespace) -> int:
         cluster_id = found.cluster.cluster_id()
         if cluster_id is None:
             raise CommandFailed(f"{parsed.data} has no cluster id: start a broker on it once")
-        _check(found)
         target = target_at(Path(parsed.folder), cluster_id)
-        with Progress("export", storage.info.live_bytes) as progress:
-            count = _Export(storage, found, target, progress).run()
+        _check(found, target)
+        try:
+            with Progress("export", storage.info.live_bytes) as progress:
+                count = _Export(storage, found, target, progress).run()
+        except OSError as failure:
+            raise CommandFailed(
+                f"{failure.filename or target.folder}: {failure.strerror}; delete {target.folder}, "
+                "format it again, and repeat the export"
+            ) from None
     print(f"{target.folder}: {count:,} batches")
     return 0
 
 
-def _check(found: Contents) -> None:
+def _check(found: Contents, target: Target) -> None:
     if found.offsets_place is not None:
         raise CommandFailed(
-            f"committed offsets are in {found.offsets_place}: start a broker with them in the store"
+            f"committed offsets are in {found.offsets_place}: return them to the store before, as "
+            "docs/storage.md says"
         )
     transactions = found.transactions.load()
     ids = [one.transactional_id for one in transactions if one.state not in NOT_OPEN]
     if ids:
         raise CommandFailed(
-            f"{len(ids)} transactions are open, as {ids[0]}: end them, or wait for their timeout, "
-            "before the broker is stopped"
+            f"open transactions: {len(ids)}, as that of {ids[0]}; end them, or wait for their "
+            "timeout, or `ottla txn abort`, before the broker is stopped"
+        )
+    brokers = {one.name for one in found.configs.load() if one.kind is ResourceKind.BROKER}
+    if others := sorted(brokers - {"", str(target.node_id)}):
+        raise CommandFailed(
+            f"there are configs of broker {others[0]}, and {target.folder} is of node "
+            f"{target.node_id}: format it with node.id={others[0]}"
         )
 
 

@@ -7,6 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from application.ports.offset_repository import OffsetRow
+from domain.groups.classic.changes import GroupMetadataChanged
+from domain.groups.classic.metadata_record import group_record
+from domain.groups.consumer.changes import EpochChanged, TargetEpochChanged
+from domain.groups.consumer.metadata_record import (
+    GROUP_EPOCH_KEY,
+    TARGET_EPOCH_KEY,
+    epoch_record,
+)
 from domain.groups.offsets_topic import offset_records
 from domain.topics.internal_records import Record, partition_of
 from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC, Topic
@@ -38,7 +46,7 @@ class InternalTopic(NamedTuple):
 def internal_topics(found: Contents, own: Mapping[str, Topic]) -> Iterator[InternalTopic]:
     """`own`: the topics of the store; they have the id and the partitions, if they are there."""
     for name, keyed in (
-        (OFFSETS_TOPIC, _offsets_of(found)),
+        (OFFSETS_TOPIC, _groups_of(found)),
         (TRANSACTION_TOPIC, _transactions_of(found)),
     ):
         topic = own.get(name)
@@ -52,7 +60,16 @@ def internal_topics(found: Contents, own: Mapping[str, Topic]) -> Iterator[Inter
         yield InternalTopic(topic, records)
 
 
-def _offsets_of(found: Contents) -> Iterator[tuple[str, Record]]:
+def _groups_of(found: Contents) -> Iterator[tuple[str, Record]]:
+    """Groups first: Kafka makes classic ones of offsets whose group it does not know."""
+    for change in found.groups.load():
+        group_id = change.group_id
+        if isinstance(change, GroupMetadataChanged):
+            yield group_id, group_record(group_id, change.image)
+        elif isinstance(change, EpochChanged) and change.epoch is not None:
+            yield group_id, epoch_record(GROUP_EPOCH_KEY, group_id, change.epoch)
+        elif isinstance(change, TargetEpochChanged) and change.epoch is not None:
+            yield group_id, epoch_record(TARGET_EPOCH_KEY, group_id, change.epoch)
     rows: list[OffsetRow] = []
     found.offsets.load(rows.extend, lambda: None)
     for group_id, topic, partition, committed in rows:

@@ -28,18 +28,29 @@ class Target(NamedTuple):
     bootstrap: list[bytes]
 
 
+class _Unfit(Exception):
+    pass
+
+
 def target_at(folder: Path, cluster_id: str) -> Target:
     """Raises CommandFailed."""
-    how = f"`kafka-storage format -t {cluster_id} -c server.properties --standalone` makes one"
+    try:
+        return _target(folder, cluster_id)
+    except _Unfit as why:
+        how = f"kafka-storage format -t {cluster_id} -c server.properties --standalone"
+        raise CommandFailed(f"{folder} {why}; make a new one by `{how}`") from None
+
+
+def _target(folder: Path, cluster_id: str) -> Target:
     try:
         there = {one.name for one in folder.iterdir()}
-        metadata = {one.name for one in (folder / METADATA).glob("*")}
+        metadata = {one.name for one in (folder / METADATA).iterdir()}
     except OSError as failure:
-        raise CommandFailed(
-            f"{folder} is no formatted log folder of Kafka ({failure.strerror}): {how}"
+        raise _Unfit(
+            f"is no formatted log folder of Kafka, {failure.filename}: {failure.strerror}"
         ) from None
     if surplus := sorted((there - _FORMATTED) | (metadata - {_VOTERS})):
-        raise CommandFailed(f"{folder} is in use, it has {surplus[0]}: {how}")
+        raise _Unfit(f"is in use, it has {surplus[0]}: delete it")
     try:
         values = properties(folder / META_PROPERTIES)
         bootstrap = [
@@ -48,19 +59,15 @@ def target_at(folder: Path, cluster_id: str) -> Target:
             for message in messages_of(batch)
         ]
     except (FolderRefused, BrokerError) as refused:
-        raise CommandFailed(
-            f"{folder} is no formatted log folder of Kafka ({refused}): {how}"
-        ) from None
+        raise _Unfit(f"is no formatted log folder of Kafka, {refused}") from None
     if values.get("cluster.id") != cluster_id:
-        raise CommandFailed(
-            f"{folder} is formatted for cluster {values.get('cluster.id')}, the store is of "
-            f"{cluster_id}: {how}"
+        raise _Unfit(
+            f"is formatted for cluster {values.get('cluster.id')}, the store is of {cluster_id}"
         )
     try:
         directory_id = urlsafe_b64decode(values["directory.id"] + "==")
         return Target(folder, int(values["node.id"]), directory_id, bootstrap)
     except (ValueError, KeyError):
-        raise CommandFailed(
-            f"{folder} is not formatted by Kafka 4, {META_PROPERTIES} lacks node.id or "
-            f"directory.id: {how}"
+        raise _Unfit(
+            f"is not formatted by Kafka 4, {META_PROPERTIES} lacks node.id or directory.id"
         ) from None

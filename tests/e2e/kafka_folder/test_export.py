@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,9 @@ from confluent_kafka.admin import (
     AclOperation,
     AclPermissionType,
     AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
     NewTopic,
     ResourcePatternType,
     ResourceType,
@@ -24,7 +29,7 @@ from confluent_kafka.admin import (
 )
 
 from tests.e2e.admin.cli.conftest import Ottla
-from tests.e2e.broker_process import Address, BrokerProcess
+from tests.e2e.broker_process import Address, BrokerProcess, command, environment
 from tests.e2e.kafka_folder.formatted import formatted
 from tests.oracle.kafka import (
     JAVA,
@@ -91,6 +96,10 @@ def filled(address: Address, records: int) -> None:
     consumer.close()
     done(admin.delete_records([TopicPartition("orders", 1, 4)]))
     credential = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096)
+    setting = ConfigEntry("message.max.bytes", "2000000")
+    setting.incremental_operation = AlterConfigOpType.SET
+    own = ConfigResource(ConfigResource.Type.BROKER, "1", incremental_configs=[setting])
+    done(admin.incremental_alter_configs([own]))
     upsertion = UserScramCredentialUpsertion(USER, credential, b"a password")
     done(admin.alter_user_scram_credentials([upsertion]))
 
@@ -174,6 +183,8 @@ def test_a_formatted_folder_gets_all_partitions_and_the_metadata_log_last(
         ("another cluster", "is formatted for cluster other"),
         ("no folder", "is no formatted log folder of Kafka"),
         ("no properties", "is no formatted log folder of Kafka"),
+        ("a second folder of log.dirs", "is no formatted log folder of Kafka"),
+        ("another node", "format it with node.id=1"),
         ("an older format", "lacks node.id or directory.id"),
         ("a cut bootstrap file", "is no formatted log folder of Kafka"),
     ],
@@ -188,6 +199,10 @@ def test_other_folders_are_refused_unchanged(
         target = tmp_path / "nothing"
     elif change == "no properties":
         properties.unlink()
+    elif change == "a second folder of log.dirs":
+        shutil.rmtree(target / "__cluster_metadata-0")
+    elif change == "another node":
+        properties.write_text(properties.read_text().replace("node.id=1", "node.id=5"))
     elif change == "an older format":
         text = properties.read_text().replace("directory.id", "other.id")
         properties.write_text(text)
@@ -197,6 +212,23 @@ def test_other_folders_are_refused_unchanged(
     refused = CLI.run("export", "kafka", str(target), "--data", str(data), code=1)
     assert words in refused.errors
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_full_disk_ends_it_in_one_line(stopped: tuple[Path, str], tmp_path: Path) -> None:
+    """A limit of the size of files stands for the disk."""
+    data, cluster_id = stopped
+    target = formatted(tmp_path / "kafka", cluster_id)
+    words = command("export", "kafka", str(target), "--data", str(data))
+    ended = subprocess.run(
+        ["bash", "-c", 'ulimit -f 1; exec "$@"', "bash", *words],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    [line] = ended.stderr.splitlines()
+    assert "File too large" in line and f"delete {target}, format it again" in line
 
 
 def test_a_store_with_an_open_transaction_is_refused(tmp_path: Path) -> None:
@@ -212,7 +244,7 @@ def test_a_store_with_an_open_transaction_is_refused(tmp_path: Path) -> None:
     target = formatted(tmp_path / "kafka", cluster_id)
     data = str(broker.folder / "data")
     refused = CLI.run("export", "kafka", str(target), "--data", data, code=1)
-    assert "1 transactions are open, as open-one" in refused.errors
+    assert "open transactions: 1, as that of open-one" in refused.errors
 
 
 @pytest.mark.long
@@ -273,6 +305,55 @@ def test_kafka_serves_an_exported_folder(tmp_path: Path) -> None:
         transactional.commit_transaction(PATIENCE_S)
         after = all_records(address, "read_committed")
         assert len(after) == len(before["read_committed"]) + 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_a_consumer_that_waits_meanwhile_goes_on(protocol: str, tmp_path: Path) -> None:
+    try:
+        java = [*JAVA, "-cp", f"{find_jars()}/*"]
+    except KafkaNotFound as missing:
+        pytest.skip(str(missing))
+    broker = BrokerProcess(tmp_path / "ottla", arguments=["--flush", "os"])
+    folder = tmp_path / "kafka"
+    folder.mkdir()
+    with broker:
+        admin = AdminClient(client(broker.address))
+        done(admin.create_topics([NewTopic("news", 2, 1)]))
+        cluster_id = admin.list_topics(timeout=10).cluster_id
+        port = format_folder(java, folder, PROPERTIES, cluster_id=cluster_id)
+        send(broker.address, b"before")
+        both = f"{broker.address.bootstrap},127.0.0.1:{port}"
+        settings = {"bootstrap.servers": both, "group.id": GROUP, "group.protocol": protocol}
+        consumer = Consumer({**settings, "auto.offset.reset": "earliest", "log_level": 0})
+        consumer.subscribe(["news"])
+        assert next_value(consumer) == b"before"
+        consumer.commit(asynchronous=False)
+    data = folder / "data"
+    CLI.run("export", "kafka", str(data), "--data", str(broker.folder / "data"))
+    with started_kafka(java, folder, port) as address:
+        send(address, b"after")
+        assert next_value(consumer) == b"after"
+        consumer.close()
+
+
+def send(address: Address, value: bytes) -> None:
+    producer = Producer(client(address))
+    producer.produce("news", value, partition=1)
+    assert producer.flush(PATIENCE_S) == 0
+
+
+def next_value(consumer: Consumer) -> bytes:
+    """Passes over errors that a client gets while the broker is away."""
+    deadline = time.monotonic() + 3 * PATIENCE_S
+    while time.monotonic() < deadline:
+        message = consumer.poll(1)
+        if message is None:
+            continue
+        if not message.error():
+            return message.value()
+        assert not message.error().fatal(), message.error()
+    raise AssertionError("no record")
 
 
 def check_with_kafkas_tool(java: Sequence[str], data: Path) -> None:

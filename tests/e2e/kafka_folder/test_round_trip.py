@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from infrastructure.kafka_folder.folder import KafkaFolder
 from interfaces.cli.kafka_import.cluster_image import TOPIC, read_cluster
 from tests.e2e.admin.cli.conftest import Ottla
 from tests.e2e.broker_process import BrokerProcess, wait_until
-from tests.e2e.kafka_folder.filling import SETTINGS, TOPICS, expected
+from tests.e2e.kafka_folder.filling import GROUPS, SETTINGS, TOPICS, expected
 from tests.e2e.kafka_folder.formatted import formatted
 from tests.e2e.kafka_folder.test_import import OPTIONS, import_folder
 from tests.fakes.kafka_folder import expected_of, unpacked
@@ -27,6 +28,7 @@ from tests.oracle.kafka import (
     started_kafka,
 )
 
+PATIENCE_S = 20.0
 CLI = Ottla("127.0.0.1:1")
 #: The open transaction of the folder has timed out long ago, and is aborted.
 ABORTED = "transactions", 1
@@ -56,7 +58,9 @@ def served(data: Path, end_offset: int) -> Any:
 
 
 def seen(bootstrap: str) -> Any:
-    return json.loads(json.dumps(expected(bootstrap)))
+    listed = AdminClient({"bootstrap.servers": bootstrap}).list_consumer_groups().result(PATIENCE_S)
+    types = {one.group_id: one.type.name for one in listed.valid if one.group_id in GROUPS}
+    return json.loads(json.dumps(expected(bootstrap) | {"types": types}))
 
 
 def cluster_of(folder: Path) -> list[Any]:
@@ -105,5 +109,6 @@ def test_kafka_serves_what_came_from_kafka(
     with started_kafka(java, folder, port) as address:
         found = seen(address.bootstrap)
     assert found["groups"] == before["groups"]
+    assert found["types"] == before["types"]
     for topic, partitions in before["topics"].items():
         assert found["topics"][topic] == partitions, topic
