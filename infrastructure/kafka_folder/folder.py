@@ -93,7 +93,7 @@ class KafkaFolder:
         if (METADATA_TOPIC, 0) not in self.partitions:
             raise FolderRefused(f"{self.path} has no {METADATA_TOPIC}-0, which knows the topics")
         self._starts = offsets(self.path / _STARTS)
-        self._ends = {} if self._cut_tails else offsets(self.path / _RECOVERY)
+        self._ends = offsets(self.path / _RECOVERY)
         self._cleaned = offsets(self.path / _CLEANER)
 
     def _add(self, name: str) -> None:
@@ -120,8 +120,12 @@ class KafkaFolder:
     def check_end(self, place: Place, log: PartitionLog, end_offset: int) -> None:
         """Raises FolderRefused if the log was longer when Kafka stopped."""
         log.check_end(end_offset)
+        if not self._was_clean or place[0] == METADATA_TOPIC:
+            return
         stopped_at = self._ends.get(place)
-        if stopped_at is not None and stopped_at != end_offset:
+        if stopped_at is None:
+            raise FolderRefused(f"{self.path / _RECOVERY} lacks {place[0]}-{place[1]}")
+        if stopped_at != end_offset:
             raise FolderRefused(
                 f"{log.folder} is cut off or changed: it ends at offset {end_offset}, and ended at "
                 f"{stopped_at} when Kafka stopped"
