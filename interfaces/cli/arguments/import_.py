@@ -19,9 +19,8 @@ def add(commands: Commands) -> None:
     kafka.add_argument("folder", metavar="DIR", help="a folder of Kafka's log.dirs")
     kafka.add_argument(
         "--data",
-        default="ottla-data",
         metavar="DIR",
-        help="the data folder of a stopped or new broker (ottla-data)",
+        help="the data folder of a stopped or new broker (that of `ottla serve`: ./ottla-data)",
     )
     kafka.add_argument("--storage", metavar="URL", help="lmdb:///a/folder, in place of --data")
     add_dry_run(kafka)
