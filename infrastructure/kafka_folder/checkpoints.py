@@ -63,7 +63,7 @@ def checkpoint(rows: Iterable[str]) -> bytes:
 
 
 def offsets(path: Path) -> dict[Place, int]:
-    """Of a checkpoint in the log folder; there may be none."""
+    """Of a checkpoint in the log folder, which may be empty."""
     found = {}
     for line in _checkpoint(path):
         words = line.split(" ")
@@ -74,7 +74,7 @@ def offsets(path: Path) -> dict[Place, int]:
 
 
 def leader_epochs(path: Path) -> list[tuple[int, int]]:
-    """Of a partition: epochs and their first offsets, both ascending; there may be none."""
+    """Of a partition: epochs and their first offsets, both ascending."""
     found: list[tuple[int, int]] = []
     for line in _checkpoint(path):
         words = line.split(" ")
@@ -89,7 +89,7 @@ def leader_epochs(path: Path) -> list[tuple[int, int]]:
 
 def _checkpoint(path: Path) -> list[str]:
     with readable(path):
-        if not path.exists():
+        if not path.exists() or not path.stat().st_size:  # Kafka has written nothing to it yet
             return []
     version, *rest = _whole_lines(path)
     if version != _VERSION:

@@ -94,7 +94,7 @@ class KafkaFolder:
         if (METADATA_TOPIC, 0) not in self.partitions:
             raise FolderRefused(f"{self.path} has no {METADATA_TOPIC}-0, which knows the topics")
         self._starts = offsets(self.path / files.LOG_STARTS)
-        self._ends = {} if self._cut_tails else offsets(self.path / files.RECOVERY_POINTS)
+        self._ends = offsets(self.path / files.RECOVERY_POINTS)
         self._cleaned = offsets(self.path / files.CLEANED)
 
     def _add(self, name: str) -> None:
@@ -121,8 +121,12 @@ class KafkaFolder:
     def check_end(self, place: Place, log: PartitionLog, end_offset: int) -> None:
         """Raises FolderRefused if the log was longer when Kafka stopped."""
         log.check_end(end_offset)
+        if not self._was_clean or place[0] == METADATA_TOPIC:
+            return
         stopped_at = self._ends.get(place)
-        if stopped_at is not None and stopped_at != end_offset:
+        if stopped_at is None:
+            raise FolderRefused(f"{self.path / files.RECOVERY_POINTS} lacks {place[0]}-{place[1]}")
+        if stopped_at != end_offset:
             raise FolderRefused(
                 f"{log.folder} is cut off or changed: it ends at offset {end_offset}, and ended at "
                 f"{stopped_at} when Kafka stopped"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from interfaces.main.arguments import parser, settings_given
-from interfaces.main.settings.origin import SettingsError
+from interfaces.main.settings.origin import COMMAND_LINE, Given, SettingsError
 from interfaces.terminal.endings import INTERRUPTED, USAGE, after_broken_pipe
 
 if TYPE_CHECKING:
@@ -39,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if "runs" in parsed:
             from interfaces.cli.running import run
 
+            if "broker_store" in parsed:
+                parsed.broker_store = _store(parsed)
+
             return run(parsed)
     except SettingsError as refusal:
         print(f"ottla: {refusal}", file=sys.stderr)
@@ -56,6 +59,19 @@ def _load(parsed: argparse.Namespace, *, secure: bool = False) -> Settings:
 
     file = Path(parsed.config) if parsed.config else None
     return load_settings(settings_given(parsed), os.environ, file, secure=secure)
+
+
+def _store(parsed: argparse.Namespace) -> str:
+    """The URL of the store that `ottla serve` would open, in the same environment."""
+    from interfaces.main.settings.sources import load_settings
+
+    options = (("data", "log.dirs", parsed.data), ("storage", "storage", parsed.storage))
+    given = {
+        name: Given(text, f"{COMMAND_LINE} --{option}")
+        for option, name, text in options
+        if text is not None
+    }
+    return load_settings(given, os.environ).storage.url
 
 
 def _serve(parsed: argparse.Namespace) -> int:

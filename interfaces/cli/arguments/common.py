@@ -73,3 +73,14 @@ def partition_numbers(text: str) -> tuple[int, ...]:
             raise argparse.ArgumentTypeError(f"{part!r} is not a range of partitions")
         found.update(range(start, end + 1))
     return tuple(sorted(found))
+
+
+def add_broker_store(parser: Parser) -> None:
+    """`parsed.broker_store` is the URL of the store that `ottla serve` would open."""
+    parser.add_argument(
+        "--data",
+        metavar="DIR",
+        help="the data folder of a stopped or new broker (that of `ottla serve`: ./ottla-data)",
+    )
+    parser.add_argument("--storage", metavar="URL", help="lmdb:///a/folder, in place of --data")
+    parser.set_defaults(broker_store=None)

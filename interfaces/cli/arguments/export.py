@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interfaces.cli.arguments.common import add_broker_store
 from interfaces.terminal.words import Commands, command, family
 
 
@@ -17,6 +18,4 @@ def add(commands: Commands) -> None:
         "quotas are written.",
     )
     kafka.add_argument("folder", metavar="DIR", help="the log folder of Kafka (log.dirs)")
-    kafka.add_argument(
-        "--data", default="ottla-data", metavar="DIR", help="the data folder (./ottla-data)"
-    )
+    add_broker_store(kafka)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interfaces.cli.arguments.common import add_dry_run, add_output
+from interfaces.cli.arguments.common import add_broker_store, add_dry_run, add_output
 from interfaces.terminal.words import Commands, command, family
 
 
@@ -17,13 +17,7 @@ def add(commands: Commands) -> None:
         "only read. If the import is killed, start it again: it continues.",
     )
     kafka.add_argument("folder", metavar="DIR", help="a folder of Kafka's log.dirs")
-    kafka.add_argument(
-        "--data",
-        default="ottla-data",
-        metavar="DIR",
-        help="the data folder of a stopped or new broker (ottla-data)",
-    )
-    kafka.add_argument("--storage", metavar="URL", help="lmdb:///a/folder, in place of --data")
+    add_broker_store(kafka)
     add_dry_run(kafka)
     kafka.add_argument(
         "--skip-unsupported",

@@ -49,10 +49,12 @@ T = TypeVar("T")
 
 
 def export(parsed: argparse.Namespace) -> int:
-    with opened(parsed.data) as (storage, found):
+    with opened(parsed.broker_store) as (storage, found):
         cluster_id = found.cluster.cluster_id()
         if cluster_id is None:
-            raise CommandFailed(f"{parsed.data} has no cluster id: start a broker on it once")
+            raise CommandFailed(
+                f"{parsed.broker_store} has no cluster id: start a broker on it once"
+            )
         target = target_at(Path(parsed.folder), cluster_id)
         _check(found, target)
         try:

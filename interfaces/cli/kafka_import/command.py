@@ -35,7 +35,7 @@ from interfaces.cli.storage.opened import in_words
 
 def import_kafka(parsed: argparse.Namespace) -> int:
     with in_words(), _folder(parsed.folder, parsed.cut_tails) as folder:
-        store = folder_of(parsed.storage or parsed.data)
+        store = folder_of(parsed.broker_store)
         if store.path.resolve() == folder.path.resolve():
             raise CommandFailed(f"{store.path} is the folder of Kafka itself: choose a new one")
         plan = _planned(folder, store)

@@ -43,6 +43,24 @@ def killed(folder: Path, data: Path, seconds: float) -> bool:
         return False
 
 
+def test_memory_does_not_grow_with_the_folder(folder: Path, tmp_path: Path) -> None:
+    """Pages of the store count as memory of the process, but are the system's."""
+    peak_kib = 0
+    with subprocess.Popen(
+        command("import", "kafka", str(folder), "--data", str(tmp_path / "data")),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+    ) as process:
+        while process.poll() is None:
+            for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
+                if line.startswith("RssAnon:"):
+                    peak_kib = max(peak_kib, int(line.split()[1]))
+            time.sleep(0.01)
+    assert process.returncode == 0
+    assert 0 < peak_kib < MEGABYTES * 1024 * 2 // 3
+
+
 def test_it_continues_to_the_same_store(folder: Path, tmp_path: Path) -> None:
     whole, resumed = tmp_path / "whole", tmp_path / "resumed"
     began = time.monotonic()

@@ -104,6 +104,15 @@ def test_a_log_that_ends_earlier_than_when_kafka_stopped_is_refused(original: Pa
             folder.check_end(("empty", 0), log, 1)
 
 
+def test_the_end_of_every_log_is_known_after_a_clean_stop(folder: Path) -> None:
+    path = folder / "recovery-point-offset-checkpoint"
+    path.write_text("")
+    with KafkaFolder(folder) as opened:
+        log = opened.log(("empty", 0))
+        with pytest.raises(FolderRefused, match="recovery-point-offset-checkpoint lacks empty-0"):
+            opened.check_end(("empty", 0), log, 0)
+
+
 @pytest.mark.parametrize(
     "name, content, reason",
     [

@@ -199,14 +199,22 @@ def test_a_store_in_use_is_refused(
     assert "is in use by process" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("url", ["memory://", "s3://x"])
-def test_a_store_without_a_folder_is_refused(
-    original: Path, run: Import, url: str, capsys: Captured
+def test_the_store_is_that_of_ottla_serve(
+    original: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run(original, "--storage", url) == 1
+    monkeypatch.setenv("OTTLA_STORAGE", f"lmdb://{store}")
+    assert main(["import", "kafka", str(original)]) == 0
+    assert (store / "data.mdb").exists()
+
+
+@pytest.mark.parametrize("url, code", [("memory://", 1), ("s3://x", 2)])
+def test_a_store_without_a_folder_is_refused(
+    original: Path, run: Import, url: str, code: int, capsys: Captured
+) -> None:
+    assert run(original, "--storage", url) == code
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_the_folder_of_kafka_is_no_store(folder: Path, run: Import, capsys: Captured) -> None:
-    assert run(folder, "--storage", f"lmdb://{folder}") == 1
+def test_the_folder_of_kafka_is_no_store(folder: Path, capsys: Captured) -> None:
+    assert main(["import", "kafka", str(folder), "--data", str(folder)]) == 1
     assert "choose a new one" in capsys.readouterr().err
