@@ -7,17 +7,28 @@ from typing import NamedTuple
 
 #: Of frames, with the memory of a block itself.
 MOST_BYTES = 8 * 1024 * 1024
-_BLOCK_BYTES = 256
+_BLOCK_BYTES = 400
+#: Pieces that are smaller on average take more memory for themselves than for their bytes: here,
+#: and in the transport of each consumer that does not read.
+_SMALL_BYTES = 1024
 
 
 class Block(NamedTuple):
-    frames: bytes
+    #: Joining large ones would copy them once more; see `block_of`.
+    pieces: list[bytes]
+    size_bytes: int
     #: Behind its last record.
     next_offset: int
 
     @property
     def memory_bytes(self) -> int:
-        return len(self.frames) + _BLOCK_BYTES
+        return self.size_bytes + _BLOCK_BYTES
+
+
+def block_of(pieces: list[bytes], size_bytes: int, next_offset: int) -> Block:
+    if size_bytes < len(pieces) * _SMALL_BYTES:
+        pieces = [b"".join(pieces)]
+    return Block(pieces, size_bytes, next_offset)
 
 
 class Blocks:
@@ -35,10 +46,11 @@ class Blocks:
 
     def from_offset(self, offset: int, most_bytes: int) -> Block:
         """Those that follow each other, as one; empty if there is none."""
-        found: list[bytes] = []
-        while most_bytes > 0 and (block := self._blocks.get(offset)) is not None:
+        pieces: list[bytes] = []
+        size_bytes = 0
+        while size_bytes < most_bytes and (block := self._blocks.get(offset)) is not None:
             self._blocks.move_to_end(offset)
-            found.append(block.frames)
-            most_bytes -= len(block.frames)
+            pieces += block.pieces
+            size_bytes += block.size_bytes
             offset = block.next_offset
-        return Block(found[0] if len(found) == 1 else b"".join(found), offset)
+        return block_of(pieces, size_bytes, offset)

@@ -11,6 +11,7 @@ the stream need it, so it costs nothing otherwise.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,9 +31,15 @@ from application.ports.stream_index import StreamIndex
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from application.state.fetch_purgatory import FetchPurgatory
-from application.streams.blocks import Block, Blocks
-from domain.errors import BrokerError, MessageTooLarge, StorageFailed, UnknownTopicOrPartition
-from domain.messages.batch import CONTROL, batches_in
+from application.streams.blocks import Block, Blocks, block_of
+from domain.errors import (
+    BrokerError,
+    MessageTooLarge,
+    OffsetOutOfRange,
+    StorageFailed,
+    UnknownTopicOrPartition,
+)
+from domain.messages.batch import CONTROL, RecordBatch, batches_in
 from domain.partitions.partition import Partition
 from domain.streams.batch import batch_of
 from domain.streams.chunk import Chunk
@@ -43,6 +50,8 @@ from domain.topics.topic import Topic
 INDEX_BYTES, READ_BYTES = 64 * 1024, 256 * 1024
 #: The partition of its topic that a stream is.
 PARTITION = 0
+#: In place of an offset, below all.
+REMOVED = -1
 
 
 @dataclass(frozen=True)
@@ -104,17 +113,26 @@ class RawStream:
         self._parts = parts
         self.topic = topic
         partition = self._partition()
+        #: The last pass of compaction that the blocks were read after.
+        self._cleaned = partition.cleaned
         newest = parts.index.newest(partition.partition_id)
         start = Place(partition.log_start_offset, 0)
         if newest is not None:
-            start = Place(newest.next_offset, newest.end)
+            start = Place(self._end_of_batch(partition, newest.next_offset), newest.end)
         #: Where the index ends, and where it ends after the next commit.
         self._durable = self._staged = start
-        #: By the first offset of their batch.
-        self._appended: dict[int, Appended] = {}
+        #: By the first offset of their batch, in order; a dict scans deleted entries for its first.
+        self._appended: OrderedDict[int, Appended] = OrderedDict()
         self._followers: dict[Follower, None] = {}
         self._watched: Partition | None = None
         self._blocks = Blocks()
+
+    def _end_of_batch(self, partition: Partition, end_offset: int) -> int:
+        """Behind the batch of the last record: compaction may have removed later ones."""
+        headers = self._parts.log.headers(partition.partition_id, end_offset - 1, 1)
+        batches = [RecordBatch(memoryview(each)) for each in headers]
+        ends = [one.last_offset + 1 for one in batches if one.base_offset < end_offset]
+        return max([end_offset, *ends])
 
     def _partition(self) -> Partition:
         partition = None
@@ -161,16 +179,27 @@ class RawStream:
             return
         self._durable = place
         for chunk in chunks:
+            self._give_up_below(chunk.first_offset)
             appended = self._appended.pop(chunk.first_offset, None)
             if appended is not None:
                 appended.by.placed(appended.records, chunk.positions())
                 if appended.frames:
-                    self._blocks.put(chunk.first_offset, Block(appended.frames, chunk.next_offset))
+                    frames = appended.frames
+                    block = Block([frames], len(frames), chunk.next_offset)
+                    self._blocks.put(chunk.first_offset, block)
+        self._give_up_below(place.offset)
         self._notify()
+
+    def _give_up_below(self, offset: int) -> None:
+        """Batches that were deleted before the index reached them have no position."""
+        while self._appended and next(iter(self._appended)) < offset:
+            first, appended = self._appended.popitem(last=False)
+            deleted = OffsetOutOfRange(f"The record at offset {first} was deleted at once")
+            appended.by.placed(appended.records, deleted)
 
     def _lose(self, failure: BrokerError) -> None:
         self._staged = self._durable
-        lost, self._appended = self._appended, {}
+        lost, self._appended = self._appended, OrderedDict()
         for appended in lost.values():
             appended.by.placed(appended.records, failure)
 
@@ -196,7 +225,9 @@ class RawStream:
                 return
             else:
                 self._stage(chunks, next_offset, partition)
-                yield COMMIT
+                failure = yield COMMIT
+                if failure is not None:  # backs off: it would fail all others of each commit
+                    yield failure.as_value()
 
     def _next_chunks(self, partition: Partition) -> tuple[list[Chunk], int]:
         """Of the next batches, and the offset behind them."""
@@ -204,18 +235,22 @@ class RawStream:
         data, reached = self._parts.log.read_to(
             partition.partition_id, place.offset, end, INDEX_BYTES, True
         )
-        for frames in self._frames(data, place.offset, self._skipped):
+        size_bytes = 0
+        for frames, next_offset in self._frames(data, place.offset, self._skipped):
             for first_offset, sizes in frames.runs():
                 chunk = Chunk(place.position, first_offset, sizes)
                 chunks.append(chunk)
                 place = Place(chunk.next_offset, chunk.end)
+            size_bytes += frames.size_bytes
+            if size_bytes >= READ_BYTES:  # compressed batches may be much larger inside
+                return chunks, next_offset
         # Without a batch the rest was removed by retention or compaction.
         return chunks, reached if data else max(end, place.offset)
 
     def _frames(
         self, data: bytes, offset: int, skipped: Callable[[int, BrokerError], None]
-    ) -> Iterator[Frames]:
-        """Those of each batch, from an offset on."""
+    ) -> Iterator[tuple[Frames, int]]:
+        """Those of each batch, from an offset on, and the offset behind the batch."""
         for batch in batches_in(data):
             if batch.attributes & CONTROL:
                 continue
@@ -228,7 +263,7 @@ class RawStream:
                 skipped(batch.base_offset, unreadable)
                 continue
             if frames.sizes:
-                yield frames
+                yield frames, batch.last_offset + 1
 
     def _skipped(self, offset: int, error: BrokerError) -> None:
         self._parts.events.warning(
@@ -254,9 +289,9 @@ class RawStream:
                 raise InvalidStart(f"{position} is beyond the end of the stream, {end.position}")
             return end.offset
         chunk = self._parts.index.above(partition.partition_id, position)
-        offset: int | None = 0
-        if chunk is not None:
-            offset = chunk.first_offset if position < chunk.start else chunk.offset_at(position)
+        if chunk is None or position < chunk.start:  # even their positions were removed
+            return self._retained(REMOVED, partition)
+        offset = chunk.offset_at(position)
         if offset is None:
             raise InvalidStart(f"{position} is within a record")
         return self._retained(offset, partition)
@@ -274,11 +309,13 @@ class RawStream:
         """
         partition, end = self._partition(), self._durable.offset
         offset = self._retained(offset, partition)
+        if partition.cleaned is not self._cleaned:  # blocks may have records that it removed
+            self._cleaned, self._blocks = partition.cleaned, Blocks()
         block = self._blocks.from_offset(offset, READ_BYTES)
         if block.next_offset == offset < end:
             block = self._read(offset, end, partition)
             self._blocks.put(offset, block)
-        partition.traffic.bytes_out += len(block.frames)
+        partition.traffic.bytes_out += block.size_bytes
         return block
 
     def _read(self, offset: int, end: int, partition: Partition) -> Block:
@@ -286,13 +323,13 @@ class RawStream:
             partition.partition_id, offset, end, READ_BYTES, True
         )
         pieces: list[bytes] = []
-        left_bytes = READ_BYTES
-        for frames in self._frames(data, offset, lambda *_: None):
+        size_bytes = 0
+        for frames, next_offset in self._frames(data, offset, lambda *_: None):
             pieces += frames.pieces
-            left_bytes -= sum(frames.sizes)
-            if left_bytes <= 0:  # compressed batches may be much larger inside
-                return Block(b"".join(pieces), frames.offsets[-1] + 1)
-        return Block(b"".join(pieces), reached if data else end)
+            size_bytes += frames.size_bytes
+            if size_bytes >= READ_BYTES:
+                return block_of(pieces, size_bytes, next_offset)
+        return block_of(pieces, size_bytes, reached if data else end)
 
     # ---- followers
 

@@ -132,6 +132,8 @@ def find_run(
     columns.repeat(key_length, key)
     columns.continue_until(time, delta - 1)
     columns.ascend(delta, key_length, first_delta)
+    if columns.count < SHORTEST_RUN:
+        return None  # with no records alike, the columns below are no columns
     if keyed:
         columns.check(value, _IS_EVEN)
     else:

@@ -21,6 +21,10 @@ class Frames(NamedTuple):
     sizes: list[int]
     pieces: list[bytes]
 
+    @property
+    def size_bytes(self) -> int:
+        return sum(self.sizes) + LENGTH_BYTES * len(self.sizes)
+
     def since(self, offset: int) -> Frames:
         """Without the records before an offset."""
         first = bisect_left(self.offsets, offset)

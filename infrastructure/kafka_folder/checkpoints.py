@@ -7,8 +7,10 @@ A checkpoint has its version, the number of its lines, and the lines; `partition
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode
+from collections.abc import Iterable
 from pathlib import Path
 
+from domain.topics.topic import text_of_id
 from infrastructure.kafka_folder.refused import FolderRefused, readable
 
 #: A topic, a partition number.
@@ -34,6 +36,11 @@ def _pairs(path: Path, lines: list[str], separator: str) -> dict[str, str]:
     return found
 
 
+def partition_metadata(topic_id: bytes) -> bytes:
+    """The content of a file `partition.metadata`."""
+    return f"version: {_VERSION}\ntopic_id: {text_of_id(topic_id)}".encode()
+
+
 def topic_id(path: Path) -> bytes:
     """Of a file `partition.metadata`."""
     found = _pairs(path, _lines(path), ":")
@@ -47,6 +54,12 @@ def topic_id(path: Path) -> bytes:
     if not decoded:
         raise FolderRefused(f"{path} has no topic id: {text[:80]!r}")
     return decoded
+
+
+def checkpoint(rows: Iterable[str]) -> bytes:
+    """The content of a checkpoint."""
+    lines = list(rows)
+    return "".join(f"{line}\n" for line in (_VERSION, str(len(lines)), *lines)).encode()
 
 
 def offsets(path: Path) -> dict[Place, int]:

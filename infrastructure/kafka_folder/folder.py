@@ -11,18 +11,16 @@ import re
 from pathlib import Path
 from typing import Self
 
+from infrastructure.kafka_folder import files
 from infrastructure.kafka_folder.checkpoints import Place, offsets, properties
 from infrastructure.kafka_folder.partition_log import PartitionLog
 from infrastructure.kafka_folder.refused import FolderRefused, readable
 
 METADATA_TOPIC = "__cluster_metadata"
 
-_LOCK, _CLEAN, _META = ".lock", ".kafka_cleanshutdown", "meta.properties"
-_STARTS, _RECOVERY = "log-start-offset-checkpoint", "recovery-point-offset-checkpoint"
-_CLEANER = "cleaner-offset-checkpoint"
 _FILES = {
-    *(_LOCK, _CLEAN, _META, _STARTS, _RECOVERY, _CLEANER),
-    *("replication-offset-checkpoint", "bootstrap.checkpoint"),
+    *(files.LOCK, files.CLEAN_SHUTDOWN, files.META_PROPERTIES, files.BOOTSTRAP),
+    *(files.RECOVERY_POINTS, files.LOG_STARTS, files.HIGH_WATERMARKS, files.CLEANED),
 }
 _PARTITION = re.compile(r"([a-zA-Z0-9._-]+)-(\d+)")
 #: A partition of a deleted topic, or one that Kafka has moved or does not know.
@@ -51,7 +49,7 @@ class KafkaFolder:
 
     def _hold(self) -> None:
         try:
-            self._lock = os.open(self.path / _LOCK, os.O_RDONLY | os.O_CLOEXEC)
+            self._lock = os.open(self.path / files.LOCK, os.O_RDONLY | os.O_CLOEXEC)
             fcntl.lockf(self._lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except FileNotFoundError:
             pass  # a copy
@@ -62,39 +60,42 @@ class KafkaFolder:
             ) from None
         except OSError as error:
             raise FolderRefused(
-                f"{self.path / _LOCK} cannot be locked: {error.strerror or error}"
+                f"{self.path / files.LOCK} cannot be locked: {error.strerror or error}"
             ) from error
 
     def _read(self) -> None:
         with readable(self.path):
             names = sorted(one.name for one in self.path.iterdir())
-        if _META not in names:
-            raise FolderRefused(f"{self.path} is not a log folder of Kafka: it has no {_META}")
-        meta = properties(self.path / _META)
+        if files.META_PROPERTIES not in names:
+            raise FolderRefused(
+                f"{self.path} is not a log folder of Kafka: it has no {files.META_PROPERTIES}"
+            )
+        meta_path = self.path / files.META_PROPERTIES
+        meta = properties(meta_path)
         if meta.get("version") != _META_VERSION:
             raise FolderRefused(
-                f"{self.path / _META} has version {meta.get('version')}: only folders of Kafka 4 "
+                f"{meta_path} has version {meta.get('version')}: only folders of Kafka 4 "
                 f"(KRaft), version {_META_VERSION}, are read"
             )
         self.cluster_id, self.node_id = meta.get("cluster.id", ""), meta.get("node.id", "")
         #: Of a copy of the folder, too.
         self.directory_id = meta.get("directory.id", "")
         if not self.cluster_id or not self.node_id.isdigit():
-            raise FolderRefused(f"{self.path / _META} lacks cluster.id or node.id")
-        self._was_clean = _CLEAN in names
+            raise FolderRefused(f"{meta_path} lacks cluster.id or node.id")
+        self._was_clean = files.CLEAN_SHUTDOWN in names
         self._cut_tails = self._cut_tails and not self._was_clean
         if not self._was_clean and not self._cut_tails:
             raise FolderRefused(
-                f"{self.path} was not stopped cleanly: it has no {_CLEAN}; start and stop Kafka "
-                "once, or give --cut-tails"
+                f"{self.path} was not stopped cleanly: it has no {files.CLEAN_SHUTDOWN}; start "
+                "and stop Kafka once, or give --cut-tails"
             )
         for name in names:
             self._add(name)
         if (METADATA_TOPIC, 0) not in self.partitions:
             raise FolderRefused(f"{self.path} has no {METADATA_TOPIC}-0, which knows the topics")
-        self._starts = offsets(self.path / _STARTS)
-        self._ends = offsets(self.path / _RECOVERY)
-        self._cleaned = offsets(self.path / _CLEANER)
+        self._starts = offsets(self.path / files.LOG_STARTS)
+        self._ends = offsets(self.path / files.RECOVERY_POINTS)
+        self._cleaned = offsets(self.path / files.CLEANED)
 
     def _add(self, name: str) -> None:
         path = self.path / name
@@ -124,7 +125,7 @@ class KafkaFolder:
             return
         stopped_at = self._ends.get(place)
         if stopped_at is None:
-            raise FolderRefused(f"{self.path / _RECOVERY} lacks {place[0]}-{place[1]}")
+            raise FolderRefused(f"{self.path / files.RECOVERY_POINTS} lacks {place[0]}-{place[1]}")
         if stopped_at != end_offset:
             raise FolderRefused(
                 f"{log.folder} is cut off or changed: it ends at offset {end_offset}, and ended at "
@@ -145,9 +146,9 @@ class KafkaFolder:
         """Raises FolderRefused if Kafka was started since. A folder without `.lock`, which Kafka
         removes when it stops, cannot be locked without writing to it.
         """
-        if self._lock < 0 and (self.path / _LOCK).exists():
+        if self._lock < 0 and (self.path / files.LOCK).exists():
             raise FolderRefused(f"{self.path}: Kafka was started meanwhile")
-        if self._was_clean and not (self.path / _CLEAN).exists():
+        if self._was_clean and not (self.path / files.CLEAN_SHUTDOWN).exists():
             raise FolderRefused(f"{self.path}: Kafka was started meanwhile")
 
     def close(self) -> None:

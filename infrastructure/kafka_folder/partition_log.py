@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from domain.messages.batch import RecordBatch
+from infrastructure.kafka_folder import files
 from infrastructure.kafka_folder.checkpoints import leader_epochs, topic_id
 from infrastructure.kafka_folder.producer_snapshot import SnapshotEntry, read_snapshot
 from infrastructure.kafka_folder.refused import Damaged, FolderRefused, readable
 from infrastructure.kafka_folder.segment import batches
 
-EPOCHS_FILE = "leader-epoch-checkpoint"
-METADATA_FILE = "partition.metadata"
-
+_BESIDE = files.LEADER_EPOCHS, files.PARTITION_METADATA
 _NUMBERED = re.compile(r"(\d{20})\.(log|index|timeindex|txnindex|snapshot)")
 #: Of the metadata log: snapshots, and those that Kafka has not removed or finished.
 _OF_METADATA = re.compile(r"\d{20}-\d{10}\.checkpoint(\.deleted|\.part)?|quorum-state")
@@ -51,7 +50,9 @@ class PartitionLog:
         self.start_offset = max(start_offset, self.segments[0].base_offset)
 
     def _add(self, path: Path) -> None:
-        if path.name in (EPOCHS_FILE, METADATA_FILE) or _LEFT_OVER.fullmatch(path.name):
+        if path.name in (files.LEADER_EPOCHS, files.PARTITION_METADATA) or _LEFT_OVER.fullmatch(
+            path.name
+        ):
             return
         numbered = _NUMBERED.fullmatch(path.name)
         if numbered is None:
@@ -72,7 +73,7 @@ class PartitionLog:
 
     @property
     def topic_id(self) -> bytes:
-        return topic_id(self.folder / METADATA_FILE)
+        return topic_id(self.folder / files.PARTITION_METADATA)
 
     @property
     def size_bytes(self) -> int:
@@ -84,7 +85,7 @@ class PartitionLog:
         return self.segments[-1].base_offset
 
     def leader_epochs(self) -> list[tuple[int, int]]:
-        return leader_epochs(self.folder / EPOCHS_FILE)
+        return leader_epochs(self.folder / files.LEADER_EPOCHS)
 
     def batches(self) -> Iterator[tuple[Segment, RecordBatch]]:
         """All batches with records at or above the log start; raises FolderRefused.

@@ -8,6 +8,7 @@ of each: producer id int64, epoch int16, last sequence int32, last offset int64,
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from struct import Struct
 from typing import NamedTuple
@@ -52,6 +53,32 @@ class SnapshotEntry(NamedTuple):
                 )
             )
         return state
+
+
+def entry_of(state: ProducerState) -> SnapshotEntry:
+    """Of a producer without an open transaction."""
+    sequence, last_offset, delta = _NONE, _NONE, 0
+    if state.batches:
+        last = state.batches[-1]
+        sequence, last_offset = last.last_sequence, last.last_offset
+        delta = last.last_offset - last.base_offset
+    return SnapshotEntry(
+        state.producer_id,
+        state.epoch,
+        sequence,
+        last_offset,
+        delta,
+        state.last_timestamp,
+        state.coordinator_epoch,
+        _NONE,
+    )
+
+
+def snapshot(entries: Iterable[SnapshotEntry]) -> bytes:
+    """The content of a file."""
+    rows = [_ENTRY.pack(*one) for one in entries]
+    checked = _HEAD.pack(VERSION, 0, len(rows))[_CRC_END:] + b"".join(rows)
+    return _HEAD.pack(VERSION, crc32c(memoryview(checked)), len(rows)) + b"".join(rows)
 
 
 def read_snapshot(path: Path) -> list[SnapshotEntry]:

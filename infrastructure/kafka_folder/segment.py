@@ -13,9 +13,11 @@ from domain.errors import BrokerError
 from domain.messages.batch import (
     CODEC_MASK,
     CODEC_ZSTD,
+    CONTROL,
     HEADER_BYTES,
     RecordBatch,
 )
+from domain.messages.message import Message, decode_messages
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
 from infrastructure.kafka_folder.refused import Damaged, FolderRefused, readable
@@ -73,6 +75,9 @@ def _problem(batch: RecordBatch, next_offset: int) -> str | None:
     return None
 
 
-def records_of(batch: RecordBatch) -> bytes:
-    """The records of a batch, not compressed. Raises CorruptMessage."""
-    return BatchCompression().decompress(batch.codec, batch.records, _LARGEST_BATCH_BYTES)
+def messages_of(batch: RecordBatch) -> list[Message]:
+    """None of a control batch. Raises BrokerError."""
+    if batch.attributes & CONTROL:
+        return []
+    records = BatchCompression().decompress(batch.codec, batch.records, _LARGEST_BATCH_BYTES)
+    return list(decode_messages(records, batch.base_offset, batch.base_timestamp, batch.count))

@@ -29,7 +29,7 @@ from interfaces.connections.tls_failures import (
     rejection_of_failure,
 )
 
-#: The client ended the connection properly.
+#: The client ended its side of the connection properly.
 CLOSED = "closed"
 
 #: Encrypted bytes of one read; and what OpenSSL gets before the socket does.
@@ -133,7 +133,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         return self._listener.read_buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        if self._closing or self._session is None or self._session.closing:
+        if self._closing or self._end or self._session is None or self._session.closing:
             return
         received = self._listener.read_buffer[:nbytes]
         if self._slot is False:
@@ -151,11 +151,12 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         elif not self._handshakes.step(self._shake_hands):
             self._read_socket(False)
 
-    def eof_received(self) -> None:
+    def eof_received(self) -> bool:
         if self._tls is not None and not self._established and self._session is not None:
             detail = "the client closed the connection during the handshake"
             hint = "clients do so when they do not trust the certificate of the broker"
             self._session.reject(HANDSHAKE_FAILED, detail, hint=hint)
+        return self._end == CLOSED and not self._closing
 
     def connection_lost(self, exc: Exception | None) -> None:
         session, self._session = self._session, None
@@ -253,9 +254,10 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
             else:
                 break
         self._flush()
-        if self._end == CLOSED and self._socket is not None:
-            self._closing = True
-            self._socket.close()
+        if self._end == CLOSED:
+            if not session.eof_received() and self._socket is not None:
+                self._closing = True
+                self._socket.close()
         elif self._end is not None:
             session.reject("malformed_tls", self._end)
 

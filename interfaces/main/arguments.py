@@ -19,7 +19,6 @@ _LISTEN = "where clients connect (localhost:9092); repeatable with another NAME"
 # Options for settings.
 _OPTIONS = {
     "admin": "admin.listeners",
-    "raw": "raw.listeners",
     "raw_topic": "raw.topic",
     "data": "log.dirs",
     "storage": "storage",
@@ -93,6 +92,8 @@ def settings_given(arguments: argparse.Namespace) -> dict[str, Given]:
     }
     if arguments.listen:
         found["listeners"] = Given(",".join(arguments.listen), f"{COMMAND_LINE} --listen")
+    if arguments.raw:
+        found["raw.listeners"] = Given(",".join(arguments.raw), f"{COMMAND_LINE} --raw")
     for option, name in _OPTIONS.items():
         text = getattr(arguments, option)
         if text is not None:
@@ -163,7 +164,12 @@ def _add_settings(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("--listen", action="append", metavar="[NAME://]HOST:PORT", help=_LISTEN)
     add("--admin", metavar="HOST:PORT|off", help="where REST listens (localhost:8082)")
-    add("--raw", metavar="HOST:PORT", help="where the raw stream listens (off)")
+    add(
+        "--raw",
+        action="append",
+        metavar="HOST:PORT",
+        help="where the raw stream listens (off); repeatable",
+    )
     add("--raw-topic", metavar="NAME", help="the topic of the raw stream (raw)")
     add("--data", metavar="DIR", help="the data folder (./ottla-data)")
     add("--storage", metavar="URL", help="lmdb:// (the data folder), lmdb:///a/folder or memory://")

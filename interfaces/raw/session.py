@@ -38,6 +38,8 @@ class RawSession(LimitedSession):
         #: Records without a position yet, and positions that are not sent.
         self._unplaced = 0
         self._positions: list[bytes] = []
+        #: A record has no position: those of later ones would be taken for its own.
+        self._is_refused = False
         #: Of the next record for a consumer.
         self._offset: int | None = None
         self._ended = False
@@ -141,16 +143,16 @@ class RawSession(LimitedSession):
     def placed(self, count: int, positions: Sequence[int] | BrokerError) -> None:
         self._unplaced -= count
         if isinstance(positions, BrokerError):
+            self._is_refused = True
             self._fail("record_refused", str(positions))
-        else:
+        elif not self._is_refused:
             self._positions.append(position_bytes(positions))
         self._response_flusher.add(self)
 
     def _send(self) -> None:
         if self._positions and self._transport is not None and not self.closing:
-            data = b"".join(self._positions)
-            self._positions.clear()
-            self._write(data)
+            positions, self._positions = self._positions, []
+            self._write(positions, sum(map(len, positions)))
 
     # ---- a consumer
 
@@ -188,9 +190,9 @@ class RawSession(LimitedSession):
         except BrokerError as refused:
             self._fail("stream_ended", str(refused))
         else:
-            if not self._count(perf_counter_ns() - begun_ns, fetched_bytes=len(block.frames)):
+            if not self._count(perf_counter_ns() - begun_ns, fetched_bytes=block.size_bytes):
                 self._offset = block.next_offset
-                self._write(block.frames)
+                self._write(block.pieces, block.size_bytes)
                 self._response_flusher.add(self)
 
     # ---- both
@@ -205,12 +207,12 @@ class RawSession(LimitedSession):
             self.throttle(throttle_ms)
         return throttle_ms > 0
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, pieces: list[bytes], size_bytes: int) -> None:
         transport, budget = self._transport, self._shared.response_budget
         if transport is None:
             return
-        transport.write(data)
-        self.bytes_out += len(data)
-        budget.used_bytes += len(data)
+        transport.writelines(pieces)
+        self.bytes_out += size_bytes
+        budget.used_bytes += size_bytes
         if budget.used_bytes > budget.most_bytes:
             self._shared.close_unread()

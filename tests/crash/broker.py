@@ -95,6 +95,8 @@ class Broker:
         #: The URL for committed offsets, if they are not in the main store.
         self.offsets = offsets
         self.settings = settings
+        #: Of the raw listeners; others after each start.
+        self.raw_ports: list[int] = []
         self.log_file = folder / "broker.log"
         self.code: int | None = 0
 
@@ -120,6 +122,7 @@ class Broker:
             self.code = event["code"]
             return False
         self.port = event["port"]
+        self.raw_ports = event["raw"]
         return True
 
     def signal(self, number: int) -> None:

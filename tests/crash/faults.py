@@ -7,10 +7,12 @@ from typing import Any
 
 from application.groups.offsets import Offsets
 from application.state.commits import Commits, Done
+from application.streams.stream import RawStream
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition
 from domain.partitions.producers import AppendedBatch, Producers
 from domain.partitions.snapshot import PartitionSnapshot
+from domain.streams.chunk import Chunk
 from domain.topics.topic import Topic
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
@@ -52,13 +54,17 @@ def commits_batch_by_batch() -> None:
     LmdbLogStore.append = torn  # type: ignore[assignment, method-assign]
 
 
-def shows_uncommitted_records() -> None:
+def delays_commits() -> None:
     def lingers(self: Commits) -> None:
         if not self._is_scheduled and not self._under_way:
             self._is_scheduled = True
             self._scheduler.after_ms(5, self._begin)
 
     Commits._schedule = lingers  # type: ignore[method-assign]
+
+
+def shows_uncommitted_records() -> None:
+    delays_commits()
     Partition.high_watermark = property(lambda self: self.end.next_offset)  # type: ignore[assignment]
 
 
@@ -207,5 +213,28 @@ FAULTS: dict[str, tuple[Callable[[], None], tuple[str, ...]]] = {
 }
 
 
+def sends_positions_before_the_commit() -> None:
+    stage = RawStream._stage
+
+    def hasty(self: RawStream, chunks: list[Chunk], next_offset: int, partition: Partition) -> None:
+        stage(self, chunks, next_offset, partition)
+        for chunk in chunks:
+            appended = self._appended.pop(chunk.first_offset, None)
+            if appended is not None:
+                appended.by.placed(appended.records, chunk.positions())
+
+    delays_commits()  # so that positions leave the process before
+    RawStream._stage = hasty  # type: ignore[method-assign]
+
+
+#: Of raw streams, with the points at which they show.
+RAW_FAULTS: dict[str, tuple[Callable[[], None], str]] = {
+    fault.__name__: (fault, point)
+    for fault, point in ((sends_positions_before_the_commit, "positions: before the commit"),)
+}
+
+
 def fault(name: str) -> Callable[[], None]:
+    if name in RAW_FAULTS:
+        return RAW_FAULTS[name][0]
     return (FAULTS[name] if name in FAULTS else TRANSACTION_FAULTS[name])[0]

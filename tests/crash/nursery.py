@@ -130,7 +130,8 @@ def announce_ready() -> None:
 
     async def announced(settings: Any, container: Any, log: Any) -> Any:
         found = await started(settings, container, log)
-        say("ready", port=found.listeners[0].port)
+        raw = [int(one.rpartition(":")[2]) for one in found.raw]
+        say("ready", port=found.listeners[0].port, raw=raw)
         return found
 
     serve._start = announced

@@ -28,6 +28,7 @@ def check_store(folder: Path) -> None:
             raise Broken(f"partitions {owned & doomed} are a topic's and to be dropped")
         trimmed = {_PARTITION_ID.unpack(key)[0] for key, _ in storage.state.scan("trimming")}
         trimmed |= {_PARTITION_ID.unpack_from(key)[0] for key, _ in storage.state.scan("aborted")}
+        trimmed |= {_PARTITION_ID.unpack_from(key)[0] for key, _ in storage.state.scan("positions")}
         if strays := (snapshots | trimmed | set(storage.log.partition_ids())) - owned - doomed:
             raise Broken(f"partitions {strays} belong to no topic")
     finally:

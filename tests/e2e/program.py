@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Self
 
 PATIENCE_S = 30.0
@@ -21,6 +22,7 @@ class Program:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            start_new_session=True,
         )
         self.lines: list[str] = []
         self.ended, self.changed = False, threading.Condition()
@@ -55,7 +57,8 @@ class Program:
         return self
 
     def __exit__(self, *_failure: object) -> None:
-        self.process.kill()
+        with suppress(ProcessLookupError):  # the group: a shell has children
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.reading.join(PATIENCE_S)
         assert self.process.stdout

@@ -74,10 +74,12 @@ def record_batch(
 
 
 def records_section(
-    rows: Sequence[tuple[bytes | None, bytes | None, Sequence[Header], int]], base_timestamp: int
+    rows: Sequence[tuple[bytes | None, bytes | None, Sequence[Header], int]],
+    base_timestamp: int,
+    first_delta: int = 0,
 ) -> bytes:
     section = b""
-    for delta, (key, value, headers, timestamp) in enumerate(rows):
+    for delta, (key, value, headers, timestamp) in enumerate(rows, first_delta):
         record = b"\0" + varint(timestamp - base_timestamp) + varint(delta)
         record += _field(key) + _field(value) + varint(len(headers))
         for name, content in headers:

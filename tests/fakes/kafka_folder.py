@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from infrastructure.kafka_folder.folder import KafkaFolder
-from interfaces.kafka.wire.schema import Message
 from tests.fakes.batches import TIMESTAMP, record_batch
 
 FOLDER = Path(__file__).parents[1] / "golden" / "kafka_folder" / "folder.txt"
@@ -73,8 +72,3 @@ def _set_recovery_point(folder: Path, topic: str, offset: int) -> None:
     lines = path.read_text().splitlines()
     lines = [f"{topic} 0 {offset}" if one.startswith(f"{topic} 0 ") else one for one in lines]
     path.write_text("\n".join(lines) + "\n")
-
-
-def encoded_record(record: Message, version: int = 0) -> bytes:
-    """A record of the metadata log, with its frame."""
-    return bytes((1, record.api_key, version)) + b"".join(record.encode(version))

@@ -113,6 +113,8 @@ class Endurance:
                     report = client.produce(HEALTHY, sent[-1])
                     assert report == (0, first + len(sent) - 1), report
                     found = client.fetch(HEALTHY, report.base_offset, max_bytes=MIB)
+                    while not found.records:  # the memory of unread responses is being released
+                        found = client.fetch(HEALTHY, report.base_offset, max_bytes=MIB)
                     assert sealed_part(split_batches(found.records)[0][1]) == sealed_part(sent[-1])
                     with self._turned:
                         self.round_trips += 1
@@ -121,7 +123,9 @@ class Endurance:
                 mine = [sealed_part(one) for offset, one in everything if offset >= first]
                 assert mine == [sealed_part(one) for one in sent]
         except (OSError, AssertionError, IndexError, struct.error) as failure:
-            self.failure = failure
+            with self._turned:
+                self.failure = failure
+                self._turned.notify_all()
 
 
 @contextmanager

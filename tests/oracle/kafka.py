@@ -37,7 +37,7 @@ offsets.topic.replication.factor=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 """
-_PROPERTIES = """
+PROPERTIES = """
 offsets.topic.num.partitions=1
 transaction.state.log.num.partitions=1
 share.coordinator.state.topic.replication.factor=1
@@ -46,7 +46,7 @@ group.initial.rebalance.delay.ms=0
 auto.create.topics.enable=true
 num.partitions=1
 """
-_JAVA = ("java", "-Xmx400m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+JAVA = ("java", "-Xmx400m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 
 class KafkaNotFound(Exception):
@@ -82,11 +82,12 @@ def format_folder(
     properties: str,
     listeners: Iterable[str] = (),
     options: Sequence[str] = (),
+    cluster_id: str = "",
 ) -> int:
     """Formats a folder for one node on free ports; returns the port for clients.
 
     `listeners` are further ones (`TLS://127.0.0.1:1234`); `options` are those of Kafka's tool.
-    Raises CalledProcessError with the output.
+    Without `cluster_id` it has a random one. Raises CalledProcessError with the output.
     """
     port = free_port()
     file = folder / "server.properties"
@@ -94,7 +95,7 @@ def format_folder(
     own = _ONE_NODE.format(port=port, controller=free_port(), more=more, folder=folder)
     file.write_text(own + properties)
     tool = [*java, "kafka.tools.StorageTool"]
-    identity = _output_of(*tool, "random-uuid").split()[-1]
+    identity = cluster_id or _output_of(*tool, "random-uuid").split()[-1]
     _output_of(*tool, "format", "--standalone", "-t", identity, "-c", str(file), *options)
     return port
 
@@ -112,8 +113,15 @@ def running_kafka(
     options: Sequence[str] = (),
 ) -> Iterator[Address]:
     """Yields the address of the plaintext listener."""
-    java = [*_JAVA, "-cp", f"{jars}/*"]
-    port = format_folder(java, folder, _PROPERTIES + properties, listeners, options)
+    java = [*JAVA, "-cp", f"{jars}/*"]
+    port = format_folder(java, folder, PROPERTIES + properties, listeners, options)
+    with started_kafka(java, folder, port) as address:
+        yield address
+
+
+@contextmanager
+def started_kafka(java: Sequence[str], folder: Path, port: int) -> Iterator[Address]:
+    """On a folder that was formatted."""
     file = folder / "server.properties"
     with (folder / "output").open("wb") as output:
         process = subprocess.Popen(

@@ -28,7 +28,8 @@ ALIKE = st.tuples(
 CHANGES = st.lists(st.tuples(st.floats(0, 1), st.integers(1, 255)), max_size=3)
 
 
-def payload_of(alike: list[Alike]) -> tuple[bytes, int]:
+def payload_of(alike: list[Alike], gap: int = 0) -> tuple[bytes, int]:
+    """`gap`: the first offset delta, as compaction leaves it."""
     rows: list[Any] = []
     time = TIMESTAMP
     for count, key_bytes, value_bytes, step in alike:
@@ -36,7 +37,7 @@ def payload_of(alike: list[Alike]) -> tuple[bytes, int]:
             time += step
             key = None if key_bytes is None else bytes([index % 251]) * key_bytes
             rows.append((key, None if value_bytes is None else bytes(value_bytes), (), time))
-    return records_section(rows, TIMESTAMP), len(rows)
+    return records_section(rows, TIMESTAMP, gap), len(rows)
 
 
 def outcome(payload: bytes, last_offset_delta: int, count: int) -> tuple[object, object]:
@@ -56,19 +57,25 @@ def one_by_one(*_: object) -> Run | None:
     return None
 
 
-@given(st.lists(ALIKE, min_size=1, max_size=4), CHANGES, st.sampled_from([0, 0, 1, -1, 5]))
-@example([(100, 8, 8, 0)], [(0.5, 1), (0.5, 128)], 0)
-@example([(150, 8, 8, 0)] * 60, [], 0)
-@example([(20, 8, 8, 0), (1, 8, None, 0), (20, 8, 8, 0)], [], 0)
+@given(
+    st.lists(ALIKE, min_size=1, max_size=4),
+    CHANGES,
+    st.sampled_from([0, 0, 1, -1, 5]),
+    st.sampled_from([0, 0, 1, 63, 64, 8192]),
+)
+@example([(100, 8, 8, 0)], [(0.5, 1), (0.5, 128)], 0, 0)
+@example([(150, 8, 8, 0)] * 60, [], 0, 0)
+@example([(20, 8, 8, 0), (1, 8, None, 0), (20, 8, 8, 0)], [], 0, 0)
+@example([(30, 8, 8, 0), (2, 8, 63, 0)], [], 0, 5)
 def test_the_result_is_that_of_one_record_after_the_other(
-    alike: list[Alike], changes: list[tuple[float, int]], more: int
+    alike: list[Alike], changes: list[tuple[float, int]], more: int, gap: int
 ) -> None:
-    plain, count = payload_of(alike)
+    plain, count = payload_of(alike, gap)
     changed = bytearray(plain)
     for share, by in changes:
         at = int(share * (len(plain) - 1))
         changed[at] = (changed[at] + by) & 0xFF
-    payload, last_delta = bytes(changed), count - 1 + more
+    payload, last_delta = bytes(changed), gap + count - 1 + more
     in_runs = outcome(payload, last_delta, count)
     with patch.object(runs, "find_run", one_by_one):
         assert in_runs == outcome(payload, last_delta, count)
@@ -95,6 +102,13 @@ def test_records_alike_are_a_run_up_to_the_next_group_of_their_offsets() -> None
         counts.append(run.records)
         start, delta = run.end, delta + run.records
     assert counts == [64, 8192 - 64, 10_000 - 8192]
+
+
+def test_the_offsets_after_a_gap_at_the_start_are_those_of_the_records() -> None:
+    """A value of odd length, in the column of the values' lengths, follows records alike."""
+    payload, count = payload_of([(30, 8, 8, 0), (30, 8, 9, 0)], 5)
+    found = read_records(payload, BASE, 5 + count - 1, count)
+    assert list(found.offsets) == list(range(BASE + 5, BASE + 5 + count))
 
 
 def test_records_of_other_lengths_are_no_run() -> None:

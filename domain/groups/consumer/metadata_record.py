@@ -1,18 +1,28 @@
-"""Consumer groups (KIP-848) in records of __consumer_offsets, as far as they are read.
+"""Consumer groups (KIP-848) in records of __consumer_offsets, without their members.
 
     ConsumerGroupMetadataKey                  3  group; value 0: group epoch, tagged: hash of topics
     ConsumerGroupMemberMetadataKey            5  group, member
     ConsumerGroupTargetAssignmentMetadataKey  6  group; value 0: epoch of the target assignment
 
 A record without value, a tombstone, deletes the group or the member. Members join again, so no
-other record of them is read.
+record of them is read or written.
 """
 
 from __future__ import annotations
 
-from domain.topics.internal_records import Fields
+from struct import Struct
+
+from domain.topics.internal_records import Fields, Record, string
 
 GROUP_EPOCH_KEY, MEMBER_KEY, TARGET_EPOCH_KEY = 3, 5, 6
+_KEY = Struct(">h")
+#: Version, epoch, number of tagged fields.
+_EPOCH = Struct(">hib")
+
+
+def epoch_record(key: int, group_id: str, epoch: int) -> Record:
+    """Of a group, or of its target assignment. Raises TooLong."""
+    return _KEY.pack(key) + string(group_id), _EPOCH.pack(0, epoch, 0)
 
 
 def read_group_id(key: bytes) -> str:

@@ -12,6 +12,7 @@ from interfaces.cli.arguments import (
     cluster,
     configs,
     doctor,
+    export,
     group,
     import_,
     offsets,
@@ -31,7 +32,7 @@ from interfaces.terminal.words import Commands
 _FAMILIES = (
     *(topic, records, raw, group, txn, cluster, configs, offsets),
     *(user, acl, quota, cert),
-    *(perf, doctor, requests, profile, storage, import_),
+    *(perf, doctor, requests, profile, storage, import_, export),
 )
 
 

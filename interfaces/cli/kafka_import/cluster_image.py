@@ -9,11 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from domain.errors import BrokerError
-from domain.messages.batch import CONTROL, RecordBatch
-from domain.messages.message import decode_messages
+from domain.messages.batch import RecordBatch
 from infrastructure.kafka_folder.folder import METADATA_TOPIC, KafkaFolder
 from infrastructure.kafka_folder.refused import FolderRefused
-from infrastructure.kafka_folder.segment import batches, records_of
+from infrastructure.kafka_folder.segment import batches, messages_of
 from interfaces.kafka.wire.metadata_records import (
     AbortTransactionRecord,
     AccessControlEntryRecord,
@@ -215,13 +214,8 @@ def read_cluster(folder: KafkaFolder) -> ClusterImage:
 
 
 def _replay(image: ClusterImage, batch: RecordBatch, where: str, begins_at: int = 0) -> None:
-    if batch.attributes & CONTROL:
-        return
     try:
-        records = decode_messages(
-            records_of(batch), batch.base_offset, batch.base_timestamp, batch.count
-        )
-        for one in records:
+        for one in messages_of(batch):
             if one.offset >= begins_at:
                 record = decode_metadata_record(one.value or b"")
                 if record is not None:

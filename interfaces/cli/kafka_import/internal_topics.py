@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from domain.errors import BrokerError
-from domain.messages.batch import CONTROL, RecordBatch
-from domain.messages.message import Message, decode_messages
+from domain.messages.batch import RecordBatch
+from domain.messages.message import Message
 from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from domain.transactions.state_record import read_transaction, read_transactional_id
 from domain.transactions.states import State
 from domain.transactions.transaction import Transaction
 from infrastructure.kafka_folder.folder import KafkaFolder
 from infrastructure.kafka_folder.refused import FolderRefused
-from infrastructure.kafka_folder.segment import records_of
+from infrastructure.kafka_folder.segment import messages_of
 from interfaces.cli.kafka_import.group_image import GroupImage
 
 
@@ -59,16 +59,10 @@ def _batches(folder: KafkaFolder, topic: str) -> Iterator[tuple[RecordBatch, lis
         end_offset = log.base_offset
         for segment, batch in log.batches():
             where = f"{segment.path}, offset {batch.base_offset}"
-            records: list[Message] = []
-            if not batch.attributes & CONTROL:
-                try:
-                    records = list(
-                        decode_messages(
-                            records_of(batch), batch.base_offset, batch.base_timestamp, batch.count
-                        )
-                    )
-                except BrokerError as damage:
-                    raise FolderRefused(f"{where}: {damage.message}") from None
+            try:
+                records = messages_of(batch)
+            except BrokerError as damage:
+                raise FolderRefused(f"{where}: {damage.message}") from None
             yield batch, records, where
             end_offset = batch.last_offset + 1
         folder.check_end(place, log, end_offset)

@@ -18,7 +18,7 @@ from interfaces.kafka.wire.fields import (
     string,
     uuid,
 )
-from interfaces.kafka.wire.primitives import Buffer, MalformedRequest, read_uvarint
+from interfaces.kafka.wire.primitives import Buffer, MalformedRequest, read_uvarint, write_uvarint
 from interfaces.kafka.wire.schema import Message
 from interfaces.kafka.wire.structs import Struct
 
@@ -209,3 +209,9 @@ def decode_metadata_record(value: Buffer) -> Message | None:
     if end != len(value):
         raise MalformedRequest(f"{len(value) - end} bytes follow {record.__name__}")
     return found
+
+
+def metadata_value(record: Message, version: int = 0) -> bytes:
+    """The value of the Kafka record that has this record."""
+    numbers = (FRAME_VERSION, record.api_key, version)
+    return b"".join((*map(write_uvarint, numbers), *record.encode(version)))

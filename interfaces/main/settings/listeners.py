@@ -16,9 +16,12 @@ def parse_unnamed(texts: Iterable[str]) -> tuple[ListenerAddress, ...]:
     listed = [text.strip() for text in texts]
     if [text.lower() for text in listed] == ["off"]:
         return ()
-    if any("://" in text for text in listed):
-        raise ValueError("HOST:PORT, without a name before it, or off")
-    return tuple(map(parse_address, listed))
+    try:
+        if not any("://" in text for text in listed):
+            return tuple(map(parse_address, listed))
+    except ValueError:
+        pass
+    raise ValueError("HOST:PORT, without a name before it, or off")
 
 
 def check_origins(texts: Iterable[str]) -> None:

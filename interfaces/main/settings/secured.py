@@ -15,6 +15,7 @@ ADMIN = "admin"
 _FILE = "broker.properties"
 _KEYSTORE = "ssl.keystore.location"
 _ADMIN_KEYSTORE = f"admin.{_KEYSTORE}"
+_RAW_KEYSTORE = f"raw.{_KEYSTORE}"
 _PROTOCOL = "SASL_SSL"
 _CONTENT = f"""\
 listeners={_PROTOCOL}://localhost:9092
@@ -26,6 +27,8 @@ super.users=User:{ADMIN}
 admin.authentication=users
 admin.ssl.keystore.type=PEM
 {_ADMIN_KEYSTORE}={BROKER}
+raw.ssl.keystore.type=PEM
+{_RAW_KEYSTORE}={BROKER}
 """
 
 
@@ -48,7 +51,7 @@ def secured_settings(folder: Path | None, *, secure: bool = False) -> dict[str, 
         raise SettingsError(f"cannot read {path}: {failure.strerror}") from failure
     else:
         found = read_settings_file(path)
-    for name in {_KEYSTORE, _ADMIN_KEYSTORE} & found.keys():
+    for name in {_KEYSTORE, _ADMIN_KEYSTORE, _RAW_KEYSTORE} & found.keys():
         keystore = found[name]
         found[name] = Given(str(path.parent.absolute() / keystore.text), keystore.origin)
     return found

@@ -17,7 +17,7 @@ from domain.configs.listener_security import (
 )
 from domain.configs.settings.absent import why_absent
 from domain.errors import InvalidConfig
-from interfaces.main.settings.origin import Given, wrong_value
+from interfaces.main.settings.origin import Given, SettingsError, wrong_value
 
 PROTOCOLS = tuple(SecurityProtocol.__members__)
 NO_SUCH_LISTENER = "no listener of clients has this name"
@@ -104,6 +104,12 @@ class PrefixedSettings:
         return self._own_security(ADMIN, config, config.admin_authentication == "users")
 
     def of_raw(self, config: BrokerConfig) -> ListenerSecurity:
+        """As that of the admin side, but without users. Raises SettingsError."""
+        own, prefix = self._own[RAW], OWN_PREFIXES[RAW]
+        if own and own.keys().isdisjoint(_KEYSTORE):
+            raise SettingsError(
+                f"{prefix}{min(own)} needs {prefix}{_KEYSTORE[0]}, which turns TLS on"
+            )
         return self._own_security(RAW, config, users=False)
 
     def _own_security(self, name: str, config: BrokerConfig, users: bool) -> ListenerSecurity:

@@ -25,6 +25,8 @@ const CODECS = {
 // Bytes travel as base64, null stays null.
 const bytes = text => (text === null || text === undefined ? null : Buffer.from(text, 'base64'))
 
+const base64 = buffer => (buffer === null ? null : buffer.toString('base64'))
+
 const message = ({ key, value, headers, partition, timestamp }) => ({
   key: bytes(key),
   value: bytes(value),
@@ -99,6 +101,22 @@ const stories = {
       )
       return sent.map(([report]) => report)
     }),
+
+  // The first records of a topic, in a new group.
+  consume: async (kafka, { topic, count }) => {
+    const consumer = kafka.consumer({ groupId: `stories-${Date.now()}`, maxWaitTimeInMs: 100 })
+    const records = []
+    await consumer.connect()
+    await consumer.subscribe({ topics: [topic], fromBeginning: true })
+    await new Promise((resolve, reject) => {
+      const eachMessage = async ({ message: { key, value, headers } }) => {
+        records.push({ key: base64(key), value: base64(value), headers: Object.keys(headers) })
+        if (records.length === count) resolve()
+      }
+      consumer.run({ eachMessage }).catch(reject)
+    }).finally(() => consumer.disconnect())
+    return records
+  },
 
   admin: (kafka, { method, argument }) =>
     withAdmin(kafka, async admin => (await admin[method](argument)) ?? null),

@@ -137,6 +137,21 @@ def test_compaction_does_not_change_positions() -> None:
     assert raw.consumer(66).records() == [b"last"]
 
 
+def test_records_that_compaction_removed_are_not_sent_from_memory() -> None:
+    raw = FakeRaw()
+    raw.topic(TOPIC, cleanup_policy="compact")
+    with_a_tail = raw.consumer()
+    raw.appended(record_batch([(b"key", b"old", [], 1), (b"key", b"new", [], 1)]), TOPIC)
+    assert raw.consumer().records() == with_a_tail.records() == [b"old", b"new"]
+    partition = raw.partition(TOPIC)
+    batch = record_batch([(b"key", b"new", [], 1)], base_offset=1)
+    raw.log.replace(partition.partition_id, 0, 1, [bytes(batch)], [])
+    partition.cleaned_up_to(2, len(batch))
+    raw.core.commits.touch(partition)
+    raw.run()
+    assert raw.consumer().records() == [b"new"]
+
+
 def test_a_consumer_may_wait_for_the_index() -> None:
     raw = FakeRaw()
     raw.produce(b"one")
@@ -218,15 +233,19 @@ def test_consumers_near_each_other_share_what_was_read(monkeypatch: pytest.Monke
     assert reads == 1
 
 
+def block(offset: int) -> Block:
+    return Block([b"%d" % offset * 100], 100, offset + 1)
+
+
 def test_blocks_are_bounded_and_the_least_recently_used_go_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(blocks, "MOST_BYTES", 3 * (100 + 256))
+    monkeypatch.setattr(blocks, "MOST_BYTES", 3 * (100 + blocks._BLOCK_BYTES))
     held = Blocks()
     for offset in range(3):
-        held.put(offset, Block(b"%d" % offset * 100, offset + 1))
+        held.put(offset, block(offset))
     assert held.from_offset(0, 100).next_offset == 1
-    held.put(3, Block(b"3" * 100, 4))
-    assert held.from_offset(1, 100) == Block(b"", 1)
-    assert held.from_offset(2, 1000) == Block(b"2" * 100 + b"3" * 100, 4)
-    assert held.from_offset(0, 1000) == Block(b"0" * 100, 1)
+    held.put(3, block(3))
+    assert held.from_offset(1, 100) == Block([], 0, 1)
+    assert held.from_offset(2, 1000) == Block([b"2" * 100 + b"3" * 100], 200, 4)
+    assert held.from_offset(0, 1000) == block(0)

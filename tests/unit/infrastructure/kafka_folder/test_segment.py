@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 from crc32c import crc32c
 
-from domain.messages.message import decode_messages
 from infrastructure.kafka_folder.refused import Damaged, FolderRefused
-from infrastructure.kafka_folder.segment import batches, records_of
+from infrastructure.kafka_folder.segment import batches, messages_of
 from tests.fakes.batches import record_batch
 
 FIRST = f"{0:020}.log"
@@ -26,13 +25,7 @@ def ends(data: bytes) -> list[int]:
 def test_batches_of_every_codec(original: Path, partition: int) -> None:
     found = list(batches(original / f"codecs-{partition}" / FIRST, 0))
     assert [one.codec for one in found] == [partition] * len(found)
-    records = [
-        record
-        for one in found
-        for record in decode_messages(
-            records_of(one), one.base_offset, one.base_timestamp, one.count
-        )
-    ]
+    records = [record for one in found for record in messages_of(one)]
     assert [one.offset for one in records] == list(range(40))
     assert records[1].value == b"value-1-" * 5
     assert records[1].headers == ((b"h", b"1"), (b"n", None))

@@ -25,11 +25,12 @@ from interfaces.kafka.wire.metadata_records import (
     TopicRecord,
     UserScramCredentialRecord,
     decode_metadata_record,
+    metadata_value,
 )
 from interfaces.kafka.wire.primitives import MalformedRequest
 from interfaces.kafka.wire.schema import Message
 from tests.fakes.batches import record_batch
-from tests.fakes.kafka_folder import append_records, encoded_record
+from tests.fakes.kafka_folder import append_records
 
 ID, OTHER = b"i" * 16, b"o" * 16
 
@@ -128,7 +129,7 @@ def append(folder: Path, *records: bytes, offset: int | None = None) -> None:
 
 
 def test_records_at_the_end_count(folder: Path) -> None:
-    append(folder, encoded_record(TopicRecord("late", ID)))
+    append(folder, metadata_value(TopicRecord("late", ID)))
     with KafkaFolder(folder) as opened:
         assert read_cluster(opened).topics[ID].name == "late"
 
@@ -136,11 +137,11 @@ def test_records_at_the_end_count(folder: Path) -> None:
 def test_a_snapshot_replaces_the_records_before_it(folder: Path) -> None:
     begins_at = 200
     at = folder / "__cluster_metadata-0"
-    late = encoded_record(TopicRecord("late", ID))
+    late = metadata_value(TopicRecord("late", ID))
     (at / f"{begins_at:020}-{2:010}.checkpoint").write_bytes(record_batch([late], base_offset=0))
     metadata_log(folder).rename(at / f"{begins_at:020}.log")
     (at / f"{begins_at:020}.log").write_bytes(
-        record_batch([encoded_record(TopicRecord("later", OTHER))], base_offset=begins_at)
+        record_batch([metadata_value(TopicRecord("later", OTHER))], base_offset=begins_at)
     )
     with KafkaFolder(folder) as opened:
         assert [one.name for one in read_cluster(opened).topics.values()] == ["late", "later"]
@@ -150,7 +151,7 @@ def test_a_snapshot_replaces_the_records_before_it(folder: Path) -> None:
 
 
 def test_a_gap_is_refused(folder: Path) -> None:
-    append(folder, encoded_record(TopicRecord("late", ID)), offset=900)
+    append(folder, metadata_value(TopicRecord("late", ID)), offset=900)
     with KafkaFolder(folder) as opened, pytest.raises(FolderRefused, match="are missing"):
         read_cluster(opened)
 
@@ -174,6 +175,6 @@ def test_a_log_that_lost_its_end_is_refused(folder: Path) -> None:
         read_cluster(opened)
 
 
-def test_encoded_records_are_decoded() -> None:
+def test_metadata_values_are_decoded() -> None:
     record = TopicRecord("t", ID)
-    assert decode_metadata_record(encoded_record(record)) == record
+    assert decode_metadata_record(metadata_value(record)) == record

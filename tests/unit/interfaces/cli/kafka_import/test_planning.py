@@ -37,16 +37,17 @@ from interfaces.kafka.wire.metadata_records import (
     QuotaEntityData,
     TopicRecord,
     UserScramCredentialRecord,
+    metadata_value,
 )
 from interfaces.kafka.wire.schema import Message
-from tests.fakes.kafka_folder import append_records, encoded_record
+from tests.fakes.kafka_folder import append_records
 
 ID = b"i" * 16
 
 
 def planned(folder: Path, *records: Message) -> Plan:
     if records:
-        append_records(folder, METADATA_TOPIC, *map(encoded_record, records))
+        append_records(folder, METADATA_TOPIC, *map(metadata_value, records))
     with KafkaFolder(folder) as opened:
         return make_plan(opened)
 

@@ -31,7 +31,9 @@ def test_a_keystore_of_its_own_turns_tls_on() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("raw.listeners", "RAW://:1", "HOST:PORT"),
+        ("raw.listeners", "RAW://:1", "HOST:PORT, without a name"),
+        ("raw.listeners", "foo", "HOST:PORT, without a name"),
+        ("raw.ssl.client.auth", "required", "needs raw.ssl.keystore.location"),
         ("raw.topic", "a/b", "the name of a topic"),
         ("raw.auto.offset.reset", "latest", "earliest, none"),
     ],

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.configs.listener_security import SecurityProtocol
+from domain.configs.listener_security import RAW, SecurityProtocol
 from infrastructure.security.authority import BROKER, FOLDER
 from interfaces.main.settings.origin import Given, SettingsError
 from interfaces.main.settings.secured import write_secured
@@ -34,6 +34,12 @@ def test_a_secured_folder_has_tls_sasl_and_acls(folder: Path) -> None:
     assert keystore == str(folder / FOLDER / BROKER)
     assert "broker.properties" in settings.origin("super.users")
     assert settings.warnings == []
+
+
+def test_a_raw_listener_of_a_secured_folder_has_tls(folder: Path) -> None:
+    raw = load(folder, raw_listeners="localhost:12000").all_security[RAW]
+    assert raw.protocol is SecurityProtocol.SSL
+    assert raw.value("ssl.keystore.location") == str(folder / FOLDER / BROKER)
 
 
 def test_listeners_without_a_name_are_secured(folder: Path) -> None:
