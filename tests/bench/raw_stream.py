@@ -54,6 +54,7 @@ def _nothing(broker: Broker) -> None:
 
 def _fill(broker: Broker, rawbench: Rawbench, size: int, filled_bytes: int) -> None:
     """A new stream of records of this size."""
-    [done] = AdminClient({"bootstrap.servers": broker.address}).delete_topics([TOPIC]).values()
+    admin = AdminClient({"bootstrap.servers": broker.address})
+    [done] = admin.delete_topics([TOPIC]).values()
     done.result(_PATIENCE_S)
     rawbench.fill_stream(broker.at(RAW), size, filled_bytes // (size + 4) + 1)
