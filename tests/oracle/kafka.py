@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -10,7 +11,7 @@ import struct
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.e2e.broker_process import Address
@@ -24,6 +25,8 @@ STOP_TIMEOUT_S = 20
 #: A folder with the jars of Kafka.
 JARS_VARIABLE = "OTTLA_TEST_KAFKA"
 POM = Path(__file__).parent / "pom.xml"
+#: No two of a process are the same; those of processes rarely are.
+_PORTS = iter(range(random.randrange(20_000, 30_000), 32_000))
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
 _ONE_NODE = """
@@ -166,7 +169,9 @@ def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """For a program that needs to know its port; below those that the system gives to others."""
+    for port in _PORTS:
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
