@@ -22,3 +22,11 @@ class Commit(Protocol):
     def close(self) -> None:
         """Discards staged changes, flushes committed ones, and releases the store."""
         ...
+
+
+def at_once(commit: Callable[[Callable[[StorageFailed | None], None]], None]) -> None:
+    """For a `commit` that calls back within the call, as engines do. Raises StorageFailed."""
+    outcome: list[StorageFailed | None] = []
+    commit(outcome.append)
+    if outcome[0] is not None:
+        raise outcome[0]

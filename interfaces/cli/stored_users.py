@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from application.ports.commit import at_once
 from application.ports.user_repository import UserRepository
 from domain.errors import StorageFailed
 from domain.security.scram import MAX_ITERATIONS, MECHANISMS, MIN_ITERATIONS
@@ -84,9 +85,6 @@ def _users(data: str, changed: bool = True) -> Iterator[UserRepository]:
         with closing(storage.commit):
             yield contents(storage).users
             if changed:
-                outcome: list[StorageFailed | None] = []
-                storage.commit.commit(outcome.append)
-                if outcome[0] is not None:
-                    raise outcome[0]
+                at_once(storage.commit.commit)
     except (StorageUnusable, StorageFailed) as failure:
         raise CommandFailed(str(failure)) from None

@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from application.ports.commit import at_once
 from domain.errors import StorageFailed
 from infrastructure.opening import open_storage
 from infrastructure.security.authority import (
@@ -65,7 +66,7 @@ def _secure(settings: Settings, folder: Path) -> str:
     replace_private(tls / CLIENT, _java(folder, password).encode())
     with _opened(settings) as storage:
         StoredUserRepository(storage.state).save(ADMIN, credentials_of(password))
-        _commit(storage)
+        at_once(storage.commit.commit)
     write_secured(folder)
     return password
 
@@ -86,13 +87,6 @@ def _check_empty(storage: Storage, folder: Path, began: bool) -> None:
             f"{'topics' if has_topics else 'users'}: add users with `ottla user add`, then turn on "
             "SASL_SSL and ACLs (docs/security.md)"
         )
-
-
-def _commit(storage: Storage) -> None:
-    outcome: list[StorageFailed | None] = []
-    storage.commit.commit(outcome.append)
-    if outcome[0] is not None:
-        raise outcome[0]
 
 
 def _names(settings: Settings) -> list[str]:

@@ -9,7 +9,7 @@ from tempfile import mkstemp
 
 import lmdb
 
-from domain.errors import StorageFailed
+from application.ports.commit import at_once
 from infrastructure.storage.lmdb.commit import LmdbCommit, WritePass, storage_failed
 from infrastructure.storage.lmdb.environment import SNAPSHOT_FILES, LmdbEnvironment
 
@@ -44,10 +44,7 @@ class LmdbSnapshot:
             stage()
         except (lmdb.Error, OSError) as error:
             self._pass.fail(error)
-        outcome: list[StorageFailed | None] = []
-        self._commit.commit(outcome.append)
-        if outcome[0] is not None:
-            raise outcome[0]
+        at_once(self._commit.commit)
 
     def _copy_back(self) -> None:
         environment = self._environment

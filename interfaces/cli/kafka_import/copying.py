@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from application.ports.commit import at_once
 from domain.configs.broker import BrokerConfig
 from domain.configs.settings.definition import LONG_MAX
 from domain.configs.topic import resolve_topic_config
-from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch
 from domain.partitions import adopted
 from domain.partitions.partition import Partition
@@ -42,10 +42,7 @@ class Copying:
     def commit(self) -> None:
         """Raises StorageFailed."""
         self._staged_bytes = 0
-        outcome: list[StorageFailed | None] = []
-        self._storage.commit.commit(outcome.append)
-        if outcome[0] is not None:
-            raise outcome[0]
+        at_once(self._storage.commit.commit)
 
     # ---- partition ids
 

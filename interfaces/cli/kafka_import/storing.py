@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from domain.errors import StorageFailed
+from application.ports.commit import at_once
 from domain.features import DEFAULT_LEVELS, TRANSACTION_VERSION, FinalizedFeatures
 from domain.topics.topic import Topic
 from infrastructure.opening import Contents
@@ -90,10 +91,7 @@ def store_rows(storage: Storage, found: Contents, plan: Plan, ids: Ids) -> None:
         found.configs.save(resource, configs)
     _store_cluster(storage, found, plan)
     found.imports.save(plan.source, {})
-    outcome: list[StorageFailed | None] = []
-    found.offsets.apply(plan.offsets, outcome.append)  # commits
-    if outcome[0] is not None:
-        raise outcome[0]
+    at_once(partial(found.offsets.apply, plan.offsets))  # commits all
 
 
 def _store_cluster(storage: Storage, found: Contents, plan: Plan) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from domain.errors import StorageFailed
+from application.ports.commit import at_once
 from domain.partitions.partition import INDEX_INTERVAL_BYTES
 from infrastructure.opening import folder_of, open_storage
 from infrastructure.storage.engine import Storage
@@ -94,10 +94,7 @@ class _Copying:
 
     def commit(self) -> None:
         self._staged_bytes = 0
-        failures: list[StorageFailed | None] = []
-        self._new.commit.commit(failures.append)
-        if failures[0] is not None:
-            raise failures[0]
+        at_once(self._new.commit.commit)
 
 
 def compact(parsed: argparse.Namespace) -> int:

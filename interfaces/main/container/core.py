@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from application.background.runner import Runner
 from application.ports.clock import Clock
+from application.ports.commit import at_once
 from application.ports.event_log import EventLog
 from application.ports.placement import Placement
 from application.ports.scheduler import Scheduler
@@ -12,7 +13,6 @@ from application.state.commits import Commits
 from application.state.fetch_purgatory import FetchPurgatory
 from application.state.storage_health import StorageHealth
 from domain.configs.broker import BrokerConfig
-from domain.errors import StorageFailed
 from infrastructure.cluster.placement import SingleNode
 from infrastructure.observability.timed_commit import TimedCommit
 from infrastructure.storage.engine import Storage
@@ -81,7 +81,4 @@ class Core:
 
     def commit_at_once(self) -> None:
         """At a start, before requests. Raises StorageFailed."""
-        outcome: list[StorageFailed | None] = []
-        self.commit.commit(outcome.append)
-        if outcome[0] is not None:
-            raise outcome[0]
+        at_once(self.commit.commit)
