@@ -1,11 +1,10 @@
 """Consumer groups (KIP-848) in records of __consumer_offsets, without their members.
 
     ConsumerGroupMetadataKey                  3  group; value 0: group epoch, tagged: hash of topics
-    ConsumerGroupMemberMetadataKey            5  group, member
     ConsumerGroupTargetAssignmentMetadataKey  6  group; value 0: epoch of the target assignment
 
-A record without value, a tombstone, deletes the group or the member. Members join again, so no
-record of them is read or written.
+A record without value, a tombstone, deletes the group. Members join again, so no record of them is
+read or written.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from struct import Struct
 
 from domain.topics.internal_records import Fields, Record, string
 
-GROUP_EPOCH_KEY, MEMBER_KEY, TARGET_EPOCH_KEY = 3, 5, 6
+GROUP_EPOCH_KEY, TARGET_EPOCH_KEY = 3, 6
 _KEY = Struct(">h")
 #: Version, epoch, number of tagged fields.
 _EPOCH = Struct(">hib")

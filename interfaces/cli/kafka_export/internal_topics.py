@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from application.ports.offset_repository import OffsetRow
 from domain.groups.classic.changes import GroupMetadataChanged
 from domain.groups.classic.metadata_record import group_record
 from domain.groups.consumer.changes import EpochChanged, TargetEpochChanged
@@ -20,6 +19,7 @@ from domain.topics.internal_records import Record, partition_of
 from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC, Topic
 from domain.transactions.state_record import transaction_record
 from infrastructure.opening import Contents
+from interfaces.cli.storage.info import offsets_of
 
 #: Kafka's defaults.
 _PARTITIONS = 50
@@ -70,9 +70,7 @@ def _groups_of(found: Contents) -> Iterator[tuple[str, Record]]:
             yield group_id, epoch_record(GROUP_EPOCH_KEY, group_id, change.epoch)
         elif isinstance(change, TargetEpochChanged) and change.epoch is not None:
             yield group_id, epoch_record(TARGET_EPOCH_KEY, group_id, change.epoch)
-    rows: list[OffsetRow] = []
-    found.offsets.load(rows.extend, lambda: None)
-    for group_id, topic, partition, committed in rows:
+    for group_id, topic, partition, committed in offsets_of(found):
         for record in offset_records(group_id, [(topic, partition, committed)]):
             yield group_id, record
 

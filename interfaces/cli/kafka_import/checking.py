@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from zlib import crc32
 
 from domain.messages.batch import CONTROL, RecordBatch
@@ -26,13 +26,6 @@ class Counting:
             before.size_bytes + batch.size_bytes,
             crc32(batch.buffer, before.checksum),
         )
-
-
-def facts_of(batches: Iterable[RecordBatch]) -> Facts:
-    counting = Counting()
-    for batch in batches:
-        counting.add(batch)
-    return counting.facts
 
 
 def check_logs(folder: KafkaFolder, plan: Plan, step: Callable[[int], None]) -> None:
