@@ -14,6 +14,17 @@ class ResourceKind(Enum):
     GROUP = "group"
 
 
+#: Kafka's numbers for them.
+RESOURCE_KINDS: dict[int, ResourceKind] = {
+    2: ResourceKind.TOPIC,
+    4: ResourceKind.BROKER,
+    8: ResourceKind.BROKER_LOGGER,
+    16: ResourceKind.CLIENT_METRICS,
+    32: ResourceKind.GROUP,
+}
+RESOURCE_NUMBERS = {kind: number for number, kind in RESOURCE_KINDS.items()}
+
+
 class Resource(NamedTuple):
     kind: ResourceKind
     name: str

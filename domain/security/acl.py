@@ -74,6 +74,18 @@ class AclFilter(NamedTuple):
         return self.matches_resources and covers(binding, name)
 
 
+#: Kafka's numbers for them.
+OPERATIONS: dict[int, Operation] = dict(enumerate(Operation, 2))
+RESOURCE_TYPES: dict[int, ResourceType] = dict(enumerate(ResourceType, 2))
+PATTERN_TYPES: dict[int, PatternType] = dict(enumerate(PatternType, 3))
+PERMISSIONS: dict[int, Permission] = dict(enumerate(Permission, 2))
+NUMBERS: dict[Enum, int] = {
+    value: number
+    for table in (OPERATIONS, RESOURCE_TYPES, PATTERN_TYPES, PERMISSIONS)
+    for number, value in table.items()
+}
+
+
 def covers(binding: AclBinding, name: str) -> bool:
     """Whether the resources of the binding, of its type, include this one."""
     if binding.pattern_type is PatternType.PREFIXED:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from domain.configs.resource import ResourceKind
-from domain.security.access import Operation, ResourceType
-from domain.security.acl import AclBinding, PatternType, Permission
+from domain.configs.resource import RESOURCE_NUMBERS, ResourceKind
+from domain.security.acl import NUMBERS, AclBinding
 from domain.topics.topic import Topic
 from infrastructure.opening import Contents
 from interfaces.cli.kafka_export.target import Target
@@ -23,20 +22,17 @@ from interfaces.kafka.wire.metadata_records import (
     metadata_value,
 )
 
-#: ConfigResource.Type.
-_TOPIC, _BROKER = 2, 4
-_KINDS = {ResourceKind.TOPIC: _TOPIC, ResourceKind.BROKER: _BROKER, ResourceKind.GROUP: 32}
 #: With directories, which Kafka 3.7 and later read.
 _PARTITION_VERSION = 1
-#: Kafka's codes begin with them.
-_FIRST_OPERATION, _FIRST_RESOURCE, _FIRST_PATTERN, _FIRST_PERMISSION = 2, 2, 3, 2
 
 
 def topic_values(topic: Topic, epochs: list[int], target: Target) -> Iterator[bytes]:
     """`epochs`: the leader epoch of each partition."""
     yield metadata_value(TopicRecord(topic.name, topic.topic_id))
     for name, value in topic.configs.items():
-        yield metadata_value(ConfigRecord(_TOPIC, topic.name, name, value))
+        yield metadata_value(
+            ConfigRecord(RESOURCE_NUMBERS[ResourceKind.TOPIC], topic.name, name, value)
+        )
     for index, epoch in enumerate(epochs):
         record = PartitionRecord(
             partition_id=index,
@@ -55,7 +51,8 @@ def other_values(found: Contents, target: Target) -> Iterator[bytes]:
     """Configs but those of topics, users, ACLs, quotas, and the next producer id."""
     for resource, configs in found.configs.load().items():
         for name, value in configs.items():
-            yield metadata_value(ConfigRecord(_KINDS[resource.kind], resource.name, name, value))
+            kind = RESOURCE_NUMBERS[resource.kind]
+            yield metadata_value(ConfigRecord(kind, resource.name, name, value))
     for user, credentials in found.users.load().items():
         for one in credentials.values():
             secrets = one.salt, one.stored_key, one.server_key
@@ -76,11 +73,11 @@ def other_values(found: Contents, target: Target) -> Iterator[bytes]:
 def _acl(binding: AclBinding) -> AccessControlEntryRecord:
     return AccessControlEntryRecord(
         os.urandom(16),
-        list(ResourceType).index(binding.resource_type) + _FIRST_RESOURCE,
+        NUMBERS[binding.resource_type],
         binding.resource_name,
-        list(PatternType).index(binding.pattern_type) + _FIRST_PATTERN,
+        NUMBERS[binding.pattern_type],
         binding.principal,
         binding.host,
-        list(Operation).index(binding.operation) + _FIRST_OPERATION,
-        list(Permission).index(binding.permission) + _FIRST_PERMISSION,
+        NUMBERS[binding.operation],
+        NUMBERS[binding.permission],
     )

@@ -7,18 +7,21 @@ from domain.configs.broker import BrokerConfig
 from domain.configs.group import GROUP_CONFIGS, validate_group_configs
 from domain.configs.resource import Resource, ResourceKind
 from domain.errors import BrokerError
-from domain.security.access import Operation, ResourceType
-from domain.security.acl import AclBinding, PatternType, Permission, check_new, plain_host
+from domain.security.acl import (
+    OPERATIONS,
+    PATTERN_TYPES,
+    PERMISSIONS,
+    RESOURCE_TYPES,
+    AclBinding,
+    check_new,
+    plain_host,
+)
 from domain.security.quota import altered, quota_entity
 from domain.security.scram import ScramCredential, ScramMechanism
 from interfaces.cli.kafka_import.cluster_image import BROKER, GROUP, TOPIC, ClusterImage
 from interfaces.cli.kafka_import.plan import Plan
 from interfaces.kafka.wire.metadata_records import AccessControlEntryRecord
 
-_OPERATIONS = dict(enumerate(Operation, 2))
-_RESOURCES = dict(enumerate(ResourceType, 2))
-_PATTERNS = dict(enumerate(PatternType, 3))
-_PERMISSIONS = dict(enumerate(Permission, 2))
 _MECHANISMS = {one.value: one for one in ScramMechanism}
 _KINDS = {BROKER: ResourceKind.BROKER, GROUP: ResourceKind.GROUP}
 _NAMES = {8: "logger", 16: "client metrics"}
@@ -57,13 +60,13 @@ def _binding(acl: AccessControlEntryRecord) -> AclBinding | str:
     """A text says why there is none."""
     try:
         binding = AclBinding(
-            _RESOURCES[acl.resource_type],
+            RESOURCE_TYPES[acl.resource_type],
             acl.resource_name,
-            _PATTERNS[acl.pattern_type],
+            PATTERN_TYPES[acl.pattern_type],
             acl.principal,
             plain_host(acl.host),
-            _OPERATIONS[acl.operation],
-            _PERMISSIONS[acl.permission_type],
+            OPERATIONS[acl.operation],
+            PERMISSIONS[acl.permission_type],
         )
         check_new(binding)
     except KeyError as unknown:

@@ -11,16 +11,14 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from domain.errors import BrokerError, InvalidRequest, SecurityDisabled
-from domain.security.acl import AclBinding
-from interfaces.kafka.handlers.shared.acls import (
-    ANY,
-    MATCH,
+from domain.security.acl import (
     OPERATIONS,
     PATTERN_TYPES,
     PERMISSIONS,
     RESOURCE_TYPES,
-    check_not_unknown,
+    AclBinding,
 )
+from interfaces.kafka.handlers.shared.acls import ANY, MATCH, check_not_unknown
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.create_acls import (
     AclCreation,

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from domain.errors import BrokerError, InvalidRequest, SecurityDisabled
-from domain.security.acl import AclBinding, AclFilter
-from interfaces.kafka.handlers.shared.acls import NUMBERS, entry, filter_of
+from domain.security.acl import NUMBERS, AclBinding, AclFilter
+from interfaces.kafka.handlers.shared.acls import entry, filter_of
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.delete_acls import (
     DeleteAclsFilter,

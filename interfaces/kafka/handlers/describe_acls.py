@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from domain.errors import InvalidRequest, SecurityDisabled
-from interfaces.kafka.handlers.shared.acls import NUMBERS, entry, filter_of
+from domain.security.acl import NUMBERS
+from interfaces.kafka.handlers.shared.acls import entry, filter_of
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_acls import (
     AclDescription,

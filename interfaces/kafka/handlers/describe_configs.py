@@ -11,10 +11,10 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from domain.configs.entry import ConfigEntry
-from domain.configs.resource import Resource
+from domain.configs.resource import RESOURCE_KINDS, Resource
 from domain.errors import BrokerError, InvalidRequest
 from interfaces.kafka.requests.call import Call
-from interfaces.kafka.requests.config_numbers import RESOURCE_KINDS, SOURCES, TYPES
+from interfaces.kafka.requests.config_numbers import SOURCES, TYPES
 from interfaces.kafka.wire.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,

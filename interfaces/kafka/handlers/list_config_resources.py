@@ -6,10 +6,9 @@
 
 from __future__ import annotations
 
-from domain.configs.resource import ResourceKind
+from domain.configs.resource import RESOURCE_KINDS, RESOURCE_NUMBERS, ResourceKind
 from domain.errors import UnsupportedVersion
 from interfaces.kafka.requests.call import Call
-from interfaces.kafka.requests.config_numbers import RESOURCE_KINDS, RESOURCE_NUMBERS
 from interfaces.kafka.wire.messages.list_config_resources import (
     ConfigResource,
     ListConfigResourcesRequest,

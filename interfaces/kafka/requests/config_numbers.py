@@ -1,19 +1,9 @@
-"""Numbers on the wire for config resources, sources, types and operations."""
+"""Numbers on the wire for config sources, types and operations."""
 
 from __future__ import annotations
 
 from domain.configs.alteration import Operation
-from domain.configs.resource import ResourceKind
 from domain.configs.settings.definition import Kind, Source
-
-RESOURCE_KINDS: dict[int, ResourceKind] = {
-    2: ResourceKind.TOPIC,
-    4: ResourceKind.BROKER,
-    8: ResourceKind.BROKER_LOGGER,
-    16: ResourceKind.CLIENT_METRICS,
-    32: ResourceKind.GROUP,
-}
-RESOURCE_NUMBERS = {kind: number for number, kind in RESOURCE_KINDS.items()}
 
 SOURCES: dict[Source, int] = {
     Source.TOPIC: 1,

@@ -16,7 +16,7 @@ from itertools import islice
 from types import ModuleType
 from typing import Any
 
-from domain.configs.resource import ResourceKind
+from domain.configs.resource import RESOURCE_KINDS, ResourceKind
 from domain.errors import (
     BrokerError,
     ClusterAuthorizationFailed,
@@ -26,7 +26,6 @@ from domain.errors import (
 )
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
 from interfaces.kafka.requests.apis import Api, Need, Refusal
-from interfaces.kafka.requests.config_numbers import RESOURCE_KINDS
 from interfaces.kafka.requests.failures import Failed, failed_response
 from interfaces.kafka.wire.schema import Message, Response
 

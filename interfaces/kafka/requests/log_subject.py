@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from functools import cache
 from typing import Any
 
+from domain.configs.resource import RESOURCE_KINDS
 from domain.topics.topic import NO_TOPIC_ID
-from interfaces.kafka.requests.config_numbers import RESOURCE_KINDS
 
 #: The key type of a group in FindCoordinator.
 GROUP = 0

@@ -7,8 +7,15 @@ from enum import Enum
 from typing import Any, Protocol, TypeVar
 
 from domain.errors import InvalidRequest
-from domain.security.access import Operation, ResourceType
-from domain.security.acl import AclBinding, AclFilter, PatternType, Permission
+from domain.security.acl import (
+    NUMBERS,
+    OPERATIONS,
+    PATTERN_TYPES,
+    PERMISSIONS,
+    RESOURCE_TYPES,
+    AclBinding,
+    AclFilter,
+)
 from interfaces.kafka.requests.call import CloseConnection
 
 UNKNOWN = 0
@@ -18,16 +25,6 @@ ANY = 1
 MATCH = 2
 
 E = TypeVar("E", bound=Enum)
-
-OPERATIONS: dict[int, Operation] = dict(enumerate(Operation, 2))
-RESOURCE_TYPES: dict[int, ResourceType] = dict(enumerate(ResourceType, 2))
-PATTERN_TYPES: dict[int, PatternType] = dict(enumerate(PatternType, 3))
-PERMISSIONS: dict[int, Permission] = dict(enumerate(Permission, 2))
-NUMBERS: dict[Enum, int] = {
-    value: number
-    for table in (OPERATIONS, RESOURCE_TYPES, PATTERN_TYPES, PERMISSIONS)
-    for number, value in table.items()
-}
 
 
 class WireFilter(Protocol):

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 from application.configs.alter import Altered, RequestedConfigs
 from application.ports.pending import later
 from domain.configs.alteration import Alteration, Operation
-from domain.configs.resource import Resource, ResourceKind
+from domain.configs.resource import RESOURCE_KINDS, Resource, ResourceKind
 from domain.errors import BrokerError, InvalidRequest
 from interfaces.kafka.requests.call import Call
-from interfaces.kafka.requests.config_numbers import OPERATIONS, RESOURCE_KINDS
+from interfaces.kafka.requests.config_numbers import OPERATIONS
 from interfaces.kafka.wire.schema import Response
 
 R = TypeVar("R", bound=Response)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
+from domain.security.acl import OPERATIONS
 from interfaces.kafka.requests.call import Call
 
 #: The numbers of the operations that a resource type has.
@@ -39,7 +40,7 @@ def _operations(resource_type: ResourceType, name: str, call: Call) -> int:
     allows, peer = call.broker.authorizer.allows, call.peer
     return sum(
         1 << number
-        for number, operation in enumerate(Operation, 2)
+        for number, operation in OPERATIONS.items()
         if number in supported
         and allows(peer.principal, peer.address, operation, resource_type, name)
     )
