@@ -21,6 +21,7 @@ from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
 from infrastructure.storage.engine import Engine, Storage, StoreBeside, StoreFolder, ToLoop
 from infrastructure.storage.errors import StorageUnusable, UnknownStorage
+from infrastructure.storage.files.engine import FILES
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.engine import LMDB
 from infrastructure.storage.memory.engine import MEMORY
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from infrastructure.storage.repositories.user_repository import StoredUserRepository
 
 #: By scheme.
-ENGINES = {engine.scheme: engine for engine in (MEMORY, LMDB)}
+ENGINES = {engine.scheme: engine for engine in (MEMORY, LMDB, FILES)}
 #: By scheme: what opens committed offsets that have a place of their own.
 OFFSETS: dict[str, Callable[[str, OffsetsContext], OffsetRepository]] = {
     "memory": in_memory,

@@ -11,5 +11,11 @@ from domain.partitions.partition import Partition
 def adopt(log: LogStore, commits: Commits, partition: Partition, batch: RecordBatch) -> None:
     """Durable after the next commit."""
     adopted = partition.adopt(batch)
-    log.append(partition.partition_id, adopted.last_offset, batch.buffer, adopted.indexed_timestamp)
+    log.append(
+        partition.partition_id,
+        adopted.last_offset,
+        batch.buffer,
+        adopted.indexed_timestamp,
+        adopted.begins_segment,
+    )
     commits.touch(partition)

@@ -25,7 +25,7 @@ from application.partitions.cleaning import (
 from application.partitions.reading import first_batch
 from application.ports.clock import Clock
 from application.ports.compression import Compression
-from application.ports.log_store import LogStore, NotInMemory
+from application.ports.log_store import END_OF_PASS, LogStore, NotInMemory
 from application.ports.partition_repository import PartitionRepository
 from application.ports.pending import Pending
 from application.ports.transaction_index import TransactionIndex
@@ -91,6 +91,8 @@ class LogCleaner:
         else:
             end = yield from self._clean_there(partition, work)
         if end is None or not self._goes_on(partition):
+            return None
+        if not (yield from self._copy_before(partition, END_OF_PASS)):
             return None
         # The pass may have counted what was trimmed meanwhile. If not, the next one is early.
         trimmed_bytes = partition.trimmed_bytes - trimmed_before
@@ -223,9 +225,9 @@ class LogCleaner:
 
     def _replace(self, partition: Partition, replacement: Replacement) -> Job[bool]:
         """Stages and commits one replacement, but for what is below the log start by now."""
-        if not self._goes_on(partition):
-            return False
         first, last, batches, indexed = replacement
+        if not self._goes_on(partition) or not (yield from self._copy_before(partition, first)):
+            return False
         start = partition.end.start_offset
         if first < start:
             first = start
@@ -243,6 +245,13 @@ class LogCleaner:
         partition.compacted(grown)
         self._commits.touch(partition)
         return (yield COMMIT) is None
+
+    def _copy_before(self, partition: Partition, offset: int) -> Job[bool]:
+        """False if it was cut."""
+        while not self._log.copy_before(partition.partition_id, offset):
+            if (yield COMMIT) is not None or not self._goes_on(partition):
+                return False
+        return True
 
     def _ended(
         self, partition_id: int, first: int, last: int, batches: Iterable[Buffer]

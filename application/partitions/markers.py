@@ -37,7 +37,13 @@ class TransactionMarkers:
             marker, self._clock.now_ms(), self._checksum, transaction_version
         )
         offset = appended.last_offset
-        self._log.append(partition.partition_id, offset, batch.buffer, appended.indexed_timestamp)
+        self._log.append(
+            partition.partition_id,
+            offset,
+            batch.buffer,
+            appended.indexed_timestamp,
+            appended.begins_segment,
+        )
         if first_offset is not None and not marker.committed:
             oldest = partition.transactions.oldest
             stable = offset + 1 if oldest is None else oldest.first_offset

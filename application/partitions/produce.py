@@ -118,6 +118,7 @@ class ProduceService:
                 appended.last_offset,
                 batch.buffer,
                 appended.indexed_timestamp,
+                appended.begins_segment,
             )
             self._commits.touch(partition)
         return appended

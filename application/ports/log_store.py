@@ -13,8 +13,19 @@ Buffer = bytes | bytearray | memoryview
 #: Of the timestamp index: the largest timestamp up to a batch, and the last offset of the batch.
 IndexEntry = tuple[int, int]
 
+#: Above all offsets: the pass of compaction is over.
+END_OF_PASS = 1 << 63
+
 #: `append` adds no entry to the timestamp index.
 NOT_INDEXED = -1
+
+
+class LogName(NamedTuple):
+    """Of the log of a partition."""
+
+    topic: str
+    partition: int
+    topic_id: bytes
 
 
 class Trimmed(NamedTuple):
@@ -37,7 +48,7 @@ class NotInMemory(Exception):
 
 
 class LogStore(Protocol):
-    """`append`, `replace`, `trim` and `drop` stage changes; the next commit persists all or none.
+    """Appends, names, replaces and removals are staged; the next commit persists all or none.
 
     Reads see committed data only. If data is not in memory, `read` and `headers` raise NotInMemory;
     an engine that was opened without an event loop waits instead. An engine that cannot stage a
@@ -50,12 +61,18 @@ class LogStore(Protocol):
         last_offset: int,
         batch: Buffer,
         indexed_timestamp: int = NOT_INDEXED,
+        begins_segment: bool = False,
     ) -> None:
         """Stages one batch; `last_offset` is above all earlier ones.
 
         No reference to `batch` outlives the call. `indexed_timestamp` is added to the timestamp
         index: the largest timestamp of the partition, up to and including this batch.
+        `begins_segment`: as in Kafka; an engine that stores no segments does not need it.
         """
+        ...
+
+    def name(self, partition_id: int, name: LogName | None) -> None:
+        """Stages to which partition the log belongs; None: to none any more."""
         ...
 
     def read(
@@ -92,6 +109,14 @@ class LogStore(Protocol):
         """
         ...
 
+    def copy_before(self, partition_id: int, offset: int) -> bool:
+        """Stages a step that has to be committed before `replace` at an offset; True: none is left.
+
+        An engine that stores segments copies those that are replaced in part, some at a time. With
+        END_OF_PASS nothing is left of that.
+        """
+        ...
+
     def replace(
         self,
         partition_id: int,
@@ -112,9 +137,9 @@ class LogStore(Protocol):
     def trim(self, partition_id: int, offset: int, max_batches: int) -> Trimmed:
         """Stages the removal of up to `max_batches` committed batches that end below an offset.
 
-        Oldest first, with their entries of the timestamp index. An engine that stores small batches
-        together counts those as one, and removes them together. It removes at least one if there is
-        one, and may remove fewer if they are large.
+        Oldest first, with their entries of the timestamp index. An engine that stores batches
+        together, small ones or those of a segment, counts those as one, and removes them together.
+        It removes at least one if there is one, and may remove fewer if they are large.
         """
         ...
 

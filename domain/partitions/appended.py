@@ -9,7 +9,10 @@ from domain.partitions.producers import AppendedBatch
 class Appended:
     """The offsets of an appended batch; for a retry, those of the first attempt."""
 
-    __slots__ = ("base_offset", "duplicate", "indexed_timestamp", "last_offset", "log_append_time")
+    __slots__ = (
+        *("base_offset", "begins_segment", "duplicate", "indexed_timestamp", "last_offset"),
+        "log_append_time",
+    )
 
     def __init__(
         self,
@@ -18,12 +21,14 @@ class Appended:
         log_append_time: int,
         indexed_timestamp: int,
         duplicate: bool,
+        begins_segment: bool = False,
     ) -> None:
         self.base_offset = base_offset
         self.last_offset = last_offset
         self.log_append_time = log_append_time
         self.indexed_timestamp = indexed_timestamp
         self.duplicate = duplicate
+        self.begins_segment = begins_segment
 
 
 def repeated(duplicate: AppendedBatch) -> Appended:

@@ -40,11 +40,7 @@ from domain.partitions.active_segment import EMPTY_SEGMENT, ActiveSegment
 from domain.partitions.appended import Appended, repeated
 from domain.partitions.leader_epochs import UNKNOWN_END, EpochEnd, LeaderEpochs
 from domain.partitions.log_end import LogEnd
-from domain.partitions.producers import (
-    LookUp,
-    Producers,
-    no_snapshot,
-)
+from domain.partitions.producers import LookUp, Producers, no_snapshot
 from domain.partitions.snapshot import NOT_CLEANED, Cleaned, PartitionSnapshot
 from domain.partitions.traffic import Traffic
 from domain.partitions.transactions import Transactions
@@ -188,7 +184,7 @@ class Partition:
         base_offset = batch.base_offset
         last_offset = base_offset + batch.last_offset_delta
         size_bytes = batch.length + LENGTH_OVERHEAD_BYTES
-        indexed_timestamp = NO_TIMESTAMP
+        indexed_timestamp, begins_segment = NO_TIMESTAMP, False
         end = self.end
         end.next_offset = last_offset + 1
         end.appended_bytes += size_bytes
@@ -201,6 +197,7 @@ class Partition:
             or end.appended_bytes > segment.ends_at_bytes
         ):
             segment.extend(batch, end.appended_bytes, self.config)
+            begins_segment = segment.base_offset == base_offset
         if batch.max_timestamp > end.max_timestamp:
             end.max_timestamp = batch.max_timestamp
             end.max_timestamp_offset = last_offset
@@ -214,7 +211,9 @@ class Partition:
                 self._record_transactional(batch)
             else:
                 self.producers.record(batch)
-        return Appended(base_offset, last_offset, log_append_time, indexed_timestamp, False)
+        return Appended(
+            base_offset, last_offset, log_append_time, indexed_timestamp, False, begins_segment
+        )
 
     def _record_transactional(self, batch: RecordBatch) -> None:
         if batch.attributes & CONTROL:

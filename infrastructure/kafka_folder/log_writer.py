@@ -1,11 +1,8 @@
 """LogWriter: writes the batches of one partition as Apache Kafka does, in segments with indexes.
 
-    00000000000000000000.log        batches; the name is the first offset of the segment
-    00000000000000000000.index      last offset of a batch - that of the segment, its position
-    00000000000000000000.timeindex  largest timestamp so far, the last offset of its batch, as above
-
-An index has an entry for each batch that begins more than `index.interval.bytes` behind the one of
-the entry before. The time index has one more at the end of a segment.
+00000000000000000000.log        batches; the name is the first offset of the segment
+00000000000000000000.index      see index_entries.py
+00000000000000000000.timeindex
 """
 
 from __future__ import annotations
@@ -18,16 +15,16 @@ from typing import BinaryIO
 
 from domain.messages.batch import RecordBatch
 from domain.partitions.transactions import AbortedTransaction
+from infrastructure.kafka_folder.index_entries import (
+    INDEX_ENTRY,
+    INDEX_INTERVAL_BYTES,
+    MAX_INDEX_BYTES,
+    IndexEntries,
+)
 
-INDEX_ENTRY = Struct(">ii")
-TIME_ENTRY = Struct(">qi")
 #: Version, producer id, first and last offset, last stable offset.
 _ABORTED = Struct(">hqqqq")
-#: Kafka's default of log.index.size.max.bytes: an index that is full ends its segment.
-_INDEX_BYTES = 10 * 1024 * 1024
 _INT_MAX = 2**31 - 1
-#: Kafka's default of log.index.interval.bytes.
-INDEX_INTERVAL_BYTES = 4096
 
 
 class LogWriter:
@@ -57,11 +54,11 @@ class LogWriter:
             segment = self._roll(min(self._start_offset, batch.base_offset))
         if self._is_full(segment, batch):
             segment = self._roll(batch.base_offset)
-        segment.append(batch, self._index_interval_bytes)
+        segment.append(batch)
 
     def _roll(self, base_offset: int) -> _Segment:
         self._close_segment()
-        self._segment = segment = _Segment(self._folder, base_offset)
+        self._segment = segment = _Segment(self._folder, base_offset, self._index_interval_bytes)
         self.segments.append(base_offset)
         return segment
 
@@ -71,7 +68,7 @@ class LogWriter:
             and (
                 segment.size_bytes + batch.size_bytes > self._segment_bytes
                 or batch.max_timestamp - segment.first_timestamp > self._segment_ms
-                or segment.index.tell() + INDEX_ENTRY.size > _INDEX_BYTES
+                or segment.index.tell() + INDEX_ENTRY.size > MAX_INDEX_BYTES
             )
         )
 
@@ -105,44 +102,35 @@ class LogWriter:
 
 
 class _Segment:
-    def __init__(self, folder: Path, base_offset: int) -> None:
+    def __init__(self, folder: Path, base_offset: int, index_interval_bytes: int) -> None:
         self.base_offset = base_offset
         self.size_bytes = 0
         self.first_timestamp = -1
-        self._max_timestamp, self._its_offset = -1, base_offset
-        #: Of the newest entry of the time index: timestamp and offset.
-        self._last_entry = -1, base_offset
-        self._bytes_since_entry = 0
+        self._entries = IndexEntries(base_offset, index_interval_bytes)
         name = f"{base_offset:020d}"
         self._log = (folder / f"{name}.log").open("xb")
         self.index = (folder / f"{name}.index").open("xb")
         self._time_index = (folder / f"{name}.timeindex").open("xb")
 
-    def append(self, batch: RecordBatch, index_interval_bytes: int) -> None:
+    def append(self, batch: RecordBatch) -> None:
         if not self.size_bytes:
             self.first_timestamp = batch.max_timestamp
-        last_offset = batch.last_offset
-        if batch.max_timestamp > self._max_timestamp:
-            self._max_timestamp, self._its_offset = batch.max_timestamp, last_offset
-        if self._bytes_since_entry > index_interval_bytes:
-            delta = last_offset - self.base_offset
-            self.index.write(INDEX_ENTRY.pack(delta, self.size_bytes))
-            self._add_time()
-            self._bytes_since_entry = 0
+        self._entries.add(self.size_bytes, batch.size_bytes, batch.last_offset, batch.max_timestamp)
+        self._write_entries()
         self._log.write(batch.buffer)
         self.size_bytes += batch.size_bytes
-        self._bytes_since_entry += batch.size_bytes
 
-    def _add_time(self) -> None:
-        """Unless the newest entry has this timestamp."""
-        if self._max_timestamp > self._last_entry[0]:
-            self._last_entry = self._max_timestamp, self._its_offset
-            entry = TIME_ENTRY.pack(self._max_timestamp, self._its_offset - self.base_offset)
-            self._time_index.write(entry)
+    def _write_entries(self) -> None:
+        entries = self._entries
+        for file, new in ((self.index, entries.offsets), (self._time_index, entries.times)):
+            if new:
+                file.write(new)
+                new.clear()
 
     def close(self) -> None:
         if self.size_bytes:
-            self._add_time()
+            self._entries.end()
+            self._write_entries()
         for file in (self._log, self.index, self._time_index):
             _sync(file)
             file.close()

@@ -39,6 +39,7 @@ class PatientLog:
         self._log = log
         self._callbacks = callbacks
         self.append, self.replace = log.append, log.replace
+        self.name, self.copy_before = log.name, log.copy_before
         self.trim, self.drop = log.trim, log.drop
         self.at_timestamp, self.partition_ids = log.at_timestamp, log.partition_ids
 
@@ -102,6 +103,15 @@ ENGINES = {
         lambda folder: open_storage(f"lmdb://{folder}/store", "interval"), persistent=True
     ),
     "lmdb-later": Engine(_patient_lmdb, persistent=True),
+    "files-commit": Engine(
+        lambda folder: open_storage(f"files://{folder}/store", "commit"), persistent=True
+    ),
+    "files-interval": Engine(
+        lambda folder: open_storage(f"files://{folder}/store", "interval"), persistent=True
+    ),
+    "files-os": Engine(
+        lambda folder: open_storage(f"files://{folder}/store", "os"), persistent=True
+    ),
     "lmdb-os": Engine(lambda folder: open_storage(f"lmdb://{folder}/store", "os"), persistent=True),
 }
 

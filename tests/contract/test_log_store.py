@@ -235,7 +235,7 @@ def test_many_partitions_stay_separate(store: OpenStore) -> None:
 
 def test_a_deleted_partition_is_dropped_in_slices(store: OpenStore) -> None:
     for offset in range(10):
-        store.log.append(7, offset, batch(offset), offset)
+        store.log.append(7, offset, batch(offset), offset, begins_segment=True)
         store.keep()
     append_three(store, 6)
     append_three(store, 8)
@@ -265,7 +265,7 @@ def test_a_drop_is_invisible_until_the_commit(store: OpenStore) -> None:
 
 def test_a_second_drop_of_a_pass_continues_after_the_first(store: OpenStore) -> None:
     for offset in range(3):
-        store.log.append(7, offset, batch(offset))
+        store.log.append(7, offset, batch(offset), begins_segment=True)
         store.keep()
 
     assert not store.log.drop(7, 1)

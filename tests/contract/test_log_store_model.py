@@ -18,7 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from application.ports.log_store import IndexEntry
+from application.ports.log_store import END_OF_PASS, IndexEntry
 from domain.messages.batch import EXTENT
 from tests.contract.batches import batch
 from tests.contract.engines import ENGINES, Engine, OpenStore
@@ -114,9 +114,16 @@ class LogStoreMachine(RuleBasedStateMachine):
         gap=st.sampled_from([0, 0, 0, 7]),
         size_bytes=st.sampled_from([61, 61, 100, 5000, 33_000, 140_000]),
         later_ms=st.none() | st.integers(0, 3),
+        begins_segment=st.booleans(),
     )
     def append(
-        self, partition_id: int, records: int, gap: int, size_bytes: int, later_ms: int | None
+        self,
+        partition_id: int,
+        records: int,
+        gap: int,
+        size_bytes: int,
+        later_ms: int | None,
+        begins_segment: bool,
     ) -> None:
         if partition_id in self.dropped:
             return
@@ -128,7 +135,9 @@ class LogStoreMachine(RuleBasedStateMachine):
         first_offset = last_offset - records + 1
         appended = bytearray(batch(last_offset, content, first_offset, size_bytes))
         self.staged.append(partition_id, last_offset, bytes(appended), timestamp)
-        self.store.log.append(partition_id, last_offset, memoryview(appended), timestamp)
+        self.store.log.append(
+            partition_id, last_offset, memoryview(appended), timestamp, begins_segment
+        )
         appended[:] = bytes(len(appended))
 
     @rule(partition_id=PARTITIONS, count=st.integers(1, 4))
@@ -187,6 +196,8 @@ class LogStoreMachine(RuleBasedStateMachine):
         timestamps = sorted(data.draw(st.integers(0, 40)) for _ in offsets)
         indexed = list(zip(timestamps, offsets, strict=True))
         edges = replaced[0][0], replaced[-1][0]
+        while not self.store.log.copy_before(partition_id, edges[0]):
+            self.commit()
         grown = self.store.log.replace(partition_id, *edges, [one for _, one in new], indexed)
         sizes = [sum(len(one) for _, one in batches) for batches in (replaced, new)]
         assert grown == sizes[1] - sizes[0]
@@ -213,6 +224,13 @@ class LogStoreMachine(RuleBasedStateMachine):
             )
             for partition_id, batches in self.committed.batches.items()
         }
+
+    @rule(partition_id=PARTITIONS)
+    def end_pass_of_compaction(self, partition_id: int) -> None:
+        if partition_id in self.dropped:
+            return
+        while not self.store.log.copy_before(partition_id, END_OF_PASS):
+            self.commit()
 
     @rule(
         partition_id=PARTITIONS,
@@ -247,7 +265,7 @@ class LogStoreMachine(RuleBasedStateMachine):
             self.folder.cleanup()
 
 
-@pytest.mark.parametrize("name", ["memory", "lmdb-os"])
+@pytest.mark.parametrize("name", ["memory", "lmdb-os", "files-os", "files-interval"])
 def test_a_log_store_behaves_like_its_model(name: str) -> None:
     machine = type("Machine", (LogStoreMachine,), {"engine": ENGINES[name]})
     run_state_machine_as_test(machine, settings=settings(max_examples=40, stateful_step_count=40))

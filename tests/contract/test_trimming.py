@@ -18,7 +18,7 @@ def test_batches_that_end_below_an_offset_are_trimmed(
     batches = {}
     for name, last_offset, first_offset in (("a", 9, 0), ("b", 14, 10), ("c", 39, 30)):
         batches[name] = batch(last_offset, name.encode(), first_offset, size_bytes=100)
-        store.log.append(7, last_offset, batches[name], last_offset)
+        store.log.append(7, last_offset, batches[name], last_offset, begins_segment=True)
         store.keep()
     append_three(store, 6)
     append_three(store, 8)
@@ -36,7 +36,7 @@ def test_batches_that_end_below_an_offset_are_trimmed(
 
 def test_trimming_removes_entries_of_the_timestamp_index(store: OpenStore) -> None:
     for offset in range(4):
-        store.log.append(7, offset, batch(offset), 1000 + offset)
+        store.log.append(7, offset, batch(offset), 1000 + offset, begins_segment=True)
         store.keep()
     assert store.log.at_timestamp(7, 1002) == 2
 
@@ -48,7 +48,7 @@ def test_trimming_removes_entries_of_the_timestamp_index(store: OpenStore) -> No
 
 def test_trimming_ends_after_several_slices(store: OpenStore) -> None:
     for offset in range(10):
-        store.log.append(7, offset, batch(offset, size_bytes=100), offset)
+        store.log.append(7, offset, batch(offset, size_bytes=100), offset, begins_segment=True)
         store.keep()
 
     slices = []
@@ -62,7 +62,7 @@ def test_trimming_ends_after_several_slices(store: OpenStore) -> None:
 
 def test_two_trims_of_one_pass_remove_each_batch_once(store: OpenStore) -> None:
     for offset in range(3):
-        store.log.append(7, offset, batch(offset, size_bytes=100))
+        store.log.append(7, offset, batch(offset, size_bytes=100), begins_segment=True)
         store.keep()
 
     assert store.log.trim(7, 2, 1) == (100, False)

@@ -18,7 +18,8 @@ class DurabilitySettings:
         "storage",
         STRING,
         "lmdb://",
-        "The storage engine: lmdb:// (in the data folder), lmdb:///a/folder, or memory://.",
+        "The storage engine: lmdb:// or files:// (in the data folder), lmdb:///a/folder, "
+        "files:///a/folder, or memory://.",
     )
     flush: str = setting(
         "flush",

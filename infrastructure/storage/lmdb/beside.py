@@ -12,11 +12,13 @@ from typing import cast
 
 import lmdb
 
+from application.ports.log_store import LogStore
 from infrastructure.storage.errors import StorageDamaged, StorageInUse, StorageUnusable
 from infrastructure.storage.lmdb.commit import WritePass, storage_failed
+from infrastructure.storage.lmdb.entries import StagedEntries
 from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, MAX_READERS, LmdbEnvironment
 from infrastructure.storage.lmdb.folder_lock import NobodyWrites
-from infrastructure.storage.lmdb.identity import identify
+from infrastructure.storage.lmdb.identity import IN_LMDB, Layout, identify
 from infrastructure.storage.lmdb.inspection import check_pages, holds_a_store, page_problem
 from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
@@ -41,12 +43,13 @@ class StoreBeside:
     )
 
     loader: PageLoader | None = None
+    layout = IN_LMDB
 
     def __init__(self, folder: Path, known_whole: bool = False) -> None:
         self.folder = folder
         self.nobody_writes: NobodyWrites | None = None
         try:
-            _check_there_is_one(folder)
+            _check_there_is_one(folder, self.layout)
             if not known_whole:
                 _check_last_end(folder)
             self.env = open_environment(str(folder))
@@ -70,13 +73,18 @@ class StoreBeside:
         self.env.reader_check()
         if not known_whole:
             self._check_length()
-        found = identify(self.env, self.folder)
+        found = identify(self.env, self.folder, self.layout)
         self.store_id, self.rows = found.store_id, found.rows
         self.batches, self.timestamps = found.batches, found.timestamps
         # A pass fails when it begins: LMDB refuses to write in such an environment.
-        write_pass = WritePass(cast(LmdbEnvironment, self))
-        self.log = LmdbLogStore(self, write_pass)
-        self.state = LmdbStateStore(cast(LmdbEnvironment, self), write_pass)
+        environment = cast(LmdbEnvironment, self)
+        self.log, write_pass = self._opened_log(environment)
+        self.state = LmdbStateStore(environment, write_pass)
+
+    def _opened_log(self, environment: LmdbEnvironment) -> tuple[LogStore, WritePass]:
+        entries = StagedEntries(self.batches)
+        write_pass = WritePass(environment, entries)
+        return LmdbLogStore(self, write_pass, entries), write_pass
 
     def _keep_writers_out(self) -> None:
         """On a read-only file system LMDB registers no readers, silently: a broker would reuse
@@ -176,8 +184,8 @@ def _told(folder: Path, error: lmdb.Error) -> StorageUnusable:
     return StorageDamaged(f"the store in {folder} cannot be read: {error}")
 
 
-def _check_there_is_one(folder: Path) -> None:
-    if not holds_a_store(folder):
+def _check_there_is_one(folder: Path, layout: Layout) -> None:
+    if not holds_a_store(folder, layout):
         raise StorageUnusable(f"there is no store in {folder}")
 
 

@@ -16,32 +16,48 @@ import errno
 import threading
 from collections.abc import Callable
 from struct import error as StructError
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import lmdb
 
 from domain.errors import StorageFailed
-from infrastructure.storage.lmdb.entries import AlreadyThere, StagedEntries
+from infrastructure.storage.lmdb.entries import AlreadyThere
 from infrastructure.storage.lmdb.environment import LmdbEnvironment, identity_of, is_out_of_space
 from infrastructure.storage.lmdb.recovery_point import PinnedRoot, SlotNotWritten
 
 if TYPE_CHECKING:
     from lmdb import Transaction
 
+    Txn = Transaction[memoryview]
 
-#: An error of LMDB's, or our own.
-Refusal = lmdb.Error | OSError | StructError | AlreadyThere | str
+#: Reported by LMDB, or a key or an entry of the wrong length.
+UNREADABLE = (lmdb.Error, StructError)
+#: An error of the engine, or of the system.
+Refusal = Exception | str
+
+
+class StagedLog(Protocol):
+    """What an engine has staged besides the transaction."""
+
+    def put_all(self, txn: Transaction[memoryview]) -> None:
+        """Before the commit. Raises lmdb.Error, AlreadyThere or OSError."""
+        ...
+
+    def committed(self) -> None: ...
+
+    def clear(self) -> None:
+        """The pass has failed."""
+        ...
 
 
 class WritePass:
-    __slots__ = ("_environment", "_failure", "_full", "_lost", "_size_bytes", "entries", "txn")
+    __slots__ = ("_environment", "_failure", "_full", "_lost", "_size_bytes", "_staged", "txn")
 
-    def __init__(self, environment: LmdbEnvironment) -> None:
+    def __init__(self, environment: LmdbEnvironment, staged: StagedLog) -> None:
         self._environment = environment
         #: None until something is staged, and after a failure.
         self.txn: Transaction[memoryview] | None = None
-        #: Batches of this pass that are not put yet.
-        self.entries = StagedEntries(environment.batches, environment.loader)
+        self._staged = staged
         self._failure: StorageFailed | None = None
         #: Final: data that was reported durable may be lost, so every later pass fails.
         self._lost: StorageFailed | None = None
@@ -77,7 +93,7 @@ class WritePass:
         return self._lost is not None
 
     def abort(self) -> None:
-        self.entries.clear()
+        self._staged.clear()
         txn, self.txn = self.txn, None
         if txn is not None:
             txn.abort()
@@ -85,12 +101,13 @@ class WritePass:
     def commit(self) -> StorageFailed | None:
         """Ends the pass; the next one starts empty."""
         if self.txn is not None:
-            self._put_entries(self.txn)
+            self._put_staged(self.txn)
         txn, self.txn = self.txn, None
         if txn is not None:
             try:
                 txn.commit()
             except lmdb.Error as error:
+                self._staged.clear()
                 self._full = isinstance(error, lmdb.MapFullError)
                 # No reason to stop for good, even for an fsync that failed: the root was not moved,
                 # and the pages that may be lost belong to nothing.
@@ -98,6 +115,7 @@ class WritePass:
                 self._release_reserve(error)
                 self._turn()
             else:
+                self._staged.committed()
                 self._grow_in_time()
                 return None
         failure, self._failure = self._failure, None
@@ -105,10 +123,10 @@ class WritePass:
             self._make_room()
         return failure
 
-    def _put_entries(self, txn: Transaction[memoryview]) -> None:
+    def _put_staged(self, txn: Transaction[memoryview]) -> None:
         try:
-            self.entries.put_all(txn)
-        except (lmdb.Error, AlreadyThere) as error:
+            self._staged.put_all(txn)
+        except (lmdb.Error, AlreadyThere, OSError) as error:
             self.fail(error)
 
     def _release_reserve(self, error: Refusal) -> None:
@@ -201,6 +219,7 @@ class LmdbCommit:
         except (lmdb.Error, OSError) as error:
             raise storage_failed("could not begin to flush", error) from error
         flushing = threading.Thread(target=self._flush, args=(root,), name="ottla-flush")
+        self._begin_flush()
         self._unflushed = False
         try:
             flushing.start()
@@ -210,7 +229,11 @@ class LmdbCommit:
             raise storage_failed("could not begin to flush", str(error)) from error
         self._flushing = flushing
 
-    def _flush(self, root: PinnedRoot) -> None:
+    def _begin_flush(self) -> None:
+        """On the loop."""
+
+    def _flush(self, root: PinnedRoot) -> bool:
+        """In the thread; False if it failed."""
         environment = self._environment
         try:
             environment.recovery_point.sync_and_persist(root, environment.sync)
@@ -218,6 +241,9 @@ class LmdbCommit:
             self._unflushed = True
         except (lmdb.Error, OSError) as error:
             self._pass.lose(error)
+        else:
+            return True
+        return False
 
     def close(self) -> None:
         if self._closed:

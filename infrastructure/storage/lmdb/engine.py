@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from infrastructure.storage.engine import (
@@ -24,10 +25,10 @@ def _open(
     to_loop: ToLoop | None,
 ) -> Storage:
     from infrastructure.storage.lmdb.commit import LmdbCommit, WritePass
+    from infrastructure.storage.lmdb.entries import StagedEntries
     from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
-    from infrastructure.storage.lmdb.identity import LOSSES_ROW
     from infrastructure.storage.lmdb.log_store import LmdbLogStore
-    from infrastructure.storage.lmdb.state_store import LmdbStateStore
+    from infrastructure.storage.lmdb.state_store import LmdbStateStore, raise_leader_epoch
 
     folder = Path(place)
     environment = LmdbEnvironment(
@@ -35,7 +36,8 @@ def _open(
     )
     if not read_only:
         environment.reserve.make()
-    write_pass = WritePass(environment)
+    entries = StagedEntries(environment.batches, environment.loader)
+    write_pass = WritePass(environment, entries)
     commit = LmdbCommit(environment, write_pass)
 
     def take_snapshot() -> StoreSnapshot:
@@ -45,12 +47,8 @@ def _open(
 
     state = LmdbStateStore(environment, write_pass)
 
-    def raise_leader_epoch(epoch: int) -> None:
-        table, _, key = LOSSES_ROW.partition(b"\0")
-        state.put(table.decode(), key, b"%d" % max(epoch, environment.losses))
-
     return Storage(
-        LmdbLogStore(environment, write_pass),
+        LmdbLogStore(environment, write_pass, entries),
         state,
         commit,
         StorageInfo(
@@ -73,7 +71,7 @@ def _open(
         take_snapshot,
         environment.reserve,
         commit.check_file,
-        raise_leader_epoch,
+        partial(raise_leader_epoch, state, environment.losses),
         environment.env.reader_check,
     )
 

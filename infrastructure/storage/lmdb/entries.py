@@ -95,6 +95,9 @@ class StagedEntries:
         if self._loader is not None:
             self._loader.written(partition_id, value)
 
+    def committed(self) -> None:
+        """All were put before."""
+
     def clear(self) -> None:
         self._entries.clear()
 

@@ -24,7 +24,6 @@ import os
 import uuid
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +32,13 @@ import lmdb
 from infrastructure.storage.errors import StorageDamaged, StorageUnusable
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.folder_lock import FolderLock
-from infrastructure.storage.lmdb.identity import FORMAT, FORMAT_ROW, ID_ROW, LOSSES_ROW, identify
+from infrastructure.storage.lmdb.identity import (
+    FORMAT_ROW,
+    ID_ROW,
+    IN_LMDB,
+    LOSSES_ROW,
+    identify,
+)
 from infrastructure.storage.lmdb.inspection import (
     DATA_FILE,
     check_batches,
@@ -81,6 +86,8 @@ class LmdbEnvironment:
     rows: _Database
     store_id: str
 
+    layout = IN_LMDB
+
     def __init__(
         self,
         folder: Path,
@@ -95,7 +102,8 @@ class LmdbEnvironment:
         self.read_only = read_only
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            holds_a_store(folder)  # before the lock's file: a folder of Kafka's is left as it is
+            # Before the lock's file: a folder of Kafka's is left as it is.
+            holds_a_store(folder, self.layout)
             self._lock = FolderLock(folder)
         except FileExistsError as error:
             raise StorageUnusable(f"{folder} is a file, not a folder") from error
@@ -127,7 +135,7 @@ class LmdbEnvironment:
         self._recover()
         if not self.read_only:
             _remove_left_over(self.folder)
-            if not holds_a_store(self.folder):
+            if not holds_a_store(self.folder, self.layout):
                 if not self.reserve.make():
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 self._make()
@@ -138,7 +146,7 @@ class LmdbEnvironment:
             self.file_identity = identity_of(self.data_file)
             written_format = self._identify()
             self._begin_to_keep()
-            if written_format != FORMAT and not self.read_only:
+            if written_format != self.layout.format and not self.read_only:
                 self._upgrade()
         except BaseException:
             self.recovery_point.close()
@@ -170,7 +178,7 @@ class LmdbEnvironment:
     def _begin_to_keep(self) -> None:
         point = self.recovery_point
         if point.was_cut_off and point.found is not None and not point.found.root:
-            check_batches(self.folder, self.env, self.batches)
+            self._check_batches()
         with self.env.begin() as txn:
             self.losses = int(txn.get(LOSSES_ROW, b"0", db=self.rows))
         if self.power_cut is not None and not self.read_only:
@@ -182,10 +190,13 @@ class LmdbEnvironment:
             point.keep_nothing()
             return
         # Commits of a killed process may be in the page cache only.
-        self._keep_newest()
+        self.keep_newest()
         if self.flush == "commit":
             point.close()
             point.forget()
+
+    def _check_batches(self) -> None:
+        check_batches(self.folder, self.env, self.batches)
 
     def _count_loss(self) -> None:
         """Synced before the listeners open: after the next power cut the count still rises."""
@@ -194,9 +205,10 @@ class LmdbEnvironment:
             txn.put(LOSSES_ROW, b"%d" % self.losses, db=self.rows)
         self.env.sync(True)
 
-    def _keep_newest(self) -> None:
+    def keep_newest(self) -> None:
+        """All that is committed is the newest recovery point."""
         point = self.recovery_point
-        point.sync_and_persist(point.begin(self.env), partial(self.env.sync, True))
+        point.sync_and_persist(point.begin(self.env), self.sync)
 
     def _make(self) -> None:
         """Under another name until it is whole: a power cut leaves a store, or none."""
@@ -253,18 +265,17 @@ class LmdbEnvironment:
     def _identify(self) -> int:
         """Returns the format."""
         self._check_length()
-        found = identify(self.env, self.folder)
+        found = identify(self.env, self.folder, self.layout)
         self.store_id, self.rows = found.store_id, found.rows
         self.batches, self.timestamps = found.batches, found.timestamps
         return found.format
 
-    @staticmethod
-    def _create(env: lmdb.Environment) -> None:
+    def _create(self, env: lmdb.Environment) -> None:
         with env.begin(write=True) as txn:
             env.open_db(b"batches", txn=txn)
             env.open_db(b"timestamps", txn=txn)
             rows = env.open_db(b"rows", txn=txn)
-            txn.put(FORMAT_ROW, b"%d" % FORMAT, db=rows)
+            txn.put(FORMAT_ROW, b"%d" % self.layout.format, db=rows)
             txn.put(ID_ROW, uuid.uuid4().hex.encode(), db=rows)
         env.sync(True)
 
@@ -275,7 +286,7 @@ class LmdbEnvironment:
         needs, so there has to be a newer one.
         """
         with self.env.begin(write=True) as txn:
-            txn.put(FORMAT_ROW, b"%d" % FORMAT, db=self.rows)
+            txn.put(FORMAT_ROW, b"%d" % self.layout.format, db=self.rows)
 
     def _check_length(self) -> None:
         """Touching a page that the file does not reach would kill the process (SIGBUS)."""
@@ -328,7 +339,7 @@ class LmdbEnvironment:
             self.env.set_mapsize(self.map_size_bytes + more_bytes)
         self.map_size_bytes += more_bytes
         if self.flush == "interval":
-            self.recovery_point.keep_anew(self.env)
+            self.recovery_point.keep_anew(self.env, self.sync)
 
     def grow_in_time(self) -> None:
         """Where the map is not vast from the start: before it is full, not after."""

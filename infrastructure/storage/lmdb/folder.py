@@ -19,6 +19,7 @@ from infrastructure.storage.errors import StorageDamaged, StorageUnusable
 from infrastructure.storage.lmdb.beside import StoreBeside
 from infrastructure.storage.lmdb.environment import COMPACT_FILE, LmdbEnvironment
 from infrastructure.storage.lmdb.folder_lock import LOCK_FILE, FolderLock
+from infrastructure.storage.lmdb.identity import IN_LMDB
 from infrastructure.storage.lmdb.inspection import DATA_FILE, page_problem
 from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, RecoveryPoint, sync_folder
 from infrastructure.storage.lmdb.reserve import RESERVE_FILE
@@ -48,19 +49,21 @@ class LmdbFolder:
 
     __slots__ = ("path",)
 
+    layout = IN_LMDB
+
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @property
     def url(self) -> str:
-        return f"lmdb://{self.path}"
+        return f"{self.layout.scheme}://{self.path}"
 
     def beside(self, known_whole: bool) -> StoreBeside:
         return StoreBeside(self.path, known_whole)
 
     def open_log(self) -> LogStore:
         try:
-            return StoreBeside(self.path, known_whole=True).log
+            return self.beside(known_whole=True).log
         except StorageUnusable as error:
             raise StorageFailed(str(error)) from error
 
@@ -105,7 +108,7 @@ class LmdbFolder:
         """
         folder = self.path
         data_file, new = folder / DATA_FILE, folder / COMPACT_FILE
-        environment = LmdbEnvironment(folder, "commit")
+        environment = self._environment()
         try:
             before = data_file.stat()
             descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -133,6 +136,9 @@ class LmdbFolder:
             new.unlink(missing_ok=True)
             environment.close(synced=True)
 
+    def _environment(self) -> LmdbEnvironment:
+        return LmdbEnvironment(self.path, "commit")
+
     @contextmanager
     def made_whole(self) -> Iterator[str]:
         """The URL of a folder beside it, which takes its name when all went well.
@@ -146,7 +152,7 @@ class LmdbFolder:
         except OSError as error:
             raise _cannot_be_made(partial, error) from error
         try:
-            yield LmdbFolder(partial).url
+            yield type(self)(partial).url
             try:
                 partial.rename(folder)
                 sync_folder(folder.parent)
@@ -180,7 +186,9 @@ def _remove_left_over(partial: Path) -> None:
     """Of one that was killed."""
     if not partial.exists():
         return
-    if not {file.name for file in partial.iterdir()} <= _OF_A_NEW_STORE:
+    left_over = {file.name for file in partial.iterdir()}
+    # A copy that was killed closed nothing; what has no rows is no store.
+    if DATA_FILE not in left_over and not left_over <= _OF_A_NEW_STORE:
         raise StorageUnusable(f"{partial} is in the way: what lies in it is no store")
     lock = _locked(partial)  # refused while another process writes it
     try:

@@ -17,6 +17,20 @@ FORMAT = 5
 #: It has large batches in one row each (parts.py); opening it to write makes it FORMAT.
 WITHOUT_PARTS = 4
 
+
+class Layout(NamedTuple):
+    """Where the batches are."""
+
+    scheme: str
+    format: int
+    #: What is read, besides `format`.
+    older: tuple[int, ...] = ()
+
+
+IN_LMDB = Layout("lmdb", FORMAT, (WITHOUT_PARTS,))
+IN_FILES = Layout("files", 101)
+_LAYOUTS = IN_LMDB, IN_FILES
+
 FORMAT_ROW = b"store\0format"
 ID_ROW = b"store\0id"
 #: How often acknowledged data may have been lost: the leader epoch. An import raises it.
@@ -31,7 +45,7 @@ class Identity(NamedTuple):
     timestamps: _Database
 
 
-def identify(env: lmdb.Environment, folder: Path) -> Identity:
+def identify(env: lmdb.Environment, folder: Path, layout: Layout = IN_LMDB) -> Identity:
     if b"rows" not in env.dbs():
         raise StorageDamaged(f"{folder} holds an LMDB environment that is not Ottla's")
     rows = env.open_db(b"rows", create=False)
@@ -40,13 +54,21 @@ def identify(env: lmdb.Environment, folder: Path) -> Identity:
         store_id = txn.get(ID_ROW, db=rows)
     if written_format is None or store_id is None or not written_format.isdigit():
         raise StorageDamaged(f"the store in {folder} has lost its format and id")
-    if int(written_format) not in (FORMAT, WITHOUT_PARTS):
+    found_format = int(written_format)
+    for other in _LAYOUTS:
+        if other is not layout and found_format in (other.format, *other.older):
+            raise StorageOtherFormat(
+                f"the store in {folder} is one of {other.scheme}://, not {layout.scheme}://: "
+                f"open it as {other.scheme}://{folder}"
+            )
+    if found_format not in (layout.format, *layout.older):
+        known = " and ".join(str(one) for one in sorted((layout.format, *layout.older)))
         raise StorageOtherFormat(
-            f"the store in {folder} has format {int(written_format)}; "
-            f"this version of Ottla reads formats {WITHOUT_PARTS} and {FORMAT} only"
+            f"the store in {folder} has format {found_format}; "
+            f"this version of Ottla reads formats {known} only"
         )
     return Identity(
-        int(written_format),
+        found_format,
         store_id.decode(),
         rows,
         env.open_db(b"batches", create=False),

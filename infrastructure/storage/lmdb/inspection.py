@@ -22,6 +22,7 @@ from domain.messages.batch import (
 )
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.storage.errors import StorageDamaged, StorageForeign
+from infrastructure.storage.lmdb.identity import IN_LMDB, Layout
 from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE
 
@@ -35,14 +36,15 @@ DATA_FILE = "data.mdb"
 _BESIDE_DATA = ("lock.mdb", UNSYNCED_FILE)
 
 
-def holds_a_store(folder: Path) -> bool:
+def holds_a_store(folder: Path, layout: Layout = IN_LMDB) -> bool:
     """False: a store may be created there. Raises StorageUnusable where there was one."""
     data_file = folder / DATA_FILE
     if data_file.is_file():
         if not data_file.stat().st_size:
             raise _lost(folder, "is empty")
         return True
-    _check_it_is_not_kafkas(folder)
+    if layout is IN_LMDB:
+        _check_it_is_not_kafkas(folder)
     for name in _BESIDE_DATA:
         if (folder / name).exists():
             raise _lost(folder, f"is missing, and {name} shows that it was there")

@@ -9,14 +9,20 @@ transaction would keep freed pages from being used at all. What survives what: s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from struct import error as StructError
 from typing import TYPE_CHECKING, Protocol
 
 import lmdb
 
-from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, NotInMemory, Trimmed
+from application.ports.log_store import (
+    NOT_INDEXED,
+    Buffer,
+    IndexEntry,
+    LogName,
+    NotInMemory,
+    Trimmed,
+)
 from domain.messages.batch import HEADER_BYTES, last_offset_of
-from infrastructure.storage.lmdb.commit import WritePass, storage_failed
+from infrastructure.storage.lmdb.commit import UNREADABLE, WritePass, storage_failed
 from infrastructure.storage.lmdb.entries import (
     AlreadyThere,
     StagedEntries,
@@ -25,7 +31,7 @@ from infrastructure.storage.lmdb.entries import (
     position_of,
     whole_batches,
 )
-from infrastructure.storage.lmdb.keys import KEY, OFFSET
+from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.page_loader import NO_OFFSET, PageLoader
 from infrastructure.storage.lmdb.parts import (
     all_parts_at,
@@ -33,13 +39,11 @@ from infrastructure.storage.lmdb.parts import (
     further_bytes,
     next_entry,
 )
-from infrastructure.storage.lmdb.timestamp_index import delete_index_below, replace_index
+from infrastructure.storage.lmdb.timestamp_index import TimestampIndex
 
 if TYPE_CHECKING:
     from lmdb import Cursor, _Database
 
-#: Reported by LMDB, or a key of the wrong length.
-_UNREADABLE = (lmdb.Error, StructError)
 _LARGEST_PARTITION_ID = (1 << 32) - 1
 #: Each entry that a cursor stands on is touched, page by page; so a trim ends here, too.
 _TRIMMED_AT_ONCE_BYTES = 2 << 20
@@ -51,7 +55,6 @@ _BYTES_PER_HEADER = 8 << 10
 
 _pack_key = KEY.pack
 _unpack_key = KEY.unpack
-_pack_offset = OFFSET.pack
 
 
 class LogEnvironment(Protocol):
@@ -65,13 +68,20 @@ class LogEnvironment(Protocol):
 
 
 class LmdbLogStore:
-    __slots__ = ("_batches", "_env", "_loader", "_memory_from", "_pass", "_timestamps")
+    __slots__ = (
+        *("_batches", "_entries", "_env", "_loader", "_memory_from", "_pass"),
+        *("_times", "_timestamps"),
+    )
 
-    def __init__(self, environment: LogEnvironment, write_pass: WritePass) -> None:
+    def __init__(
+        self, environment: LogEnvironment, write_pass: WritePass, entries: StagedEntries
+    ) -> None:
         self._env = environment.env
         self._batches = environment.batches
         self._timestamps = environment.timestamps
+        self._times = TimestampIndex(environment.env, environment.timestamps)
         self._pass = write_pass
+        self._entries = entries
         self._loader = loader = environment.loader
         self._memory_from = {} if loader is None else loader.memory_from
 
@@ -81,21 +91,22 @@ class LmdbLogStore:
         last_offset: int,
         batch: Buffer,
         indexed_timestamp: int = NOT_INDEXED,
+        begins_segment: bool = False,
     ) -> None:
         txn = self._pass.txn or self._pass.begin()
         if txn is None:
             return
         try:
-            self._pass.entries.add(txn, partition_id, last_offset, batch)
-            # Plain: a timestamp that is still the largest moves on to the later batch.
-            if indexed_timestamp >= 0 and not txn.put(
-                _pack_key(partition_id, indexed_timestamp),
-                _pack_offset(last_offset),
-                db=self._timestamps,
+            self._entries.add(txn, partition_id, last_offset, batch)
+            if indexed_timestamp >= 0 and not self._times.put(
+                txn, partition_id, indexed_timestamp, last_offset
             ):
                 self._pass.fail(f"the timestamp index refused partition {partition_id}")
         except (lmdb.Error, AlreadyThere) as error:
             self._pass.fail(error, len(batch))
+
+    def name(self, partition_id: int, name: LogName | None) -> None:
+        """Only the rows of topics say it."""
 
     def read(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
@@ -146,7 +157,7 @@ class LmdbLogStore:
                         break
                     found = cursor.next()
                 return bytes(views[0]) if len(views) == 1 else b"".join(views), reached
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             raise storage_failed("could not read", error) from error
 
     def _load(self, partition_id: int, offset: int, read_bytes: int) -> int:
@@ -185,24 +196,18 @@ class LmdbLogStore:
                     if last_offset + 1 >= in_memory_to:
                         break
                     found = next_entry(cursor, entry, partition_id, last_offset)
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             raise storage_failed("could not read", error) from error
         return headers
 
     def at_timestamp(self, partition_id: int, timestamp: int) -> int:
-        if timestamp <= 0:
-            return 0
         try:
-            with self._env.begin(buffers=True) as txn:
-                cursor = txn.cursor(self._timestamps)
-                at_or_after = cursor.set_range(_pack_key(partition_id, timestamp))
-                before = cursor.prev() if at_or_after else cursor.last()
-                if not before or _unpack_key(cursor.key())[0] != partition_id:
-                    return 0
-                (last_offset,) = OFFSET.unpack(cursor.value())
-                return int(last_offset) + 1
-        except _UNREADABLE as error:
+            return self._times.find(partition_id, timestamp)
+        except UNREADABLE as error:
             raise storage_failed("could not read", error) from error
+
+    def copy_before(self, partition_id: int, offset: int) -> bool:
+        return True
 
     def replace(
         self,
@@ -223,10 +228,8 @@ class LmdbLogStore:
             for batch in (*before, *batches, *after):
                 entries.add(txn, partition_id, last_offset_of(batch), batch)
             entries.put(txn, partition_id)
-            replace_index(
-                txn.cursor(self._timestamps), partition_id, first_offset, last_offset, indexed
-            )
-        except (*_UNREADABLE, AlreadyThere) as error:
+            self._times.replace(txn, partition_id, first_offset, last_offset, indexed)
+        except (*UNREADABLE, AlreadyThere) as error:
             self._pass.fail(error, sum(map(len, batches)))
             return 0
         added_bytes = sum(map(len, batches))
@@ -246,10 +249,8 @@ class LmdbLogStore:
                 max_batches,
                 _TRIMMED_AT_ONCE_BYTES,
             )
-            no_index = delete_index_below(
-                txn.cursor(self._timestamps), partition_id, offset, max_batches
-            )
-        except _UNREADABLE as error:
+            no_index = self._times.delete_below(txn, partition_id, offset, max_batches)
+        except UNREADABLE as error:
             self._pass.fail(error)
             return Trimmed(0, False)
         return Trimmed(size_bytes, no_batches and no_index)
@@ -259,11 +260,11 @@ class LmdbLogStore:
         if txn is None:
             return False
         try:
-            self._pass.entries.put(txn, partition_id)
+            self._entries.put(txn, partition_id)
             limits = partition_id, NO_OFFSET, max_batches, _DROPPED_AT_ONCE_BYTES
             _, no_batches = _delete_below(txn.cursor(self._batches), *limits)
             _, no_index = _delete_below(txn.cursor(self._timestamps), *limits)
-        except (*_UNREADABLE, AlreadyThere) as error:
+        except (*UNREADABLE, AlreadyThere) as error:
             self._pass.fail(error)
             return False
         return no_batches and no_index
@@ -280,7 +281,7 @@ class LmdbLogStore:
                     if partition_id == _LARGEST_PARTITION_ID:
                         break
                     found = cursor.set_range(_pack_key(partition_id + 1, 0))
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             raise storage_failed("could not read", error) from error
         return partition_ids
 

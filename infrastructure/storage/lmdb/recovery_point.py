@@ -24,7 +24,6 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING
@@ -236,12 +235,12 @@ class RecoveryPoint:
             if before is not None:
                 before.abort()
 
-    def keep_anew(self, env: lmdb.Environment) -> None:
+    def keep_anew(self, env: lmdb.Environment, sync: Callable[[], None]) -> None:
         """After a new map, which ends all transactions, and before the next commit."""
         with self._lock:
             self._turn += 1
             self._pin = None
-        self.sync_and_persist(self.begin(env), partial(env.sync, True))
+        self.sync_and_persist(self.begin(env), sync)
 
     def keep_nothing(self) -> None:
         """From now on the store may have unsynced commits, without a root to go back to."""

@@ -13,6 +13,7 @@ import lmdb
 from application.ports.state_store import RowChange
 from infrastructure.storage.lmdb.commit import WritePass, storage_failed
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.identity import LOSSES_ROW
 
 _LONGEST = 511
 _DIGEST_BYTES = 32
@@ -116,6 +117,12 @@ class LmdbStateStore:
         except lmdb.Error as error:
             raise storage_failed("could not read", error) from error
         return tables
+
+
+def raise_leader_epoch(state: LmdbStateStore, losses: int, epoch: int) -> None:
+    """Stages that the next start has at least this leader epoch."""
+    table, _, key = LOSSES_ROW.partition(b"\0")
+    state.put(table.decode(), key, b"%d" % max(epoch, losses))
 
 
 def _row_key(table: str, key: bytes) -> bytes:

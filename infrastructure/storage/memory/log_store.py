@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import partial
 
-from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, Trimmed
+from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, LogName, Trimmed
 from domain.messages.batch import HEADER_BYTES, next_offset
 from infrastructure.storage.memory.store import MemoryPartition, MemoryStore
 
@@ -23,6 +23,7 @@ class MemoryLogStore:
         last_offset: int,
         batch: Buffer,
         indexed_timestamp: int = NOT_INDEXED,
+        begins_segment: bool = False,
     ) -> None:
         store = self._store
         store.lengthen(partition_id, 1)
@@ -40,6 +41,9 @@ class MemoryLogStore:
         partition.last_offsets.append(last_offset)
         if indexed_timestamp >= 0:
             partition.index(indexed_timestamp, last_offset)
+
+    def name(self, partition_id: int, name: LogName | None) -> None:
+        """Only the rows of topics say it."""
 
     def read(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
@@ -79,6 +83,9 @@ class MemoryLogStore:
             return 0
         position = bisect_left(partition.timestamps, timestamp)
         return partition.indexed_offsets[position - 1] + 1 if position else 0
+
+    def copy_before(self, partition_id: int, offset: int) -> bool:
+        return True
 
     def replace(
         self,

@@ -8,10 +8,10 @@ counters        "partition_ids" -> the next partition id
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection
 from struct import Struct
 
-from application.ports.log_store import LogStore
+from application.ports.log_store import LogName, LogStore
 from application.ports.state_store import StateStore
 from domain.topics.topic import Topic
 
@@ -24,9 +24,10 @@ _PARTITION_ID = Struct(">I")
 
 
 class StoredTopicRepository:
-    __slots__ = ("_next_partition_id", "_state")
+    __slots__ = ("_log", "_next_partition_id", "_state")
 
     def __init__(self, log: LogStore, state: StateStore) -> None:
+        self._log = log
         self._state = state
         counter = state.get(_COUNTERS, _PARTITION_IDS)
         if counter is None:
@@ -42,13 +43,17 @@ class StoredTopicRepository:
 
     def save(self, topic: Topic) -> None:
         self._state.put(_TOPICS, topic.name.encode(), _row(topic))
+        for index, partition_id in enumerate(topic.partition_ids):
+            self._log.name(partition_id, LogName(topic.name, index, topic.topic_id))
 
     def delete(self, topic: Topic) -> None:
         self._state.put(_TOPICS, topic.name.encode(), None)
         self.doom(topic.partition_ids)
 
-    def doom(self, partition_ids: Iterable[int]) -> None:
+    def doom(self, partition_ids: Collection[int]) -> None:
         """Their data is dropped, unless a topic gets them before the next start of a broker."""
+        for partition_id in partition_ids:
+            self._log.name(partition_id, None)
         pack = _PARTITION_ID.pack
         self._state.put_all(_DOOMED, [(pack(each), b"") for each in partition_ids])
 

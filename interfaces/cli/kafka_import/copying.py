@@ -149,7 +149,11 @@ class Copying:
     def _append(self, partition: Partition, batch: RecordBatch) -> None:
         appended, aborted = adopted.append(partition, batch)
         self._storage.log.append(
-            partition.partition_id, appended.last_offset, batch.buffer, appended.indexed_timestamp
+            partition.partition_id,
+            appended.last_offset,
+            batch.buffer,
+            appended.indexed_timestamp,
+            appended.begins_segment,
         )
         if aborted is not None:
             self._found.transaction_index.add(partition.partition_id, aborted)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from domain.configs.passwords import without_password
 from infrastructure.opening import ENGINES
 
-ALLOWED = "memory://, lmdb:// (in the data folder), or lmdb:///a/folder"
+ALLOWED = "memory://, lmdb:// or files:// (in the data folder), lmdb:///a/folder, files:///a/folder"
 ALLOWED_OFFSETS = (
     "memory://, lmdb:// (with the records), sqlite:// (in the data folder), "
     "sqlite:///a/file, or postgresql://user@host/database"

@@ -20,6 +20,7 @@ from infrastructure.storage.errors import (
 )
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.commit import WritePass
+from infrastructure.storage.lmdb.entries import StagedEntries
 from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
 from infrastructure.storage.lmdb.identity import FORMAT, WITHOUT_PARTS
 from infrastructure.storage.lmdb.keys import KEY
@@ -172,7 +173,8 @@ def test_a_store_of_the_format_before_is_read_and_then_has_this_one(tmp_path: Pa
         txn.put(KEY.pack(1, 0), large)
 
     with environment_of(tmp_path) as environment:
-        log = LmdbLogStore(environment, WritePass(environment))
+        entries = StagedEntries(environment.batches)
+        log = LmdbLogStore(environment, WritePass(environment, entries), entries)
         assert log.read(1, 0, 1, len(large), False) == large
     with rows_of(tmp_path) as rows:
         assert rows.get(b"store\0format") == b"%d" % FORMAT

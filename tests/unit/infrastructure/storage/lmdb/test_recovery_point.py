@@ -130,7 +130,7 @@ def test_a_format_is_raised_only_when_there_is_a_newer_recovery_point(
     for number in range(4):  # free the pages of the flushed commit
         put(storage, b"%d" % number)
     copy = after_a_kill(tmp_path / "store", tmp_path / "copy")
-    monkeypatch.setattr(LmdbEnvironment, "_keep_newest", power_cut)
+    monkeypatch.setattr(LmdbEnvironment, "keep_newest", power_cut)
     with pytest.raises(StorageUnusable):
         open_storage(f"lmdb://{copy}", policy)
     monkeypatch.undo()

@@ -12,6 +12,7 @@ import lmdb
 import pytest
 
 from infrastructure.storage.lmdb.commit import WritePass
+from infrastructure.storage.lmdb.entries import StagedEntries
 from infrastructure.storage.lmdb.environment import MAP_SIZE_BYTES, LmdbEnvironment
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from tests.contract.batches import batch
@@ -24,8 +25,9 @@ FULL = "The store could not stage: its map is full"
 class Store:
     def __init__(self, folder: Path, map_size_bytes: int = MAP_SIZE_BYTES) -> None:
         self.environment = LmdbEnvironment(folder, "os", map_size_bytes)
-        self.write_pass = WritePass(self.environment)
-        self.log = LmdbLogStore(self.environment, self.write_pass)
+        entries = StagedEntries(self.environment.batches)
+        self.write_pass = WritePass(self.environment, entries)
+        self.log = LmdbLogStore(self.environment, self.write_pass, entries)
 
     def append(self, offset: int, size_bytes: int = 10) -> str | None:
         """Commits one batch; returns the message of the failure."""

@@ -1,0 +1,57 @@
+"""A store of files that is read beside its broker: the rows say how far each file is committed."""
+
+from __future__ import annotations
+
+from application.ports.log_store import LogStore
+from domain.messages.batch import RecordBatch
+from infrastructure.storage.files.log_folder import LogFolder
+from infrastructure.storage.files.log_store import FilesLogStore
+from infrastructure.storage.files.open_files import OpenFiles, most_open_files
+from infrastructure.storage.files.rows import PREFIX
+from infrastructure.storage.files.staged import StagedLogs
+from infrastructure.storage.lmdb.beside import StoreBeside
+from infrastructure.storage.lmdb.commit import WritePass
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.identity import IN_FILES
+from infrastructure.storage.lmdb.own_rows import OwnRows
+from infrastructure.storage.lmdb.timestamp_index import TimestampIndex
+
+
+class FilesBeside(StoreBeside):
+    __slots__ = ("_folder", "_log")
+
+    layout = IN_FILES
+
+    def _opened_log(self, environment: LmdbEnvironment) -> tuple[LogStore, WritePass]:
+        files = OpenFiles(most_open_files(), read_only=True)
+        self._folder = LogFolder(
+            self.folder, OwnRows(self.env, self.rows, PREFIX), files, beside=True
+        )
+        staged = StagedLogs(self._folder, syncs=False)
+        write_pass = WritePass(environment, staged)
+        self._log = FilesLogStore(
+            TimestampIndex(self.env, self.timestamps), self._folder, write_pass, staged
+        )
+        return self._log, write_pass
+
+    def entries(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int
+    ) -> list[tuple[int, bytes]]:
+        """Each batch on its own, as the log has it."""
+        found: list[tuple[int, bytes]] = []
+        data = memoryview(self._log.read(partition_id, offset, 1 << 62, max_bytes, True))
+        while data:
+            batch = RecordBatch(data)
+            size_bytes = batch.size_bytes
+            found.append((batch.last_offset, bytes(data[:size_bytes])))
+            if batch.last_offset + 1 >= end_offset:
+                break
+            data = data[size_bytes:]
+        return found
+
+    def last_offset(self, partition_id: int) -> int:
+        return self._log.last_offset(partition_id)
+
+    def close(self) -> None:
+        self._folder.close()
+        super().close()

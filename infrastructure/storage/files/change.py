@@ -1,0 +1,151 @@
+"""Change: what a pass makes of one log: batches behind its end, segments that come and go."""
+
+from __future__ import annotations
+
+from application.ports.log_store import Buffer, LogName
+from domain.messages.batch import EXTENT
+from infrastructure.kafka_folder.index_entries import INDEX_ENTRY, MAX_INDEX_BYTES
+from infrastructure.storage.files.log_files import LogFiles
+from infrastructure.storage.files.log_folder import LogFolder
+from infrastructure.storage.files.rows import COMPLETE, LogRow, Rewrite
+from infrastructure.storage.files.run import Run
+from infrastructure.storage.files.segment import Segment
+from infrastructure.storage.lmdb.entries import AlreadyThere
+
+#: Positions and offsets in an index are of 4 bytes, as in Kafka.
+_INT_MAX = (1 << 31) - 1
+
+
+class Change:
+    """Of one log in this pass."""
+
+    __slots__ = (
+        *("folder", "active", "dropped", "end_offset", "log", "made", "moved_from", "name"),
+        *("removed", "runs", "segments", "swapped"),
+    )
+
+    def __init__(self, folder: LogFolder, log: LogFiles) -> None:
+        self.folder = folder
+        self.log = log
+        #: After the commit.
+        self.segments = list(log.segments)
+        self.end_offset = log.row.end_offset
+        self.name: LogName | None = log.row.name
+        self.runs: list[Run] = []
+        #: The run of the active segment.
+        self.active: Run | None = None
+        #: Files of this pass, which go if it fails, and those that go after the commit.
+        self.made: list[str] = []
+        self.removed: list[Segment] = []
+        #: `.cleaned` files that are complete.
+        self.swapped: list[Segment] = []
+        self.dropped = False
+        #: Of a folder that gets another name before the commit.
+        self.moved_from: str | None = None
+
+    # ---- appending
+
+    def append(self, last_offset: int, batch: Buffer, begins_segment: bool) -> None:
+        """Raises OSError or AlreadyThere."""
+        if last_offset < self.end_offset and self.segments:
+            raise AlreadyThere(
+                f"partition {self.log.partition_id} has a batch at {last_offset} already"
+            )
+        run = self.active or self._continued()
+        if run is None or (begins_segment and run.position) or _is_full(run, batch, last_offset):
+            run = self._roll(int(EXTENT.unpack_from(batch)[0]))
+        run.add(last_offset, batch)
+        self.end_offset = last_offset + 1
+
+    def _continued(self) -> Run | None:
+        """The active segment of the log, unless compaction is rewriting it."""
+        last = self.segments[-1] if self.segments else None
+        if last is None or last.suffix or last.start:
+            return None
+        self.active = Run(last, self.folder.files)
+        self.runs.append(self.active)
+        return self.active
+
+    def _roll(self, base_offset: int) -> Run:
+        self.folder.make_folder(self.log)
+        segment = Segment(self.folder.files, self.log.folder, base_offset, 0)
+        self.folder.files.make(segment.path)
+        self.made.append(segment.path)
+        self.segments.append(segment)
+        self.active = Run(segment, self.folder.files)
+        self.runs.append(self.active)
+        return self.active
+
+    # ---- removing
+
+    def trim(self, offset: int, most: int) -> tuple[int, bool]:
+        """Removes segments that end below an offset: their bytes, and whether none is left."""
+        size_bytes = count = 0
+        while self.segments:
+            group = self._first_group()
+            if any(run.segment in group for run in self.runs):
+                return size_bytes, False
+            if group[-1].known_end_offset() > offset:
+                break
+            if count == most:
+                return size_bytes, False
+            size_bytes += sum(one.size_bytes - one.start for one in group)
+            self._remove(group)
+            count += 1
+        return size_bytes, True
+
+    def drop(self, most: int) -> bool:
+        for _ in range(most):
+            if not self.segments:
+                break
+            group = self._first_group()
+            self.runs = [run for run in self.runs if run.segment not in group]
+            if self.active is not None and self.active.segment in group:
+                self.active = None
+            self._remove(group)
+        self.dropped = not self.segments
+        return self.dropped
+
+    def _first_group(self) -> list[Segment]:
+        """The parts of the first segment: two while compaction rewrites it."""
+        first = self.segments[0].file_base
+        return [one for one in self.segments[:2] if one.file_base == first]
+
+    def _remove(self, group: list[Segment]) -> None:
+        del self.segments[: len(group)]
+        self.removed += group
+
+    # ---- the commit
+
+    def row(self) -> LogRow:
+        if not self.segments:
+            return LogRow(self.end_offset, self.end_offset, 0, self.end_offset, (), self.name)
+        sizes = {run.segment: run.position for run in self.runs}
+        last = self.segments[-1]
+        rewrites = []
+        for at, one in enumerate(self.segments):
+            if one.suffix:
+                rest = self.segments[at + 1] if at + 1 < len(self.segments) else None
+                if rest is None or not rest.start or rest.file_base != one.file_base:
+                    place = (0, COMPLETE)
+                else:
+                    place = rest.base_offset, rest.start
+                rewrites.append(Rewrite(one.file_base, sizes.get(one, one.size_bytes), *place))
+        return LogRow(
+            self.segments[0].file_base,
+            last.file_base,
+            sizes.get(last, last.size_bytes),
+            self.end_offset,
+            tuple(rewrites),
+            self.name,
+        )
+
+
+def _is_full(run: Run, batch: Buffer, last_offset: int) -> bool:
+    segment = run.segment
+    return (
+        run.position + len(batch) > _INT_MAX
+        or last_offset - segment.file_base > _INT_MAX
+        or segment.index_bytes + INDEX_ENTRY.size * len(run.batches) + INDEX_ENTRY.size
+        > MAX_INDEX_BYTES
+    )

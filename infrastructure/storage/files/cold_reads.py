@@ -1,0 +1,147 @@
+"""ColdReads: reads of data that is not in the page cache wait in a thread, not on the loop.
+
+The system is asked for single bytes of the range, without waiting (RWF_NOWAIT). Where it cannot
+tell, all reads wait on the loop.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from queue import SimpleQueue
+from typing import NamedTuple
+
+from application.ports.log_store import NotInMemory
+from application.ports.pending import Pending
+
+#: The system reads files ahead in such pieces.
+PROBE_BYTES = 128 << 10
+#: Loaded at once, and again when a reader has come to the middle of it.
+AHEAD_BYTES = 8 << 20
+_PIECE_BYTES = 1 << 20
+_PROBE = bytearray(1)
+_NO_ANSWER = errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS
+
+
+class _Load(NamedTuple):
+    path: str
+    start: int
+    end: int
+
+
+class ColdReads:
+    __slots__ = (
+        *("_ahead", "_can_ask", "_closed", "_just_loaded", "_queue", "_thread", "_to_loop"),
+        "_waiting",
+    )
+
+    def __init__(self, to_loop: Callable[[Callable[[], None]], object]) -> None:
+        self._to_loop = to_loop
+        self._can_ask = hasattr(os, "RWF_NOWAIT")
+        self._queue: SimpleQueue[_Load | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._waiting: dict[_Load, list[Pending[None]]] = {}
+        #: The end of the newest load of each file.
+        self._ahead: dict[str, int] = {}
+        #: Read without asking, once: memory may be so scarce that it is gone again.
+        self._just_loaded: set[tuple[str, int]] = set()
+
+    def check(self, descriptor: int, path: str, position: int, size_bytes: int) -> None:
+        """Raises NotInMemory. Bytes that do not exist count as being in memory."""
+        if not self._can_ask:
+            return
+        if (path, position) in self._just_loaded:
+            self._just_loaded.remove((path, position))
+            return
+        end = position + size_bytes
+        probe, flag = [_PROBE], os.RWF_NOWAIT
+        at = position
+        try:
+            while at < end - 1:
+                os.preadv(descriptor, probe, at, flag)
+                at += PROBE_BYTES
+            os.preadv(descriptor, probe, end - 1, flag)
+        except BlockingIOError:
+            self._load_and_wait(path, position, end)
+        except OSError as error:
+            if error.errno not in _NO_ANSWER:
+                raise
+            self._can_ask = False
+            return
+        ahead = self._ahead.get(path, 0)
+        if ahead - AHEAD_BYTES // 2 < end <= ahead:
+            self._load(_Load(path, ahead, ahead + AHEAD_BYTES // 2))
+
+    def _load_and_wait(self, path: str, position: int, end: int) -> None:
+        load = _Load(path, position, max(end, position + AHEAD_BYTES))
+        if self._load(load):
+            loading: Pending[None] = Pending()
+            self._waiting[load].append(loading)
+            raise NotInMemory(loading)
+
+    def _load(self, load: _Load) -> bool:
+        """False where there is no thread for it."""
+        if load in self._waiting:
+            return True
+        if self._closed or not self._started():
+            return False
+        self._waiting[load] = []
+        self._ahead[load.path] = load.end
+        self._queue.put(load)
+        return True
+
+    def _started(self) -> bool:
+        if self._thread is None:
+            thread = threading.Thread(target=self._run, name="ottla-reads", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the system has no further thread
+                return False
+            self._thread = thread
+        return True
+
+    def _loaded(self, load: _Load) -> None:
+        if self._closed:
+            return
+        waiting = self._waiting.pop(load)
+        if not waiting:
+            return
+        self._just_loaded.add((load.path, load.start))
+        for one in waiting:
+            one.resolve(None)
+
+    def forget(self, path: str) -> None:
+        self._ahead.pop(path, None)
+        self._just_loaded = {one for one in self._just_loaded if one[0] != path}
+
+    def close(self) -> None:
+        self._closed = True
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join()
+
+    # ---- the thread's side
+
+    def _run(self) -> None:
+        while (load := self._queue.get()) is not None and not self._closed:
+            with suppress(OSError):  # the loop's own read reports it
+                _touch(load)
+            try:
+                self._to_loop(partial(self._loaded, load))
+            except RuntimeError:  # the loop is closed
+                return
+
+
+def _touch(load: _Load) -> None:
+    descriptor = os.open(load.path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        for position in range(load.start, load.end, _PIECE_BYTES):
+            if not os.pread(descriptor, min(_PIECE_BYTES, load.end - position), position):
+                break
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,37 @@
+"""FilesCommit: LMDB's commit, with the files that may go once it is durable."""
+
+from __future__ import annotations
+
+from infrastructure.storage.files.log_folder import LogFolder, remove_all
+from infrastructure.storage.lmdb.commit import LmdbCommit, WritePass
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.recovery_point import PinnedRoot
+
+
+class FilesCommit(LmdbCommit):
+    __slots__ = ("_flushed", "_folder")
+
+    def __init__(
+        self, environment: LmdbEnvironment, write_pass: WritePass, folder: LogFolder
+    ) -> None:
+        super().__init__(environment, write_pass)
+        self._folder = folder
+        self._flushed: list[str] = []
+
+    def _begin_flush(self) -> None:
+        self._flushed += self._folder.take_deferred()
+
+    def _flush(self, root: PinnedRoot) -> bool:
+        synced = super()._flush(root)
+        if synced:
+            flushed, self._flushed = self._flushed, []
+            remove_all(flushed)
+        return synced
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self._pass.abort()
+        self._folder.close()
+        super().close()
+        remove_all(self._flushed + self._folder.take_deferred())

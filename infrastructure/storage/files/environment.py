@@ -1,0 +1,30 @@
+"""FilesEnvironment: the environment of the rows; syncing it syncs the files before."""
+
+from __future__ import annotations
+
+import os
+
+from infrastructure.storage.files.log_folder import sync_file_system
+from infrastructure.storage.lmdb.environment import LmdbEnvironment
+from infrastructure.storage.lmdb.identity import IN_FILES
+
+
+class FilesEnvironment(LmdbEnvironment):
+    __slots__ = ("checks_files",)
+
+    layout = IN_FILES
+    #: After a power cut with flush=os: any batch may be damaged.
+    checks_files: bool
+
+    def sync(self) -> None:
+        """The rows last: they say what the files have."""
+        if not self.read_only:
+            descriptor = os.open(self.folder, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                sync_file_system(descriptor)
+            finally:
+                os.close(descriptor)
+        super().sync()
+
+    def _check_batches(self) -> None:
+        self.checks_files = True

@@ -1,0 +1,133 @@
+"""LogFiles: the segments of one log, as committed."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from application.ports.log_store import NotInMemory
+from infrastructure.storage.files.rows import LogRow
+from infrastructure.storage.files.segment import Segment
+
+#: Where readers come back: the offset after what they have read.
+_PLACES = 64
+
+
+class LogFiles:
+    __slots__ = ("_bases", "_places", "folder", "partition_id", "row", "segments")
+
+    def __init__(
+        self, partition_id: int, folder: str, row: LogRow, segments: list[Segment]
+    ) -> None:
+        self.partition_id = partition_id
+        self.folder = folder
+        self.row = row
+        self.change(segments)
+
+    def change(self, segments: list[Segment]) -> None:
+        #: In order; one that compaction rewrites is two: `.cleaned`, and the rest of its file.
+        self.segments = segments
+        self._bases = [one.base_offset for one in segments]
+        self._places: dict[int, tuple[int, int]] = {}
+
+    # ---- reading: OSError, or NotInMemory
+
+    def _locate(self, offset: int) -> tuple[int, int] | None:
+        """Segment and position of the batch that holds the offset, or of the first after it."""
+        place = self._places.get(offset)
+        if place is not None and place[1] < self.segments[place[0]].size_bytes:
+            return place
+        if offset >= self.row.end_offset:
+            return None
+        number = max(0, bisect_right(self._bases, offset) - 1)
+        while number < len(self.segments):
+            segment = self.segments[number]
+            position = segment.position_of(offset)
+            if position < segment.size_bytes:
+                return number, position
+            number += 1
+        return None
+
+    def _remember(self, offset: int, number: int, position: int) -> None:
+        places = self._places
+        if len(places) >= _PLACES:
+            del places[next(iter(places))]
+        places[offset] = number, position
+
+    def read_to(
+        self, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+    ) -> tuple[bytes, int]:
+        pieces: list[bytes] = []
+        reached = offset
+        try:
+            while reached < end_offset and (max_bytes > 0 or (whole_first and not pieces)):
+                place = self._locate(reached)
+                if place is None:
+                    break
+                number, position = place
+                segment = self.segments[number]
+                end, next_offset = self._end_of_read(
+                    segment,
+                    position,
+                    self._stop(number, end_offset),
+                    max_bytes,
+                    whole_first and not pieces,
+                )
+                if end == position:
+                    break
+                pieces.append(segment.read(position, end - position))
+                reached, max_bytes = next_offset, max_bytes - (end - position)
+                if end < segment.size_bytes or number + 1 == len(self.segments):
+                    self._remember(reached, number, end)
+                    break
+        except NotInMemory:
+            if not pieces:
+                raise
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces), reached
+
+    def _stop(self, number: int, end_offset: int) -> int:
+        """Up to where batches of a segment end below an offset."""
+        segment = self.segments[number]
+        is_last = number + 1 == len(self.segments)
+        after = self.row.end_offset if is_last else self._bases[number + 1]
+        return segment.size_bytes if end_offset >= after else segment.position_of(end_offset)
+
+    def _end_of_read(
+        self, segment: Segment, position: int, stop: int, max_bytes: int, whole_first: bool
+    ) -> tuple[int, int]:
+        if stop <= position:
+            return position, -1
+        if stop == segment.size_bytes and stop - position <= max_bytes:
+            return stop, segment.known_end_offset()
+        end, next_offset = segment.last_end(position, min(stop, position + max_bytes))
+        if end == position and whole_first:
+            for header in segment.walk(position, segment.size_bytes):
+                if header.end <= stop:
+                    return header.end, header.last_offset + 1
+                break
+        return end, next_offset
+
+    def headers(self, offset: int, limit: int) -> list[bytes]:
+        headers: list[bytes] = []
+        try:
+            place = self._locate(offset)
+            while place is not None and len(headers) < limit:
+                number, position = place
+                segment = self.segments[number]
+                for header in segment.walk(position, segment.size_bytes):
+                    headers.append(header.data)
+                    if len(headers) == limit:
+                        break
+                number += 1
+                more = number < len(self.segments)
+                place = (number, self.segments[number].start) if more else None
+        except NotInMemory:
+            if not headers:
+                raise
+        return headers
+
+    def last_offset(self) -> int:
+        """Of the newest batch; -1: there is none."""
+        for segment in reversed(self.segments):
+            if segment.size_bytes > segment.start:
+                return segment.known_end_offset() - 1
+        return -1

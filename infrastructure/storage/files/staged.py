@@ -1,0 +1,114 @@
+"""StagedLogs: what a pass changes in all logs, and its part of the commit.
+
+Batches are written behind the committed end of a file, where no reader looks, and become part of
+the log with the row that says so. Files are removed, and take other names, after the commit.
+
+    append      write -> put_all: fsync, row in the transaction -> LMDB's commit -> committed
+    on failure  the files are cut to what the rows say
+
+docs/internals/files.md has what a crash leaves at each step.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from application.ports.log_store import LogName
+from infrastructure.storage.files.change import Change
+from infrastructure.storage.files.log_folder import LogFolder
+from infrastructure.storage.files.rows import key_of
+
+if TYPE_CHECKING:
+    from infrastructure.storage.lmdb.commit import Txn
+
+
+class StagedLogs:
+    """Implements infrastructure.storage.lmdb.commit.StagedLog."""
+
+    __slots__ = ("_changes", "_folder", "_syncs")
+
+    def __init__(self, folder: LogFolder, syncs: bool) -> None:
+        self._folder = folder
+        #: Each commit is fsynced.
+        self._syncs = syncs
+        self._changes: dict[int, Change] = {}
+
+    def change(self, partition_id: int) -> Change:
+        """Raises OSError."""
+        change = self._changes.get(partition_id)
+        if change is None:
+            log = self._folder.find(partition_id) or self._folder.new(partition_id)
+            change = self._changes[partition_id] = Change(self._folder, log)
+        return change
+
+    def name(self, partition_id: int, name: LogName | None) -> None:
+        """Raises OSError."""
+        log = self._folder.find(partition_id)
+        if name is None and log is None:
+            return
+        if partition_id in self._changes or log is None or log.row.name != name:
+            self.change(partition_id).name = name
+
+    def put_all(self, txn: Txn) -> None:
+        for change in self._changes.values():
+            for run in change.runs:
+                run.write()
+        for change in self._changes.values():
+            if change.log.row.name is not None and (change.name is None or change.dropped):
+                change.moved_from = self._folder.move_away(change.log)
+        if self._syncs:
+            self._sync()
+        for partition_id, change in self._changes.items():
+            row = None if change.dropped else change.row().pack()
+            self._folder.rows.put(txn, key_of(partition_id), row)
+
+    def _sync(self) -> None:
+        changes = self._changes.values()
+        files = [run.segment.path for change in changes for run in change.runs]
+        folders = any(change.made or change.moved_from for change in changes)
+        if folders or len(files) > 1:
+            self._folder.sync_all()
+        elif files:
+            os.fdatasync(self._folder.files.descriptor(files[0]))
+
+    def committed(self) -> None:
+        changes, self._changes = self._changes, {}
+        for change in changes.values():
+            self._apply(change)
+
+    def _apply(self, change: Change) -> None:
+        log, folder = change.log, self._folder
+        row = change.row()
+        for run in change.runs:
+            run.committed()
+        for run in change.runs:
+            segment = run.segment
+            if segment is not change.segments[-1] and not segment.suffix:
+                with suppress(OSError):
+                    segment.end_appends()
+        log.row = row
+        log.change(change.segments)
+        folder.after_commit(change.log, change.removed, change.swapped, change.dropped)
+
+    def clear(self) -> None:
+        changes, self._changes = self._changes, {}
+        for change in changes.values():
+            with suppress(OSError):
+                self._undo(change)
+
+    def _undo(self, change: Change) -> None:
+        files = self._folder.files
+        for path in change.made:
+            files.forget(path)
+            with suppress(OSError):
+                os.unlink(path)
+        for run in change.runs:
+            if run.segment.path not in change.made:
+                with suppress(OSError):
+                    os.ftruncate(files.descriptor(run.segment.path), run.segment.size_bytes)
+        if change.moved_from is not None:
+            self._folder.move_back(change.log, change.moved_from)
+        elif not change.log.row.has_batches:
+            self._folder.forget(change.log.partition_id)
