@@ -190,7 +190,12 @@ class Broker:
     background: Runner
 
     def start_upkeep(self) -> None:
-        """Starts the background jobs."""
+        """Starts the background jobs; those that change logs only where that is allowed."""
+        if not self.commits.storage_health.is_read_only:
+            self._start_jobs()
+        self.groups.offsets.on_loaded(self._begin_sessions)
+
+    def _start_jobs(self) -> None:
         self.dropping.start()
         self.trimming.start()
         self.compaction.start()
@@ -203,7 +208,6 @@ class Broker:
         self.transactions.late.start()
         for topic in self.internal_topics:
             topic.start()
-        self.groups.offsets.on_loaded(self._begin_sessions)
 
     def _begin_sessions(self) -> None:
         """Sessions start when offsets are loaded: until then heartbeats are refused."""

@@ -21,7 +21,7 @@ from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
 from infrastructure.storage.engine import Engine, Storage, StoreBeside, StoreFolder, ToLoop
 from infrastructure.storage.errors import StorageUnusable, UnknownStorage
-from infrastructure.storage.files.engine import FILES
+from infrastructure.storage.files.engine import FILES, open_frozen
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.engine import LMDB
 from infrastructure.storage.memory.engine import MEMORY
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from infrastructure.storage.repositories.config_repository import StoredConfigRepository
     from infrastructure.storage.repositories.group_repository import StoredGroupRepository
     from infrastructure.storage.repositories.import_repository import StoredImportRepository
+    from infrastructure.storage.repositories.kafka_folder_row import KafkaFolderRow
     from infrastructure.storage.repositories.numbered_offsets import NumberedOffsets
     from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
     from infrastructure.storage.repositories.quota_repository import StoredQuotaRepository
@@ -75,14 +76,18 @@ def open_storage(
     map_size_bytes: int | None = None,
     read_only: bool = False,
     to_loop: ToLoop | None = None,
+    rows: Path | None = None,
 ) -> Storage:
     """Raises StorageUnusable, in one line, when there is no such engine or it cannot be opened.
 
     `map_size_bytes` makes LMDB reserve less address space. `read_only` leaves a store unchanged,
     except after a power cut with flush=interval: then it is put back to its newest flush, because
     nothing newer can be trusted. With `to_loop` reads of data that is not in memory respond later;
-    without, they wait for the disk.
+    without, they wait for the disk. With `rows`, the folder of a copy of its rows, a store of
+    files:// stays as it is.
     """
+    if rows is not None:
+        return open_frozen(Path(engine_of(url)[1]), rows, to_loop)
     engine, place = engine_of(url)
     return engine.open(place, flush, map_size_bytes, read_only, to_loop)
 
@@ -130,6 +135,7 @@ class Contents(NamedTuple):
     transactions: StoredTransactionRepository
     pending_offsets: NumberedOffsets
     imports: StoredImportRepository
+    kafka_folder: KafkaFolderRow
 
 
 def contents(storage: Storage) -> Contents:
@@ -138,6 +144,7 @@ def contents(storage: Storage) -> Contents:
     from infrastructure.storage.repositories.config_repository import StoredConfigRepository
     from infrastructure.storage.repositories.group_repository import StoredGroupRepository
     from infrastructure.storage.repositories.import_repository import StoredImportRepository
+    from infrastructure.storage.repositories.kafka_folder_row import KafkaFolderRow
     from infrastructure.storage.repositories.numbered_offsets import (
         PENDING_OFFSETS,
         NumberedOffsets,
@@ -168,6 +175,7 @@ def contents(storage: Storage) -> Contents:
         StoredTransactionRepository(state),
         NumberedOffsets(state, PENDING_OFFSETS),
         StoredImportRepository(state),
+        KafkaFolderRow(state),
     )
 
 

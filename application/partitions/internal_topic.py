@@ -15,7 +15,6 @@ from application.ports.cluster_repository import ClusterRepository, WrittenTopic
 from application.ports.log_store import LogStore
 from application.state.catalog import Catalog
 from application.state.commits import Commits
-from application.state.storage_health import NO_ROOM
 from domain.errors import BrokerError, StorageFailed
 from domain.messages.batch import RecordBatch
 from domain.messages.building import build_batch
@@ -75,7 +74,7 @@ class InternalTopic:
         if health.is_full and not health.admits(
             sum(len(key) + len(value or b"") for key, value in records)
         ):
-            raise StorageFailed(NO_ROOM)
+            raise health.refusal()
 
     def _leave_out(self, topic: Topic) -> None:
         if not self.is_damaged:

@@ -30,8 +30,11 @@ class TransactionMarkers:
     def write(self, partition: Partition, marker: EndMarker, transaction_version: int) -> None:
         """Stages a marker, also if the producer has no open transaction here, as in Kafka.
 
-        Raises if it is stale.
+        Raises if it is stale, or the store is read-only.
         """
+        health = self._commits.storage_health
+        if health.is_read_only:
+            raise health.refusal()
         first_offset = partition.transactions.first_offset(marker.producer_id)
         batch, appended = partition.append_marker(
             marker, self._clock.now_ms(), self._checksum, transaction_version

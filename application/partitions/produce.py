@@ -17,7 +17,7 @@ from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending
 from application.state.commits import Commits
-from application.state.storage_health import NO_ROOM, StorageHealth
+from application.state.storage_health import StorageHealth
 from domain.compaction.records import find_keyless
 from domain.configs.settings.definition import LONG_MAX
 from domain.configs.topic import TopicConfig
@@ -138,7 +138,7 @@ class ProduceService:
         if not self._storage_health.admits(len(records or b"")):
             partition.traffic.appends += 1
             partition.traffic.failed_appends += 1
-            return StorageFailed(NO_ROOM)
+            return self._storage_health.refusal()
         if not self._storage_health.is_full:
             del self.append
         return ProduceService.append(self, partition, records, zstd_allowed, admit, waits)

@@ -9,6 +9,11 @@ class Reserve(Protocol):
     @property
     def is_released(self) -> bool: ...
 
+    @property
+    def is_read_only(self) -> bool:
+        """No records are ever accepted; it counts as released."""
+        ...
+
     def admits(self, size_bytes: int) -> bool:
         """Whether records may be appended; while it is released, only above as much free room.
 

@@ -22,9 +22,8 @@ from application.ports.request_log import NO_CLIENT, Requester
 from application.ports.transaction_index import TransactionIndex
 from application.state.catalog import Catalog
 from application.state.commits import Commits
-from application.state.storage_health import NO_ROOM
 from application.topics.create import Created, CreateTopicsService, NewTopic
-from domain.errors import BrokerError, InvalidRequest, StorageFailed, UnknownTopicOrPartition
+from domain.errors import BrokerError, InvalidRequest, UnknownTopicOrPartition
 from domain.messages.batch import CONTROL, RecordBatch, batches_in, next_offset
 from domain.messages.building import build_batch, without_producer
 from domain.partitions.partition import Partition
@@ -136,7 +135,7 @@ class Copying:
         start = max(self._position, source.log_start_offset)
         data = self._service.log.read(source.partition_id, start, end, BYTES_PER_SLICE, True)
         if not self._service.commits.storage_health.admits(len(data)):
-            raise StorageFailed(NO_ROOM)
+            raise self._service.commits.storage_health.refusal()
         aborted: list[AbortedTransaction] = []
         if start <= source.transactions.last_aborted_offset:
             aborted = self._service.transaction_index.overlapping(

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.reserve import Reserve
-from domain.errors import StorageFailed
+from domain.errors import BrokerError, PolicyViolation, StorageFailed
 
 #: A partition that cannot be read is logged again after this time; so is a recovery, if there was
 #: no failure meanwhile.
@@ -23,6 +23,7 @@ REMEMBERED = 1000
 #: After a commit that failed on a full disk records are refused so long: a commit that they fail
 #: again fails the deletions in it, too.
 REFUSED_MS = 1000
+READ_ONLY = "The broker serves its store read-only: it accepts no records"
 NO_ROOM = "The store accepts no records: the disk is full, or reported an input/output error"
 
 
@@ -40,12 +41,20 @@ class StorageHealth:
         self._commits = 0
         self._recovery_logged_from_ms = 0
         self._unreadable: dict[tuple[str, int], int] = {}
-        if self.is_full:  # before the start
+        if self.is_full and not self.is_read_only:  # before the start
             self.failed(StorageFailed(NO_ROOM))
 
     @property
     def is_full(self) -> bool:
         return self._reserve is not None and self._reserve.is_released
+
+    @property
+    def is_read_only(self) -> bool:
+        return self._reserve is not None and self._reserve.is_read_only
+
+    def refusal(self) -> BrokerError:
+        """Of records that are not admitted."""
+        return PolicyViolation(READ_ONLY) if self.is_read_only else StorageFailed(NO_ROOM)
 
     def admits(self, size_bytes: int) -> bool:
         """Whether records may be appended; always, unless the disk is full."""

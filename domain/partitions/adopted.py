@@ -4,6 +4,8 @@ begin    before the first batch
 append   each batch; a segment of the other log may begin before it
 settle   where the other log has a snapshot of its producers
 end      after the last batch
+
+Or, if the other log becomes this one as it is: `as_it_is`.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from domain.messages.batch import CONTROL, RecordBatch
 from domain.messages.control import read_end_marker
-from domain.partitions.active_segment import EMPTY_SEGMENT, ActiveSegment
+from domain.partitions.active_segment import EMPTY_SEGMENT, ActiveSegment, SegmentState
 from domain.partitions.appended import Appended
 from domain.partitions.leader_epochs import LeaderEpochs
 from domain.partitions.log_end import LogEnd
@@ -29,6 +31,23 @@ def begin(
     end = LogEnd(next_offset=start_offset, start_offset=start_offset)
     segment = EMPTY_SEGMENT._replace(base_offset=start_offset)
     partition.restore(PartitionSnapshot(end, LeaderEpochs(leader_epochs), [], segment))
+
+
+def as_it_is(
+    partition: Partition,
+    end: LogEnd,
+    leader_epochs: Sequence[tuple[int, int]],
+    segment: SegmentState,
+    producers: Iterable[ProducerState],
+    opened: Iterable[OpenTransaction],
+    last_aborted_offset: int,
+) -> None:
+    """`opened`: transactions; of them only the producer and the first offset count."""
+    transactions = Transactions((), last_aborted_offset)
+    partition.restore(
+        PartitionSnapshot(end, LeaderEpochs(leader_epochs), [], segment, transactions=transactions)
+    )
+    settle(partition, producers, opened)
 
 
 def begin_segment(partition: Partition, base_offset: int) -> None:

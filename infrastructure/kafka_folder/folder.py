@@ -5,7 +5,6 @@ While it is open, `.lock` is locked for readers, so that Kafka does not start me
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Self
 
 from infrastructure.kafka_folder import files
 from infrastructure.kafka_folder.checkpoints import Place, offsets, properties
+from infrastructure.kafka_folder.folder_lock import held
 from infrastructure.kafka_folder.partition_log import PartitionLog
 from infrastructure.kafka_folder.refused import FolderRefused, readable
 
@@ -40,28 +40,12 @@ class KafkaFolder:
         self.left_over: list[str] = []
         if not path.is_dir():
             raise FolderRefused(f"{path} is not a folder")
-        self._hold()
+        self._lock = held(path)
         try:
             self._read()
         except BaseException:
             self.close()
             raise
-
-    def _hold(self) -> None:
-        try:
-            self._lock = os.open(self.path / files.LOCK, os.O_RDONLY | os.O_CLOEXEC)
-            fcntl.lockf(self._lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except FileNotFoundError:
-            pass  # a copy
-        except BlockingIOError:
-            self.close()
-            raise FolderRefused(
-                f"{self.path} is in use by a running Kafka: stop it first"
-            ) from None
-        except OSError as error:
-            raise FolderRefused(
-                f"{self.path / files.LOCK} cannot be locked: {error.strerror or error}"
-            ) from error
 
     def _read(self) -> None:
         with readable(self.path):

@@ -87,9 +87,11 @@ def _serve(parsed: argparse.Namespace) -> int:
 
         exit_with_stdin()
     from interfaces.main.container.app import App
+    from interfaces.main.in_place import prepared
     from interfaces.main.serve import run
 
-    return run(settings, Path(parsed.ready_file) if parsed.ready_file else None, App)
+    with prepared(settings, parsed.read_only, parsed.skip_unsupported):
+        return run(settings, Path(parsed.ready_file) if parsed.ready_file else None, App)
 
 
 def _config_show(parsed: argparse.Namespace) -> int:

@@ -42,6 +42,17 @@ def parser(only_serve: bool = False) -> argparse.ArgumentParser:
         help="on an empty data folder: make certificates and the user admin, and turn on SASL_SSL "
         "and ACLs for this and later starts",
     )
+    serve.add_argument(
+        "--read-only",
+        action="store_true",
+        help="of files://: change nothing in the folder; records are refused, and what groups "
+        "commit is forgotten",
+    )
+    serve.add_argument(
+        "--skip-unsupported",
+        action="store_true",
+        help="of the log folder of a Kafka: serve it without what cannot be served",
+    )
     serve.add_argument("--ready-file", metavar="FILE", help="written when the broker is ready")
     serve.add_argument(
         "--exit-with-stdin",

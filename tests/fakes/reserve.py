@@ -4,6 +4,8 @@ from __future__ import annotations
 class FakeReserve:
     """A disk that a test fills and empties."""
 
+    is_read_only = False
+
     def __init__(self) -> None:
         self.is_released = False
         self.room_bytes = 0

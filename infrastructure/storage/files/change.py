@@ -59,6 +59,7 @@ class Change:
 
     def _continued(self) -> Run | None:
         """The active segment of the log, unless compaction is rewriting it."""
+        self.folder.check_writable()
         last = self.segments[-1] if self.segments else None
         if last is None or last.suffix or last.start:
             return None

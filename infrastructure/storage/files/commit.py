@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from infrastructure.storage.files.log_folder import LogFolder, remove_all
 from infrastructure.storage.lmdb.commit import LmdbCommit, WritePass
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
@@ -9,13 +11,15 @@ from infrastructure.storage.lmdb.recovery_point import PinnedRoot
 
 
 class FilesCommit(LmdbCommit):
-    __slots__ = ("_flushed", "_folder")
+    __slots__ = ("_flushed", "_folder", "_lock")
 
     def __init__(
-        self, environment: LmdbEnvironment, write_pass: WritePass, folder: LogFolder
+        self, environment: LmdbEnvironment, write_pass: WritePass, folder: LogFolder, lock: int
     ) -> None:
+        """`lock`: a descriptor that is closed at the end, or -1."""
         super().__init__(environment, write_pass)
         self._folder = folder
+        self._lock = lock
         self._flushed: list[str] = []
 
     def _begin_flush(self) -> None:
@@ -35,3 +39,5 @@ class FilesCommit(LmdbCommit):
         self._folder.close()
         super().close()
         remove_all(self._flushed + self._folder.take_deferred())
+        if self._lock >= 0:
+            os.close(self._lock)

@@ -14,11 +14,28 @@ from infrastructure.storage.engine import (
     StoreSnapshot,
     ToLoop,
 )
+from infrastructure.storage.errors import StorageInUse
 from infrastructure.storage.flush import Flush
 
 
 def _open(
     place: str,
+    flush: Flush,
+    map_size_bytes: int | None,
+    read_only: bool,
+    to_loop: ToLoop | None,
+) -> Storage:
+    return _opened(Path(place), Path(place), flush, map_size_bytes, read_only, to_loop)
+
+
+def open_frozen(place: Path, rows: Path, to_loop: ToLoop | None = None) -> Storage:
+    """Nothing of the store changes: `rows` is a folder for changes of rows."""
+    return _opened(place, rows, "os", None, False, to_loop)
+
+
+def _opened(
+    path: Path,
+    rows_folder: Path,
     flush: Flush,
     map_size_bytes: int | None,
     read_only: bool,
@@ -30,6 +47,7 @@ def _open(
     from infrastructure.storage.files.log_folder import LogFolder
     from infrastructure.storage.files.log_store import FilesLogStore
     from infrastructure.storage.files.open_files import OpenFiles, most_open_files
+    from infrastructure.storage.files.read_only import ReadOnlyReserve
     from infrastructure.storage.files.rows import PREFIX
     from infrastructure.storage.files.staged import StagedLogs
     from infrastructure.storage.lmdb.commit import WritePass
@@ -38,18 +56,22 @@ def _open(
     from infrastructure.storage.lmdb.state_store import LmdbStateStore, raise_leader_epoch
     from infrastructure.storage.lmdb.timestamp_index import TimestampIndex
 
-    path = Path(place)
-    environment = FilesEnvironment(path, flush, map_size_bytes or MAP_SIZE_BYTES, read_only)
+    is_frozen = rows_folder != path
+    lock = _kafkas_lock(path, to_write=not read_only and not is_frozen)
+    map_size_bytes = map_size_bytes or MAP_SIZE_BYTES
+    environment = FilesEnvironment(rows_folder, flush, map_size_bytes, read_only)
     if not read_only:
         environment.reserve.make()
-    files = OpenFiles(most_open_files(), read_only, None if to_loop is None else ColdReads(to_loop))
+    cold = None if to_loop is None else ColdReads(to_loop)
+    files = OpenFiles(most_open_files(), read_only or is_frozen, cold)
     rows = OwnRows(environment.env, environment.rows, PREFIX)
     folder = LogFolder(path, rows, files, beside=False)
+    folder.is_frozen = is_frozen
     folder.defers = flush == "interval"
     folder.keep = environment.keep_newest
     staged = StagedLogs(folder, syncs=flush == "commit")
     write_pass = WritePass(environment, staged)
-    commit = FilesCommit(environment, write_pass, folder)
+    commit = FilesCommit(environment, write_pass, folder, lock)
     state = LmdbStateStore(environment, write_pass)
 
     def take_snapshot() -> StoreSnapshot:
@@ -80,12 +102,24 @@ def _open(
             environment.free_bytes,
             environment.page_bytes,
         ),
-        take_snapshot,
-        environment.reserve,
+        None if is_frozen else take_snapshot,
+        ReadOnlyReserve() if is_frozen else environment.reserve,
         commit.check_file,
         partial(raise_leader_epoch, state, environment.losses),
         environment.env.reader_check,
     )
+
+
+def _kafkas_lock(path: Path, to_write: bool) -> int:
+    """Kafka does not start on a folder of its own meanwhile."""
+    from infrastructure.kafka_folder.files import META_PROPERTIES
+    from infrastructure.kafka_folder.folder_lock import held
+    from infrastructure.kafka_folder.refused import FolderRefused
+
+    try:
+        return held(path, to_write) if (path / META_PROPERTIES).exists() else -1
+    except FolderRefused as refusal:
+        raise StorageInUse(str(refusal)) from None
 
 
 def _folder(path: Path) -> StoreFolder:

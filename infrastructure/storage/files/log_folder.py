@@ -12,6 +12,7 @@ without a name, that folder has its data.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import re
 import shutil
@@ -35,7 +36,7 @@ from infrastructure.storage.files.rows import (
     partition_of,
     unpack,
 )
-from infrastructure.storage.files.segment import CLEANED, Damaged, Segment, name_of
+from infrastructure.storage.files.segment import CLEANED, LOG, Damaged, Segment, name_of
 from infrastructure.storage.lmdb.commit import UNREADABLE
 from infrastructure.storage.lmdb.own_rows import OwnRows
 
@@ -59,6 +60,8 @@ class LogFolder:
         #: With flush=interval: what a power cut may bring back stays until the next flush.
         self.defers = False
         self._deferred: list[str] = []
+        #: Files and folders stay as they are; rows may say something else.
+        self.is_frozen = False
         #: Makes everything durable that is committed.
         self.keep: Callable[[], None] = lambda: None
         self._descriptor = os.open(root, os.O_RDONLY | os.O_CLOEXEC)
@@ -89,6 +92,16 @@ class LogFolder:
         log = LogFiles(partition_id, self._unnamed(partition_id), EMPTY, [])
         self._logs[partition_id] = log
         return log
+
+    def adopted(self, partition_id: int, name: LogName, row: LogRow) -> LogFiles:
+        """Of files that are there, and get their row with the next commit."""
+        log = LogFiles(partition_id, self._named(name), EMPTY._replace(name=name), [])
+        self._logs[partition_id] = log
+        return log
+
+    def segments_of(self, log: LogFiles, row: LogRow) -> list[Segment]:
+        """Raises OSError."""
+        return segments_of(LogFiles(log.partition_id, log.folder, row, []), self.files)
 
     def forget(self, partition_id: int) -> None:
         log = self._logs.pop(partition_id, None)
@@ -151,10 +164,20 @@ class LogFolder:
     def _named(self, name: LogName) -> str:
         return f"{self._root}/{name.topic}-{name.partition}"
 
+    def check_writable(self) -> None:
+        """Raises OSError."""
+        if self.is_frozen:
+            raise OSError(errno.EROFS, "the store is read-only")
+
     def make_folder(self, log: LogFiles) -> None:
         """Raises OSError."""
-        if log.segments or os.path.isdir(log.folder):
+        if log.segments:
             return
+        if os.path.isdir(log.folder):
+            if not any(name.endswith(LOG) for name in os.listdir(log.folder)):
+                return
+            # Of Kafka's, or of a topic whose row is lost.
+            os.rename(log.folder, f"{log.folder}.{uuid.uuid4().hex}-stray")
         os.mkdir(log.folder, 0o700)
         if log.row.name is not None:
             self._write_topic_id(log.folder, log.row.name)
@@ -167,7 +190,7 @@ class LogFolder:
     def move_away(self, log: LogFiles) -> str | None:
         """Before the commit that takes its name; None: it has no folder."""
         folder = log.folder
-        if not os.path.isdir(folder):
+        if self.is_frozen or not os.path.isdir(folder):
             return None
         self._rename(log, self._unnamed(log.partition_id))
         return folder
@@ -196,6 +219,8 @@ class LogFolder:
         self, log: LogFiles, removed: list[Segment], swapped: list[Segment], dropped: bool
     ) -> None:
         """Nothing that fails here is lost: the next start ends it."""
+        if self.is_frozen:
+            return
         with suppress(OSError):
             name = log.row.name
             if name is not None and log.folder == self._unnamed(log.partition_id):

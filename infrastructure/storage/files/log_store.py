@@ -9,6 +9,7 @@ from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.log_folder import LogFolder
 from infrastructure.storage.files.rewriting import Rewriting
 from infrastructure.storage.files.staged import StagedLogs
+from infrastructure.storage.files.stopped_log import StoppedLog
 from infrastructure.storage.lmdb.commit import UNREADABLE, WritePass, storage_failed
 from infrastructure.storage.lmdb.entries import AlreadyThere
 from infrastructure.storage.lmdb.timestamp_index import TimestampIndex
@@ -60,6 +61,18 @@ class FilesLogStore:
             return
         try:
             self._staged.name(partition_id, name)
+        except _REFUSED as error:
+            self._pass.fail(error)
+
+    def adopt(self, partition_id: int, name: LogName, stopped: StoppedLog) -> None:
+        """Stages that files of Kafka's, in the folder of their name, are the log of a partition."""
+        txn = self._pass.begin()
+        if txn is None:
+            return
+        try:
+            self._staged.adopt(partition_id, name, stopped.row())
+            for timestamp, last_offset in stopped.times:
+                self._times.put(txn, partition_id, timestamp, last_offset)
         except _REFUSED as error:
             self._pass.fail(error)
 

@@ -112,6 +112,7 @@ class Rewriting:
         return self._pass_over(at, end, last + 1), grown
 
     def _begin_rewrite(self, at: int) -> None:
+        self._folder.check_writable()
         segment = self._change.segments[at]
         if self._change.active is not None and self._change.active.segment is segment:
             raise OSError(f"{segment.path} gets batches in the same pass")

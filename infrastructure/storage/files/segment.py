@@ -193,13 +193,18 @@ class Segment:
             return False
         return header.last_offset == self.file_base + offset
 
-    def _rebuilt(self, path: str) -> IndexFile:
+    def indexed(self) -> IndexEntries:
+        """What its indexes have, from its batches."""
         entries = IndexEntries(self.file_base)
         for header in self.walk(0, self.size_bytes):
             entries.add(
                 header.position, header.size_bytes, header.last_offset, header.max_timestamp
             )
         entries.end()
+        return entries
+
+    def _rebuilt(self, path: str) -> IndexFile:
+        entries = self.indexed()
         if self._files.read_only:
             return IndexFile(self._files, path, bytes(entries.offsets))
         self._files.make(self.path_of(".timeindex"), entries.times)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from application.ports.log_store import LogName
 from infrastructure.storage.files.change import Change
 from infrastructure.storage.files.log_folder import LogFolder
-from infrastructure.storage.files.rows import key_of
+from infrastructure.storage.files.rows import LogRow, key_of
 
 if TYPE_CHECKING:
     from infrastructure.storage.lmdb.commit import Txn
@@ -42,6 +42,12 @@ class StagedLogs:
             log = self._folder.find(partition_id) or self._folder.new(partition_id)
             change = self._changes[partition_id] = Change(self._folder, log)
         return change
+
+    def adopt(self, partition_id: int, name: LogName, row: LogRow) -> None:
+        """Raises OSError."""
+        log = self._folder.adopted(partition_id, name, row)
+        change = self._changes[partition_id] = Change(self._folder, log)
+        change.segments, change.end_offset = self._folder.segments_of(log, row), row.end_offset
 
     def name(self, partition_id: int, name: LogName | None) -> None:
         """Raises OSError."""

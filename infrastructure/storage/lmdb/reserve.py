@@ -54,6 +54,8 @@ class Reserve:
         "is_released",
     )
 
+    is_read_only = False
+
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
         self._file = environment.folder / RESERVE_FILE

@@ -16,6 +16,9 @@ class Adapters(containers.DeclarativeContainer):
     flush = providers.Dependency(instance_of=str)
     to_loop: providers.Dependency[Any] = providers.Dependency()
 
-    storage = providers.Singleton(open_storage, storage_url, flush, to_loop=to_loop)
+    #: None, or the folder of the rows of a store that stays as it is.
+    rows: providers.Dependency[Any] = providers.Dependency()
+
+    storage = providers.Singleton(open_storage, storage_url, flush, to_loop=to_loop, rows=rows)
     offsets = providers.Factory(open_offsets, offsets_url, storage, flush=flush, to_loop=to_loop)
     authorizer = providers.Singleton(OpenAuthorizer)

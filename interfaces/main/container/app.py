@@ -77,6 +77,7 @@ class App:
             offsets_url=settings.offsets.url,
             flush=settings.broker.flush,
             to_loop=self._scheduler.from_thread,
+            rows=settings.storage.rows,
         )
         self.storage = adapters.storage()
         if self.storage.info.power_cut is not None:

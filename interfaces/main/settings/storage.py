@@ -25,12 +25,14 @@ OFFSETS_FILE = "offsets.db"
 
 
 class StorageSettings:
-    __slots__ = ("engine", "folder")
+    __slots__ = ("engine", "folder", "rows")
 
     def __init__(self, engine: str, folder: Path | None) -> None:
         self.engine = engine
         #: None: nothing is on disk.
         self.folder = folder
+        #: Of a store that is served read-only.
+        self.rows: Path | None = None
 
     @property
     def url(self) -> str:

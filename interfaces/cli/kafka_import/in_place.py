@@ -1,0 +1,157 @@
+"""`ottla serve --storage files:///log/dir`: a log folder of a stopped Kafka 4, served as it is.
+
+The logs stay where they are; the store gets rows that say what they have, and the groups, offsets,
+transactions, users, ACLs, quotas and configs of the metadata, in one commit. Batches are not read:
+Kafka has written down all that is needed when it stopped cleanly.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from application.ports.log_store import LogName
+from domain.configs.broker import BrokerConfig
+from domain.configs.topic import resolve_topic_config
+from domain.partitions import adopted
+from domain.partitions.log_end import LogEnd
+from domain.partitions.partition import Partition
+from domain.partitions.transactions import NONE_ABORTED, OpenTransaction
+from infrastructure.kafka_folder import files
+from infrastructure.kafka_folder.folder import METADATA_TOPIC, KafkaFolder
+from infrastructure.kafka_folder.refused import FolderRefused
+from infrastructure.opening import Contents, contents
+from infrastructure.storage.engine import Storage
+from infrastructure.storage.errors import StorageForeign, StorageUnusable
+from infrastructure.storage.files.log_store import FilesLogStore
+from infrastructure.storage.files.open_files import OpenFiles, most_open_files
+from infrastructure.storage.files.stopped_log import StoppedLog
+from interfaces.cli.kafka_import.copying import Ids
+from interfaces.cli.kafka_import.plan import PartitionPlan, Plan, TopicPlan
+from interfaces.cli.kafka_import.planning import make_plan
+from interfaces.cli.kafka_import.report import skipped_lines
+from interfaces.cli.kafka_import.storing import store_rows
+
+#: The file of a clean stop, while the store takes over: afterwards Kafka's name for it would say
+#: that the logs are as Kafka left them.
+_TAKEN = "ottla.kafka_cleanshutdown"
+
+Open = Callable[[], Storage]
+
+
+class Taken(NamedTuple):
+    topics: int
+    partitions: int
+    notes: list[str]
+
+    def __str__(self) -> str:
+        lines = [f"a log folder of Kafka: {self.topics} topics, {self.partitions} partitions"]
+        return "\n".join((*lines, *(f"  {note}" for note in self.notes)))
+
+
+def is_kafkas(folder: Path) -> bool:
+    return (folder / files.META_PROPERTIES).is_file()
+
+
+def take_over(path: Path, open_store: Open, skip_unsupported: bool, read_only: bool) -> Taken:
+    """Raises StorageUnusable, before it writes."""
+    with _in_words():
+        if (path / _TAKEN).exists() and not read_only:
+            os.rename(path / _TAKEN, path / files.CLEAN_SHUTDOWN)
+        with KafkaFolder(path) as folder:
+            plan = make_plan(folder)
+            stopped = dict(_stopped(folder, plan))
+            if plan.skipped and not skip_unsupported:
+                raise StorageForeign(
+                    f"{path} has what cannot be served; --skip-unsupported serves the rest:\n"
+                    + "\n".join(skipped_lines(plan))
+                )
+        storage = open_store()
+        with closing(storage.commit):
+            if not read_only:
+                os.rename(path / files.CLEAN_SHUTDOWN, path / _TAKEN)
+            _store(storage, plan, stopped, metadata_bytes(path))
+        if not read_only:
+            os.unlink(path / _TAKEN)
+    return Taken(len(plan.topics), len(stopped), plan.notes)
+
+
+def check_unchanged(path: Path, found: Contents) -> None:
+    """Raises StorageForeign if Kafka was started on the folder since the store took it over."""
+    before = found.kafka_folder.metadata_bytes()
+    if before is not None and before != metadata_bytes(path):
+        raise StorageForeign(
+            f"Kafka was started on {path} after Ottla had served it: what each of them appended "
+            "cannot be told apart. Use a copy of the folder from before"
+        )
+
+
+def metadata_bytes(path: Path) -> int:
+    folder = path / f"{METADATA_TOPIC}-0"
+    return sum(one.stat().st_size for one in folder.glob("*.log"))
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    try:
+        yield
+    except FolderRefused as refusal:
+        raise StorageUnusable(str(refusal)) from None
+
+
+def _stopped(folder: KafkaFolder, plan: Plan) -> Iterator[tuple[PartitionPlan, StoppedLog]]:
+    opened = OpenFiles(most_open_files(), read_only=True)
+    with closing(opened):
+        for partition in plan.partitions():
+            stopped = StoppedLog(partition.log, opened)
+            place = partition.topic, partition.number
+            folder.check_end(place, partition.log, stopped.end_offset)
+            yield partition, stopped
+
+
+def _store(
+    storage: Storage, plan: Plan, stopped: dict[PartitionPlan, StoppedLog], metadata: int
+) -> None:
+    found = contents(storage)
+    reserved = found.topics.reserve_partition_ids(len(stopped))
+    ids: Ids = dict(zip(stopped, reserved, strict=True))
+    for topic in plan.topics:
+        for partition in topic.partitions:
+            _take_log(storage, found, topic, partition, ids[partition], stopped[partition])
+    found.kafka_folder.save(metadata)
+    store_rows(storage, found, plan, ids)
+
+
+def _take_log(
+    storage: Storage,
+    found: Contents,
+    topic: TopicPlan,
+    plan: PartitionPlan,
+    partition_id: int,
+    stopped: StoppedLog,
+) -> None:
+    assert isinstance(storage.log, FilesLogStore)
+    storage.log.adopt(partition_id, LogName(topic.name, plan.number, topic.topic_id), stopped)
+    config = resolve_topic_config(topic.configs, BrokerConfig())
+    partition = Partition(partition_id, topic.name, plan.number, config)
+    timestamp, its_offset = stopped.times[-1] if stopped.times else (-1, -1)
+    end = LogEnd(
+        stopped.end_offset, timestamp, its_offset, 0, stopped.start_offset, stopped.size_bytes
+    )
+    last_aborted = max((one.last_offset for one in stopped.aborted), default=NONE_ABORTED)
+    opened = [
+        OpenTransaction(one.producer_id, one.first_offset)
+        for one in stopped.producers
+        if one.first_offset >= 0
+    ]
+    states = (one.state() for one in stopped.producers)
+    epochs = plan.log.leader_epochs()
+    adopted.as_it_is(partition, end, epochs, stopped.segment, states, opened, last_aborted)
+    cleaned = plan.cleaned_offset
+    adopted.end(partition, stopped.end_offset, cleaned, stopped.size_below(cleaned))
+    found.partitions.snapshot(partition)
+    for aborted in stopped.aborted:
+        found.transaction_index.add(partition_id, aborted)

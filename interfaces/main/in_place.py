@@ -1,0 +1,73 @@
+"""What `ottla serve --storage files://...` does before it opens its store: the log folder of a
+stopped Kafka is taken over, and with `--read-only` rows get a folder of their own.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+from tempfile import mkdtemp
+
+from domain.errors import StorageFailed
+from infrastructure.opening import contents, folder_of, open_storage
+from infrastructure.storage.errors import StorageUnusable
+from interfaces.main.settings.origin import SettingsError
+from interfaces.main.settings.sources import Settings
+
+ENGINE = "files"
+
+
+@contextmanager
+def prepared(settings: Settings, read_only: bool, skip_unsupported: bool) -> Iterator[None]:
+    """Raises SettingsError, before anything is written."""
+    storage = settings.storage
+    if storage.engine != ENGINE or storage.folder is None:
+        if read_only:
+            raise SettingsError(f"--read-only needs --storage files://..., not {storage.url}")
+        yield
+        return
+    rows: Path | None = None
+    try:
+        if read_only:
+            rows = Path(mkdtemp(prefix="ottla-rows-"))
+        try:
+            held = _prepare(storage.folder, storage.url, rows, skip_unsupported)
+        except (StorageFailed, StorageUnusable) as refusal:
+            raise SettingsError(f"cannot serve {storage.url}: {refusal}") from None
+        with held:
+            storage.rows = rows
+            yield
+    finally:
+        if rows is not None:
+            shutil.rmtree(rows, ignore_errors=True)
+
+
+def _prepare(
+    path: Path, url: str, rows: Path | None, skip_unsupported: bool
+) -> AbstractContextManager[object]:
+    from interfaces.cli.kafka_import.in_place import check_unchanged, is_kafkas, take_over
+
+    has_store, kafkas = folder_of(url).has_store(), is_kafkas(path)
+    if rows is not None and not has_store and not kafkas:
+        raise StorageUnusable(f"there is no store in {path}, and with --read-only none is made")
+    if has_store and kafkas:
+        storage = open_storage(url, read_only=True)
+        with closing(storage.commit):
+            found = contents(storage)
+            has_store = found.kafka_folder.metadata_bytes() is not None
+            check_unchanged(path, found)
+    if has_store:
+        if rows is None:
+            return nullcontext()
+        from infrastructure.storage.files.read_only import rows_of
+
+        return rows_of(path, rows)
+    if kafkas:
+        opened = partial(open_storage, url, rows=rows)
+        taken = take_over(path, opened, skip_unsupported, rows is not None)
+        print(f"ottla: {path}: {taken}", file=sys.stderr)
+    return nullcontext()
