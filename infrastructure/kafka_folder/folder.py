@@ -25,6 +25,8 @@ _FILES = {
 _PARTITION = re.compile(r"([a-zA-Z0-9._-]+)-(\d+)")
 #: A partition of a deleted topic, or one that Kafka has moved or does not know.
 _LEFT_OVER = re.compile(r"[a-zA-Z0-9._-]+\.[0-9a-f]{32}-(delete|future|stray)")
+#: Of a store that serves the folder, or was about to.
+_OTTLAS = re.compile(r"(data|lock|new)\.mdb(-lock)?|ottla\..+")
 _CHECKPOINT = re.compile(r"(\d{20})-\d{10}\.checkpoint")
 _META_VERSION = "1"
 
@@ -83,7 +85,7 @@ class KafkaFolder:
 
     def _add(self, name: str) -> None:
         path = self.path / name
-        if name in _FILES or name.endswith(".tmp"):
+        if name in _FILES or name.endswith(".tmp") or _OTTLAS.fullmatch(name):
             return
         found = _PARTITION.fullmatch(name)
         if found is not None and path.is_dir():

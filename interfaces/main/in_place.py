@@ -7,7 +7,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
@@ -15,6 +15,7 @@ from tempfile import mkdtemp
 from domain.errors import StorageFailed
 from infrastructure.opening import contents, folder_of, open_storage
 from infrastructure.storage.errors import StorageUnusable
+from infrastructure.storage.files.read_only import rows_of
 from interfaces.main.settings.origin import SettingsError
 from interfaces.main.settings.sources import Settings
 
@@ -34,11 +35,7 @@ def prepared(settings: Settings, read_only: bool, skip_unsupported: bool) -> Ite
     try:
         if read_only:
             rows = Path(mkdtemp(prefix="ottla-rows-"))
-        try:
-            held = _prepare(storage.folder, storage.url, rows, skip_unsupported)
-        except (StorageFailed, StorageUnusable) as refusal:
-            raise SettingsError(f"cannot serve {storage.url}: {refusal}") from None
-        with held:
+        with _prepared(storage.folder, storage.url, rows, skip_unsupported):
             storage.rows = rows
             yield
     finally:
@@ -46,28 +43,34 @@ def prepared(settings: Settings, read_only: bool, skip_unsupported: bool) -> Ite
             shutil.rmtree(rows, ignore_errors=True)
 
 
+@contextmanager
+def _prepared(path: Path, url: str, rows: Path | None, skip_unsupported: bool) -> Iterator[None]:
+    with ExitStack() as stack:
+        try:
+            _prepare(path, url, rows, skip_unsupported, stack)
+        except (StorageFailed, StorageUnusable) as refusal:
+            raise SettingsError(f"cannot serve {url}: {refusal}") from None
+        yield
+
+
 def _prepare(
-    path: Path, url: str, rows: Path | None, skip_unsupported: bool
-) -> AbstractContextManager[object]:
+    path: Path, url: str, rows: Path | None, skip_unsupported: bool, stack: ExitStack
+) -> None:
     from interfaces.cli.kafka_import.in_place import check_unchanged, is_kafkas, take_over
 
     has_store, kafkas = folder_of(url).has_store(), is_kafkas(path)
-    if rows is not None and not has_store and not kafkas:
-        raise StorageUnusable(f"there is no store in {path}, and with --read-only none is made")
+    if rows is not None:
+        if not has_store and not kafkas:
+            raise StorageUnusable(f"there is no store in {path}, and with --read-only none is made")
+        if has_store:
+            stack.enter_context(rows_of(path, rows))
     if has_store and kafkas:
-        storage = open_storage(url, read_only=True)
+        storage = open_storage(url, read_only=rows is None, rows=rows)
         with closing(storage.commit):
             found = contents(storage)
             has_store = found.kafka_folder.metadata_bytes() is not None
             check_unchanged(path, found)
-    if has_store:
-        if rows is None:
-            return nullcontext()
-        from infrastructure.storage.files.read_only import rows_of
-
-        return rows_of(path, rows)
-    if kafkas:
+    if kafkas and not has_store:
         opened = partial(open_storage, url, rows=rows)
         taken = take_over(path, opened, skip_unsupported, rows is not None)
         print(f"ottla: {path}: {taken}", file=sys.stderr)
-    return nullcontext()

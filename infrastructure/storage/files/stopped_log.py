@@ -6,16 +6,19 @@ Batches are not read, but for the last ones: Kafka has written down all that a s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import pairwise
 from struct import Struct
+from typing import Protocol
 
+from application.ports.log_store import LogName
 from domain.partitions.active_segment import EMPTY_SEGMENT, SegmentState
 from domain.partitions.transactions import AbortedTransaction
 from infrastructure.kafka_folder.index_entries import TIME_ENTRY
 from infrastructure.kafka_folder.partition_log import PartitionLog
 from infrastructure.kafka_folder.producer_snapshot import SnapshotEntry
 from infrastructure.kafka_folder.refused import Damaged, FolderRefused, readable
-from infrastructure.storage.files.open_files import OpenFiles
+from infrastructure.storage.files.open_files import OpenFiles, most_open_files
 from infrastructure.storage.files.rows import LogRow
 from infrastructure.storage.files.segment import Segment
 
@@ -28,9 +31,20 @@ _ABORTED = Struct(">hqqqq")
 TimeEntry = tuple[int, int]
 
 
+class TakesLogs(Protocol):
+    def adopt(self, partition_id: int, name: LogName, stopped: StoppedLog) -> None:
+        """Stages that files of Kafka's, in the folder of their name, are the log of a partition."""
+        ...
+
+
 class StoppedLog:
-    def __init__(self, log: PartitionLog, files: OpenFiles) -> None:
+    def __init__(self, log: PartitionLog) -> None:
         """Raises FolderRefused."""
+        files = OpenFiles(most_open_files(), read_only=True)
+        with closing(files):
+            self._read(log, files)
+
+    def _read(self, log: PartitionLog, files: OpenFiles) -> None:
         self._log = log
         self.start_offset = log.start_offset
         self._segments = [

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from application.ports.log_store import LogName
 from domain.configs.broker import BrokerConfig
@@ -26,9 +26,7 @@ from infrastructure.kafka_folder.refused import FolderRefused
 from infrastructure.opening import Contents, contents
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.errors import StorageForeign, StorageUnusable
-from infrastructure.storage.files.log_store import FilesLogStore
-from infrastructure.storage.files.open_files import OpenFiles, most_open_files
-from infrastructure.storage.files.stopped_log import StoppedLog
+from infrastructure.storage.files.stopped_log import StoppedLog, TakesLogs
 from interfaces.cli.kafka_import.copying import Ids
 from interfaces.cli.kafka_import.plan import PartitionPlan, Plan, TopicPlan
 from interfaces.cli.kafka_import.planning import make_plan
@@ -103,13 +101,11 @@ def _in_words() -> Iterator[None]:
 
 
 def _stopped(folder: KafkaFolder, plan: Plan) -> Iterator[tuple[PartitionPlan, StoppedLog]]:
-    opened = OpenFiles(most_open_files(), read_only=True)
-    with closing(opened):
-        for partition in plan.partitions():
-            stopped = StoppedLog(partition.log, opened)
-            place = partition.topic, partition.number
-            folder.check_end(place, partition.log, stopped.end_offset)
-            yield partition, stopped
+    for partition in plan.partitions():
+        stopped = StoppedLog(partition.log)
+        place = partition.topic, partition.number
+        folder.check_end(place, partition.log, stopped.end_offset)
+        yield partition, stopped
 
 
 def _store(
@@ -133,8 +129,8 @@ def _take_log(
     partition_id: int,
     stopped: StoppedLog,
 ) -> None:
-    assert isinstance(storage.log, FilesLogStore)
-    storage.log.adopt(partition_id, LogName(topic.name, plan.number, topic.topic_id), stopped)
+    name = LogName(topic.name, plan.number, topic.topic_id)
+    cast(TakesLogs, storage.log).adopt(partition_id, name, stopped)
     config = resolve_topic_config(topic.configs, BrokerConfig())
     partition = Partition(partition_id, topic.name, plan.number, config)
     timestamp, its_offset = stopped.times[-1] if stopped.times else (-1, -1)

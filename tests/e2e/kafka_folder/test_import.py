@@ -1,4 +1,4 @@
-"""Clients of an Apache Kafka continue with Ottla after `ottla import kafka`.
+"""Clients of an Apache Kafka continue with Ottla: after `ottla import kafka`, or in place.
 
 The folder is the golden one of a real Kafka; with --long also that of a Kafka which is filled now,
 whose open transaction has not timed out.
@@ -7,6 +7,7 @@ whose open transaction has not timed out.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,17 +105,30 @@ def filled(place: Path) -> Path:
     return place / "data"
 
 
-@pytest.fixture(scope="module", params=["golden", pytest.param("live", marks=pytest.mark.long)])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "golden",
+        "golden in place",
+        pytest.param("live", marks=pytest.mark.long),
+        pytest.param("live in place", marks=pytest.mark.long),
+    ],
+)
 def imported(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Imported]:
-    place = tmp_path_factory.mktemp(request.param)
-    folder = filled(place) if request.param == "live" else unpacked(place)
-    done = import_folder(folder, place / "ottla" / "data")
-    assert done.returncode == 0, done.stderr
-    assert "counts and checksums of all batches are those of" in done.stderr
-    with BrokerProcess(place / "ottla", "lmdb", OPTIONS) as broker:
-        yield Imported(broker, folder, expected_of(place), request.param == "live")
+    kind, _, in_place = str(request.param).partition(" ")
+    place = tmp_path_factory.mktemp(kind)
+    folder = filled(place) if kind == "live" else unpacked(place)
+    data = place / "ottla" / "data"
+    if in_place:
+        shutil.copytree(folder, data)
+    else:
+        done = import_folder(folder, data)
+        assert done.returncode == 0, done.stderr
+        assert "counts and checksums of all batches are those of" in done.stderr
+    with BrokerProcess(place / "ottla", "files" if in_place else "lmdb", OPTIONS) as broker:
+        yield Imported(broker, folder, expected_of(place), kind == "live")
         assert broker.terminate() == 0
 
 
