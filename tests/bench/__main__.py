@@ -27,6 +27,7 @@ from tests.bench import (
     chain,
     cold,
     end_to_end,
+    engines,
     groups,
     java,
     librdkafka,
@@ -64,7 +65,9 @@ BESIDE = [
 ]
 #: Parts with brokers of their own: flush before each response, offsets in a database, listeners.
 APART = ["fsync", "transactions-fsync", "offsets", "offsets-fsync", "tls", "raw"]
-PARTS = ["limits", *BESIDE, *APART, "cold", "retention", "soak", "startup", "micro"]
+#: Ottla with each storage engine.
+ENGINES = ["engines", "engines-fsync", "engines-cold", "engines-start"]
+PARTS = ["limits", *BESIDE, *APART, *ENGINES, "cold", "retention", "soak", "startup", "micro"]
 
 
 def main() -> None:
@@ -181,14 +184,16 @@ class Bench:
                 self._apart("raw", stage, list(streams))
             if "cold" in self._parts:
                 plan = self._plan
-                cold.measure(self.runs, ottla("os"), CACHE, rawbench, plan.cold_bytes, plan.rounds)
+                logs = CACHE, rawbench, plan.cold_bytes, plan.rounds
+                cold.measure(self.runs, "cold", ottla("os"), *logs)
+            self._engines(rawbench)
             if "retention" in self._parts:
                 limited, size = ottla("os", *retention.SETTINGS), self._plan.filled_bytes
                 retention.measure(self.runs, limited, CACHE, rawbench, size, self._plan.rounds)
             if "soak" in self._parts:
                 self._soak(rawbench)
             if "startup" in self._parts:
-                killed = self.runs, self._contenders("os"), CACHE, rawbench
+                killed = self.runs, "startup", self._contenders("os"), CACHE, rawbench
                 recovery.measure(*killed, self._plan.recovered_bytes, self._plan.rounds)
                 if not quick:
                     recovery.measure(*killed, 0, 1)
@@ -238,6 +243,24 @@ class Bench:
                 *transactions.read_loads(rawbench, plan.filled_bytes, plan.seconds),
             ]
         return list(stall.loads(rawbench, topic, plan.seconds))
+
+    def _engines(self, rawbench: Rawbench) -> None:
+        plan, topic = self._plan, self._topic
+        contenders = {flush: engines.contenders(self._libs, flush) for flush in ("os", "commit")}
+        if "engines" in self._parts:
+            loads = list(engines.loads(rawbench, topic, plan.seconds))
+            self._apart("engines", self._stage_of(contenders["os"], rawbench), loads)
+        if "engines-fsync" in self._parts:
+            loads = rawbench.produce_loads(engines.FSYNC, plan.seconds)
+            self._apart("engines-fsync", self._stage_of(contenders["commit"], rawbench), loads)
+        if "engines-cold" in self._parts:
+            for contender in contenders["os"]:
+                logs = CACHE, rawbench, 2 * plan.cold_bytes, plan.rounds
+                cold.measure(self.runs, "engines-cold", contender, *logs)
+        if "engines-start" in self._parts:
+            killed = self.runs, "engines-start", contenders["os"], CACHE, rawbench
+            size_bytes = plan.recovered_bytes * 5 // 2
+            recovery.measure(*killed, size_bytes, plan.rounds, engines.PARTITIONS)
 
     def _soak(self, rawbench: Rawbench) -> None:
         plan, contenders = self._plan, [ottla("os", *soak.OPTIONS)]

@@ -19,11 +19,10 @@ from tests.bench.gauges import Figures
 from tests.bench.raw_loads import FETCH, PRODUCE, Rawbench
 from tests.bench.runs import LoadFailed, Runs
 
-PART = "cold"
 _SHAPE = PRODUCE[1]
 _FIGURES = ("requests_per_s", "p50_us", "p99_us", "max_us", "cpu_us_per_request")
-#: Shorter than one read of the whole log.
-_SECONDS = 2.0
+#: Shorter than one read of the whole log: the rate of a fast disk and memory.
+_READ_BYTES_PER_S = 2_500_000_000
 #: The name, whether the log is on the disk only, and whether it is read.
 _ROWS = (
     ("alone", False, False),
@@ -33,9 +32,16 @@ _ROWS = (
 
 
 def measure(
-    runs: Runs, contender: Contender, cache: Path, rawbench: Rawbench, size_bytes: int, rounds: int
+    runs: Runs,
+    part: str,
+    contender: Contender,
+    cache: Path,
+    rawbench: Rawbench,
+    size_bytes: int,
+    rounds: int,
 ) -> None:
     folder = cache / "cold"
+    seconds = size_bytes / _READ_BYTES_PER_S
     topic = Topic("cold", 1, size_bytes)
     try:
         contender.prepare(folder)
@@ -44,11 +50,12 @@ def measure(
         broker.stop()
         for _ in range(rounds):
             for name, drop, reads in _ROWS:
-                run = partial(_run, rawbench=rawbench, topic=topic if reads else None)
+                read = topic if reads else None
+                run = partial(_run, rawbench=rawbench, topic=read, seconds=seconds)
                 figures = _started(contender, folder, drop, run)
-                runs.add(PART, f"{_SHAPE.name} {name}", contender.name, figures)
+                runs.add(part, f"{_SHAPE.name} {name}", contender.name, figures)
     except (BrokerFailed, LoadFailed, OSError) as failure:
-        runs.add_failure(PART, _SHAPE.name, contender.name, str(failure))
+        runs.add_failure(part, _SHAPE.name, contender.name, str(failure))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -57,10 +64,11 @@ def _started(
     contender: Contender, folder: Path, drop: bool, run: Callable[[Broker], Figures]
 ) -> Figures:
     os.sync()
-    for file in folder.glob("data/*.mdb"):
-        _load(file)
-        if drop:
-            _drop(file)
+    for file in folder.rglob("*"):
+        if file.is_file():
+            _load(file)
+            if drop:
+                _drop(file)
     broker = contender.start(folder)
     try:
         return run(broker)
@@ -83,13 +91,13 @@ def _drop(file: Path) -> None:
         os.close(descriptor)
 
 
-def _run(broker: Broker, rawbench: Rawbench, topic: Topic | None) -> Figures:
+def _run(broker: Broker, rawbench: Rawbench, topic: Topic | None, seconds: float) -> Figures:
     rawbench.produce(broker, _SHAPE, 0.5)  # warms up, and writes elsewhere in the file
     with ThreadPoolExecutor(1) as beside:
         reader = None
         if topic is not None:
             size = FETCH["1 MB responses"]
-            reader = beside.submit(rawbench.fetch, broker, topic.name, size, _SECONDS, 0)
-        figures = rawbench.produce(broker, _SHAPE, _SECONDS, 0)
+            reader = beside.submit(rawbench.fetch, broker, topic.name, size, seconds, 0)
+        figures = rawbench.produce(broker, _SHAPE, seconds, 0)
         read = {"read_mb_per_s": reader.result()["mb_per_s"]} if reader is not None else {}
     return {key: figures[key] for key in _FIGURES} | read

@@ -22,21 +22,22 @@ from tests.bench.gauges import Figures, memory_mb
 from tests.bench.raw_loads import Rawbench
 from tests.bench.runs import LoadFailed, Runs
 
-PART = "startup"
 PARTITIONS = 100
 _PATIENCE_S = 120
 
 
 def measure(
     runs: Runs,
+    part: str,
     contenders: Sequence[Contender],
     cache: Path,
     rawbench: Rawbench,
     size_bytes: int,
     rounds: int,
+    partitions: int = PARTITIONS,
 ) -> None:
-    topic = Topic("recovered", PARTITIONS if size_bytes else 0, size_bytes)
-    data = f"{size_bytes / 1e9:.1f} GB in {PARTITIONS} partitions" if size_bytes else "no topics"
+    topic = Topic("recovered", partitions if size_bytes else 0, size_bytes)
+    data = f"{size_bytes / 1e9:.1f} GB in {partitions} partitions" if size_bytes else "no topics"
     load = f"after SIGKILL, {data}"
     ends: dict[str, list[int]] = {}
     left: dict[str, Path] = {}
@@ -46,13 +47,12 @@ def measure(
             try:
                 ends[contender.name] = _killed(contender, folder, topic, rawbench)
             except (BrokerFailed, LoadFailed, AssertionError, OSError) as failure:
-                runs.add_failure(PART, load, contender.name, str(failure))
+                runs.add_failure(part, load, contender.name, str(failure))
         for _ in range(rounds):
             for contender in contenders:
                 if contender.name in ends:
-                    _recovered(
-                        runs, load, contender, left[contender.name], topic, ends[contender.name]
-                    )
+                    started = part, load, contender, left[contender.name]
+                    _recovered(runs, *started, topic, ends[contender.name])
     finally:
         for folder in left.values():
             shutil.rmtree(folder, ignore_errors=True)
@@ -72,7 +72,13 @@ def _killed(contender: Contender, folder: Path, topic: Topic, rawbench: Rawbench
 
 
 def _recovered(
-    runs: Runs, load: str, contender: Contender, folder: Path, topic: Topic, ends: list[int]
+    runs: Runs,
+    part: str,
+    load: str,
+    contender: Contender,
+    folder: Path,
+    topic: Topic,
+    ends: list[int],
 ) -> None:
     # Kafka's properties name the folder, so the copy is put aside and the folder is used.
     kept = folder.with_name(folder.name + "-kept")
@@ -82,9 +88,9 @@ def _recovered(
         os.sync()
         broker = contender.start(folder)
         figures = _until_offsets(broker, topic, ends)
-        runs.add(PART, load, contender.name, figures)
+        runs.add(part, load, contender.name, figures)
     except (BrokerFailed, LoadFailed, OSError) as failure:
-        runs.add_failure(PART, load, contender.name, str(failure))
+        runs.add_failure(part, load, contender.name, str(failure))
     finally:
         if broker is not None:
             broker.kill()

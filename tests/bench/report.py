@@ -96,6 +96,16 @@ _TABLES: dict[str, tuple[str, dict[str, str]]] = {
         {**_RAW, "cpu_s_per_gb": "CPU s/GB"},
     ),
     "transactions-fsync": ("The same with an fsync before each response", _TRANSACTIONS),
+    "engines": ("Storage engines", {**_RAW, "cpu_s_per_gb": "CPU s/GB"}),
+    "engines-fsync": ("The same, with an fsync before each response", _REQUESTS),
+    "engines-cold": (
+        "The same, beside a reader of an old log",
+        {**_REQUESTS, "max_us": "longest us", "read_mb_per_s": "reader MB/s"},
+    ),
+    "engines-start": (
+        "The same, start after SIGKILL",
+        {"ready_ms": "responds after ms", "recovered_s": "all offsets right after s"},
+    ),
     "cold": (
         "Produce beside a reader of an old log",
         {**_REQUESTS, "max_us": "longest us", "read_mb_per_s": "reader MB/s"},

@@ -1,0 +1,32 @@
+"""Ottla with each storage engine that lasts, and Apache Kafka, under the same loads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from tests.bench.brokers import Contender, kafka, ottla
+from tests.bench.filled import Topic, filled
+from tests.bench.raw_loads import FETCH, PRODUCE, Rawbench, Shape
+from tests.bench.runs import Load
+
+#: Of a broker that is killed.
+PARTITIONS = 1000
+#: Requests that are in flight together share a commit.
+FSYNC = [
+    Shape(f"{count} partition{'s' if count > 1 else ''} a commit", 1, count, partitions=count)
+    for count in (1, 10, 100)
+]
+
+
+def contenders(libs: Path | None, flush: str) -> list[Contender]:
+    files = ottla(flush, "--storage", "files://", name="ottla-files")
+    return [ottla(flush), files, *([kafka(libs, flush)] if libs else [])]
+
+
+def loads(rawbench: Rawbench, topic: Topic, seconds: float) -> Iterator[Load]:
+    yield from rawbench.produce_loads([PRODUCE[1], *PRODUCE[5:]], seconds)
+    for name, size in FETCH.items():
+        fetch = partial(rawbench.fetch, topic=topic.name, max_bytes=size, seconds=seconds)
+        yield Load(name, fetch, partial(filled, topic=topic, filler=rawbench))
