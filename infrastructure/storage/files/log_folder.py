@@ -174,7 +174,8 @@ class LogFolder:
         if log.segments:
             return
         if os.path.isdir(log.folder):
-            if not any(name.endswith(LOG) for name in os.listdir(log.folder)):
+            had_batches = log.row.end_offset > 0
+            if had_batches or not any(name.endswith(LOG) for name in os.listdir(log.folder)):
                 return
             # Of Kafka's, or of a topic whose row is lost.
             os.rename(log.folder, f"{log.folder}.{uuid.uuid4().hex}-stray")

@@ -86,8 +86,11 @@ class Imported(NamedTuple):
             return folder.log((topic, partition)).producers(1 << 62)[1]
 
 
-def import_folder(folder: Path, data: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    words = command("import", "kafka", str(folder), "--data", str(data), *options)
+def import_folder(
+    folder: Path, data: Path, *options: str, engine: str = "lmdb"
+) -> subprocess.CompletedProcess[str]:
+    store = "--storage", f"{engine}://{data}"
+    words = command("import", "kafka", str(folder), *store, *options)
     return subprocess.run(
         words, capture_output=True, text=True, env=environment(), timeout=60, check=False
     )
@@ -110,6 +113,7 @@ def filled(place: Path) -> Path:
     params=[
         "golden",
         "golden in place",
+        pytest.param("golden into files", marks=pytest.mark.long),
         pytest.param("live", marks=pytest.mark.long),
         pytest.param("live in place", marks=pytest.mark.long),
     ],
@@ -117,17 +121,18 @@ def filled(place: Path) -> Path:
 def imported(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Imported]:
-    kind, _, in_place = str(request.param).partition(" ")
+    kind, _, how = str(request.param).partition(" ")
+    engine = "files" if how else "lmdb"
     place = tmp_path_factory.mktemp(kind)
     folder = filled(place) if kind == "live" else unpacked(place)
     data = place / "ottla" / "data"
-    if in_place:
+    if how == "in place":
         shutil.copytree(folder, data)
     else:
-        done = import_folder(folder, data)
+        done = import_folder(folder, data, engine=engine)
         assert done.returncode == 0, done.stderr
         assert "counts and checksums of all batches are those of" in done.stderr
-    with BrokerProcess(place / "ottla", "files" if in_place else "lmdb", OPTIONS) as broker:
+    with BrokerProcess(place / "ottla", engine, OPTIONS) as broker:
         yield Imported(broker, folder, expected_of(place), kind == "live")
         assert broker.terminate() == 0
 
