@@ -133,7 +133,9 @@ def imported(
         assert done.returncode == 0, done.stderr
         assert "counts and checksums of all batches are those of" in done.stderr
     with BrokerProcess(place / "ottla", engine, OPTIONS) as broker:
-        yield Imported(broker, folder, expected_of(place), kind == "live")
+        made = Imported(broker, folder, expected_of(place), kind == "live")
+        ended(made)
+        yield made
         assert broker.terminate() == 0
 
 
@@ -149,7 +151,6 @@ def ended(imported: Imported) -> None:
 
 
 def test_clients_find_every_record_and_committed_offset(imported: Imported) -> None:
-    ended(imported)
     found = json.loads(json.dumps(expected(imported.broker.bootstrap)))
     assert found["groups"] == imported.expected["groups"]
     for topic, partitions in imported.expected["topics"].items():
