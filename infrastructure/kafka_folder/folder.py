@@ -82,6 +82,7 @@ class KafkaFolder:
         self._starts = offsets(self.path / files.LOG_STARTS)
         self._ends = offsets(self.path / files.RECOVERY_POINTS)
         self._cleaned = offsets(self.path / files.CLEANED)
+        self._high_watermarks = offsets(self.path / files.HIGH_WATERMARKS)
 
     def _add(self, name: str) -> None:
         path = self.path / name
@@ -116,6 +117,15 @@ class KafkaFolder:
             raise FolderRefused(
                 f"{log.folder} is cut off or changed: it ends at offset {end_offset}, and ended at "
                 f"{stopped_at} when Kafka stopped"
+            )
+
+    def check_replicated(self, place: Place, log: PartitionLog, end_offset: int) -> None:
+        """Raises FolderRefused if other nodes may lack the end of a log, or have another one."""
+        high_watermark = self._high_watermarks.get(place, 0)
+        if high_watermark < end_offset:
+            raise FolderRefused(
+                f"{log.folder} ends at offset {end_offset}, and only those below {high_watermark} "
+                "were on all replicas: wait until they are in sync before the nodes are stopped"
             )
 
     def metadata_snapshot(self) -> tuple[int, Path] | None:

@@ -53,6 +53,14 @@ def check_logs(folder: KafkaFolder, plan: Plan, step: Callable[[int], None]) -> 
                     )
 
 
+def check_end(folder: KafkaFolder, plan: PartitionPlan, end_offset: int) -> None:
+    """Raises FolderRefused."""
+    place = plan.topic, plan.number
+    folder.check_end(place, plan.log, end_offset)
+    if plan.is_replicated:
+        folder.check_replicated(place, plan.log, end_offset)
+
+
 def _check_log(folder: KafkaFolder, plan: PartitionPlan, step: Callable[[int], None]) -> None:
     log = plan.log
     counting = Counting()
@@ -65,5 +73,5 @@ def _check_log(folder: KafkaFolder, plan: PartitionPlan, step: Callable[[int], N
         counting.add(batch)
         step(batch.size_bytes)
     end_offset = max(next_offset, log.base_offset, log.start_offset)
-    folder.check_end((plan.topic, plan.number), log, end_offset)
+    check_end(folder, plan, end_offset)
     plan.facts = counting.facts._replace(end_offset=end_offset)

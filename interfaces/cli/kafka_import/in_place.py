@@ -27,6 +27,7 @@ from infrastructure.opening import Contents, contents
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.errors import StorageForeign, StorageUnusable
 from infrastructure.storage.files.stopped_log import StoppedLog, TakesLogs
+from interfaces.cli.kafka_import.checking import check_end
 from interfaces.cli.kafka_import.copying import Ids
 from interfaces.cli.kafka_import.plan import PartitionPlan, Plan, TopicPlan
 from interfaces.cli.kafka_import.planning import make_plan
@@ -103,8 +104,7 @@ def _in_words() -> Iterator[None]:
 def _stopped(folder: KafkaFolder, plan: Plan) -> Iterator[tuple[PartitionPlan, StoppedLog]]:
     for partition in plan.partitions():
         stopped = StoppedLog(partition.log)
-        place = partition.topic, partition.number
-        folder.check_end(place, partition.log, stopped.end_offset)
+        check_end(folder, partition, stopped.end_offset)
         yield partition, stopped
 
 

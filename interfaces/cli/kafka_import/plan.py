@@ -40,6 +40,8 @@ class PartitionPlan:
         self.number = number
         self.log = log
         self.cleaned_offset = cleaned_offset
+        #: Other nodes have it, too.
+        self.is_replicated = False
         self.facts = Facts()
         #: After the last gap between offsets; 0: there is none.
         self.gap_end = 0

@@ -23,11 +23,18 @@ def make_plan(folder: KafkaFolder) -> Plan:
     plan = Plan(folder.directory_id or f"{folder.cluster_id}/{folder.node_id}", folder.cluster_id)
     _check_places(folder, image, plan)
     for topic in sorted(image.topics.values(), key=lambda one: one.name):
-        _check_replicas(folder, topic)
+        elsewhere = [number for number in topic.partitions if not _is_here(folder, topic, number)]
+        if elsewhere:
+            plan.skip(
+                f"partitions {', '.join(map(str, elsewhere))} of topic {topic.name}",
+                "they are on other nodes, and a topic is served whole or not at all"
+                if topic.name not in INTERNAL_TOPICS
+                else "they are on other nodes, with their groups and transactions",
+            )
         if topic.name in INTERNAL_TOPICS:
             if topic.name not in (OFFSETS_TOPIC, TRANSACTION_TOPIC):
                 plan.notes.append(f"topic {topic.name}: of share groups")
-        else:
+        elif not elsewhere:
             plan.topics.append(_topic(folder, topic, image, plan))
     epochs = [
         one.leader_epoch for topic in image.topics.values() for one in topic.partitions.values()
@@ -46,11 +53,12 @@ def make_plan(folder: KafkaFolder) -> Plan:
 
 
 def _check_places(folder: KafkaFolder, image: ClusterImage, plan: Plan) -> None:
-    """Each partition of the metadata has a folder, and each folder a topic."""
+    """Each partition of this node has a folder, and each folder a topic."""
     known = {
         (topic.name, number): topic.topic_id
         for topic in image.topics.values()
         for number in topic.partitions
+        if _is_here(folder, topic, number)
     }
     for place in known:
         if place not in folder.partitions:
@@ -66,13 +74,8 @@ def _check_places(folder: KafkaFolder, image: ClusterImage, plan: Plan) -> None:
     plan.notes += [f"folder {name}: of no topic" for name in folder.left_over]
 
 
-def _check_replicas(folder: KafkaFolder, topic: TopicImage) -> None:
-    for number, partition in topic.partitions.items():
-        if partition.replicas != [int(folder.node_id)]:
-            raise FolderRefused(
-                f"{topic.name}-{number} has replicas on nodes {partition.replicas}: only folders "
-                f"of a single node are read"
-            )
+def _is_here(folder: KafkaFolder, topic: TopicImage, number: int) -> bool:
+    return int(folder.node_id) in topic.partitions[number].replicas
 
 
 def _topic(folder: KafkaFolder, topic: TopicImage, image: ClusterImage, plan: Plan) -> TopicPlan:
@@ -83,7 +86,9 @@ def _topic(folder: KafkaFolder, topic: TopicImage, image: ClusterImage, plan: Pl
     for number in sorted(topic.partitions):
         place = topic.name, number
         log, cleaned = folder.log(place), folder.cleaned_offset(place)
-        partitions.append(PartitionPlan(topic.name, number, log, cleaned))
+        one = PartitionPlan(topic.name, number, log, cleaned)
+        one.is_replicated = len(topic.partitions[number].replicas) > 1
+        partitions.append(one)
     return TopicPlan(topic.name, topic.topic_id, configs, partitions)
 
 

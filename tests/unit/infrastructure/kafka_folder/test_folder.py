@@ -121,7 +121,7 @@ def test_the_end_of_every_log_is_known_after_a_clean_stop(folder: Path) -> None:
         ("meta.properties", "version=1\nnode.id=1\n", "lacks cluster.id"),
         ("meta.properties", "version=1\ncluster.id=x\nnode.id=-1\n", "lacks cluster.id"),
         ("meta.properties", "version\n", "has a line without"),
-        ("data.mdb", "x", "is not a file of Kafka's"),
+        ("notes.txt", "x", "is not a file of Kafka's"),
         ("segments-9", "x", "is not a file of Kafka's"),
         ("log-start-offset-checkpoint", "7\n0\n", "has version"),
     ],

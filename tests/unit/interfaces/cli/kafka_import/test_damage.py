@@ -21,10 +21,11 @@ TEXTS = {
     "meta.properties",
     "log-start-offset-checkpoint",
     "cleaner-offset-checkpoint",
+    "replication-offset-checkpoint",
     "leader-epoch-checkpoint",
 }
 #: Not read.
-UNREAD = {"bootstrap.checkpoint", "replication-offset-checkpoint", "quorum-state"}
+UNREAD = {"bootstrap.checkpoint", "quorum-state"}
 SAMPLES = 150
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from domain.groups.offsets_topic import offset_records
 from domain.topics.topic import OFFSETS_TOPIC
 from infrastructure.kafka_folder.folder import METADATA_TOPIC, KafkaFolder
 from infrastructure.kafka_folder.refused import FolderRefused
+from interfaces.cli.kafka_import.checking import check_logs
 from interfaces.cli.kafka_import.cluster_image import (
     BROKER,
     CLIENT_METRICS,
@@ -198,12 +200,40 @@ def test_a_topic_without_its_folders_is_refused(
         planned(folder, *records)
 
 
-def test_a_folder_of_a_cluster_is_refused(folder: Path) -> None:
-    replicas = PartitionChangeRecord(
-        partition_id=0, topic_id=topic_id(folder, "empty"), replicas=[1, 2]
+def moved(folder: Path, topic: str, replicas: list[int]) -> PartitionChangeRecord:
+    return PartitionChangeRecord(
+        partition_id=0, topic_id=topic_id(folder, topic), replicas=replicas
     )
-    with pytest.raises(FolderRefused, match="only folders of a single node are read"):
-        planned(folder, replicas)
+
+
+def test_a_topic_with_partitions_on_other_nodes_is_named(folder: Path) -> None:
+    plan = planned(folder, moved(folder, "empty", [2, 3]), moved(folder, OFFSETS_TOPIC, [2]))
+    assert "empty" not in {topic.name for topic in plan.topics}
+    assert {one.what for one in plan.skipped} == {
+        "folder empty-0",
+        "partitions 0 of topic empty",
+        "folder __consumer_offsets-0",
+        "partitions 0 of topic __consumer_offsets",
+    }
+
+
+def test_a_replicated_log_is_read_if_all_replicas_have_it(folder: Path) -> None:
+    plan = planned(folder, moved(folder, "stamped", [2, 1]))
+    [one] = [one for one in plan.partitions() if one.topic == "stamped"]
+    assert one.is_replicated and not plan.skipped
+    with KafkaFolder(folder) as opened:
+        check_logs(opened, plan, lambda size_bytes: None)
+
+
+def test_a_log_whose_end_was_not_replicated_is_refused(folder: Path) -> None:
+    path = folder / "replication-offset-checkpoint"
+    path.write_text(re.sub(r"(?m)^stamped 0 \d+$", "stamped 0 1", path.read_text()))
+    plan = planned(folder, moved(folder, "stamped", [2, 1]))
+    with (
+        KafkaFolder(folder) as opened,
+        pytest.raises(FolderRefused, match="only those below 1 were on all replicas"),
+    ):
+        check_logs(opened, plan, lambda size_bytes: None)
 
 
 def test_a_folder_of_another_topic_is_refused(folder: Path) -> None:
