@@ -46,6 +46,7 @@ def _open(
     rows = OwnRows(environment.env, environment.rows, PREFIX)
     folder = LogFolder(path, rows, files, beside=False)
     folder.defers = flush == "interval"
+    folder.syncs = flush == "commit"
     folder.keep = environment.keep_newest
     staged = StagedLogs(folder, syncs=flush == "commit")
     write_pass = WritePass(environment, staged)

@@ -38,6 +38,7 @@ from infrastructure.storage.files.rows import (
 from infrastructure.storage.files.segment import CLEANED, Damaged, Segment, name_of
 from infrastructure.storage.lmdb.commit import UNREADABLE
 from infrastructure.storage.lmdb.own_rows import OwnRows
+from infrastructure.storage.lmdb.recovery_point import sync_folder
 
 #: Kafka's own, which belong to a segment as well.
 _BESIDE = ".txnindex", ".snapshot"
@@ -59,8 +60,12 @@ class LogFolder:
         #: With flush=interval: what a power cut may bring back stays until the next flush.
         self.defers = False
         self._deferred: list[str] = []
+        #: Each commit is fsynced.
+        self.syncs = False
         #: Makes everything durable that is committed.
         self.keep: Callable[[], None] = lambda: None
+        #: Partition id and segment.
+        self._swapped: set[tuple[int, int]] = set()
         self._descriptor = os.open(root, os.O_RDONLY | os.O_CLOEXEC)
         if not files.read_only:
             for left_over in root.glob(f"{SNAPSHOTS}.*-stray"):
@@ -119,7 +124,7 @@ class LogFolder:
         if not self.files.read_only:
             recover(log)
             if any(one.from_position == COMPLETE for one in row.rewrites):
-                self._forget_complete(log)
+                self._end_swaps(log)
         log.change(segments_of(log, self.files))
         if not self.files.read_only:
             cut_tails(log.segments)
@@ -233,6 +238,14 @@ class LogFolder:
         deferred, self._deferred = self._deferred, []
         return deferred
 
+    def before_rewrite(self, partition_id: int, base_offset: int) -> None:
+        """After a power cut the row may say that `.cleaned` takes its place: of the rewrite before,
+        unless that row is gone durably. Raises OSError or lmdb.Error.
+        """
+        if self.defers and (partition_id, base_offset) in self._swapped:
+            self.keep()
+            self._swapped.clear()
+
     def unswapped(self, log: LogFiles) -> set[int]:
         rewrites = log.row.rewrites
         return {one.base_offset for one in rewrites if one.from_position == COMPLETE}
@@ -250,9 +263,13 @@ class LogFolder:
             swap_files(plain)
             segment.suffix = ""
             segment.forget_index()
-        self._forget_complete(log)
+        self._end_swaps(log)
 
-    def _forget_complete(self, log: LogFiles) -> None:
+    def _end_swaps(self, log: LogFiles) -> None:
+        """The files have their names, which the row says no more."""
+        if self.syncs:
+            sync_folder(Path(log.folder))
+        self._swapped |= {(log.partition_id, base) for base in self.unswapped(log)}
         rewrites = tuple(one for one in log.row.rewrites if one.from_position != COMPLETE)
         row = log.row._replace(rewrites=rewrites)
         self.rows.put_at_once(key_of(log.partition_id), row.pack())
