@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from infrastructure.storage.files.log_folder import LogFolder, remove_all
+from infrastructure.storage.files.log_folder import LogFolder, Removal
 from infrastructure.storage.lmdb.commit import LmdbCommit, WritePass
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.recovery_point import PinnedRoot
@@ -16,7 +16,7 @@ class FilesCommit(LmdbCommit):
     ) -> None:
         super().__init__(environment, write_pass)
         self._folder = folder
-        self._flushed: list[str] = []
+        self._flushed: list[Removal] = []
 
     def _begin_flush(self) -> None:
         self._flushed += self._folder.take_deferred()
@@ -25,7 +25,7 @@ class FilesCommit(LmdbCommit):
         synced = super()._flush(root)
         if synced:
             flushed, self._flushed = self._flushed, []
-            remove_all(flushed)
+            self._folder.remove_all(flushed)
         return synced
 
     def close(self) -> None:
@@ -34,4 +34,4 @@ class FilesCommit(LmdbCommit):
         self._pass.abort()
         self._folder.close()
         super().close()
-        remove_all(self._flushed + self._folder.take_deferred())
+        self._folder.remove_all(self._flushed + self._folder.take_deferred())

@@ -15,11 +15,13 @@ import ctypes
 import os
 import re
 import shutil
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from struct import error as StructError
+from typing import NamedTuple
 
 from application.ports.log_store import LogName
 from infrastructure.kafka_folder import files as kafka_files
@@ -49,6 +51,11 @@ SNAPSHOTS = "ottla.snapshot"
 _OF_A_LOG = re.compile(r"[a-zA-Z0-9._-]+-\d+|partition\.[0-9a-f]{32}-stray")
 
 
+class Removal(NamedTuple):
+    path: str
+    inode: int
+
+
 class LogFolder:
     def __init__(self, root: Path, rows: OwnRows, files: OpenFiles, beside: bool) -> None:
         """`beside`: another process may write."""
@@ -59,7 +66,9 @@ class LogFolder:
         self._logs: dict[int, LogFiles] = {}
         #: With flush=interval: what a power cut may bring back stays until the next flush.
         self.defers = False
-        self._deferred: list[str] = []
+        self._deferred: list[Removal] = []
+        #: A removal in the flush's thread, and a folder that gets another name.
+        self._lock = threading.Lock()
         #: Each commit is fsynced.
         self.syncs = False
         #: Makes everything durable that is committed.
@@ -144,9 +153,10 @@ class LogFolder:
         return named
 
     def _move(self, folder: str, to: str) -> None:
-        if os.path.isdir(to):  # of a log that was never committed
-            os.rename(to, f"{to}.{uuid.uuid4().hex}-stray")
-        os.rename(folder, to)
+        with self._lock:
+            if os.path.isdir(to):  # of a log that was never committed
+                os.rename(to, f"{to}.{uuid.uuid4().hex}-stray")
+            os.rename(folder, to)
 
     # ---- folders
 
@@ -228,15 +238,23 @@ class LogFolder:
                 self._remove_later(segment.path_of(kind))
 
     def _remove_later(self, path: str) -> None:
-        if self.defers:
-            self._deferred.append(path)
-        else:
+        if not self.defers:
             _remove(path)
+            return
+        with suppress(FileNotFoundError):
+            self._deferred.append(Removal(path, os.stat(path).st_ino))
 
-    def take_deferred(self) -> list[str]:
+    def take_deferred(self) -> list[Removal]:
         """What may go once all that is committed by now is durable."""
         deferred, self._deferred = self._deferred, []
         return deferred
+
+    def remove_all(self, removals: list[Removal]) -> None:
+        """In any thread. Another log may have the names by now."""
+        for path, inode in removals:
+            with self._lock, suppress(FileNotFoundError):
+                if os.stat(path).st_ino == inode:
+                    _remove(path)
 
     def before_rewrite(self, partition_id: int, base_offset: int) -> None:
         """After a power cut the row may say that `.cleaned` takes its place: of the rewrite before,
@@ -301,11 +319,6 @@ def sync_file_system(descriptor: int) -> None:
     elif sync(descriptor):
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
-
-
-def remove_all(paths: list[str]) -> None:
-    for path in paths:
-        _remove(path)
 
 
 def _remove(path: str) -> None:
