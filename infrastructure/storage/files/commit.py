@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import lmdb
+
 from infrastructure.storage.files.log_folder import LogFolder, Removal
 from infrastructure.storage.lmdb.commit import LmdbCommit, WritePass
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
-from infrastructure.storage.lmdb.recovery_point import PinnedRoot
+from infrastructure.storage.lmdb.recovery_point import PinnedRoot, SlotNotWritten
 
 
 class FilesCommit(LmdbCommit):
@@ -28,10 +30,22 @@ class FilesCommit(LmdbCommit):
             self._folder.remove_all(flushed)
         return synced
 
+    def keep(self) -> None:
+        """Makes all that is committed durable, and waits for it. Raises OSError or lmdb.Error."""
+        try:
+            self._environment.keep_newest()
+        except SlotNotWritten:
+            raise
+        except (lmdb.Error, OSError) as error:
+            self._pass.lose(error)
+            raise
+
     def close(self) -> None:
         if self._closed:
             return
         self._pass.abort()
         self._folder.close()
         super().close()
+        if self._pass.is_lost:  # the next start goes back to the recovery point
+            return
         self._folder.remove_all(self._flushed + self._folder.take_deferred())

@@ -47,10 +47,10 @@ def _open(
     folder = LogFolder(path, rows, files, beside=False)
     folder.defers = flush == "interval"
     folder.syncs = flush == "commit"
-    folder.keep = environment.keep_newest
     staged = StagedLogs(folder, syncs=flush == "commit")
     write_pass = WritePass(environment, staged)
     commit = FilesCommit(environment, write_pass, folder)
+    folder.keep = commit.keep
     state = LmdbStateStore(environment, write_pass)
 
     def take_snapshot() -> StoreSnapshot:
