@@ -67,7 +67,8 @@ class Change:
         return self.active
 
     def _roll(self, base_offset: int) -> Run:
-        self.folder.make_folder(self.log)
+        if not self.made:
+            self.folder.make_folder(self.log)
         segment = Segment(self.folder.files, self.log.folder, base_offset, 0)
         self.folder.files.make(segment.path)
         self.made.append(segment.path)

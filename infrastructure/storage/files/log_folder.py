@@ -168,8 +168,14 @@ class LogFolder:
 
     def make_folder(self, log: LogFiles) -> None:
         """Raises OSError."""
-        if log.segments or os.path.isdir(log.folder):
+        if log.segments:
             return
+        if os.path.isdir(log.folder):
+            if log.row.end_offset:
+                return
+            # Of a log that was never committed, or is not there any more after a power cut.
+            self.files.forget_below(log.folder)
+            shutil.rmtree(log.folder)
         os.mkdir(log.folder, 0o700)
         if log.row.name is not None:
             self._write_topic_id(log.folder, log.row.name)

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from application.ports.log_store import LogName
+from infrastructure.codecs.checksum import crc32c
 from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.files.rows import LogRow, key_of, unpack
@@ -43,16 +44,14 @@ def keep(storage: Storage) -> None:
 def append(storage: Storage, *offsets: int, partition_id: int = ID, segment: bool = False) -> None:
     """A batch of 100 bytes for each; `segment`: the first one begins a segment."""
     for number, offset in enumerate(offsets):
-        content = sealed(batch(offset, b"%d" % offset, size_bytes=100))
         begins = segment and not number
-        storage.log.append(partition_id, offset, content, 1000 + offset, begins)
+        storage.log.append(partition_id, offset, a_batch(offset), 1000 + offset, begins)
     keep(storage)
 
 
-def sealed(content: bytes) -> bytes:
+def a_batch(offset: int) -> bytes:
     """With a valid checksum."""
-    from infrastructure.codecs.checksum import crc32c
-
+    content = batch(offset, b"%d" % offset, size_bytes=100)
     return content[:17] + crc32c(content[21:]).to_bytes(4, "big") + content[21:]
 
 
