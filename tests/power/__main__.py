@@ -1,4 +1,4 @@
-"""scripts/power record FOLDER [--flush POLICY] [--seed SEED] [--passes N]
+"""scripts/power record FOLDER [--engine ENGINE] [--flush POLICY] [--seed SEED] [--passes N]
 scripts/power replay FOLDER [--from K] [--seeds N] [--unsynced]
 
 A replay prints a line of JSON per seed: its moment, its style, the outcome and the reason.
@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 from tests.power.judge import ALLOWED
-from tests.power.recording import PASSES, RECORDING, compiler, policy_of, record_workload
+from tests.power.recording import PASSES, RECORDING, compiler, record_workload, recorded_in
 from tests.power.replay import Cut, Replays
 from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
 
@@ -32,6 +32,7 @@ def _options() -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True)
     record = commands.add_parser("record", help="runs a workload and keeps what it wrote")
     record.add_argument("folder", type=Path, metavar="FOLDER", help="a new one, or empty")
+    record.add_argument("--engine", choices=["lmdb", "files"], default="lmdb")
     record.add_argument("--flush", choices=list(ALLOWED), default="interval")
     record.add_argument("--seed", type=int, default=1, help="of the workload")
     record.add_argument("--passes", type=at_least_one, default=PASSES, metavar="N")
@@ -53,7 +54,7 @@ def _record(options: argparse.Namespace) -> int:
         stop_as_if_interrupted()
         if folder.exists() and list(folder.iterdir()):
             return _refused(f"{folder} is not empty")
-        record_workload(folder, options.flush, options.seed, options.passes)
+        record_workload(folder, options.engine, options.flush, options.seed, options.passes)
     except OSError as failure:
         return _refused(f"{folder} cannot be used: {failure}")
     except (subprocess.SubprocessError, KeyboardInterrupt) as failure:
@@ -62,7 +63,10 @@ def _record(options: argparse.Namespace) -> int:
             print("interrupted, nothing is recorded")
             return INTERRUPTED
         return _refused(f"the run failed: {failure}")
-    print(f"recorded {options.passes} passes, flush={options.flush}; scripts/power replay {folder}")
+    print(
+        f"recorded {options.passes} passes, {options.engine}://, flush={options.flush}; "
+        f"scripts/power replay {folder}"
+    )
     return 0
 
 
@@ -70,11 +74,11 @@ def _replay(options: argparse.Namespace) -> int:
     folder: Path = options.folder
     if not (folder / RECORDING).is_file():
         return _refused(f"{folder} holds no recording; scripts/power record {folder} makes one")
-    flush = policy_of(folder)
+    _, flush = recorded_in(folder)
     cuts: list[Cut] = []
     try:
         stop_as_if_interrupted()
-        for cut in Replays(folder, flush, options.unsynced).run(
+        for cut in Replays(folder, options.unsynced).run(
             range(options.first, options.first + options.seeds)
         ):
             print(cut.line(), flush=True)

@@ -4,7 +4,8 @@ Guaranteed: writes to a file before a sync began are durable when the sync ends,
 an O_DSYNC descriptor when it returns. Of later writes, each page of 4 KiB may have any version it
 had, or be torn: each sector of 512 bytes in another version, in any order of writes. A file that
 grew may have its old or new length, with zeros for missing pages. A file's name is durable once its
-folder was synced; before that, names appear in the order of creation.
+folder, or the whole file system, was synced; before that, changes of names arrive in their order,
+as in the journal of a file system, and independently of what is in the files.
 """
 
 from __future__ import annotations
@@ -100,11 +101,26 @@ def is_lock(path: str) -> bool:
     return path.endswith(("lock.mdb", ".mdb-lock"))
 
 
-class Naming(NamedTuple):
-    what: str
-    name: str
-    new_name: str = ""
-    file: File | None = None
+class Folder:
+    """Which names it has is a matter of the disk: as of now, and durably."""
+
+
+Node = File | Folder
+Names = dict[tuple[Folder, str], Node]
+
+
+class Change(NamedTuple):
+    """Names that come or go together, None: one that goes."""
+
+    time: int
+    names: tuple[tuple[Folder, str, Node | None], ...]
+
+    def apply(self, names: Names) -> None:
+        for folder, name, node in self.names:
+            if node is None:
+                names.pop((folder, name), None)
+            else:
+                names[folder, name] = node
 
 
 T = TypeVar("T")
@@ -120,44 +136,51 @@ class Disk:
     """Applies all events in order; models what a power cut may leave."""
 
     def __init__(self, root: str) -> None:
-        self.root = root
+        self._root, self._top = root, Folder()
         self.now = 0
-        self.files: dict[str, File] = {}
-        self._handles: dict[int, str] = {}
-        self._syncs: dict[int, int] = {}
+        self._files: list[File] = []
+        self._names: Names = {}
+        self._durable_names: Names = {}
         #: Changes of names that are not synced.
-        self._names: list[Naming] = []
-        self._durable_names: dict[str, File | None] = {}
+        self._changes: list[Change] = []
+        #: By the number of an opening: the path at that time as well.
+        self._handles: dict[int, tuple[str, Node]] = {}
+        self._syncs: dict[int, int] = {}
         #: Start time of the newest completed sync of the store.
         self.synced_until = 0
 
     def apply(self, event: Event) -> None:
         self.now += 1
-        path = self._handles.get(event.file, "")
+        path, node = self._handles.get(event.file, ("", None))
+        file = node if isinstance(node, File) else None
         match event.kind:
             case "O":
                 self._open(event)
-            case "W" if path in self.files:
-                self.files[path].write(self.now, event.offset, event.data)
-            case "w" if path in self.files:
-                self.files[path].settle_range(self.now, event.offset, len(event.data))
-            case "T" if path in self.files:
-                self.files[path].truncate(self.now, event.offset)
-            case "S":
-                self._begin_sync(event.file, path)
+            case "W" if file is not None:
+                file.write(self.now, event.offset, event.data)
+            case "w" if file is not None:
+                file.settle_range(self.now, event.offset, len(event.data))
+            case "T" if file is not None:
+                file.truncate(self.now, event.offset)
+            case "P":
+                file = self._file(event.data.decode())
+                file.truncate(self.now, event.offset)
+            case "S" | "F":
+                self._syncs[event.file] = self.now
             case "s":
-                self._end_sync(event.file, path)
+                self._end_sync(self._syncs.pop(event.file), path, node)
+            case "f":
+                self._end_sync_of_all(self._syncs.pop(event.file))
             case "D":
-                name = event.data.rstrip(b"\0").decode()
-                self._names.append(Naming("make", name))
+                self._change((*self._place(event.data.rstrip(b"\0").decode()), Folder()))
             case "R":
                 old, _, new = event.data.decode().partition("\0")
-                self.files[new] = self.files.pop(old)
-                self._names.append(Naming("rename", old, new, self.files[new]))
+                self._rename(old, new)
+            case "L":
+                old, _, new = event.data.decode().partition("\0")
+                self._change((*self._place(new), self._file(old)))
             case "U":
-                name = event.data.rstrip(b"\0").decode()
-                self.files.pop(name, None)
-                self._names.append(Naming("remove", name))
+                self._change((*self._place(event.data.rstrip(b"\0").decode()), None))
             case "X":
                 assert is_lock(path), f"{path} is written through a map"
             case "M" | "W" | "w" | "T":
@@ -165,54 +188,114 @@ class Disk:
             case other:
                 raise AssertionError(f"an event of kind {other}")
 
+    # ---- names
+
+    def _place(self, path: str) -> tuple[Folder, str]:
+        """The folder of a path, and its name there."""
+        *folders, name = os.path.relpath(path, self._root).split("/")
+        folder = self._top
+        for one in folders:
+            found = self._names[folder, one]
+            assert isinstance(found, Folder)
+            folder = found
+        return folder, name
+
+    def _node(self, path: str) -> Node | None:
+        return self._top if path == self._root else self._names.get(self._place(path))
+
+    def _file(self, path: str) -> File:
+        found = self._node(path)
+        assert isinstance(found, File), path
+        return found
+
+    def _change(self, *names: tuple[Folder, str, Node | None]) -> None:
+        change = Change(self.now, names)
+        change.apply(self._names)
+        self._changes.append(change)
+
+    def _rename(self, old: str, new: str) -> None:
+        self._change((*self._place(old), None), (*self._place(new), self._node(old)))
+
     def _open(self, event: Event) -> None:
         path = event.data.decode()
-        self._handles[event.file] = path
+        node = self._node(path)
         if event.offset & CREATED:
-            self.files[path] = File()
-            self._names.append(Naming("create", path, "", self.files[path]))
+            node = File()
+            self._files.append(node)
+            self._change((*self._place(path), node))
         elif event.offset & TRUNCATED:
-            self.files[path].truncate(self.now, 0)
+            assert isinstance(node, File)
+            node.truncate(self.now, 0)
+        if node is not None:
+            self._handles[event.file] = path, node
 
-    def _begin_sync(self, handle: int, path: str) -> None:
-        self._syncs[handle] = self.now if path in self.files else len(self._names)
+    # ---- syncs
 
-    def _end_sync(self, handle: int, path: str) -> None:
-        since = self._syncs.pop(handle)
-        if path in self.files:
-            self.files[path].settle(since)
+    def _end_sync(self, since: int, path: str, node: Node | None) -> None:
+        """Of a file, or of the names in a folder."""
+        if isinstance(node, File):
+            node.settle(since)
             if path.endswith("data.mdb"):
                 self.synced_until = max(self.synced_until, since)
             return
-        reached, later = self._names[:since], self._names[since:]
-        here = [name for name in reached if os.path.dirname(name.name) == path]
-        self._durable_names = self._after(here)
-        self._names = [name for name in reached if name not in here] + later
+        self._settle_names(since, node)
 
-    def _after(self, names: Iterable[Naming]) -> dict[str, File | None]:
-        found = dict(self._durable_names)
-        for naming in names:
-            if naming.what in {"rename", "remove"}:
-                found.pop(naming.name, None)
-            if naming.what != "remove":
-                found[naming.new_name or naming.name] = naming.file
-        return found
+    def _end_sync_of_all(self, since: int) -> None:
+        for file in self._files:
+            file.settle(since)
+        self._settle_names(since, None)
+        self.synced_until = max(self.synced_until, since)
+
+    def _settle_names(self, since: int, folder: Folder | None) -> None:
+        """None: in all folders."""
+        left = []
+        for change in self._changes:
+            is_here = folder is None or any(one is folder for one, _, _ in change.names)
+            if change.time <= since and is_here:
+                change.apply(self._durable_names)
+            else:
+                left.append(change)
+        self._changes = left
+
+    # ---- the power cut
 
     def cut(self, folder: Path, chance: random.Random) -> str:
         """Writes what is left to `folder`; returns the style in a word."""
-        style, pick = _style(chance, self.now, self.synced_until)
-        names = self._after(self._names[: chance.randint(0, len(self._names))])
-        for path, file in sorted(names.items(), key=lambda item: item[0]):
-            place = folder / os.path.relpath(path, self.root)
-            if file is None:
-                place.mkdir(parents=True, exist_ok=True)
-            elif place.parent.is_dir() and not is_lock(path):
-                size = (file.sizes[-1] if chance.random() < 0.7 else chance.choice(file.sizes))[1]
-                place.write_bytes(file.image(pick, size))
+        style, pick_for = _style(chance, self.now, self.synced_until)
+        names = dict(self._durable_names)
+        for change in self._changes[: chance.randint(0, len(self._changes))]:
+            change.apply(names)
+        below: dict[Folder, list[tuple[str, Node]]] = {}
+        for (place, name), node in names.items():
+            below.setdefault(place, []).append((name, node))
+
+        def write(place: Folder, to: Path) -> None:
+            for name, node in sorted(below.get(place, ()), key=lambda one: one[0]):
+                if isinstance(node, Folder):
+                    (to / name).mkdir(exist_ok=True)
+                    write(node, to / name)
+                elif not is_lock(name):
+                    sizes = node.sizes
+                    size = (sizes[-1] if chance.random() < 0.7 else chance.choice(sizes))[1]
+                    (to / name).write_bytes(node.image(pick_for(name), size))
+
+        folder.mkdir(exist_ok=True)
+        write(self._top, folder)
         return style
 
 
-def _style(chance: random.Random, now: int, synced_until: int) -> tuple[str, Pick]:
+def _style(chance: random.Random, now: int, synced_until: int) -> tuple[str, Callable[[str], Pick]]:
+    """One for all files, or another one for each."""
+    style, pick = _style_of_a_file(chance, now, synced_until)
+    if chance.random() < 0.6:
+        return style, lambda name: pick
+    return (
+        f"by file, {style}",
+        lambda name: pick if name == "data.mdb" else _style_of_a_file(chance, now, synced_until)[1],
+    )
+
+
+def _style_of_a_file(chance: random.Random, now: int, synced_until: int) -> tuple[str, Pick]:
     """Uniform chance would seldom lose exactly one page, or all but the newest root."""
 
     def newest(versions: list[Version]) -> bytes:

@@ -76,13 +76,14 @@ class Judge:
     now: Ledger
     #: All that was acknowledged before the newest sync began: what the policy promises.
     promised: Ledger
+    engine: str
     logs: dict[Place, list[Stored]] = field(default_factory=dict)
     #: Log start offsets.
     starts: dict[Place, int] = field(default_factory=dict)
 
     def judge(self, folder: Path, flush: str) -> Verdict:
         try:
-            kafka = InProcessKafka(f"lmdb://{folder}", flush=flush)
+            kafka = InProcessKafka(f"{self.engine}://{folder}", flush=flush)
         except (StorageUnusable, StorageFailed, OSError) as failure:
             # The one-line errors of `ottla serve`.
             return Verdict("refused", str(failure).replace(str(folder), "FOLDER"))
@@ -157,19 +158,35 @@ class Judge:
                 raise Lost(f"reading says {partition.error_code}")
             read = split(bytes(partition.records or b""))
             for stored in read:
-                if stored.base_offset != next_offset:
-                    raise Wrong(f"offset {next_offset - 1} is followed by {stored.base_offset}")
-                next_offset += stored.records
+                self._check_gap(place, next_offset, stored.base_offset)
+                next_offset = stored.base_offset + stored.records
             found += read
             if next_offset == partition.high_watermark:
                 return found
             if not read:
                 raise Wrong(f"no batch at {next_offset} of {partition.high_watermark}")
 
+    def _check_gap(self, place: Place, offset: int, next_offset: int) -> None:
+        """Only batches that compaction has removed may be missing between others."""
+        gone = self.now.removing.get(place, set())
+        ends = {
+            base_offset: base_offset + self.now.sent[content].records
+            for content, base_offset in self.now.acked.get(place, {}).items()
+            if content in gone
+        }
+        at = offset
+        while at < next_offset and at in ends:
+            at = ends[at]
+        if at != next_offset:
+            raise Wrong(f"offset {offset - 1} is followed by {next_offset}")
+
     def _compare(self) -> None:
         for place, log in self.logs.items():
             acked = self.now.acked.get(place, {})
+            removed = self.promised.removed.get(place, set())
             for stored in log:
+                if stored.digest in removed:
+                    raise Lost(f"offset {stored.base_offset} was compacted away, and is there")
                 sent = self.now.sent.get(stored.digest)
                 if sent is None or (sent.place, sent.records) != (place, stored.records):
                     good = crc32c(stored.raw[21:]) == int.from_bytes(stored.raw[17:21], "big")
@@ -187,6 +204,7 @@ class Judge:
             if place[0] in self.now.deleting:
                 continue
             there = {stored.digest for stored in self.logs.get(place, [])}
+            there |= self.now.removing.get(place, set())
             start = self.starts.get(place, 0)
             gone = [one for one, offset in acked.items() if offset >= start and one not in there]
             promised = self.promised.acked.get(place, {})

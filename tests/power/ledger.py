@@ -5,6 +5,9 @@
 ["producer", producer id]                    was assigned
 ["sent", id, partition, digest, records, producer id, epoch, sequence]
 ["acked", id, partition, digest, base offset]
+["removing", id, partition, digest, ...]     by compaction: begins, and is done
+["removed", id, partition, digest, ...]
+["flushing"]                                 a flush begins
 ["closed"]                                   the store was closed in order
 """
 
@@ -45,6 +48,8 @@ class Ledger:
     sent: dict[str, Sent] = field(default_factory=dict)
     #: Place -> digest -> base offset, in the order of offsets.
     acked: dict[Place, dict[str, int]] = field(default_factory=dict)
+    removing: dict[Place, set[str]] = field(default_factory=dict)
+    removed: dict[Place, set[str]] = field(default_factory=dict)
 
     def note(self, marks: Iterable[list[Any]]) -> None:
         for what, *values in marks:
@@ -62,6 +67,10 @@ class Ledger:
                 case "sent":
                     topic_id, partition, content, records, *producer = values
                     self.sent[content] = Sent((topic_id, partition), records, tuple(producer))
+                case "removing" | "removed":
+                    topic_id, partition, *contents = values
+                    found = self.removing if what == "removing" else self.removed
+                    found.setdefault((topic_id, partition), set()).update(contents)
                 case "acked":
                     topic_id, partition, content, offset = values
                     self.acked.setdefault((topic_id, partition), {})[content] = offset

@@ -6,11 +6,13 @@
 
    A call that changes a file is made and recorded under one lock, so the record has the order in
    which the system saw the calls. A sync takes its time and is recorded twice, at its begin and at
-   its end: what is written meanwhile may or may not be part of it. */
+   its end: what is written meanwhile may or may not be part of it. A sync of the file system is
+   recorded only: what other programs have written would take its time. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -18,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -95,6 +98,18 @@ static int is_ours(const char *path) {
            (path[folder_length] == '/' || path[folder_length] == 0);
 }
 
+/* The whole path of a name in an open folder: `rmtree` names its files so. */
+static const char *whole(int at, const char *path, char *place) {
+    if (trace < 0 || path[0] == '/' || at == AT_FDCWD) return path;
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", at);
+    ssize_t length = readlink(link, place, PATH_MAX - 1);
+    if (length < 0 || length + strlen(path) + 2 > PATH_MAX) return path;
+    place[length] = '/';
+    strcpy(place + length + 1, path);
+    return place;
+}
+
 /* ---- opening and closing */
 
 static int opened(int (*call)(int, const char *, int, mode_t), int at, const char *path, int flags,
@@ -104,20 +119,19 @@ static int opened(int (*call)(int, const char *, int, mode_t), int at, const cha
         if (fd >= 0 && fd < FILES) file_of[fd] = -1;
         return fd;
     }
-    if (trace >= 0 && path[0] != '/') {
-        /* The program is given absolute paths; its imports are of no interest. */
-        return call(at, path, flags, mode);
-    }
-    if (!is_ours(path)) return call(at, path, flags, mode);
+    /* The program is given absolute paths; its imports are of no interest. */
+    char place[PATH_MAX];
+    const char *name = whole(at, path, place);
+    if (!is_ours(name)) return call(at, path, flags, mode);
     pthread_mutex_lock(&lock);
-    int there = access(path, F_OK) == 0;
+    int there = access(name, F_OK) == 0;
     int fd = call(at, path, flags, mode);
     if (fd >= FILES) die("too many descriptors");
     if (fd >= 0) {
         int what = (there ? 0 : CREATED) | (flags & O_TRUNC ? TRUNCATED : 0) |
                    (flags & O_DSYNC ? SYNCED : 0);
         file_of[fd] = ++last_file;
-        record_text('O', last_file, what, path);
+        record_text('O', last_file, what, name);
     }
     pthread_mutex_unlock(&lock);
     return fd;
@@ -242,6 +256,19 @@ static int truncated(int fd, off_t length) {
 int ftruncate(int fd, off_t length) { return truncated(fd, length); }
 int ftruncate64(int fd, off64_t length) { return truncated(fd, length); }
 
+static int truncated_path(const char *path, off_t length) {
+    REAL(truncate);
+    if (!is_ours(path)) return real(path, length);
+    pthread_mutex_lock(&lock);
+    int result = real(path, length);
+    if (result == 0) record_text('P', 0, length, path);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+int truncate(const char *path, off_t length) { return truncated_path(path, length); }
+int truncate64(const char *path, off64_t length) { return truncated_path(path, length); }
+
 static int refused(int fd, const char *what) {
     if (of(fd) > 0) die(what);
     return 0;
@@ -259,18 +286,31 @@ int posix_fallocate(int fd, off_t offset, off_t length) {
     return real(fd, offset, length);
 }
 
+ssize_t sendfile(int to, int from, off_t *offset, size_t length) {
+    REAL(sendfile);
+    refused(to, "sendfile is not modelled");
+    return real(to, from, offset, length);
+}
+
+ssize_t copy_file_range(int from, off64_t *at, int to, off64_t *to_at, size_t length,
+                        unsigned int flags) {
+    REAL(copy_file_range);
+    refused(to, "copy_file_range is not modelled");
+    return real(from, at, to, to_at, length, flags);
+}
+
 /* ---- syncs */
 
-static int synced(int fd, int (*call)(int)) {
+static int synced(int fd, int (*call)(int), uint32_t begin, uint32_t end) {
     int32_t file = of(fd);
     if (file <= 0) return call(fd);
     pthread_mutex_lock(&lock);
-    record('S', file, 0, 0, 0, 0);
+    record(begin, file, 0, 0, 0, 0);
     pthread_mutex_unlock(&lock);
     int result = call(fd);
     if (result == 0) {
         pthread_mutex_lock(&lock);
-        record('s', file, 0, 0, 0, 0);
+        record(end, file, 0, 0, 0, 0);
         pthread_mutex_unlock(&lock);
     }
     return result;
@@ -278,12 +318,20 @@ static int synced(int fd, int (*call)(int)) {
 
 int fsync(int fd) {
     REAL(fsync);
-    return synced(fd, real);
+    return synced(fd, real, 'S', 's');
 }
 
 int fdatasync(int fd) {
     REAL(fdatasync);
-    return synced(fd, real);
+    return synced(fd, real, 'S', 's');
+}
+
+/* The machine's other files cost time only. */
+static int nothing_but_record(int fd) { return fcntl(fd, F_GETFD) < 0 ? -1 : 0; }
+
+int syncfs(int fd) {
+    REAL(syncfs);
+    return of(fd) > 0 ? synced(fd, nothing_but_record, 'F', 'f') : real(fd);
 }
 
 /* What a writable map changes cannot be seen here: it is said, and judged by whoever reads. */
@@ -307,10 +355,12 @@ static void names(uint32_t kind, const char *one, const char *other) {
 
 static int renamed(int at, const char *from, int to_at, const char *to) {
     REAL(renameat);
-    if (!is_ours(from) && !is_ours(to)) return real(at, from, to_at, to);
+    char place[PATH_MAX], to_place[PATH_MAX];
+    const char *old = whole(at, from, place), *new = whole(to_at, to, to_place);
+    if (!is_ours(old) && !is_ours(new)) return real(at, from, to_at, to);
     pthread_mutex_lock(&lock);
     int result = real(at, from, to_at, to);
-    if (result == 0) names('R', from, to);
+    if (result == 0) names('R', old, new);
     pthread_mutex_unlock(&lock);
     return result;
 }
@@ -321,25 +371,52 @@ int renameat(int at, const char *from, int to_at, const char *to) {
     return renamed(at, from, to_at, to);
 }
 
+static int linked(int at, const char *from, int to_at, const char *to, int flags) {
+    REAL(linkat);
+    char place[PATH_MAX], to_place[PATH_MAX];
+    const char *old = whole(at, from, place), *new = whole(to_at, to, to_place);
+    if (!is_ours(new)) return real(at, from, to_at, to, flags);
+    pthread_mutex_lock(&lock);
+    int result = real(at, from, to_at, to, flags);
+    if (result == 0) names('L', old, new);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+int link(const char *from, const char *to) { return linked(AT_FDCWD, from, AT_FDCWD, to, 0); }
+
+int linkat(int at, const char *from, int to_at, const char *to, int flags) {
+    return linked(at, from, to_at, to, flags);
+}
+
+/* Of a file or of an empty folder. */
 static int removed(int at, const char *path, int flags) {
     REAL(unlinkat);
-    if (!is_ours(path)) return real(at, path, flags);
+    char place[PATH_MAX];
+    const char *name = whole(at, path, place);
+    if (!is_ours(name)) return real(at, path, flags);
     pthread_mutex_lock(&lock);
     int result = real(at, path, flags);
-    if (result == 0) names('U', path, "");
+    if (result == 0) names('U', name, "");
     pthread_mutex_unlock(&lock);
     return result;
 }
 
 int unlink(const char *path) { return removed(AT_FDCWD, path, 0); }
 int unlinkat(int at, const char *path, int flags) { return removed(at, path, flags); }
+int rmdir(const char *path) { return removed(AT_FDCWD, path, AT_REMOVEDIR); }
 
-int mkdir(const char *path, mode_t mode) {
-    REAL(mkdir);
-    if (!is_ours(path)) return real(path, mode);
+static int made(int at, const char *path, mode_t mode) {
+    REAL(mkdirat);
+    char place[PATH_MAX];
+    const char *name = whole(at, path, place);
+    if (!is_ours(name)) return real(at, path, mode);
     pthread_mutex_lock(&lock);
-    int result = real(path, mode);
-    if (result == 0) names('D', path, "");
+    int result = real(at, path, mode);
+    if (result == 0) names('D', name, "");
     pthread_mutex_unlock(&lock);
     return result;
 }
+
+int mkdir(const char *path, mode_t mode) { return made(AT_FDCWD, path, mode); }
+int mkdirat(int at, const char *path, mode_t mode) { return made(at, path, mode); }

@@ -29,7 +29,11 @@ CREATED, TRUNCATED, SYNCED = 1, 2, 4
 
 @dataclass(frozen=True)
 class Event:
-    """One call, as record.c writes it."""
+    """One call, as record.c writes it.
+
+    O opened   W written   T P truncated, by descriptor and by path   S s sync begun and ended
+    F f of all files   D folder made   R renamed   L linked   U removed   X mapped   M a mark
+    """
 
     kind: str
     file: int
@@ -74,18 +78,19 @@ def record(library: Path, folder: Path, module: str, arguments: Sequence[str]) -
     return trace
 
 
-def record_workload(folder: Path, flush: str, seed: int, passes: int) -> None:
+def record_workload(folder: Path, engine: str, flush: str, seed: int, passes: int) -> None:
     """A run of workload.py, with its ledger."""
     folder.mkdir(parents=True, exist_ok=True)
     library = build_recorder(folder)
-    record(library, folder, "tests.power.workload", [flush, str(seed), str(passes)])
-    facts = {"flush": flush, "seed": seed, "passes": passes}
+    record(library, folder, "tests.power.workload", [engine, flush, str(seed), str(passes)])
+    facts = {"engine": engine, "flush": flush, "seed": seed, "passes": passes}
     (folder / RECORDING).write_text(json.dumps(facts) + "\n")
 
 
-def policy_of(folder: Path) -> str:
-    flush: str = json.loads((folder / RECORDING).read_text())["flush"]
-    return flush
+def recorded_in(folder: Path) -> tuple[str, str]:
+    """Engine and flush policy."""
+    facts = json.loads((folder / RECORDING).read_text())
+    return facts["engine"], facts["flush"]
 
 
 def read_trace(trace: Path) -> Iterator[Event]:

@@ -26,7 +26,10 @@ from tests.fakes.topic_requests import create, new
 from tests.power.disk import Disk, with_ends_of_synced_writes
 from tests.power.judge import Judge, Verdict
 from tests.power.ledger import Ledger
-from tests.power.recording import Event, read_trace
+from tests.power.recording import Event, read_trace, recorded_in
+
+#: The mark before a flush, which makes durable what is committed then.
+FLUSHING = json.dumps([["flushing"]]).encode()
 
 #: Timeout of a judge.
 PATIENCE_S = 30
@@ -48,7 +51,8 @@ class Cut:
 
 
 class Replays:
-    def __init__(self, folder: Path, flush: str, unsynced: bool = False) -> None:
+    def __init__(self, folder: Path, unsynced: bool = False) -> None:
+        self._engine, flush = recorded_in(folder)
         self._flush = flush
         self._root = str(folder / "disk")
         events = with_ends_of_synced_writes(read_trace(folder / "trace"))
@@ -57,7 +61,7 @@ class Replays:
         self._events = events
         if unsynced:
             nothing = Event("M", 0, 0, b"[]")
-            self._events = [nothing if event.kind in "Ssw" else event for event in events]
+            self._events = [nothing if event.kind in "SsFfw" else event for event in events]
         self._marks: list[tuple[int, Any]] = [
             (at, json.loads(event.data)) for at, event in enumerate(events) if event.kind == "M"
         ]
@@ -65,7 +69,7 @@ class Replays:
     def run(self, seeds: range) -> Iterator[Cut]:
         moments = sorted((self._moment(seed), seed) for seed in seeds)
         disk, at = Disk(self._root), 0
-        _warm_up()
+        _warm_up(self._engine)
         for moment, seed in moments:
             for event in self._events[at:moment]:
                 disk.apply(event)
@@ -81,7 +85,9 @@ class Replays:
         place = Path(tempfile.mkdtemp(prefix="power-", dir=_memory()))
         try:
             style = disk.cut(place, random.Random(f"what {seed} leaves"))
-            judge = Judge(self._ledger(moment), self._ledger(self._promises[moment - 1]))
+            judge = Judge(
+                self._ledger(moment), self._ledger(self._promises[moment - 1]), self._engine
+            )
             (place / "data").mkdir(exist_ok=True)
             restart_machine(place / "data")
             verdict = _in_a_process(judge, place / "data", self._flush)
@@ -107,8 +113,10 @@ def _promised_until(events: list[Event], flush: str) -> Iterator[int]:
         match event.kind:
             case "O":
                 names[event.file] = name = Path(event.data.decode()).name
-                # A flush begins by reading the root that it makes durable.
+                # The start makes durable what it finds.
                 looked = at if name == "data.mdb" else looked
+            case "M" if event.data == FLUSHING:
+                looked = at
             case "S" if name == "data.mdb":
                 begun = at
             case "s" if name == "data.mdb":
@@ -153,16 +161,16 @@ def _in_a_process(judge: Judge, folder: Path, flush: str) -> Verdict:
     return Verdict(**json.loads(encoded))
 
 
-def _warm_up() -> None:
+def _warm_up(engine: str) -> None:
     """Imports modules and compiles messages once for all judges."""
     place = Path(tempfile.mkdtemp(prefix="power-", dir=_memory()))
     try:
-        kafka = InProcessKafka(f"lmdb://{place}")
+        kafka = InProcessKafka(f"{engine}://{place}")
         (topic,) = create(kafka.client(), new("t", 1))
         kafka.close()
         ledger = Ledger()
         ledger.note([["topic", "t", topic.topic_id.hex(), 1, -1]])
-        judge = Judge(ledger, ledger)
+        judge = Judge(ledger, ledger, engine)
         assert judge.judge(place, "commit").outcome == "intact"
     finally:
         shutil.rmtree(place)

@@ -16,9 +16,9 @@ from tests.power.recording import (
     PASSES,
     ROOT,
     compiler,
-    policy_of,
     read_trace,
     record_workload,
+    recorded_in,
 )
 
 #: Cuts of each recorded run.
@@ -33,13 +33,20 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module", params=["commit", "interval", "os"])
+ENGINES = "lmdb", "files"
+POLICIES = "commit", "interval", "os"
+
+
+@pytest.fixture(
+    scope="module", params=[f"{engine}-{flush}" for engine in ENGINES for flush in POLICIES]
+)
 def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run_and_record(tmp_path_factory.mktemp(request.param), request.param, seed=1)
+    engine, flush = request.param.split("-")
+    return run_and_record(tmp_path_factory.mktemp(request.param), engine, flush, seed=1)
 
 
-def run_and_record(folder: Path, flush: str, seed: int, passes: int = PASSES) -> Path:
-    record_workload(folder, flush, seed, passes)
+def run_and_record(folder: Path, engine: str, flush: str, seed: int, passes: int = PASSES) -> Path:
+    record_workload(folder, engine, flush, seed, passes)
     return folder
 
 
@@ -66,22 +73,23 @@ def outcomes(found: list[dict[str, Any]]) -> Counter[str]:
 
 
 def test_a_power_cut_loses_no_more_than_the_flush_policy_allows(recorded: Path) -> None:
-    found, flush = cuts(recorded, 0, CUTS), policy_of(recorded)
+    found, (_, flush) = cuts(recorded, 0, CUTS), recorded_in(recorded)
 
     assert [cut for cut in found if cut["outcome"] not in ALLOWED[flush]] == []
     # The power cuts must lose something.
     assert flush == "commit" or outcomes(found)["tail"] > CUTS / 10
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("flush", ["commit", "interval"])
-def test_a_store_without_its_syncs_is_found(flush: str, tmp_path: Path) -> None:
-    found = cuts(run_and_record(tmp_path, flush, seed=2), 0, 25, "--unsynced")
+def test_a_store_without_its_syncs_is_found(engine: str, flush: str, tmp_path: Path) -> None:
+    found = cuts(run_and_record(tmp_path, engine, flush, seed=2), 0, 25, "--unsynced")
 
     assert [cut for cut in found if cut["outcome"] not in ALLOWED[flush]] != []
 
 
 def test_a_cut_is_drawn_by_its_seed_alone(tmp_path: Path) -> None:
-    folder = run_and_record(tmp_path, "os", seed=3, passes=40)
+    folder = run_and_record(tmp_path, "files", "os", seed=3, passes=40)
 
     together = cuts(folder, 0, 6)
     alone = [cuts(folder, cut["seed"], 1)[0] for cut in together[:2]]
@@ -90,22 +98,23 @@ def test_a_cut_is_drawn_by_its_seed_alone(tmp_path: Path) -> None:
 
 
 def test_syncs_follow_the_flush_policy(recorded: Path) -> None:
-    events, flush = list(read_trace(recorded / "trace")), policy_of(recorded)
+    events, flush = list(read_trace(recorded / "trace")), recorded_in(recorded)[1]
 
     commits = sum(event.kind == "M" and b'"acked"' in event.data for event in events)
-    syncs = sum(event.kind == "s" for event in events)
+    syncs = sum(event.kind in "sf" for event in events)
     assert commits == PASSES
     assert {"commit": syncs >= PASSES, "interval": 10 < syncs < 60, "os": syncs < 15}[flush], syncs
 
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("flush", ["commit", "interval", "os"])
-def test_thousands_of_power_cuts(flush: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("flush", POLICIES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_thousands_of_power_cuts(engine: str, flush: str, tmp_path: Path) -> None:
     total: Counter[str] = Counter()
     for seed in range(10, 20):
-        folder = run_and_record(tmp_path / str(seed), flush, seed)
+        folder = run_and_record(tmp_path / str(seed), engine, flush, seed)
         found = cuts(folder, 1000 * seed, 1000)
         assert [cut for cut in found if cut["outcome"] not in ALLOWED[flush]] == []
         total += outcomes(found)
-    print(f"flush={flush}: {dict(total)}")
+    print(f"{engine}, flush={flush}: {dict(total)}")

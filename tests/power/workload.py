@@ -1,6 +1,6 @@
 """The recorded run: a whole broker in one process, over a store on the real disk.
 
-    python -m tests.power.workload DISK MARKS FLUSH SEED PASSES
+    python -m tests.power.workload DISK MARKS ENGINE FLUSH SEED PASSES
 
 Topics are created and deleted under load, so pages are freed and reused; several clients share a
 commit; producers are idempotent or plain; batches have all sizes, are replaced by compaction and
@@ -14,9 +14,12 @@ import json
 import os
 import random
 import sys
+import threading
 from typing import Any
 
-from domain.messages.batch import batches_in
+from application.ports.log_store import END_OF_PASS
+from domain.messages.batch import RecordBatch, batches_in
+from domain.partitions.partition import Partition
 from interfaces.kafka.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from interfaces.kafka.wire.messages.init_producer_id import InitProducerIdRequest
 from interfaces.kafka.wire.messages.produce import (
@@ -31,6 +34,8 @@ from tests.power.ledger import digest
 
 CLIENTS = 4
 VALUE_SIZES = (10, 100, 100, 700, 3000, 9000, 40_000)
+#: A pass takes 20.
+SEGMENT_MS = 200
 #: Of topics with retention.
 RETAINED_BYTES = 5_000, 100_000
 
@@ -56,11 +61,12 @@ class Producer:
 
 
 class Workload:
-    def __init__(self, disk: str, marks: str, flush: str, seed: int) -> None:
+    def __init__(self, disk: str, marks: str, engine: str, flush: str, seed: int) -> None:
         self.chance = random.Random(seed)
-        self.url, self.flush = f"lmdb://{disk}/data", flush
+        self.url, self.flush = f"{engine}://{disk}/data", flush
         self.marks = os.open(marks, os.O_WRONLY | os.O_CREAT, 0o600)
         self.topics: dict[str, tuple[str, int]] = {}
+        self.retained: dict[str, int] = {}
         self.producers: dict[tuple[str, int], list[Producer]] = {}
         self.now_ms = 0
         self.open()
@@ -72,7 +78,8 @@ class Workload:
         self.kafka.clock.advance(self.now_ms)
         self.kafka.broker.start_upkeep()
         self.clients = [self.kafka.client() for _ in range(CLIENTS)]
-        self.start_flush = self.kafka.core.storage.start_flush
+        storage = self.kafka.core.storage
+        self.log, self.start_flush = storage.log, storage.start_flush
 
     def close(self) -> None:
         failures: list[Any] = []
@@ -96,8 +103,10 @@ class Workload:
                 self.snapshot()
             if number % 7 == 3:
                 self.replace_batches()
-            if self.start_flush is not None and number % 12 == 7:
-                self.start_flush()
+            if number % 12 == 7:
+                self.flush_in_thread()
+            if number % 12 == 9:
+                self.wait_for_flush()
             if number == passes // 2:
                 self.close()
                 self.open()
@@ -105,16 +114,35 @@ class Workload:
             self.now_ms += 20
         self.close()
 
+    def flush_in_thread(self) -> None:
+        if self.start_flush is not None:
+            # One that is running would make the next one wait.
+            self.wait_for_flush()
+            self.mark(["flushing"])
+            self.start_flush()
+
+    def wait_for_flush(self) -> None:
+        for thread in threading.enumerate():
+            if thread.name == "ottla-flush":
+                thread.join()
+
     # ---- requests
 
     def create(self, name: str) -> None:
         partitions = self.chance.choice([1, 2, 3])
         retained = str(self.chance.choice([-1, *RETAINED_BYTES]))
-        topic = new(name, partitions, retention_ms="-1", retention_bytes=retained)
+        topic = new(
+            name,
+            partitions,
+            retention_ms="-1",
+            retention_bytes=retained,
+            segment_ms=str(SEGMENT_MS),
+        )
         (created,) = create(self.clients[0], topic)
         assert created.error_code == 0, created
         topic_id = created.topic_id.hex()
         self.topics[name] = (topic_id, partitions)
+        self.retained[name] = int(retained)
         self.mark(["topic", name, topic_id, partitions, int(retained)])
         for index in range(partitions):
             given = self.clients[0].request(InitProducerIdRequest(transactional_id=None), 4)
@@ -142,17 +170,47 @@ class Workload:
                 self.kafka.broker.partitions.snapshot(partition)
 
     def replace_batches(self) -> None:
-        """As compaction does, by the same batches: other entries, other pages, the same log."""
-        broker, log = self.kafka.broker, self.kafka.core.storage.log
-        for partition in broker.catalog.loaded():
+        """As compaction does: other entries, pages and files, and some batches are gone."""
+        for partition in self.kafka.broker.catalog.loaded():
             start, partition_id = partition.log_start_offset, partition.partition_id
-            batches = list(batches_in(log.read(partition_id, start, 1 << 62, 1 << 20, False)))
+            batches = list(batches_in(self.log.read(partition_id, start, 1 << 62, 1 << 20, False)))
             first = self.chance.randrange(len(batches) + 1)
             if replaced := batches[first : first + self.chance.choice([1, 5, 50])]:
                 edges = replaced[0].base_offset, replaced[-1].last_offset
-                same = [one.buffer for one in replaced]
-                partition.compacted(log.replace(partition_id, *edges, same, []))
-                broker.commits.touch(partition)
+                gone = self.removable(partition, batches, replaced)
+                left = [bytes(one.buffer) for one in replaced if one not in gone]
+                place = self.topics[partition.topic][0], partition.index
+                names = [digest(one.buffer) for one in gone]
+                self.copy_before(partition, edges[0])
+                self.mark(["removing", *place, *names])
+                partition.compacted(self.log.replace(partition_id, *edges, left, []))
+                self.commit(partition)
+                self.mark(["removed", *place, *names])
+                if self.chance.random() < 0.5:
+                    self.copy_before(partition, END_OF_PASS)
+
+    def removable(
+        self, partition: Partition, batches: list[RecordBatch], replaced: list[RecordBatch]
+    ) -> list[RecordBatch]:
+        """Some, but for the newest of each producer; none where retention counts bytes."""
+        if self.retained[partition.topic] >= 0:
+            return []
+        newest = {one.producer_id: one for one in batches}
+        share = self.chance.choice([0, 0.3, 0.9])
+        return [
+            one
+            for one in replaced
+            if newest[one.producer_id] is not one and self.chance.random() < share
+        ]
+
+    def copy_before(self, partition: Partition, offset: int) -> None:
+        while not self.log.copy_before(partition.partition_id, offset):
+            self.commit(partition)
+
+    def commit(self, partition: Partition) -> None:
+        self.kafka.broker.commits.touch(partition)
+        self.kafka.run()
+        assert partition.broken is None
 
     def produce(self) -> None:
         """Several clients in one pass, each with a few requests in flight: one commit."""
@@ -198,8 +256,8 @@ def _request(name: str, index: int, batch: bytearray) -> ProduceRequest:
 
 
 def main(arguments: list[str]) -> None:
-    disk, marks, flush, seed, passes = arguments
-    Workload(disk, marks, flush, int(seed)).run(int(passes))
+    disk, marks, engine, flush, seed, passes = arguments
+    Workload(disk, marks, engine, flush, int(seed)).run(int(passes))
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from infrastructure.storage.files.log_folder import LogFolder, remove_all
-from infrastructure.storage.lmdb.commit import LmdbCommit, WritePass
+from infrastructure.storage.files.log_folder import LogFolder, Removal
+from infrastructure.storage.lmdb.commit import UNREADABLE, LmdbCommit, WritePass
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
-from infrastructure.storage.lmdb.recovery_point import PinnedRoot
+from infrastructure.storage.lmdb.recovery_point import PinnedRoot, SlotNotWritten
 
 
 class FilesCommit(LmdbCommit):
@@ -20,7 +20,7 @@ class FilesCommit(LmdbCommit):
         super().__init__(environment, write_pass)
         self._folder = folder
         self._lock = lock
-        self._flushed: list[str] = []
+        self._flushed: list[Removal] = []
 
     def _begin_flush(self) -> None:
         self._flushed += self._folder.take_deferred()
@@ -29,8 +29,18 @@ class FilesCommit(LmdbCommit):
         synced = super()._flush(root)
         if synced:
             flushed, self._flushed = self._flushed, []
-            remove_all(flushed)
+            self._folder.remove_all(flushed)
         return synced
+
+    def keep(self) -> None:
+        """Makes all that is committed durable, and waits for it. Raises OSError or lmdb.Error."""
+        try:
+            self._environment.keep_newest()
+        except SlotNotWritten:
+            raise
+        except (*UNREADABLE, OSError) as error:
+            self._pass.lose(error)
+            raise
 
     def close(self) -> None:
         if self._closed:
@@ -38,6 +48,8 @@ class FilesCommit(LmdbCommit):
         self._pass.abort()
         self._folder.close()
         super().close()
-        remove_all(self._flushed + self._folder.take_deferred())
+        # Else the next start goes back to the recovery point.
+        if not self._pass.is_lost:
+            self._folder.remove_all(self._flushed + self._folder.take_deferred())
         if self._lock >= 0:
             os.close(self._lock)

@@ -68,10 +68,11 @@ def _opened(
     folder = LogFolder(path, rows, files, beside=False)
     folder.is_frozen = is_frozen
     folder.defers = flush == "interval"
-    folder.keep = environment.keep_newest
+    folder.syncs = flush == "commit"
     staged = StagedLogs(folder, syncs=flush == "commit")
     write_pass = WritePass(environment, staged)
     commit = FilesCommit(environment, write_pass, folder, lock)
+    folder.keep = commit.keep
     state = LmdbStateStore(environment, write_pass)
 
     def take_snapshot() -> StoreSnapshot:

@@ -16,11 +16,13 @@ import errno
 import os
 import re
 import shutil
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from struct import error as StructError
+from typing import NamedTuple
 
 from application.ports.log_store import LogName
 from infrastructure.kafka_folder import files as kafka_files
@@ -39,6 +41,7 @@ from infrastructure.storage.files.rows import (
 from infrastructure.storage.files.segment import CLEANED, LOG, Damaged, Segment, name_of
 from infrastructure.storage.lmdb.commit import UNREADABLE
 from infrastructure.storage.lmdb.own_rows import OwnRows
+from infrastructure.storage.lmdb.recovery_point import sync_folder
 
 #: Kafka's own, which belong to a segment as well.
 _BESIDE = ".txnindex", ".snapshot"
@@ -47,6 +50,11 @@ _BESIDE = ".txnindex", ".snapshot"
 #: Folders of snapshots, which no start needs.
 SNAPSHOTS = "ottla.snapshot"
 _OF_A_LOG = re.compile(r"[a-zA-Z0-9._-]+-\d+|partition\.[0-9a-f]{32}-stray")
+
+
+class Removal(NamedTuple):
+    path: str
+    inode: int
 
 
 class LogFolder:
@@ -59,11 +67,17 @@ class LogFolder:
         self._logs: dict[int, LogFiles] = {}
         #: With flush=interval: what a power cut may bring back stays until the next flush.
         self.defers = False
-        self._deferred: list[str] = []
+        self._deferred: list[Removal] = []
         #: Files and folders stay as they are; rows may say something else.
         self.is_frozen = False
+        #: A removal in the flush's thread, and a folder that gets another name.
+        self._lock = threading.Lock()
+        #: Each commit is fsynced.
+        self.syncs = False
         #: Makes everything durable that is committed.
         self.keep: Callable[[], None] = lambda: None
+        #: Partition id and segment.
+        self._swapped: set[tuple[int, int]] = set()
         self._descriptor = os.open(root, os.O_RDONLY | os.O_CLOEXEC)
         if not files.read_only:
             for left_over in root.glob(f"{SNAPSHOTS}.*-stray"):
@@ -132,7 +146,7 @@ class LogFolder:
         if not self.files.read_only:
             recover(log)
             if any(one.from_position == COMPLETE for one in row.rewrites):
-                self._forget_complete(log)
+                self._end_swaps(log)
         log.change(segments_of(log, self.files))
         if not self.files.read_only:
             cut_tails(log.segments)
@@ -152,9 +166,10 @@ class LogFolder:
         return named
 
     def _move(self, folder: str, to: str) -> None:
-        if os.path.isdir(to):  # of a log that was never committed
-            os.rename(to, f"{to}.{uuid.uuid4().hex}-stray")
-        os.rename(folder, to)
+        with self._lock:
+            if os.path.isdir(to):  # of a log that was never committed
+                os.rename(to, f"{to}.{uuid.uuid4().hex}-stray")
+            os.rename(folder, to)
 
     # ---- folders
 
@@ -174,10 +189,10 @@ class LogFolder:
         if log.segments:
             return
         if os.path.isdir(log.folder):
-            had_batches = log.row.end_offset > 0
-            if had_batches or not any(name.endswith(LOG) for name in os.listdir(log.folder)):
+            if log.row.end_offset > 0 or not _has_batches(log.folder):
                 return
-            # Of Kafka's, or of a topic whose row is lost.
+            # Of Kafka's, of a topic whose row is lost, or of one that is gone after a power cut.
+            self.files.forget_below(log.folder)
             os.rename(log.folder, f"{log.folder}.{uuid.uuid4().hex}-stray")
         os.mkdir(log.folder, 0o700)
         if log.row.name is not None:
@@ -249,15 +264,31 @@ class LogFolder:
                 self._remove_later(segment.path_of(kind))
 
     def _remove_later(self, path: str) -> None:
-        if self.defers:
-            self._deferred.append(path)
-        else:
+        if not self.defers:
             _remove(path)
+            return
+        with suppress(FileNotFoundError):
+            self._deferred.append(Removal(path, os.stat(path).st_ino))
 
-    def take_deferred(self) -> list[str]:
+    def take_deferred(self) -> list[Removal]:
         """What may go once all that is committed by now is durable."""
         deferred, self._deferred = self._deferred, []
         return deferred
+
+    def remove_all(self, removals: list[Removal]) -> None:
+        """In any thread. Another log may have the names by now."""
+        for path, inode in removals:
+            with self._lock, suppress(FileNotFoundError):
+                if os.stat(path).st_ino == inode:
+                    _remove(path)
+
+    def before_rewrite(self, partition_id: int, base_offset: int) -> None:
+        """After a power cut the row may say that `.cleaned` takes its place: of the rewrite before,
+        unless that row is gone durably. Raises OSError or lmdb.Error.
+        """
+        if self.defers and (partition_id, base_offset) in self._swapped:
+            self.keep()
+            self._swapped.clear()
 
     def unswapped(self, log: LogFiles) -> set[int]:
         rewrites = log.row.rewrites
@@ -276,9 +307,13 @@ class LogFolder:
             swap_files(plain)
             segment.suffix = ""
             segment.forget_index()
-        self._forget_complete(log)
+        self._end_swaps(log)
 
-    def _forget_complete(self, log: LogFiles) -> None:
+    def _end_swaps(self, log: LogFiles) -> None:
+        """The files have their names, which the row says no more."""
+        if self.syncs:
+            sync_folder(Path(log.folder))
+        self._swapped |= {(log.partition_id, base) for base in self.unswapped(log)}
         rewrites = tuple(one for one in log.row.rewrites if one.from_position != COMPLETE)
         row = log.row._replace(rewrites=rewrites)
         self.rows.put_at_once(key_of(log.partition_id), row.pack())
@@ -312,9 +347,9 @@ def sync_file_system(descriptor: int) -> None:
         raise OSError(code, os.strerror(code))
 
 
-def remove_all(paths: list[str]) -> None:
-    for path in paths:
-        _remove(path)
+def _has_batches(folder: str) -> bool:
+    with os.scandir(folder) as entries:
+        return any(one.name.endswith(LOG) and one.stat().st_size for one in entries)
 
 
 def _remove(path: str) -> None:

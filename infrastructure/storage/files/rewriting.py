@@ -119,6 +119,7 @@ class Rewriting:
         if segment.file_base in self._folder.unswapped(self._change.log):
             raise OSError(f"{segment.path}{CLEANED} is not in its place yet")
         folder = self._folder
+        folder.before_rewrite(self._change.log.partition_id, segment.file_base)
         cleaned = Segment(folder.files, segment.folder, segment.file_base, 0, CLEANED)
         folder.files.make(cleaned.path)
         self._change.made.append(cleaned.path)

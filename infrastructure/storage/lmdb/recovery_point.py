@@ -222,7 +222,7 @@ class RecoveryPoint:
         with self._lock:
             if pinned.turn != self._turn:
                 return  # its pages are not held any more
-            if self._lost:
+            if self._lost or self._is_older(pinned):
                 pinned.pin.abort()
                 return
             try:
@@ -234,6 +234,10 @@ class RecoveryPoint:
             before, self._pin = self._pin, pinned.pin
             if before is not None:
                 before.abort()
+
+    def _is_older(self, pinned: PinnedRoot) -> bool:
+        """The loop has kept a later commit while the flush's thread was at work."""
+        return self._pin is not None and pinned.pin.id() < self._pin.id()
 
     def keep_anew(self, env: lmdb.Environment, sync: Callable[[], None]) -> None:
         """After a new map, which ends all transactions, and before the next commit."""

@@ -109,6 +109,21 @@ def test_a_map_that_grows_after_a_failed_fsync_has_no_newer_recovery_point(tmp_p
     environment.close()
 
 
+def test_a_flush_that_ends_after_a_later_one_changes_nothing(tmp_path: Path) -> None:
+    environment = LmdbEnvironment(tmp_path, "interval")
+    point = environment.recovery_point
+    earlier = point.begin(environment.env)
+    with environment.env.begin(write=True, db=environment.rows) as txn:
+        txn.put(b"key", b"value")
+    environment.keep_newest()
+    kept = newest(tmp_path)
+
+    point.sync_and_persist(earlier, environment.sync)
+
+    assert newest(tmp_path) == kept
+    environment.close()
+
+
 class Unsyncable:
     """An environment of LMDB, but for its fsync."""
 
