@@ -11,7 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, NotInMemory, Trimmed
+from application.ports.log_store import (
+    NOT_INDEXED,
+    Buffer,
+    IndexEntry,
+    LogName,
+    NotInMemory,
+    Trimmed,
+)
 from application.ports.pending import Pending
 from application.ports.state_store import RowChange
 from domain.errors import StorageFailed
@@ -219,9 +226,16 @@ class SimulatedStore:
         last_offset: int,
         batch: Buffer,
         indexed_timestamp: int = NOT_INDEXED,
+        begins_segment: bool = False,
     ) -> None:
         self._control.called()
         self.staged.append(Append(partition_id, last_offset, bytes(batch), indexed_timestamp))
+
+    def name(self, partition_id: int, name: LogName | None) -> None:
+        """The simulated disk has no names."""
+
+    def copy_before(self, partition_id: int, offset: int) -> bool:
+        return True
 
     def read(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
