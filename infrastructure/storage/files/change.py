@@ -117,6 +117,11 @@ class Change:
 
     # ---- the commit
 
+    def move_segments(self) -> None:
+        """To where the folder of the log is by now: those of this pass too."""
+        for segment in (*self.segments, *self.removed):
+            segment.move(self.log.folder)
+
     def row(self) -> LogRow:
         if not self.segments:
             return LogRow(self.end_offset, self.end_offset, 0, self.end_offset, (), self.name)

@@ -164,11 +164,12 @@ class LogFolder:
         self.files.make(path, partition_metadata(name.topic_id))
         self.files.forget(path)
 
-    def move_away(self, log: LogFiles) -> str | None:
-        """Before the commit that takes its name; None: it has no folder."""
+    def move_away(self, log: LogFiles) -> str:
+        """Before the commit that takes its name; returns the folder that it had.
+
+        Without a folder too: that of its name may soon be another log's.
+        """
         folder = log.folder
-        if not os.path.isdir(folder):
-            return None
         self._rename(log, self._unnamed(log.partition_id))
         return folder
 
@@ -177,7 +178,8 @@ class LogFolder:
 
     def _rename(self, log: LogFiles, to: str) -> None:
         self.files.forget_below(log.folder)
-        self._move(log.folder, to)
+        if os.path.isdir(log.folder):
+            self._move(log.folder, to)
         log.folder = to
         for segment in log.segments:
             segment.move(to)
@@ -199,11 +201,9 @@ class LogFolder:
         with suppress(OSError):
             name = log.row.name
             if name is not None and log.folder == self._unnamed(log.partition_id):
+                self._rename(log, self._named(name))
                 if os.path.isdir(log.folder):
-                    self._rename(log, self._named(name))
                     self._write_topic_id(log.folder, name)
-                else:
-                    log.folder = self._named(name)
         for segment in removed:
             self._remove(segment)
         if swapped:
