@@ -31,11 +31,12 @@ from infrastructure.storage.files.rows import (
     COMPLETE,
     EMPTY,
     LogRow,
+    Rewrite,
     key_of,
     partition_of,
     unpack,
 )
-from infrastructure.storage.files.segment import CLEANED, Damaged, Segment, name_of
+from infrastructure.storage.files.segment import CLEANED, LOG, Damaged, Segment, name_of
 from infrastructure.storage.lmdb.commit import UNREADABLE
 from infrastructure.storage.lmdb.own_rows import OwnRows
 
@@ -232,6 +233,10 @@ class LogFolder:
         """What may go once all that is committed by now is durable."""
         deferred, self._deferred = self._deferred, []
         return deferred
+
+    def has_file(self, log: LogFiles, one: Rewrite) -> bool:
+        """Of a segment that was removed."""
+        return os.path.exists(f"{log.folder}/{name_of(one.base_offset)}{LOG}")
 
     def unswapped(self, log: LogFiles) -> set[int]:
         rewrites = log.row.rewrites
