@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from infrastructure.storage.files import commit, loading, log_folder, rewriting
+from infrastructure.storage.files import loading, log_folder, rewriting
 from infrastructure.storage.files.index_file import IndexFile
 from infrastructure.storage.files.log_folder import LogFolder
+from infrastructure.storage.files.removals import Removals
 from infrastructure.storage.files.rewriting import Rewriting
 from infrastructure.storage.files.run import Run
 from infrastructure.storage.files.segment import CLEANED, SWAP, Segment
@@ -32,7 +33,8 @@ def name_the_files(passages: Passages) -> None:
     around(LogFolder, "make_folder", "", "folder: made")
     around(LogFolder, "_write_topic_id", "folder: no topic id", "folder: topic id written")
     around(LogFolder, "_remove", "segment: committed, not removed", "segment: removed")
-    around(LogFolder, "_remove_later", "", "segment: a file is removed")
+    around(Removals, "remove", "", "segment: a file is removed")
+    around(Removals, "flushed", "flush: removed files are there", "flush: removed files are gone")
     around(LogFolder, "_swap", "swap: committed, not begun", "swap: done")
     around(OwnRows, "put_at_once", "swap: in place, row not changed", "swap: row changed")
     around(Rewriting, "_begin_rewrite", "", "rewrite: .cleaned is empty")
@@ -41,7 +43,6 @@ def name_the_files(passages: Passages) -> None:
     for module, function, before, after in (
         (log_folder, "recover", "", "load: files of no commit removed"),
         (log_folder, "cut_tails", "load: tails not cut", "load: tails cut"),
-        (commit, "remove_all", "flush: removed files are there", "flush: removed files are gone"),
     ):
         setattr(module, function, _named(passages, getattr(module, function), before, after))
 

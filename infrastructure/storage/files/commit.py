@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from infrastructure.storage.files.log_folder import LogFolder, remove_all
+from infrastructure.storage.files.log_folder import LogFolder
 from infrastructure.storage.lmdb.commit import LmdbCommit, WritePass
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.recovery_point import PinnedRoot
 
 
 class FilesCommit(LmdbCommit):
-    __slots__ = ("_flushed", "_folder")
+    __slots__ = ("_folder",)
 
     def __init__(
         self, environment: LmdbEnvironment, write_pass: WritePass, folder: LogFolder
     ) -> None:
         super().__init__(environment, write_pass)
         self._folder = folder
-        self._flushed: list[str] = []
 
     def _begin_flush(self) -> None:
-        self._flushed += self._folder.take_deferred()
+        self._folder.removals.begin_flush()
 
     def _flush(self, root: PinnedRoot) -> bool:
         synced = super()._flush(root)
         if synced:
-            flushed, self._flushed = self._flushed, []
-            remove_all(flushed)
+            self._folder.removals.flushed()
         return synced
 
     def close(self) -> None:
@@ -34,4 +32,5 @@ class FilesCommit(LmdbCommit):
         self._pass.abort()
         self._folder.close()
         super().close()
-        remove_all(self._flushed + self._folder.take_deferred())
+        self._folder.removals.begin_flush()
+        self._folder.removals.flushed()

@@ -45,7 +45,7 @@ def _open(
     files = OpenFiles(most_open_files(), read_only, None if to_loop is None else ColdReads(to_loop))
     rows = OwnRows(environment.env, environment.rows, PREFIX)
     folder = LogFolder(path, rows, files, beside=False)
-    folder.defers = flush == "interval"
+    folder.removals.defers = flush == "interval"
     folder.keep = environment.keep_newest
     staged = StagedLogs(folder, syncs=flush == "commit")
     write_pass = WritePass(environment, staged)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-import shutil
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +26,7 @@ from infrastructure.kafka_folder.checkpoints import partition_metadata
 from infrastructure.storage.files.loading import KINDS, cut_tails, recover, segments_of, swap_files
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.open_files import OpenFiles
+from infrastructure.storage.files.removals import Removals, remove
 from infrastructure.storage.files.rows import (
     COMPLETE,
     EMPTY,
@@ -46,7 +46,9 @@ _BESIDE = ".txnindex", ".snapshot"
 
 #: Folders of snapshots, which no start needs.
 SNAPSHOTS = "ottla.snapshot"
-_OF_A_LOG = re.compile(r"[a-zA-Z0-9._-]+-\d+|partition\.[0-9a-f]{32}-stray")
+_UNNAMED = re.compile(r"partition\.([0-9a-f]{32})-stray")
+_OF_A_LOG = re.compile(rf"[a-zA-Z0-9._-]+-\d+|{_UNNAMED.pattern}")
+_LEFT_OVER = re.compile(rf"({_OF_A_LOG.pattern}|{SNAPSHOTS})\.[0-9a-f]{{32}}-stray")
 
 
 class LogFolder:
@@ -57,15 +59,20 @@ class LogFolder:
         self.files = files
         self._beside = beside
         self._logs: dict[int, LogFiles] = {}
-        #: With flush=interval: what a power cut may bring back stays until the next flush.
-        self.defers = False
-        self._deferred: list[str] = []
+        self.removals = Removals()
         #: Makes everything durable that is committed.
         self.keep: Callable[[], None] = lambda: None
         self._descriptor = os.open(root, os.O_RDONLY | os.O_CLOEXEC)
         if not files.read_only:
-            for left_over in root.glob(f"{SNAPSHOTS}.*-stray"):
-                _remove(str(left_over))
+            self._remove_left_over()
+
+    def _remove_left_over(self) -> None:
+        """What a killed process had not removed yet: without a row it belongs to no log."""
+        for name in os.listdir(self._root):
+            unnamed = _UNNAMED.fullmatch(name)
+            is_unknown = unnamed and self.rows.get(key_of(int(unnamed[1], 16))) is None
+            if is_unknown or _LEFT_OVER.fullmatch(name):
+                remove(f"{self._root}/{name}")
 
     # ---- logs
 
@@ -141,8 +148,8 @@ class LogFolder:
 
     def _move(self, folder: str, to: str) -> None:
         if os.path.isdir(to):  # of a log that was never committed
-            os.rename(to, f"{to}.{uuid.uuid4().hex}-stray")
-        os.rename(folder, to)
+            self.removals.rename(to, f"{to}.{uuid.uuid4().hex}-stray")
+        self.removals.rename(folder, to)
 
     # ---- folders
 
@@ -212,27 +219,16 @@ class LogFolder:
                 self._swap(log, swapped)
         if dropped:
             self.forget(log.partition_id)
-            self._remove_later(log.folder)
+            self.removals.remove(log.folder)
 
     def _remove(self, segment: Segment) -> None:
         for kind in KINDS:
             path = segment.path_of(kind)
             self.files.forget(path)
-            self._remove_later(path)
+            self.removals.remove(path)
         if not segment.suffix:
             for kind in _BESIDE:
-                self._remove_later(segment.path_of(kind))
-
-    def _remove_later(self, path: str) -> None:
-        if self.defers:
-            self._deferred.append(path)
-        else:
-            _remove(path)
-
-    def take_deferred(self) -> list[str]:
-        """What may go once all that is committed by now is durable."""
-        deferred, self._deferred = self._deferred, []
-        return deferred
+                self.removals.remove(segment.path_of(kind))
 
     def has_file(self, log: LogFiles, one: Rewrite) -> bool:
         """Of a segment that was removed."""
@@ -243,7 +239,7 @@ class LogFolder:
         return {one.base_offset for one in rewrites if one.from_position == COMPLETE}
 
     def _swap(self, log: LogFiles, swapped: list[Segment]) -> None:
-        if self.defers:
+        if self.removals.defers:
             self.keep()
         for segment in swapped:
             segment.end_appends()
@@ -289,16 +285,3 @@ def sync_file_system(descriptor: int) -> None:
     elif sync(descriptor):
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
-
-
-def remove_all(paths: list[str]) -> None:
-    for path in paths:
-        _remove(path)
-
-
-def _remove(path: str) -> None:
-    with suppress(OSError):
-        if os.path.isdir(path):
-            shutil.rmtree(path)
-        else:
-            os.unlink(path)

@@ -11,6 +11,7 @@ import pytest
 from application.ports.log_store import LogName
 from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
+from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.own_rows import OwnRows
 from tests.contract.batches import batch
 
@@ -19,9 +20,9 @@ EVERYTHING = 1 << 62
 
 
 class Stored:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, flush: Flush = "os") -> None:
         self.folder = folder
-        self.storage: Storage = open_storage(f"files://{folder}", "os")
+        self.storage: Storage = open_storage(f"files://{folder}", flush)
 
     def commit(self) -> None:
         failures: list[object] = []
@@ -88,6 +89,39 @@ def test_a_batch_in_a_new_segment_is_read_after_its_log_lost_its_name(stored: St
     log.name(1, None)
     stored.commit()
     assert stored.read(1) == data + later
+
+
+def test_files_removed_by_a_flush_are_those_of_the_log_that_lost_its_name(tmp_path: Path) -> None:
+    stored = Stored(tmp_path, "interval")
+    log = stored.storage.log
+    log.name(1, ORDERS)
+    for offset in range(2):
+        log.append(1, offset, batch(offset, b"value"), begins_segment=True)
+    stored.commit()
+    log.trim(1, 1, 10)
+    stored.commit()
+    log.name(1, None)
+    log.name(2, ORDERS)
+    data = stored.append(2, 0)
+    stored.commit()
+    stored.storage.commit.close()
+    stored = Stored(tmp_path)
+    try:
+        assert stored.read(2) == data
+    finally:
+        stored.storage.commit.close()
+
+
+def test_a_start_removes_folders_of_no_log(tmp_path: Path) -> None:
+    strays = f"partition.{9:032x}-stray", f"orders-0.{'0' * 32}-stray"
+    for name in strays:
+        (tmp_path / name).mkdir()
+    stored = Stored(tmp_path)
+    stored.append(1, 0)
+    stored.commit()
+    stored.storage.commit.close()
+    Stored(tmp_path).storage.commit.close()
+    assert [one.name for one in tmp_path.glob("*-stray")] == [f"partition.{1:032x}-stray"]
 
 
 def _no_space(*_: object) -> None:

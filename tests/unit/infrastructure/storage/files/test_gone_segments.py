@@ -30,7 +30,7 @@ def killed_after_emptying(folder: Path, flush: Flush, segments: int) -> Path:
     committed(storage)
     assert storage.log.copy_before(7, 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("infrastructure.storage.files.log_folder._remove", lambda path: None)
+        patch.setattr("infrastructure.storage.files.removals.remove", lambda path: None)
         patch.setattr(TimestampIndex, "replace", lambda *_: None)
         storage.log.replace(7, 1, segments - 2, [], [])
         committed(storage)
