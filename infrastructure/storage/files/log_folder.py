@@ -125,6 +125,8 @@ class LogFolder:
         folder = self._settled(partition_id, row)
         log = LogFiles(partition_id, folder, row, [])
         if not self.files.read_only:
+            if row.name is not None and not _has_topic_id(folder):
+                self._write_topic_id(folder, row.name)
             recover(log)
             if any(one.from_position == COMPLETE for one in row.rewrites):
                 self._forget_complete(log)
@@ -275,6 +277,15 @@ class LogFolder:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+def _has_topic_id(folder: str) -> bool:
+    """Or no folder."""
+    path = f"{folder}/{kafka_files.PARTITION_METADATA}"
+    try:
+        return os.path.getsize(path) > 0
+    except FileNotFoundError:
+        return not os.path.isdir(folder)
 
 
 def sync_file_system(descriptor: int) -> None:

@@ -124,5 +124,26 @@ def test_a_start_removes_folders_of_no_log(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.glob("*-stray")] == [f"partition.{1:032x}-stray"]
 
 
+@pytest.mark.parametrize("left", [b"", None])
+def test_the_topic_id_is_written_when_a_start_finds_none(
+    left: bytes | None, tmp_path: Path
+) -> None:
+    stored = Stored(tmp_path)
+    stored.storage.log.name(1, ORDERS)
+    stored.append(1, 0)
+    stored.commit()
+    stored.storage.commit.close()
+    metadata = tmp_path / "orders-0/partition.metadata"
+    whole = metadata.read_bytes()
+    if left is None:
+        metadata.unlink()
+    else:
+        metadata.write_bytes(left)
+    stored = Stored(tmp_path)
+    stored.read(1)
+    stored.storage.commit.close()
+    assert metadata.read_bytes() == whole
+
+
 def _no_space(*_: object) -> None:
     raise OSError(errno.ENOSPC, "no space")
