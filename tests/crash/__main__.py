@@ -12,16 +12,18 @@ from pathlib import Path
 
 from tests.crash.broker import Nursery
 from tests.crash.lives import DEATHS, LifeFailed, random_life
-from tests.crash.points import FLUSHES
+from tests.crash.points import ENGINES, FLUSHES
 from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
 
 
 def main() -> int:
     options = _options()
     if options.seed is not None:
-        return Lives(options.flush, prints=True).live([options.seed] * (options.repeat or 1))
+        lives = Lives(options.flush, options.engine, prints=True)
+        return lives.live([options.seed] * (options.repeat or 1))
     first = random.randrange(1 << 24) if options.first is None else options.first
-    return Lives(options.flush, prints=False).live(range(first, first + options.lives))
+    lives = Lives(options.flush, options.engine, prints=False)
+    return lives.live(range(first, first + options.lives))
 
 
 def _options() -> argparse.Namespace:
@@ -33,6 +35,7 @@ def _options() -> argparse.Namespace:
     add("--seed", type=int, metavar="SEED", help="one life, with its events")
     add("--repeat", type=at_least_one, metavar="N", help="how often")
     add("--flush", choices=FLUSHES, help="else each life draws one")
+    add("--engine", choices=ENGINES, default=ENGINES[0], help="of the store")
     options = parser.parse_args()
     if options.repeat is not None and options.seed is None:
         parser.error("--repeat needs --seed: it repeats one life")
@@ -42,8 +45,8 @@ def _options() -> argparse.Namespace:
 class Lives:
     """Runs seeds one after the other until one fails; its folder is preserved."""
 
-    def __init__(self, flush: str | None, prints: bool) -> None:
-        self._flush, self._prints = flush, prints
+    def __init__(self, flush: str | None, engine: str, prints: bool) -> None:
+        self._flush, self._engine, self._prints = flush, engine, prints
         self._lives = self._deaths = 0
         self._folder: Path | None = None
 
@@ -68,7 +71,8 @@ class Lives:
     def _fails(self, nursery: Nursery, seed: int) -> bool:
         folder = self._folder = Path(tempfile.mkdtemp(prefix=f"ottla-crash-{seed}-"))
         try:
-            life = random_life(nursery, folder, seed, self._flush, prints=self._prints)
+            plan = {"prints": self._prints, "engine": self._engine}
+            life = random_life(nursery, folder, seed, self._flush, **plan)
         except LifeFailed as failure:
             self._folder = None
             self._lives += 1

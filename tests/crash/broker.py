@@ -90,11 +90,13 @@ class Broker:
         flush: str,
         offsets: str = "",
         settings: Sequence[str] = (),
+        engine: str = "lmdb",
     ) -> None:
         self.nursery, self.folder, self.flush, self.port = nursery, folder, flush, 0
         #: The URL for committed offsets, if they are not in the main store.
         self.offsets = offsets
         self.settings = settings
+        self.engine = engine
         #: Of the raw listeners; others after each start.
         self.raw_ports: list[int] = []
         self.log_file = folder / "broker.log"
@@ -104,7 +106,7 @@ class Broker:
         """True once it is ready; False if it died before, at its point."""
         arguments = [
             *("serve", "--listen", f"127.0.0.1:{self.port}", "--flush", flush or self.flush),
-            *("--storage", f"lmdb://{self.folder / 'data'}", "--log-requests", "off"),
+            *("--storage", f"{self.engine}://{self.folder / 'data'}", "--log-requests", "off"),
             *("--admin", "off"),
             *("--set", f"flush.interval.ms={flush_interval_ms}"),
             *("--set", "log.retention.check.interval.ms=20"),

@@ -101,12 +101,13 @@ class Chain:
         fault: str | None = None,
         offsets: str = "",
         protocol: str = "classic",
+        engine: str = "lmdb",
     ) -> None:
         self.seed, self.chance, self.fault = seed, random.Random(seed), fault
         self.folder, self.protocol = folder, protocol
         folder.mkdir(parents=True, exist_ok=True)
         flush = self.chance.choice(("commit", "os"))
-        self.broker = Broker(nursery, folder, flush, offsets, SETTINGS)
+        self.broker = Broker(nursery, folder, flush, offsets, SETTINGS, engine)
         self.copiers: dict[int, subprocess.Popen[bytes]] = {}
         self.members = 3
         self.stopped: subprocess.Popen[bytes] | None = None

@@ -9,6 +9,8 @@ from typing import Any
 from application.partitions import init_producer_id, trimming
 from application.state import commits
 from application.topics import dropping
+from domain.configs.topic import TopicConfig
+from domain.partitions.active_segment import ActiveSegment
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from tests.crash import faults
 from tests.crash.passages import (
@@ -22,6 +24,8 @@ from tests.crash.passages import (
 #: Limits of megabytes or hundreds of batches in production: small here, so that runs reach them.
 SMALL_SNAPSHOT_BYTES = 16 * 1024
 SMALL_BLOCK_OF_IDS = 2
+#: Below the smallest `segment.bytes`: of files only.
+SMALL_SEGMENT_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,7 @@ class Plan:
     map_size_bytes: int | None = None
     #: None: the production value.
     slice_batches: int | None = None
+    segment_bytes: int = SMALL_SEGMENT_BYTES
     small: bool = True
     #: As if partitions of each transaction had to be loaded before its end.
     ends_in_two_commits: bool = False
@@ -54,6 +59,13 @@ def run(plan: Plan) -> int:
     name_the_rest(passages)
     if any("offsets=sqlite" in one for one in plan.arguments):
         name_the_database(passages)
+    if any(one.startswith("files://") for one in plan.arguments):
+        from tests.crash.file_passages import make_copies_small, name_the_files
+
+        name_the_files(passages)
+        if plan.small:
+            make_segments_small(plan.segment_bytes)
+            make_copies_small()
     if plan.small:
         make_small()
     if plan.slice_batches is not None:
@@ -76,3 +88,13 @@ def run(plan: Plan) -> int:
 def make_small() -> None:
     commits.SNAPSHOT_INTERVAL_BYTES = SMALL_SNAPSHOT_BYTES  # type: ignore[attr-defined]
     init_producer_id.BLOCK_SIZE = SMALL_BLOCK_OF_IDS
+
+
+def make_segments_small(size_bytes: int) -> None:
+    limit = ActiveSegment.limit
+
+    def small(self: ActiveSegment, config: TopicConfig) -> None:
+        limit(self, config)
+        self.ends_at_bytes = self._begins_at_bytes + size_bytes
+
+    ActiveSegment.limit = small  # type: ignore[method-assign]

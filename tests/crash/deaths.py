@@ -54,7 +54,7 @@ def at(point: Point, chance: random.Random) -> Death:
     return Death(point.name, point, chance.randrange(50), number=signal.SIGTERM)
 
 
-def random_death(flush: str, chance: random.Random) -> Death:
+def random_death(flush: str, chance: random.Random, engine: str = "lmdb") -> Death:
     responses = chance.randrange(chance.choice([3, 50, MOST_RESPONSES]))
     drawn = chance.random()
     if drawn < 0.5:
@@ -65,7 +65,7 @@ def random_death(flush: str, chance: random.Random) -> Death:
         grace_s = chance.random() * GRACE_S
         title = f"SIGTERM after {responses} responses, SIGKILL {grace_s * 1000:.1f} ms later"
         return Death(title, None, responses, number=signal.SIGTERM, grace_s=grace_s)
-    later = [point for point in points_of(flush) if point.when is not When.FIRST_START]
+    later = [point for point in points_of(flush, engine) if point.when is not When.FIRST_START]
     return at(chance.choice(later), chance)
 
 

@@ -36,8 +36,8 @@ def delays_the_last_batch_to_the_next_commit() -> None:
     append = LmdbLogStore.append
     delayed: list[tuple[Any, ...]] = []
 
-    def late(self: LmdbLogStore, partition_id: int, last: int, batch: Any, time: int = -1) -> None:
-        delayed.append((self, partition_id, last, bytes(batch), time))
+    def late(self: LmdbLogStore, partition_id: int, last: int, batch: Any, *rest: Any) -> None:
+        delayed.append((self, partition_id, last, bytes(batch), *rest))
         if len(delayed) > 1:
             append(*delayed.pop(0))
 

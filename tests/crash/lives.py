@@ -22,7 +22,8 @@ class LifeFailed(AssertionError):
         super().__init__(
             f"seed {life.seed}, flush={life.flush}: {type(failure).__name__}: {failure}\n{events}\n"
             f"the folder: {life.broker.folder}; the end of the log:\n{life.broker.log()}\n"
-            f"again: scripts/crash --seed {life.seed} --flush {life.flush}"
+            f"again: scripts/crash --seed {life.seed} --flush {life.flush} "
+            f"--engine {life.broker.engine}"
         )
 
 
@@ -46,7 +47,9 @@ def random_life(
     flush: str | None = None,
     deaths: int = DEATHS,
     prints: bool = False,
+    engine: str = "lmdb",
 ) -> Life:
-    life = Life(nursery, folder, seed, flush)
+    life = Life(nursery, folder, seed, flush, engine=engine)
     life.prints = prints
-    return live(life, [random_death(life.flush, life.chance) for _ in range(deaths)])
+    drawn = [random_death(life.flush, life.chance, engine) for _ in range(deaths)]
+    return live(life, drawn)

@@ -20,6 +20,7 @@ from typing import Any
 import cramjam  # noqa: F401
 import uvloop  # noqa: F401
 
+import infrastructure.storage.files.log_store
 import infrastructure.storage.lmdb.state_store
 import infrastructure.storage.sql.offset_database
 import infrastructure.storage.sql.offset_repository  # noqa: F401
@@ -32,6 +33,7 @@ from interfaces.main import (
     serve,
 )
 from interfaces.main.container.app import App  # noqa: F401
+from tests.crash import file_passages  # noqa: F401
 from tests.crash.child import Plan, run
 
 #: Compiled before the first fork: the versions of these clients.

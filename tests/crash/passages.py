@@ -44,6 +44,8 @@ class Passages:
         self.point, self.left, self.moment_us = point, number, moment_us
         #: Entries staged by the current pass, in order.
         self.staged: list[str] = []
+        #: The store is being closed.
+        self.is_stopping = False
 
     def at(self, name: str) -> None:
         if self.reached(name):
@@ -87,6 +89,7 @@ class PassedLog:
         self.read, self.read_to = inner.read, inner.read_to
         self.at_timestamp = inner.at_timestamp
         self.partition_ids = inner.partition_ids
+        self.name, self.copy_before = inner.name, inner.copy_before
 
     def append(
         self,
@@ -94,8 +97,9 @@ class PassedLog:
         last_offset: int,
         batch: Buffer,
         indexed_timestamp: int = NOT_INDEXED,
+        begins_segment: bool = False,
     ) -> None:
-        self._inner.append(partition_id, last_offset, batch, indexed_timestamp)
+        self._inner.append(partition_id, last_offset, batch, indexed_timestamp, begins_segment)
         self._passages.stage("batch")
 
     def headers(
@@ -190,6 +194,7 @@ class PassedCommit:
 
     def close(self) -> None:
         self._passages.at("stop: before the store is closed")
+        self._passages.is_stopping = True
         self._inner.close()
         self._passages.at("stop: the store is closed")
 
@@ -271,11 +276,11 @@ def _name_recovery(passages: Passages) -> None:
 def _name_the_middle_of_making_a_store(passages: Passages) -> None:
     create = LmdbEnvironment._create
 
-    def named(env: Any) -> None:
-        create(env)
+    def named(self: LmdbEnvironment, env: Any) -> None:
+        create(self, env)
         passages.at("first start: store created, not renamed")
 
-    LmdbEnvironment._create = staticmethod(named)  # type: ignore[method-assign]
+    LmdbEnvironment._create = named  # type: ignore[method-assign]
 
     class Ids:
         """The id is the last thing that is put into a new store."""
@@ -292,7 +297,9 @@ def _name_the_fsyncs(passages: Passages) -> None:
     sync = LmdbEnvironment.sync
 
     def named(self: LmdbEnvironment) -> None:
-        context = "flush" if threading.current_thread().name == "ottla-flush" else "stop"
+        context = "stop" if passages.is_stopping else "start"
+        if threading.current_thread().name == "ottla-flush":
+            context = "flush"
         passages.at(f"{context}: before the fsync")
         sync(self)
         passages.at(f"{context}: after the fsync")

@@ -128,8 +128,54 @@ SQLITE_POINTS: tuple[Point, ...] = (
     *_all_of(When.STOPPING, "stop: the database is closed"),
 )
 
-BY_NAME = {point.name: point for point in (*POINTS, *SQLITE_POINTS)}
+#: Within the engine of files.
+FILES_POINTS: tuple[Point, ...] = (
+    Point("files: not written", When.RUNNING, 50),
+    Point("files: written, no row", When.RUNNING, 50),
+    Point("files: before the fsync", When.RUNNING, 50, flushes=("commit",)),
+    Point("files: synced, no row", When.RUNNING, 50, flushes=("commit",)),
+    Point("files: rows staged", When.RUNNING, 100),
+    Point("files: committed, not applied", When.RUNNING, 100),
+    Point("files: applied", When.RUNNING, 100),
+    Point("index: only the time index is written", When.RUNNING, 3),
+    Point("index: written", When.RUNNING, 3),
+    Point("index: empty files", When.RUNNING, 10),
+    Point("index: segment not ended", When.RUNNING, 10),
+    Point("index: segment ended", When.RUNNING, 10),
+    Point("folder: made", When.RUNNING, 3),
+    Point("folder: no topic id", When.RUNNING, 3),
+    Point("folder: topic id written", When.RUNNING, 3),
+    Point("folder: has lost its name, not committed", When.RUNNING, 2),
+    Point("segment: committed, not removed", When.RUNNING, 10),
+    Point("segment: a file is removed", When.RUNNING, 20),
+    Point("segment: removed", When.RUNNING, 10),
+    Point("load: files of no commit removed", When.RUNNING, 4),
+    Point("load: tails not cut", When.RUNNING, 4),
+    Point("load: tails cut", When.RUNNING, 4),
+    Point("flush: removed files are there", When.RUNNING, 5, flushes=("interval",)),
+    Point("flush: removed files are gone", When.RUNNING, 5, flushes=("interval",)),
+)
+
+#: Of files too, where a log is compacted.
+FILES_POINTS_OF_COMPACTION = (
+    "rewrite: .cleaned is empty",
+    "rewrite: .cleaned is being written",
+    "swap: committed, not begun",
+    "swap: a file is .swap",
+    "swap: a file is in its place",
+    "swap: in place, row not changed",
+    "swap: row changed",
+    "swap: done",
+    "segment: committed, not removed",
+    "segment: a file is removed",
+)
+
+BY_NAME = {point.name: point for point in (*POINTS, *SQLITE_POINTS, *FILES_POINTS)}
 
 
-def points_of(flush: str) -> list[Point]:
-    return [point for point in POINTS if flush in point.flushes]
+ENGINES = ("lmdb", "files")
+
+
+def points_of(flush: str, engine: str = "lmdb") -> list[Point]:
+    points = POINTS if engine == "lmdb" else (*POINTS, *FILES_POINTS)
+    return [point for point in points if flush in point.flushes]

@@ -14,11 +14,11 @@ from tests.crash.ledger import Broken
 _PARTITION_ID = Struct(">I")
 
 
-def check_store(folder: Path) -> None:
+def check_store(folder: Path, engine: str = "lmdb") -> None:
     problems = verify(str(folder / "data.mdb"))  # type: ignore[no-untyped-call]
     if problems:
         raise Broken(f"LMDB's file is damaged: {problems[0]}")
-    storage = open_storage(f"lmdb://{folder}", "os")
+    storage = open_storage(f"{engine}://{folder}", "os")
     try:
         topics = StoredTopicRepository(storage.log, storage.state)
         owned = {one for topic in topics.load() for one in topic.partition_ids}

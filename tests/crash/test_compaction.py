@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from domain.messages.batch import batches_in
 from tests.crash.broker import VIOLENT, Broker, Nursery
 from tests.crash.ledger import Broken
-from tests.crash.points import FLUSHES
+from tests.crash.points import FILES_POINTS_OF_COMPACTION, FLUSHES
 from tests.crash.store import check_store
 from tests.e2e.broker_process import wait_until
 from tests.e2e.raw_client import RawClient
@@ -19,9 +20,10 @@ from tests.fakes.batches import Record, record_batch
 from tests.fakes.compaction import messages_of
 
 KEYS = 12
+#: Each batch begins a segment.
+SMALLEST, SMALL = "log.roll.ms=1", "log.roll.ms=40"
 SETTINGS = (
     "log.cleanup.policy=compact",
-    "log.roll.ms=1",
     "log.cleaner.backoff.ms=1",
     "log.cleaner.min.cleanable.ratio=0.01",
 )
@@ -100,11 +102,28 @@ class KeyedLog:
 def test_the_newest_record_of_each_key_survives(
     nursery: Nursery, tmp_path: Path, flush: str
 ) -> None:
-    broker = Broker(nursery, tmp_path, flush, settings=SETTINGS)
-    log = KeyedLog(broker, random.Random(flush))
-    for number in range(9):
+    broker = Broker(nursery, tmp_path, flush, settings=(*SETTINGS, SMALLEST))
+    live(KeyedLog(broker, random.Random(flush)), POINTS * 3)
+    check_store(tmp_path / "data")
+
+
+@pytest.mark.parametrize("roll", [SMALLEST, pytest.param(SMALL, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "flush", [FLUSHES[0], *(pytest.param(one, marks=pytest.mark.long) for one in FLUSHES[1:])]
+)
+def test_the_newest_record_of_each_key_survives_in_files(
+    nursery: Nursery, tmp_path: Path, flush: str, roll: str
+) -> None:
+    broker = Broker(nursery, tmp_path, flush, settings=(*SETTINGS, roll), engine="files")
+    live(KeyedLog(broker, random.Random(flush)), [*FILES_POINTS_OF_COMPACTION, *POINTS])
+    check_store(tmp_path / "data", "files")
+
+
+def live(log: KeyedLog, points: Sequence[str]) -> None:
+    broker = log.broker
+    for point in points:
         passage = log.chance.randint(1, 8)
-        assert broker.start(point=POINTS[number % len(POINTS)], passage=passage)
+        assert broker.start(point=point, passage=passage), f"{point}\n{broker.log()}"
         with pytest.raises(ConnectionError):
             log.produce_until_it_dies()
         assert broker.wait() in VIOLENT
@@ -114,4 +133,3 @@ def test_the_newest_record_of_each_key_survives(
     assert broker.start()
     wait_until(log.is_compacted)
     broker.kill()
-    check_store(tmp_path / "data")

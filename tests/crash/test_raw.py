@@ -14,7 +14,7 @@ import pytest
 from tests.crash.broker import VIOLENT, Broker, Nursery
 from tests.crash.faults import RAW_FAULTS
 from tests.crash.ledger import Broken
-from tests.crash.points import FLUSHES
+from tests.crash.points import ENGINES, FLUSHES
 from tests.crash.raw_stream import SETTINGS, StreamLedger
 from tests.crash.store import check_store
 
@@ -60,23 +60,25 @@ def live(
 
 
 @pytest.mark.timeout(240)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("flush", FLUSHES)
 def test_acknowledged_records_are_at_their_positions(
-    nursery: Nursery, tmp_path: Path, flush: str
+    nursery: Nursery, tmp_path: Path, flush: str, engine: str
 ) -> None:
-    broker = Broker(nursery, tmp_path, flush, settings=SETTINGS)
+    broker = Broker(nursery, tmp_path, flush, settings=SETTINGS, engine=engine)
     ledger = StreamLedger(broker, random.Random(flush))
     live(ledger, ["", ledger.chance.choice(OTHER_POINTS), ledger.chance.choice(POINTS)])
     assert ledger.acknowledged and ledger.stored
-    check_store(tmp_path / "data")
+    check_store(tmp_path / "data", engine)
     assert '"level":"error"' not in broker.log(1 << 20)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("flush", FLUSHES)
 def test_acknowledged_records_are_at_their_positions_after_many_deaths(
-    nursery: Nursery, tmp_path: Path, flush: str
+    nursery: Nursery, tmp_path: Path, flush: str, engine: str
 ) -> None:
     """New seeds each time; OTTLA_TEST_SEED sets the first."""
     first = int(os.environ.get("OTTLA_TEST_SEED", "") or int.from_bytes(os.urandom(3), "big"))
@@ -84,12 +86,12 @@ def test_acknowledged_records_are_at_their_positions_after_many_deaths(
         print(f"seed {seed}")
         folder = tmp_path / str(seed)
         folder.mkdir()
-        broker = Broker(nursery, folder, flush, settings=SETTINGS)
+        broker = Broker(nursery, folder, flush, settings=SETTINGS, engine=engine)
         ledger = StreamLedger(broker, random.Random(seed))
         points = ["", "", *OTHER_POINTS, *POINTS] * 2
         ledger.chance.shuffle(points)
         live(ledger, points)
-        check_store(folder / "data")
+        check_store(folder / "data", engine)
 
 
 @pytest.mark.parametrize("fault", RAW_FAULTS)

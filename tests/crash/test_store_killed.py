@@ -16,22 +16,24 @@ import pytest
 from infrastructure.opening import open_storage
 from infrastructure.storage.flush import Flush
 from tests.contract.batches import batch
+from tests.crash.points import ENGINES
 
-PARTITIONS = 3
+PARTITIONS, SEGMENT_BATCHES = 3, 7
 
 #: Each pass stages one batch in every partition and its number as a row, commits and reports it.
 #: Sizes and contents follow from the offset.
 _WRITER = """
 import sys
 from infrastructure.opening import open_storage
-from tests.crash.test_store_killed import PARTITIONS, batch_at
+from tests.crash.test_store_killed import PARTITIONS, SEGMENT_BATCHES, batch_at
 
-storage = open_storage("lmdb://" + sys.argv[1], sys.argv[2])
+storage = open_storage(sys.argv[1], sys.argv[2])
 start_flush = storage.start_flush or (lambda: None)
 offset = int(storage.state.get("passes", b"next") or 0)
 while True:
     for partition_id in range(PARTITIONS):
-        storage.log.append(partition_id, offset, batch_at(partition_id, offset), offset)
+        begins = offset % SEGMENT_BATCHES == 0
+        storage.log.append(partition_id, offset, batch_at(partition_id, offset), offset, begins)
     offset += 1
     storage.state.put("passes", b"next", b"%d" % offset)
     storage.commit.commit(lambda failure: print(offset if failure is None else failure, flush=True))
@@ -44,10 +46,10 @@ def batch_at(partition_id: int, offset: int) -> bytes:
     return batch(offset, chance.randbytes(chance.choice([70, 300, 3000, 40_000])))
 
 
-def write_until_killed(folder: Path, flush: Flush, passes: int) -> int:
+def write_until_killed(url: str, flush: Flush, passes: int) -> int:
     """The passes that were acknowledged before the process died."""
     with subprocess.Popen(
-        [sys.executable, "-c", _WRITER, str(folder), flush], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", _WRITER, url, flush], stdout=subprocess.PIPE, text=True
     ) as writer:
         assert writer.stdout is not None
         for _ in range(passes):
@@ -58,13 +60,14 @@ def write_until_killed(folder: Path, flush: Flush, passes: int) -> int:
     return int(whole_lines[-1])
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("flush", ["commit", "interval", "os"])
-def test_acknowledged_batches_survive_a_kill(tmp_path: Path, flush: Flush) -> None:
-    chance = random.Random(flush)
+def test_acknowledged_batches_survive_a_kill(tmp_path: Path, flush: Flush, engine: str) -> None:
+    chance, url = random.Random(flush), f"{engine}://{tmp_path}"
     for _ in range(2):
-        acknowledged = write_until_killed(tmp_path, flush, chance.randint(1, 150))
+        acknowledged = write_until_killed(url, flush, chance.randint(1, 150))
 
-        storage = open_storage(f"lmdb://{tmp_path}", flush)
+        storage = open_storage(url, flush)
         try:
             persisted = int(storage.state.get("passes", b"next") or 0)
             assert persisted in (acknowledged, acknowledged + 1)

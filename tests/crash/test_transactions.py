@@ -17,7 +17,7 @@ from tests.crash.ledger import Broken
 from tests.crash.transaction_faults import TRANSACTION_FAULTS
 from tests.oracle.kafka import KafkaNotFound
 
-LIVES, LONG_LIVES, KAFKA_LIVES = 12, 80, 10
+LIVES, FILES_LIVES, LONG_LIVES, KAFKA_LIVES = 12, 4, 80, 10
 FAULTY_LIVES = (4, 4, 16, 80)
 
 
@@ -34,16 +34,27 @@ def test_each_record_is_copied_once(nursery: Nursery, tmp_path: Path) -> None:
     copy(Chain(nursery, tmp_path, seed=1), LIVES)
 
 
+def test_each_record_is_copied_once_in_files(nursery: Nursery, tmp_path: Path) -> None:
+    copy(Chain(nursery, tmp_path, seed=2, engine="files"), FILES_LIVES)
+
+
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
-    ("protocol", "offsets"), [("classic", ""), ("classic", "sqlite://"), ("consumer", "")]
+    ("protocol", "offsets", "engine"),
+    [
+        ("classic", "", "lmdb"),
+        ("classic", "sqlite://", "lmdb"),
+        ("consumer", "", "lmdb"),
+        ("classic", "", "files"),
+        ("consumer", "", "files"),
+    ],
 )
 def test_each_record_is_copied_once_for_a_minute(
-    protocol: str, offsets: str, nursery: Nursery, tmp_path: Path
+    protocol: str, offsets: str, engine: str, nursery: Nursery, tmp_path: Path
 ) -> None:
     seed = int(os.environ.get("OTTLA_TEST_SEED", "") or int.from_bytes(os.urandom(3), "big"))
-    chain = Chain(nursery, tmp_path, seed, offsets=offsets, protocol=protocol)
+    chain = Chain(nursery, tmp_path, seed, offsets=offsets, protocol=protocol, engine=engine)
     copy(chain, LONG_LIVES)
     assert chain.reached == set(chain.points)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from domain.groups.offsets import CommittedOffset
 from infrastructure.storage.repositories import offset_repository
-from tests.simulation.store import Row
+from tests.simulation.disk import Row
 
 if TYPE_CHECKING:
     from tests.simulation.incarnation import Incarnation

@@ -23,8 +23,8 @@ from domain.messages.batch import (
 )
 from domain.messages.message import Message
 from tests.fakes.compaction import messages_of
+from tests.simulation.disk import Replace
 from tests.simulation.entries import LAST, Entry
-from tests.simulation.store import Replace
 from tests.simulation.timeline import Timeline
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from domain.transactions.state_record import places_of, transaction_record
 from domain.transactions.transaction import TV_2
 from infrastructure.storage.repositories import offset_repository, transaction_repository
-from tests.simulation.store import Append, Change, Row
+from tests.simulation.disk import Append, Change, Row
 
 #: As the worlds are configured.
 OFFSETS_PARTITIONS = 2

@@ -5,9 +5,10 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING
 
+from tests.simulation.disk import Append, Change, Drop, Replace, Row, Trim
 from tests.simulation.network import Line
 from tests.simulation.situations import Situation
-from tests.simulation.store import Append, Change, Drop, Fate, Replace, Row, Trim
+from tests.simulation.store import Fate
 from tests.simulation.timeline import ProcessDied
 
 if TYPE_CHECKING:

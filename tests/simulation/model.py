@@ -15,12 +15,12 @@ from domain.messages.batch import CONTROL, LOG_APPEND_TIME, RecordBatch, advance
 from tests.simulation.committed import Committed
 from tests.simulation.compacted import CompactedLog
 from tests.simulation.compaction import Compaction
+from tests.simulation.disk import Append, Change, Disk, Drop, Replace, Row, Trim
 from tests.simulation.entries import Entry, Sent, check_read
 from tests.simulation.incarnation import Incarnation
 from tests.simulation.internal_topics import OffsetsTopicLog
 from tests.simulation.limits import Limits
 from tests.simulation.starts import Starts
-from tests.simulation.store import Append, Change, Disk, Drop, Replace, Row, Trim
 from tests.simulation.timeline import Timeline
 from tests.simulation.transaction_model import TransactionModel
 

@@ -17,9 +17,10 @@ from interfaces.main.container.core import Core
 from interfaces.main.container.services import make_broker
 from tests.fakes.logs import FakeRequestLog
 from tests.simulation.compaction import Compaction
+from tests.simulation.disk import Disk
 from tests.simulation.model import Violation
 from tests.simulation.network import Line
-from tests.simulation.store import UNREADABLE, Disk, SimulatedStore, StoreControl
+from tests.simulation.store import UNREADABLE, SimulatedStore, StoreControl
 from tests.simulation.timeline import ProcessLoop, Timeline
 
 LISTENER = "PLAINTEXT"

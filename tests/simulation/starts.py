@@ -11,9 +11,9 @@ from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
+from tests.simulation.disk import Trim
 from tests.simulation.entries import Entry, Times, first_at_or_after
 from tests.simulation.limits import Limits
-from tests.simulation.store import Trim
 from tests.simulation.timeline import FOR_EVER
 
 if TYPE_CHECKING:

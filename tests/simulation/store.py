@@ -1,4 +1,4 @@
-"""The simulated store: a disk that survives processes; the seed decides over its commits.
+"""The simulated store of one process over the disk; the seed decides over its commits.
 
 A commit persists whole or not at all, at once or later. If the process dies in a commit, it is
 persisted without a response (`torn`) or not persisted (`dropped`).
@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
-from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, NotInMemory, Trimmed
+from application.ports.log_store import (
+    NOT_INDEXED,
+    Buffer,
+    IndexEntry,
+    LogName,
+    NotInMemory,
+    Trimmed,
+)
 from application.ports.pending import Pending
 from application.ports.state_store import RowChange
 from domain.errors import StorageFailed
-from domain.messages.batch import last_offset_of, next_offset
+from domain.messages.batch import next_offset
+from tests.simulation.disk import Append, Change, Disk, Drop, Log, Replace, Row, Trim
 from tests.simulation.timeline import ProcessDied, ProcessLoop
 
 Done = Callable[[StorageFailed | None], None]
@@ -25,129 +32,6 @@ UNREADABLE = "the disk could not be read"
 
 #: Tables whose keys begin with a partition's id.
 OF_PARTITIONS = ("partitions", "producers", "aborted")
-
-
-class Log:
-    """One partition's batches, with their last offsets, and its timestamp index."""
-
-    __slots__ = ("batches", "index", "last_offsets")
-
-    def __init__(self) -> None:
-        self.batches: list[bytes] = []
-        self.last_offsets: list[int] = []
-        self.index: dict[int, int] = {}
-
-    def copy(self) -> Log:
-        other = Log()
-        other.batches, other.last_offsets = self.batches.copy(), self.last_offsets.copy()
-        other.index = self.index.copy()
-        return other
-
-
-@dataclass(slots=True)
-class Append:
-    partition_id: int
-    last_offset: int
-    batch: bytes
-    indexed_timestamp: int
-
-    def apply(self, disk: Disk) -> None:
-        log = disk.logs.setdefault(self.partition_id, Log())
-        log.batches.append(self.batch)
-        log.last_offsets.append(self.last_offset)
-        if self.indexed_timestamp >= 0:
-            log.index[self.indexed_timestamp] = self.last_offset
-
-
-class Drop:
-    __slots__ = ("count", "partition_id")
-
-    def __init__(self, partition_id: int, count: int) -> None:
-        self.partition_id = partition_id
-        self.count = count
-
-    def apply(self, disk: Disk) -> None:
-        log = disk.logs.get(self.partition_id)
-        if log is not None:
-            del log.batches[: self.count]
-            del log.last_offsets[: self.count]
-            if not log.batches:
-                del disk.logs[self.partition_id]
-
-
-class Trim(Drop):
-    """Removes batches below an offset of a live partition."""
-
-    __slots__ = ("offset",)
-
-    def __init__(self, partition_id: int, count: int, offset: int) -> None:
-        super().__init__(partition_id, count)
-        self.offset = offset
-
-    def apply(self, disk: Disk) -> None:
-        log = disk.logs.get(self.partition_id)
-        if log is not None:
-            log.index = {time: at for time, at in log.index.items() if at >= self.offset}
-        super().apply(disk)
-
-
-@dataclass(slots=True)
-class Replace:
-    """Replaces the batches that end within two offsets."""
-
-    partition_id: int
-    first_offset: int
-    last_offset: int
-    batches: list[bytes]
-    indexed: list[IndexEntry]
-
-    def replaced(self, log: Log) -> slice:
-        first = bisect_left(log.last_offsets, self.first_offset)
-        return slice(first, bisect_left(log.last_offsets, self.last_offset + 1))
-
-    def apply(self, disk: Disk) -> None:
-        log = disk.logs.get(self.partition_id)
-        if log is None:
-            return
-        replaced = self.replaced(log)
-        log.batches[replaced] = self.batches
-        log.last_offsets[replaced] = map(last_offset_of, self.batches)
-        before = max((time for time, at in log.index.items() if at < self.first_offset), default=0)
-        left = {
-            time: at
-            for time, at in log.index.items()
-            if not self.first_offset <= at <= self.last_offset
-        }
-        indexed = {max(time, before): at for time, at in self.indexed}
-        log.index = left | indexed | {t: at for t, at in left.items() if at > self.last_offset}
-
-
-class Row:
-    __slots__ = ("key", "table", "value")
-
-    def __init__(self, table: str, key: bytes, value: bytes | None) -> None:
-        self.table = table
-        self.key = key
-        self.value = value
-
-    def apply(self, disk: Disk) -> None:
-        rows = disk.tables.setdefault(self.table, {})
-        if self.value is None:
-            rows.pop(self.key, None)
-        else:
-            rows[self.key] = self.value
-
-
-Change = Append | Replace | Drop | Row
-
-
-class Disk:
-    """The committed data; each persisted commit has a number."""
-
-    def __init__(self) -> None:
-        self.logs: dict[int, Log] = {}
-        self.tables: dict[str, dict[bytes, bytes]] = {}
-        self.commits = 0
 
 
 class Fate:
@@ -219,9 +103,16 @@ class SimulatedStore:
         last_offset: int,
         batch: Buffer,
         indexed_timestamp: int = NOT_INDEXED,
+        begins_segment: bool = False,
     ) -> None:
         self._control.called()
         self.staged.append(Append(partition_id, last_offset, bytes(batch), indexed_timestamp))
+
+    def name(self, partition_id: int, name: LogName | None) -> None:
+        """The simulated disk has no names."""
+
+    def copy_before(self, partition_id: int, offset: int) -> bool:
+        return True
 
     def read(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool

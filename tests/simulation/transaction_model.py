@@ -21,9 +21,9 @@ from infrastructure.storage.repositories import (
 )
 from infrastructure.storage.repositories.partition_rows import KEY
 from tests.simulation.attempts import Attempt, Attempts, Key
+from tests.simulation.disk import Row
 from tests.simulation.entries import Entry
 from tests.simulation.situations import Situation
-from tests.simulation.store import Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable

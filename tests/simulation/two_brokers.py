@@ -26,8 +26,9 @@ from tests.fakes.client import LISTENER, FakeClient, FakeListener
 from tests.fakes.clock import FakeClock
 from tests.fakes.logs import FakeRequestLog
 from tests.fakes.placement import FakePlacement
+from tests.simulation.disk import Append, Change, Disk
 from tests.simulation.model import Violation
-from tests.simulation.store import Append, Change, Disk, Fate, SimulatedStore
+from tests.simulation.store import Fate, SimulatedStore
 
 RECORDS = 40
 PRODUCER_ID = 4711

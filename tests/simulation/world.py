@@ -19,6 +19,7 @@ from tests.simulation.actors.consumer_member import BEAT_MS, SESSION_TIMEOUT_MS
 from tests.simulation.actors.kinds import KINDS
 from tests.simulation.actors.lanes import LATEST_CLAIM_MS
 from tests.simulation.compaction import Compaction
+from tests.simulation.disk import Append, Disk
 from tests.simulation.internal_topics import OFFSETS_PARTITIONS
 from tests.simulation.limits import Limits
 from tests.simulation.membership import Membership
@@ -28,7 +29,6 @@ from tests.simulation.network import Line
 from tests.simulation.process import Process
 from tests.simulation.situations import Situation
 from tests.simulation.small_steps import small_steps
-from tests.simulation.store import Append, Disk
 from tests.simulation.timeline import Timeline
 from tests.simulation.transactions import Transactions
 

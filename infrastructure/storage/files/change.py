@@ -7,7 +7,7 @@ from domain.messages.batch import EXTENT
 from infrastructure.kafka_folder.index_entries import INDEX_ENTRY, MAX_INDEX_BYTES
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.log_folder import LogFolder
-from infrastructure.storage.files.rows import COMPLETE, LogRow, Rewrite
+from infrastructure.storage.files.rows import COMPLETE, GONE, LogRow, Rewrite
 from infrastructure.storage.files.run import Run
 from infrastructure.storage.files.segment import Segment
 from infrastructure.storage.lmdb.entries import AlreadyThere
@@ -119,12 +119,25 @@ class Change:
 
     # ---- the commit
 
+    def move_segments(self) -> None:
+        """To where the folder of the log is by now: those of this pass too."""
+        for segment in (*self.segments, *self.removed):
+            segment.move(self.log.folder)
+
+    def _gone(self) -> list[Rewrite]:
+        """Removed segments behind the first one, while a crash may leave their files."""
+        first = self.segments[0].file_base
+        before = [one for one in self.log.row.rewrites if one.from_position == GONE]
+        bases = {one.base_offset for one in before if self.folder.has_file(self.log, one)}
+        bases |= {one.file_base for one in self.removed}
+        return [Rewrite(base, 0, 0, GONE) for base in sorted(bases) if base >= first]
+
     def row(self) -> LogRow:
         if not self.segments:
             return LogRow(self.end_offset, self.end_offset, 0, self.end_offset, (), self.name)
         sizes = {run.segment: run.position for run in self.runs}
         last = self.segments[-1]
-        rewrites = []
+        rewrites = self._gone()
         for at, one in enumerate(self.segments):
             if one.suffix:
                 rest = self.segments[at + 1] if at + 1 < len(self.segments) else None

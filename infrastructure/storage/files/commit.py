@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from infrastructure.storage.files.log_folder import LogFolder, Removal
+from infrastructure.storage.files.log_folder import LogFolder
 from infrastructure.storage.lmdb.commit import UNREADABLE, LmdbCommit, WritePass
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.recovery_point import PinnedRoot, SlotNotWritten
 
 
 class FilesCommit(LmdbCommit):
-    __slots__ = ("_flushed", "_folder", "_lock")
+    __slots__ = ("_folder", "_lock")
 
     def __init__(
         self, environment: LmdbEnvironment, write_pass: WritePass, folder: LogFolder, lock: int
@@ -20,16 +20,14 @@ class FilesCommit(LmdbCommit):
         super().__init__(environment, write_pass)
         self._folder = folder
         self._lock = lock
-        self._flushed: list[Removal] = []
 
     def _begin_flush(self) -> None:
-        self._flushed += self._folder.take_deferred()
+        self._folder.removals.begin_flush()
 
     def _flush(self, root: PinnedRoot) -> bool:
         synced = super()._flush(root)
         if synced:
-            flushed, self._flushed = self._flushed, []
-            self._folder.remove_all(flushed)
+            self._folder.removals.flushed()
         return synced
 
     def keep(self) -> None:
@@ -50,6 +48,7 @@ class FilesCommit(LmdbCommit):
         super().close()
         # Else the next start goes back to the recovery point.
         if not self._pass.is_lost:
-            self._folder.remove_all(self._flushed + self._folder.take_deferred())
+            self._folder.removals.begin_flush()
+            self._folder.removals.flushed()
         if self._lock >= 0:
             os.close(self._lock)

@@ -67,7 +67,7 @@ def _opened(
     rows = OwnRows(environment.env, environment.rows, PREFIX)
     folder = LogFolder(path, rows, files, beside=False)
     folder.is_frozen = is_frozen
-    folder.defers = flush == "interval"
+    folder.removals.defers = flush == "interval"
     folder.syncs = flush == "commit"
     staged = StagedLogs(folder, syncs=flush == "commit")
     write_pass = WritePass(environment, staged)

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.open_files import OpenFiles
-from infrastructure.storage.files.rows import COMPLETE
+from infrastructure.storage.files.rows import COMPLETE, GONE
 from infrastructure.storage.files.segment import CLEANED, LOG, SWAP, Damaged, Segment, name_of
 
 KINDS = LOG, ".index", ".timeindex"
@@ -29,8 +29,9 @@ def recover(log: LogFiles) -> None:
                 continue
             base, suffix = int(found[1]), found[3]
             is_known = row.has_batches and row.first_base <= base <= row.active_base
+            rewrite = rewritten.get(base)
+            is_known = is_known and (rewrite is None or rewrite.from_position != GONE)
             if suffix:
-                rewrite = rewritten.get(base)
                 is_known = is_known and rewrite is not None and rewrite.from_position != COMPLETE
             if not is_known:
                 os.unlink(f"{folder}/{name}")
@@ -49,6 +50,8 @@ def segments_of(log: LogFiles, files: OpenFiles) -> list[Segment]:
         one = rewritten.get(base)
         if one is None:
             segments.append(Segment(files, folder, base, size_bytes))
+        elif one.from_position == GONE:
+            continue
         elif one.from_position == COMPLETE:
             suffix = suffixes.get(base, "")
             segments.append(Segment(files, folder, base, one.size_bytes, suffix))

@@ -15,14 +15,11 @@ import ctypes
 import errno
 import os
 import re
-import shutil
-import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from struct import error as StructError
-from typing import NamedTuple
 
 from application.ports.log_store import LogName
 from infrastructure.kafka_folder import files as kafka_files
@@ -30,10 +27,12 @@ from infrastructure.kafka_folder.checkpoints import partition_metadata
 from infrastructure.storage.files.loading import KINDS, cut_tails, recover, segments_of, swap_files
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.open_files import OpenFiles
+from infrastructure.storage.files.removals import Removals, remove
 from infrastructure.storage.files.rows import (
     COMPLETE,
     EMPTY,
     LogRow,
+    Rewrite,
     key_of,
     partition_of,
     unpack,
@@ -49,12 +48,10 @@ _BESIDE = ".txnindex", ".snapshot"
 
 #: Folders of snapshots, which no start needs.
 SNAPSHOTS = "ottla.snapshot"
-_OF_A_LOG = re.compile(r"[a-zA-Z0-9._-]+-\d+|partition\.[0-9a-f]{32}-stray")
-
-
-class Removal(NamedTuple):
-    path: str
-    inode: int
+_UNNAMED = re.compile(r"partition\.([0-9a-f]{32})-stray")
+_OF_A_LOG = re.compile(rf"[a-zA-Z0-9._-]+-\d+|{_UNNAMED.pattern}")
+#: The second is Kafka's name for folders that go.
+_LEFT_OVER = re.compile(rf"{re.escape(SNAPSHOTS)}\.[0-9a-f]{{32}}-stray|.+\.[0-9a-f]{{32}}-delete")
 
 
 class LogFolder:
@@ -65,13 +62,9 @@ class LogFolder:
         self.files = files
         self._beside = beside
         self._logs: dict[int, LogFiles] = {}
-        #: With flush=interval: what a power cut may bring back stays until the next flush.
-        self.defers = False
-        self._deferred: list[Removal] = []
+        self.removals = Removals()
         #: Files and folders stay as they are; rows may say something else.
         self.is_frozen = False
-        #: A removal in the flush's thread, and a folder that gets another name.
-        self._lock = threading.Lock()
         #: Each commit is fsynced.
         self.syncs = False
         #: Makes everything durable that is committed.
@@ -80,8 +73,15 @@ class LogFolder:
         self._swapped: set[tuple[int, int]] = set()
         self._descriptor = os.open(root, os.O_RDONLY | os.O_CLOEXEC)
         if not files.read_only:
-            for left_over in root.glob(f"{SNAPSHOTS}.*-stray"):
-                _remove(str(left_over))
+            self._remove_left_over()
+
+    def _remove_left_over(self) -> None:
+        """What a killed process had not removed yet: without a row it belongs to no log."""
+        for name in os.listdir(self._root):
+            unnamed = _UNNAMED.fullmatch(name)
+            is_unknown = unnamed and self.rows.get(key_of(int(unnamed[1], 16))) is None
+            if is_unknown or _LEFT_OVER.fullmatch(name):
+                remove(f"{self._root}/{name}")
 
     # ---- logs
 
@@ -144,6 +144,8 @@ class LogFolder:
         folder = self._settled(partition_id, row)
         log = LogFiles(partition_id, folder, row, [])
         if not self.files.read_only:
+            if row.name is not None and not _has_topic_id(folder):
+                self._write_topic_id(folder, row.name)
             recover(log)
             if any(one.from_position == COMPLETE for one in row.rewrites):
                 self._end_swaps(log)
@@ -166,10 +168,9 @@ class LogFolder:
         return named
 
     def _move(self, folder: str, to: str) -> None:
-        with self._lock:
-            if os.path.isdir(to):  # of a log that was never committed
-                os.rename(to, f"{to}.{uuid.uuid4().hex}-stray")
-            os.rename(folder, to)
+        if os.path.isdir(to):  # of a log that was never committed
+            self.removals.rename(to, f"{to}.{uuid.uuid4().hex}-delete")
+        self.removals.rename(folder, to)
 
     # ---- folders
 
@@ -203,11 +204,12 @@ class LogFolder:
         self.files.make(path, partition_metadata(name.topic_id))
         self.files.forget(path)
 
-    def move_away(self, log: LogFiles) -> str | None:
-        """Before the commit that takes its name; None: it has no folder."""
+    def move_away(self, log: LogFiles) -> str:
+        """Before the commit that takes its name; returns the folder that it had.
+
+        Without a folder too: that of its name may soon be another log's.
+        """
         folder = log.folder
-        if self.is_frozen or not os.path.isdir(folder):
-            return None
         self._rename(log, self._unnamed(log.partition_id))
         return folder
 
@@ -216,7 +218,8 @@ class LogFolder:
 
     def _rename(self, log: LogFiles, to: str) -> None:
         self.files.forget_below(log.folder)
-        self._move(log.folder, to)
+        if os.path.isdir(log.folder) and not self.is_frozen:
+            self._move(log.folder, to)
         log.folder = to
         for segment in log.segments:
             segment.move(to)
@@ -240,11 +243,9 @@ class LogFolder:
         with suppress(OSError):
             name = log.row.name
             if name is not None and log.folder == self._unnamed(log.partition_id):
+                self._rename(log, self._named(name))
                 if os.path.isdir(log.folder):
-                    self._rename(log, self._named(name))
                     self._write_topic_id(log.folder, name)
-                else:
-                    log.folder = self._named(name)
         for segment in removed:
             self._remove(segment)
         if swapped:
@@ -252,41 +253,26 @@ class LogFolder:
                 self._swap(log, swapped)
         if dropped:
             self.forget(log.partition_id)
-            self._remove_later(log.folder)
+            self.removals.remove(log.folder)
 
     def _remove(self, segment: Segment) -> None:
         for kind in KINDS:
             path = segment.path_of(kind)
             self.files.forget(path)
-            self._remove_later(path)
+            self.removals.remove(path)
         if not segment.suffix:
             for kind in _BESIDE:
-                self._remove_later(segment.path_of(kind))
+                self.removals.remove(segment.path_of(kind))
 
-    def _remove_later(self, path: str) -> None:
-        if not self.defers:
-            _remove(path)
-            return
-        with suppress(FileNotFoundError):
-            self._deferred.append(Removal(path, os.stat(path).st_ino))
-
-    def take_deferred(self) -> list[Removal]:
-        """What may go once all that is committed by now is durable."""
-        deferred, self._deferred = self._deferred, []
-        return deferred
-
-    def remove_all(self, removals: list[Removal]) -> None:
-        """In any thread. Another log may have the names by now."""
-        for path, inode in removals:
-            with self._lock, suppress(FileNotFoundError):
-                if os.stat(path).st_ino == inode:
-                    _remove(path)
+    def has_file(self, log: LogFiles, one: Rewrite) -> bool:
+        """Of a segment that was removed."""
+        return os.path.exists(f"{log.folder}/{name_of(one.base_offset)}{LOG}")
 
     def before_rewrite(self, partition_id: int, base_offset: int) -> None:
         """After a power cut the row may say that `.cleaned` takes its place: of the rewrite before,
         unless that row is gone durably. Raises OSError or lmdb.Error.
         """
-        if self.defers and (partition_id, base_offset) in self._swapped:
+        if self.removals.defers and (partition_id, base_offset) in self._swapped:
             self.keep()
             self._swapped.clear()
 
@@ -295,7 +281,7 @@ class LogFolder:
         return {one.base_offset for one in rewrites if one.from_position == COMPLETE}
 
     def _swap(self, log: LogFiles, swapped: list[Segment]) -> None:
-        if self.defers:
+        if self.removals.defers:
             self.keep()
         for segment in swapped:
             segment.end_appends()
@@ -337,6 +323,15 @@ class LogFolder:
             self._descriptor = -1
 
 
+def _has_topic_id(folder: str) -> bool:
+    """Or no folder."""
+    path = f"{folder}/{kafka_files.PARTITION_METADATA}"
+    try:
+        return os.path.getsize(path) > 0
+    except FileNotFoundError:
+        return not os.path.isdir(folder)
+
+
 def sync_file_system(descriptor: int) -> None:
     """Much faster than an fsync of each file. Raises OSError."""
     sync = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
@@ -350,11 +345,3 @@ def sync_file_system(descriptor: int) -> None:
 def _has_batches(folder: str) -> bool:
     with os.scandir(folder) as entries:
         return any(one.name.endswith(LOG) and one.stat().st_size for one in entries)
-
-
-def _remove(path: str) -> None:
-    with suppress(OSError):
-        if os.path.isdir(path):
-            shutil.rmtree(path)
-        else:
-            os.unlink(path)

@@ -14,7 +14,7 @@ from application.ports.log_store import LogName
 PREFIX = b"log"
 _ID = Struct(">I")
 #: First and active segment, bytes of the active one, end offset; number of rewrites, topic id.
-_FIXED = Struct(">QQQQB16s")
+_FIXED = Struct(">QQQQI16s")
 _REWRITE = Struct(">QQQQ")
 _NO_TOPIC = bytes(16)
 
@@ -25,11 +25,12 @@ class Rewrite(NamedTuple):
     base_offset: int
     size_bytes: int
     from_offset: int
-    #: In the file of the segment; COMPLETE: `.cleaned` takes its place.
+    #: In the file of the segment; COMPLETE: `.cleaned` takes its place; GONE: nothing does.
     from_position: int
 
 
 COMPLETE = (1 << 64) - 1
+GONE = COMPLETE - 1
 
 
 class LogRow(NamedTuple):

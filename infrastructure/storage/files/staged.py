@@ -64,6 +64,7 @@ class StagedLogs:
         for change in self._changes.values():
             if change.log.row.name is not None and (change.name is None or change.dropped):
                 change.moved_from = self._folder.move_away(change.log)
+                change.move_segments()
         if self._syncs:
             self._sync()
         for partition_id, change in self._changes.items():
@@ -106,6 +107,9 @@ class StagedLogs:
 
     def _undo(self, change: Change) -> None:
         files = self._folder.files
+        if change.moved_from is not None:
+            self._folder.move_back(change.log, change.moved_from)
+            change.move_segments()
         for path in change.made:
             files.forget(path)
             with suppress(OSError):
@@ -114,7 +118,5 @@ class StagedLogs:
             if run.segment.path not in change.made:
                 with suppress(OSError):
                     os.ftruncate(files.descriptor(run.segment.path), run.segment.size_bytes)
-        if change.moved_from is not None:
-            self._folder.move_back(change.log, change.moved_from)
-        elif not change.log.row.has_batches:
+        if change.moved_from is None and not change.log.row.has_batches:
             self._folder.forget(change.log.partition_id)
