@@ -3,6 +3,7 @@
     memory://              nothing survives the process
     lmdb:///var/lib/ottla  an absolute folder
     lmdb://ottla-data      a folder beside the one the broker was started in
+    files:///var/lib/ottla the same, with the logs in segments as Kafka writes them
 
 Committed offsets may have a place of their own: memory://, sqlite:///var/lib/ottla/offsets.db,
 postgresql://user@host/database.
@@ -210,11 +211,24 @@ def opened_beside(url: str, known_whole: bool = False) -> Iterator[Beside]:
 
 
 def folder_of(store: str) -> StoreFolder:
-    """`store` is a URL or a folder. Raises UnknownStorage for memory://."""
+    """`store` is a URL, or a folder, which is opened as what its store is; a new one is of lmdb://.
+
+    Raises UnknownStorage for memory://.
+    """
     scheme, separator, place = store.partition("://")
     if not separator:
-        scheme, place = LMDB.scheme, store
+        scheme, place = _scheme_in(Path(store)), store
     engine = ENGINES.get(scheme)
     if engine is None or engine.folder is None or not place:
-        raise UnknownStorage(f"storage '{store}' has no folder; allowed: a folder, or lmdb:///path")
+        allowed = " or ".join(
+            f"{each.scheme}://{each.example}" for each in ENGINES.values() if each.folder
+        )
+        raise UnknownStorage(f"storage '{store}' has no folder; allowed: a folder, or {allowed}")
     return engine.folder(Path(place).absolute())
+
+
+def _scheme_in(folder: Path) -> str:
+    from infrastructure.storage.lmdb.stored_layout import layout_in
+
+    layout = layout_in(folder)
+    return LMDB.scheme if layout is None else layout.scheme

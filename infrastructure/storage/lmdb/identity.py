@@ -29,7 +29,7 @@ class Layout(NamedTuple):
 
 IN_LMDB = Layout("lmdb", FORMAT, (WITHOUT_PARTS,))
 IN_FILES = Layout("files", 101)
-_LAYOUTS = IN_LMDB, IN_FILES
+LAYOUTS = IN_LMDB, IN_FILES
 
 FORMAT_ROW = b"store\0format"
 ID_ROW = b"store\0id"
@@ -55,7 +55,7 @@ def identify(env: lmdb.Environment, folder: Path, layout: Layout = IN_LMDB) -> I
     if written_format is None or store_id is None or not written_format.isdigit():
         raise StorageDamaged(f"the store in {folder} has lost its format and id")
     found_format = int(written_format)
-    for other in _LAYOUTS:
+    for other in LAYOUTS:
         if other is not layout and found_format in (other.format, *other.older):
             raise StorageOtherFormat(
                 f"the store in {folder} is one of {other.scheme}://, not {layout.scheme}://: "
