@@ -119,6 +119,11 @@ class StoreFolder(Protocol):
     @property
     def url(self) -> str: ...
 
+    @property
+    def not_compacted(self) -> str:
+        """What `compact` leaves as it is, for its message."""
+        ...
+
     def has_store(self) -> bool: ...
 
     def beside(self, known_whole: bool) -> StoreBeside:

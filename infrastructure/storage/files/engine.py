@@ -51,6 +51,8 @@ def _open(
     write_pass = WritePass(environment, staged)
     commit = FilesCommit(environment, write_pass, folder)
     state = LmdbStateStore(environment, write_pass)
+    # For tools; a broker with many logs would start later.
+    log_bytes = folder.size_bytes() if read_only else 0
 
     def take_snapshot() -> StoreSnapshot:
         from infrastructure.storage.files.snapshot import FilesSnapshot
@@ -66,11 +68,11 @@ def _open(
         StorageInfo(
             "files",
             path,
-            environment.used_bytes,
+            environment.used_bytes + log_bytes,
             flush,
             environment.store_id,
             environment.power_cut,
-            environment.live_bytes,
+            environment.live_bytes + log_bytes,
             environment.losses,
         ),
         commit.start_flush if flush == "interval" else None,

@@ -35,7 +35,7 @@ from infrastructure.storage.files.rows import (
     partition_of,
     unpack,
 )
-from infrastructure.storage.files.segment import CLEANED, Damaged, Segment, name_of
+from infrastructure.storage.files.segment import CLEANED, LOG, Damaged, Segment, name_of
 from infrastructure.storage.lmdb.commit import UNREADABLE
 from infrastructure.storage.lmdb.own_rows import OwnRows
 
@@ -110,6 +110,21 @@ class LogFolder:
     def partition_ids(self) -> list[int]:
         """Those with batches. Raises lmdb.Error."""
         return [partition_of(key) for key, row in self.rows.scan() if unpack(row).has_batches]
+
+    def size_bytes(self) -> int:
+        """Of the segments. Raises OSError."""
+        return sum(
+            os.path.getsize(f"{folder}/{name}")
+            for folder in self.folders()
+            for name in os.listdir(folder)
+            if name.endswith(LOG)
+        )
+
+    def folders(self) -> Iterator[str]:
+        """Of all logs, also of those that the rows do not know. Raises OSError."""
+        for entry in os.scandir(self._root):
+            if _OF_A_LOG.fullmatch(entry.name) and entry.is_dir():
+                yield entry.path
 
     # ---- loading
 
