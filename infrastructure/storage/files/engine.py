@@ -24,6 +24,7 @@ def _open(
     read_only: bool,
     to_loop: ToLoop | None,
 ) -> Storage:
+    from infrastructure.storage.files.checking import FilesCheck
     from infrastructure.storage.files.cold_reads import ColdReads
     from infrastructure.storage.files.commit import FilesCommit
     from infrastructure.storage.files.environment import FilesEnvironment
@@ -87,6 +88,7 @@ def _open(
         commit.check_file,
         partial(raise_leader_epoch, state, environment.losses),
         environment.env.reader_check,
+        FilesCheck(folder),
     )
 
 

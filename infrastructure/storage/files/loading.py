@@ -12,7 +12,7 @@ from infrastructure.storage.files.rows import COMPLETE
 from infrastructure.storage.files.segment import CLEANED, LOG, SWAP, Damaged, Segment, name_of
 
 KINDS = LOG, ".index", ".timeindex"
-_NUMBERED = re.compile(r"(\d{20})(\.log|\.index|\.timeindex|\.txnindex)(\.cleaned|\.swap)?")
+NUMBERED = re.compile(r"(\d{20})(\.log|\.index|\.timeindex|\.txnindex)(\.cleaned|\.swap)?")
 
 
 def recover(log: LogFiles) -> None:
@@ -24,7 +24,7 @@ def recover(log: LogFiles) -> None:
             if one.from_position == COMPLETE:
                 swap_files(f"{folder}/{name_of(base)}")
         for name in os.listdir(folder):
-            found = _NUMBERED.fullmatch(name)
+            found = NUMBERED.fullmatch(name)
             if found is None:
                 continue
             base, suffix = int(found[1]), found[3]
@@ -73,7 +73,7 @@ def _log_files(log: LogFiles) -> tuple[dict[int, int], dict[int, str]]:
     suffixes: dict[int, str] = {}
     with os.scandir(log.folder) as entries:
         for entry in entries:
-            found = _NUMBERED.fullmatch(entry.name)
+            found = NUMBERED.fullmatch(entry.name)
             if found is None or found[2] != LOG:
                 continue
             base = int(found[1])

@@ -126,6 +126,12 @@ class LogFolder:
             if _OF_A_LOG.fullmatch(entry.name) and entry.is_dir():
                 yield entry.path
 
+    def folders_in_rows(self) -> Iterator[str]:
+        """Of rows that are not damaged. Raises OSError or lmdb.Error."""
+        for key, packed in self.rows.scan():
+            with suppress(StructError, ValueError):
+                yield self._settled(partition_of(key), unpack(packed))
+
     # ---- loading
 
     def _load(self, partition_id: int, row: LogRow) -> LogFiles:

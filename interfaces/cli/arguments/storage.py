@@ -29,7 +29,8 @@ def add(commands: Commands) -> None:
         "storage.verify:verify",
         "check all data of a store",
         "Checks pages, checksums, offsets, the timestamp index, snapshots and committed offsets; "
-        "prints what a power cut could have caused. With a problem the exit code is 1. " + _READS,
+        "of files:// also segments, with both indexes of each; prints what a power cut could have "
+        "caused. With a problem the exit code is 1. " + _READS,
     )
     _add_store(verify)
     add_output(verify)
