@@ -14,7 +14,7 @@ from typing import Self
 from infrastructure.kafka_folder import files
 from infrastructure.kafka_folder.checkpoints import Place, offsets, properties
 from infrastructure.kafka_folder.partition_log import PartitionLog
-from infrastructure.kafka_folder.refused import FolderRefused, readable
+from infrastructure.kafka_folder.refused import FolderRefused, NotStopped, readable
 
 METADATA_TOPIC = "__cluster_metadata"
 
@@ -85,9 +85,9 @@ class KafkaFolder:
         self._was_clean = files.CLEAN_SHUTDOWN in names
         self._cut_tails = self._cut_tails and not self._was_clean
         if not self._was_clean and not self._cut_tails:
-            raise FolderRefused(
+            raise NotStopped(
                 f"{self.path} was not stopped cleanly: it has no {files.CLEAN_SHUTDOWN}; start "
-                "and stop Kafka once, or give --cut-tails"
+                "and stop Kafka once"
             )
         for name in names:
             self._add(name)
