@@ -118,6 +118,10 @@ class KafkaFolder:
         """Below it the log was compacted."""
         return self._cleaned.get(place, 0)
 
+    def stopped_at(self, place: Place) -> int | None:
+        """The end of a log when Kafka stopped cleanly; None: it is not known."""
+        return self._ends.get(place) if self._was_clean else None
+
     def check_end(self, place: Place, log: PartitionLog, end_offset: int) -> None:
         """Raises FolderRefused if the log was longer when Kafka stopped."""
         log.check_end(end_offset)
