@@ -81,9 +81,21 @@ class LogFolder:
             row = unpack(packed)
         except (StructError, ValueError) as damage:
             raise Damaged(f"the row of partition {partition_id} is damaged: {damage}") from damage
-        if known is None or known.row != row:
+        if known is not None and self._beside and self._has_changed(known, row):
+            self.forget(partition_id)
+            known = None
+        if known is None:
             known = self._logs[partition_id] = self._load(partition_id, row)
         return known
+
+    def _has_changed(self, log: LogFiles, row: LogRow) -> bool:
+        """Beside a broker: names of replaced files are those of before, and so may be the row."""
+        if log.row != row:
+            return True
+        try:
+            return bool(log.segments) and os.stat(log.folder).st_mtime_ns != log.changed_at
+        except FileNotFoundError:
+            return True
 
     def new(self, partition_id: int) -> LogFiles:
         log = LogFiles(partition_id, self._unnamed(partition_id), EMPTY, [])
@@ -96,7 +108,7 @@ class LogFolder:
             self.files.forget_below(log.folder)
 
     def may_have_changed(self, error: Exception) -> bool:
-        return self._beside and isinstance(error, FileNotFoundError)
+        return self._beside and isinstance(error, FileNotFoundError | Damaged)
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -137,6 +149,8 @@ class LogFolder:
     def _load(self, partition_id: int, row: LogRow) -> LogFiles:
         folder = self._settled(partition_id, row)
         log = LogFiles(partition_id, folder, row, [])
+        if self._beside and row.has_batches:
+            log.changed_at = os.stat(folder).st_mtime_ns
         if not self.files.read_only:
             recover(log)
             if any(one.from_position == COMPLETE for one in row.rewrites):
