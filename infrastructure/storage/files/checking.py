@@ -21,7 +21,6 @@ from infrastructure.storage.engine import Oddity
 from infrastructure.storage.files.loading import NUMBERED
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.log_folder import LogFolder
-from infrastructure.storage.files.rows import COMPLETE
 from infrastructure.storage.files.segment import LOG, Header, Segment, name_of
 
 _OF_THE_LOG = re.compile(r"\d{20}\.snapshot|leader-epoch-checkpoint|partition\.metadata")
@@ -90,7 +89,7 @@ def _check_listing(log: LogFiles) -> Iterator[Oddity]:
 
 def _files_of(log: LogFiles) -> Iterator[Segment]:
     """Without those that are about to be replaced, with their indexes."""
-    replaced = {one.base_offset for one in log.row.rewrites if one.from_position == COMPLETE}
+    replaced = {one.base_offset for one in log.row.rewrites if one.is_complete}
     for segment in log.segments:
         if segment.file_base not in replaced:
             yield segment

@@ -21,7 +21,7 @@ def recover(log: LogFiles) -> None:
     rewritten = {one.base_offset: one for one in row.rewrites}
     with suppress(FileNotFoundError):
         for base, one in rewritten.items():
-            if one.from_position == COMPLETE:
+            if one.is_complete:
                 swap_files(f"{folder}/{name_of(base)}")
         for name in os.listdir(folder):
             found = NUMBERED.fullmatch(name)
@@ -29,8 +29,10 @@ def recover(log: LogFiles) -> None:
                 continue
             base, suffix = int(found[1]), found[3]
             is_known = row.has_batches and row.first_base <= base <= row.active_base
-            if suffix:
-                rewrite = rewritten.get(base)
+            rewrite = rewritten.get(base)
+            if rewrite is not None and rewrite.is_gone:
+                is_known = False
+            elif suffix:
                 is_known = is_known and rewrite is not None and rewrite.from_position != COMPLETE
             if not is_known:
                 os.unlink(f"{folder}/{name}")
@@ -49,7 +51,9 @@ def segments_of(log: LogFiles, files: OpenFiles) -> list[Segment]:
         one = rewritten.get(base)
         if one is None:
             segments.append(Segment(files, folder, base, size_bytes))
-        elif one.from_position == COMPLETE:
+        elif one.is_gone:
+            continue
+        elif one.is_complete:
             suffix = suffixes.get(base, "")
             segments.append(Segment(files, folder, base, one.size_bytes, suffix))
         else:

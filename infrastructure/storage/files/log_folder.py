@@ -28,7 +28,6 @@ from infrastructure.storage.files.loading import KINDS, cut_tails, recover, segm
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.open_files import OpenFiles
 from infrastructure.storage.files.rows import (
-    COMPLETE,
     EMPTY,
     LogRow,
     key_of,
@@ -153,7 +152,7 @@ class LogFolder:
             log.changed_at = os.stat(folder).st_mtime_ns
         if not self.files.read_only:
             recover(log)
-            if any(one.from_position == COMPLETE for one in row.rewrites):
+            if any(one.is_complete for one in row.rewrites):
                 self._forget_complete(log)
         log.change(segments_of(log, self.files))
         if not self.files.read_only:
@@ -270,7 +269,7 @@ class LogFolder:
 
     def unswapped(self, log: LogFiles) -> set[int]:
         rewrites = log.row.rewrites
-        return {one.base_offset for one in rewrites if one.from_position == COMPLETE}
+        return {one.base_offset for one in rewrites if one.is_complete}
 
     def _swap(self, log: LogFiles, swapped: list[Segment]) -> None:
         if self.defers:
@@ -288,7 +287,7 @@ class LogFolder:
         self._forget_complete(log)
 
     def _forget_complete(self, log: LogFiles) -> None:
-        rewrites = tuple(one for one in log.row.rewrites if one.from_position != COMPLETE)
+        rewrites = tuple(one for one in log.row.rewrites if not one.is_complete)
         row = log.row._replace(rewrites=rewrites)
         self.rows.put_at_once(key_of(log.partition_id), row.pack())
         log.row = row

@@ -14,7 +14,7 @@ from application.ports.log_store import LogName
 PREFIX = b"log"
 _ID = Struct(">I")
 #: First and active segment, bytes of the active one, end offset; number of rewrites, topic id.
-_FIXED = Struct(">QQQQB16s")
+_FIXED = Struct(">QQQQH16s")
 _REWRITE = Struct(">QQQQ")
 _NO_TOPIC = bytes(16)
 
@@ -27,6 +27,15 @@ class Rewrite(NamedTuple):
     from_offset: int
     #: In the file of the segment; COMPLETE: `.cleaned` takes its place.
     from_position: int
+
+    @property
+    def is_gone(self) -> bool:
+        """Nothing takes the place of the segment, whose file may still be there."""
+        return self.from_position == COMPLETE and not self.size_bytes
+
+    @property
+    def is_complete(self) -> bool:
+        return self.from_position == COMPLETE and self.size_bytes > 0
 
 
 COMPLETE = (1 << 64) - 1
