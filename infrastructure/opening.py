@@ -259,7 +259,7 @@ def opened_beside(url: str, known_whole: bool = False) -> Iterator[Beside]:
     scheme, _, place = url.partition("://")
     store: Beside
     if scheme == _OF_KAFKA:
-        from infrastructure.kafka_folder.beside import KafkaBeside
+        from infrastructure.storage.kafka.beside import KafkaBeside
 
         store = KafkaBeside(Path(place))
     else:
