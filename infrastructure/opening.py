@@ -3,6 +3,7 @@
     memory://              nothing survives the process
     lmdb:///var/lib/ottla  an absolute folder
     lmdb://ottla-data      a folder beside the one the broker was started in
+    files:///var/lib/ottla the same, with the logs in segments as Kafka writes them
 
 Committed offsets may have a place of their own: memory://, sqlite:///var/lib/ottla/offsets.db,
 postgresql://user@host/database.
@@ -15,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
 from infrastructure.storage.engine import Engine, Storage, StoreBeside, StoreFolder, ToLoop
 from infrastructure.storage.errors import StorageUnusable, UnknownStorage
-from infrastructure.storage.files.engine import FILES, open_frozen
+from infrastructure.storage.files.engine import FILES, open_frozen, open_kafkas
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb.engine import LMDB
 from infrastructure.storage.memory.engine import MEMORY
@@ -34,6 +35,7 @@ from infrastructure.storage.repositories.offset_repository import (
 from infrastructure.storage.sql.engine import in_postgresql, in_sqlite
 
 if TYPE_CHECKING:
+    from domain.topics.topic import Topic
     from infrastructure.storage.repositories.acl_repository import StoredAclRepository
     from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
     from infrastructure.storage.repositories.config_repository import StoredConfigRepository
@@ -90,6 +92,11 @@ def open_storage(
         return open_frozen(Path(engine_of(url)[1]), rows, to_loop)
     engine, place = engine_of(url)
     return engine.open(place, flush, map_size_bytes, read_only, to_loop)
+
+
+def open_in_kafkas_folder(folder: Path) -> Storage:
+    """A store of files:// that is made in the log folder of a stopped Kafka."""
+    return open_kafkas(folder)
 
 
 def open_offsets(
@@ -179,7 +186,45 @@ def contents(storage: Storage) -> Contents:
     )
 
 
-class Beside:
+class _Topics(Protocol):
+    def load(self) -> list[Topic]: ...
+
+
+class _Log(Protocol):
+    def headers(
+        self, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
+        """See LogStore.headers."""
+        ...
+
+    def at_timestamp(self, partition_id: int, timestamp: int) -> int:
+        """See LogStore.at_timestamp."""
+        ...
+
+
+class Beside(Protocol):
+    """A store that is only read, beside its broker, or the folder of a stopped Kafka."""
+
+    @property
+    def log(self) -> _Log: ...
+
+    @property
+    def topics(self) -> _Topics: ...
+
+    def bounds(self, partition_id: int) -> tuple[int, int]:
+        """Log start offset and log end offset."""
+        ...
+
+    def entries(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int
+    ) -> list[tuple[int, bytes]]:
+        """Entries of one or several batches, each with its last offset."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class _OttlaBeside:
     """A store that a broker may have open: read-only, each call as of the newest commit."""
 
     __slots__ = ("_partitions", "_store", "log", "topics")
@@ -192,8 +237,12 @@ class Beside:
 
         self._store = store
         self.log = store.log
-        self.topics = StoredTopicRepository(store.log, store.state)
-        self._partitions = StoredPartitionRepository(store.log, store.state)
+        try:
+            self.topics = StoredTopicRepository(store.log, store.state)
+            self._partitions = StoredPartitionRepository(store.log, store.state)
+        except BaseException:
+            store.close()
+            raise
 
     def bounds(self, partition_id: int) -> tuple[int, int]:
         """Log start offset and log end offset."""
@@ -206,23 +255,69 @@ class Beside:
         """Entries of one or several batches, each with its last offset."""
         return self._store.entries(partition_id, offset, end_offset, max_bytes)
 
+    def close(self) -> None:
+        self._store.close()
+
+
+#: The scheme of a folder of Kafka's, which is read as it is.
+_OF_KAFKA = "kafka"
+
 
 @contextmanager
 def opened_beside(url: str, known_whole: bool = False) -> Iterator[Beside]:
-    """Raises StorageUnusable, in one line. A store that is `known_whole` is not checked."""
-    store = folder_of(url).beside(known_whole)
+    """A URL, as `read_url` returns it. Raises StorageUnusable, in one line.
+
+    A store that is `known_whole` is not checked.
+    """
+    scheme, _, place = url.partition("://")
+    store: Beside
+    if scheme == _OF_KAFKA:
+        from infrastructure.storage.kafka.beside import KafkaBeside
+
+        store = KafkaBeside(Path(place))
+    else:
+        store = _OttlaBeside(folder_of(url).beside(known_whole))
     try:
-        yield Beside(store)
+        yield store
     finally:
         store.close()
 
 
+def read_url(store: str) -> str:
+    """Of what `opened_beside` reads: a folder of Kafka's, too. Raises UnknownStorage."""
+    scheme, separator, place = store.partition("://")
+    folder = Path(place if separator else store).absolute()
+    if scheme == _OF_KAFKA if separator else _is_kafkas(folder):
+        return f"{_OF_KAFKA}://{folder}"
+    return folder_of(store).url
+
+
+def _is_kafkas(folder: Path) -> bool:
+    from infrastructure.kafka_folder.files import META_PROPERTIES
+    from infrastructure.storage.lmdb.inspection import DATA_FILE
+
+    return (folder / META_PROPERTIES).exists() and not (folder / DATA_FILE).exists()
+
+
 def folder_of(store: str) -> StoreFolder:
-    """`store` is a URL or a folder. Raises UnknownStorage for memory://."""
+    """`store` is a URL, or a folder, which is opened as what its store is; a new one is of lmdb://.
+
+    Raises UnknownStorage for memory://.
+    """
     scheme, separator, place = store.partition("://")
     if not separator:
-        scheme, place = LMDB.scheme, store
+        scheme, place = _scheme_in(Path(store)), store
     engine = ENGINES.get(scheme)
     if engine is None or engine.folder is None or not place:
-        raise UnknownStorage(f"storage '{store}' has no folder; allowed: a folder, or lmdb:///path")
+        allowed = " or ".join(
+            f"{each.scheme}://{each.example}" for each in ENGINES.values() if each.folder
+        )
+        raise UnknownStorage(f"storage '{store}' has no folder; allowed: a folder, or {allowed}")
     return engine.folder(Path(place).absolute())
+
+
+def _scheme_in(folder: Path) -> str:
+    from infrastructure.storage.lmdb.stored_layout import layout_in
+
+    layout = layout_in(folder)
+    return LMDB.scheme if layout is None else layout.scheme

@@ -14,7 +14,7 @@ from infrastructure.kafka_folder import files
 from infrastructure.kafka_folder.checkpoints import Place, offsets, properties
 from infrastructure.kafka_folder.folder_lock import held
 from infrastructure.kafka_folder.partition_log import PartitionLog
-from infrastructure.kafka_folder.refused import FolderRefused, readable
+from infrastructure.kafka_folder.refused import FolderRefused, NotStopped, readable
 
 METADATA_TOPIC = "__cluster_metadata"
 
@@ -71,9 +71,9 @@ class KafkaFolder:
         self._was_clean = files.CLEAN_SHUTDOWN in names
         self._cut_tails = self._cut_tails and not self._was_clean
         if not self._was_clean and not self._cut_tails:
-            raise FolderRefused(
+            raise NotStopped(
                 f"{self.path} was not stopped cleanly: it has no {files.CLEAN_SHUTDOWN}; start "
-                "and stop Kafka once, or give --cut-tails"
+                "and stop Kafka once"
             )
         for name in names:
             self._add(name)
@@ -104,6 +104,10 @@ class KafkaFolder:
     def cleaned_offset(self, place: Place) -> int:
         """Below it the log was compacted."""
         return self._cleaned.get(place, 0)
+
+    def stopped_at(self, place: Place) -> int | None:
+        """The end of a log when Kafka stopped cleanly; None: it is not known."""
+        return self._ends.get(place) if self._was_clean else None
 
     def check_end(self, place: Place, log: PartitionLog, end_offset: int) -> None:
         """Raises FolderRefused if the log was longer when Kafka stopped."""

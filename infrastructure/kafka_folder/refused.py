@@ -11,6 +11,10 @@ class FolderRefused(Exception):
     pass
 
 
+class NotStopped(FolderRefused):
+    """Kafka has not stopped cleanly: the newest batches may be torn."""
+
+
 class Damaged(FolderRefused):
     """A log ends within a batch, or has bytes that are no batch, from this byte of the file on."""
 

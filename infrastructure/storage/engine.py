@@ -5,14 +5,14 @@ Its functions import what the engine needs; the value itself imports nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from application.ports.commit import Commit
-from application.ports.log_store import LogStore
+from application.ports.log_store import LogName, LogStore
 from application.ports.reserve import Reserve
 from application.ports.state_store import StateStore
 from infrastructure.storage.flush import Flush
@@ -61,6 +61,28 @@ class StoreSnapshot(Protocol):
     def delete(self) -> None: ...
 
 
+class Oddity(NamedTuple):
+    """Of the files of a log; a problem, or only worth a note."""
+
+    is_problem: bool
+    what: str
+
+
+class FilesCheck(Protocol):
+    """Checks the files of an engine that stores logs as files."""
+
+    #: Checked so far, with their indexes.
+    segments: int
+
+    def log(self, partition_id: int, name: LogName) -> Iterator[Oddity]:
+        """`name`: as its topic says."""
+        ...
+
+    def strays(self) -> Iterator[Oddity]:
+        """Folders of no partition."""
+        ...
+
+
 @dataclass(slots=True, eq=False)
 class Storage:
     """One opened store: log, rows and commit belong together. `commit.close()` closes it."""
@@ -83,6 +105,8 @@ class Storage:
     raise_leader_epoch: Callable[[int], None] | None = None
     #: To be called after a process that reads the store was killed. None in memory.
     remove_killed_readers: Callable[[], object] | None = None
+    #: None of an engine without files for logs.
+    check_files: FilesCheck | None = None
 
 
 class StoreBeside(Protocol):
@@ -118,6 +142,11 @@ class StoreFolder(Protocol):
 
     @property
     def url(self) -> str: ...
+
+    @property
+    def not_compacted(self) -> str:
+        """What `compact` leaves as it is, for its message."""
+        ...
 
     def has_store(self) -> bool: ...
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from domain.errors import StorageFailed
-from infrastructure.opening import contents, folder_of, open_storage
+from infrastructure.opening import contents, folder_of, open_in_kafkas_folder, open_storage
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.files.read_only import rows_of
 from interfaces.main.settings.origin import SettingsError
@@ -71,6 +71,8 @@ def _prepare(
             has_store = found.kafka_folder.metadata_bytes() is not None
             check_unchanged(path, found)
     if kafkas and not has_store:
-        opened = partial(open_storage, url, rows=rows)
+        opened = partial(open_in_kafkas_folder, path)
+        if rows is not None:
+            opened = partial(open_storage, url, rows=rows)
         taken = take_over(path, opened, skip_unsupported, rows is not None)
         print(f"ottla: {path}: {taken}", file=sys.stderr)

@@ -51,7 +51,7 @@ def append_records(
     rows: list[Any] = [one if isinstance(one, bytes) else (*one, [], TIMESTAMP) for one in records]
     path = log.segments[-1].path
     path.write_bytes(path.read_bytes() + record_batch(rows, base_offset=base_offset))
-    _set_recovery_point(folder, topic, base_offset + len(records))
+    set_recovery_point(folder, topic, base_offset + len(records))
 
 
 def enlarge(folder: Path, topic: str, megabytes: int) -> None:
@@ -64,11 +64,13 @@ def enlarge(folder: Path, topic: str, megabytes: int) -> None:
         for number in range(megabytes):
             value = b"%d " % number * (1_000_000 // len(b"%d " % number))
             file.write(record_batch([value], base_offset=end_offset + number))
-    _set_recovery_point(folder, topic, end_offset + megabytes)
+    set_recovery_point(folder, topic, end_offset + megabytes)
 
 
-def _set_recovery_point(folder: Path, topic: str, offset: int) -> None:
+def set_recovery_point(folder: Path, topic: str, offset: int, partition: int = 0) -> None:
+    """The end of the log when Kafka stopped."""
     path = folder / "recovery-point-offset-checkpoint"
     lines = path.read_text().splitlines()
-    lines = [f"{topic} 0 {offset}" if one.startswith(f"{topic} 0 ") else one for one in lines]
+    place = f"{topic} {partition} "
+    lines = [f"{place}{offset}" if one.startswith(place) else one for one in lines]
     path.write_text("\n".join(lines) + "\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from application.ports.log_store import LogStore
-from domain.messages.batch import RecordBatch
 from infrastructure.storage.files.log_folder import LogFolder
 from infrastructure.storage.files.log_store import FilesLogStore
 from infrastructure.storage.files.open_files import OpenFiles, most_open_files
@@ -37,20 +36,11 @@ class FilesBeside(StoreBeside):
     def entries(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int
     ) -> list[tuple[int, bytes]]:
-        """Each batch on its own, as the log has it."""
-        found: list[tuple[int, bytes]] = []
-        data = memoryview(self._log.read(partition_id, offset, 1 << 62, max_bytes, True))
-        while data:
-            batch = RecordBatch(data)
-            size_bytes = batch.size_bytes
-            found.append((batch.last_offset, bytes(data[:size_bytes])))
-            if batch.last_offset + 1 >= end_offset:
-                break
-            data = data[size_bytes:]
-        return found
+        return self._log.entries(partition_id, offset, end_offset, max_bytes)
 
     def last_offset(self, partition_id: int) -> int:
-        return self._log.last_offset(partition_id)
+        """Also of a batch that cannot be read."""
+        return self._log.end_offset(partition_id) - 1
 
     def close(self) -> None:
         self._folder.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from application.ports.log_store import Buffer, LogName
 from domain.messages.batch import EXTENT
 from infrastructure.kafka_folder.index_entries import INDEX_ENTRY, MAX_INDEX_BYTES
@@ -9,7 +11,7 @@ from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.log_folder import LogFolder
 from infrastructure.storage.files.rows import COMPLETE, GONE, LogRow, Rewrite
 from infrastructure.storage.files.run import Run
-from infrastructure.storage.files.segment import Segment
+from infrastructure.storage.files.segment import LOG, Segment, name_of
 from infrastructure.storage.lmdb.entries import AlreadyThere
 
 #: Positions and offsets in an index are of 4 bytes, as in Kafka.
@@ -20,7 +22,7 @@ class Change:
     """Of one log in this pass."""
 
     __slots__ = (
-        *("folder", "active", "dropped", "end_offset", "log", "made", "moved_from", "name"),
+        *("folder", "active", "dropped", "end_offset", "gone", "log", "made", "moved_from", "name"),
         *("removed", "runs", "segments", "swapped"),
     )
 
@@ -39,6 +41,8 @@ class Change:
         self.removed: list[Segment] = []
         #: `.cleaned` files that are complete.
         self.swapped: list[Segment] = []
+        #: Bases of segments between others that compaction has removed: their files may be there.
+        self.gone: list[int] = []
         self.dropped = False
         #: Of a folder that gets another name before the commit.
         self.moved_from: str | None = None
@@ -124,20 +128,23 @@ class Change:
         for segment in (*self.segments, *self.removed):
             segment.move(self.log.folder)
 
-    def _gone(self) -> list[Rewrite]:
-        """Removed segments behind the first one, while a crash may leave their files."""
-        first = self.segments[0].file_base
-        before = [one for one in self.log.row.rewrites if one.from_position == GONE]
-        bases = {one.base_offset for one in before if self.folder.has_file(self.log, one)}
-        bases |= {one.file_base for one in self.removed}
-        return [Rewrite(base, 0, 0, GONE) for base in sorted(bases) if base >= first]
+    def find_gone(self) -> bool:
+        """True: some that were gone before have no file any more."""
+        before = [one.base_offset for one in self.log.row.rewrites if one.is_gone]
+        kept = [base for base in before if os.path.exists(self._path_of(base))]
+        self.gone = [*kept, *(one.file_base for one in self.removed if not one.suffix)]
+        return len(kept) < len(before)
+
+    def _path_of(self, base: int) -> str:
+        return f"{self.log.folder}/{name_of(base)}{LOG}"
 
     def row(self) -> LogRow:
         if not self.segments:
             return LogRow(self.end_offset, self.end_offset, 0, self.end_offset, (), self.name)
         sizes = {run.segment: run.position for run in self.runs}
         last = self.segments[-1]
-        rewrites = self._gone()
+        first = self.segments[0].file_base
+        rewrites = [Rewrite(base, 0, 0, GONE) for base in self.gone if base > first]
         for at, one in enumerate(self.segments):
             if one.suffix:
                 rest = self.segments[at + 1] if at + 1 < len(self.segments) else None
@@ -147,7 +154,7 @@ class Change:
                     place = rest.base_offset, rest.start
                 rewrites.append(Rewrite(one.file_base, sizes.get(one, one.size_bytes), *place))
         return LogRow(
-            self.segments[0].file_base,
+            first,
             last.file_base,
             sizes.get(last, last.size_bytes),
             self.end_offset,

@@ -28,6 +28,14 @@ def _open(
     return _opened(Path(place), Path(place), flush, map_size_bytes, read_only, to_loop)
 
 
+def open_kafkas(place: Path) -> Storage:
+    """A new store may be made in a log folder of Kafka's."""
+    from infrastructure.storage.files.environment import InKafkasFolder
+
+    InKafkasFolder(place, "commit").close(synced=True)
+    return _open(str(place), "commit", None, False, None)
+
+
 def open_frozen(place: Path, rows: Path, to_loop: ToLoop | None = None) -> Storage:
     """Nothing of the store changes: `rows` is a folder for changes of rows."""
     return _opened(place, rows, "os", None, False, to_loop)
@@ -41,6 +49,7 @@ def _opened(
     read_only: bool,
     to_loop: ToLoop | None,
 ) -> Storage:
+    from infrastructure.storage.files.checking import FilesCheck
     from infrastructure.storage.files.cold_reads import ColdReads
     from infrastructure.storage.files.commit import FilesCommit
     from infrastructure.storage.files.environment import FilesEnvironment
@@ -57,9 +66,13 @@ def _opened(
     from infrastructure.storage.lmdb.timestamp_index import TimestampIndex
 
     is_frozen = rows_folder != path
-    lock = _kafkas_lock(path, to_write=not read_only and not is_frozen)
     map_size_bytes = map_size_bytes or MAP_SIZE_BYTES
     environment = FilesEnvironment(rows_folder, flush, map_size_bytes, read_only)
+    try:
+        lock = _kafkas_lock(path, to_write=not read_only and not is_frozen)
+    except StorageInUse:
+        environment.close()
+        raise
     if not read_only:
         environment.reserve.make()
     cold = None if to_loop is None else ColdReads(to_loop)
@@ -74,6 +87,8 @@ def _opened(
     commit = FilesCommit(environment, write_pass, folder, lock)
     folder.keep = commit.keep
     state = LmdbStateStore(environment, write_pass)
+    # For tools; a broker with many logs would start later.
+    log_bytes = folder.size_bytes() if read_only else 0
 
     def take_snapshot() -> StoreSnapshot:
         from infrastructure.storage.files.snapshot import FilesSnapshot
@@ -89,11 +104,11 @@ def _opened(
         StorageInfo(
             "files",
             path,
-            environment.used_bytes,
+            environment.used_bytes + log_bytes,
             flush,
             environment.store_id,
             environment.power_cut,
-            environment.live_bytes,
+            environment.live_bytes + log_bytes,
             environment.losses,
         ),
         commit.start_flush if flush == "interval" else None,
@@ -108,6 +123,7 @@ def _opened(
         commit.check_file,
         partial(raise_leader_epoch, state, environment.losses),
         environment.env.reader_check,
+        FilesCheck(folder),
     )
 
 

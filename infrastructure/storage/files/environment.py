@@ -6,7 +6,7 @@ import os
 
 from infrastructure.storage.files.log_folder import sync_file_system
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
-from infrastructure.storage.lmdb.identity import IN_FILES
+from infrastructure.storage.lmdb.identity import IN_FILES, IN_KAFKAS_FOLDER
 
 
 class FilesEnvironment(LmdbEnvironment):
@@ -28,3 +28,11 @@ class FilesEnvironment(LmdbEnvironment):
 
     def _check_batches(self) -> None:
         self.checks_files = True
+
+
+class InKafkasFolder(FilesEnvironment):
+    """A store that may be made in a log folder of Kafka's."""
+
+    __slots__ = ()
+
+    layout = IN_KAFKAS_FOLDER

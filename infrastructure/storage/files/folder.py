@@ -15,6 +15,7 @@ class FilesFolder(LmdbFolder):
     __slots__ = ()
 
     layout = IN_FILES
+    not_compacted = " (the rows; segments have no free space)"
 
     def beside(self, known_whole: bool) -> FilesBeside:
         return FilesBeside(self.path, known_whole)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from struct import Struct
 
 from infrastructure.kafka_folder.index_entries import INDEX_ENTRY
@@ -72,6 +73,18 @@ class IndexFile:
             else:
                 high = middle - 1
         return low * _BLOCK
+
+    def positions_after(self, position: int) -> Iterator[int]:
+        low, high = 0, self.count
+        while low < high:
+            middle = (low + high) // 2
+            if self.entry(middle)[1] <= position:
+                low = middle + 1
+            else:
+                high = middle
+        for first in range(low, self.count, _BLOCK):
+            block = self._read(first, min(_BLOCK, self.count - first))
+            yield from (found for _, found in INDEX_ENTRY.iter_unpack(block))
 
     def _read(self, first: int, count: int) -> bytes:
         start, size_bytes = first * INDEX_ENTRY.size, count * INDEX_ENTRY.size

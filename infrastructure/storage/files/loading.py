@@ -8,11 +8,11 @@ from contextlib import suppress
 
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.open_files import OpenFiles
-from infrastructure.storage.files.rows import COMPLETE, GONE
+from infrastructure.storage.files.rows import COMPLETE
 from infrastructure.storage.files.segment import CLEANED, LOG, SWAP, Damaged, Segment, name_of
 
 KINDS = LOG, ".index", ".timeindex"
-_NUMBERED = re.compile(r"(\d{20})(\.log|\.index|\.timeindex|\.txnindex)(\.cleaned|\.swap)?")
+NUMBERED = re.compile(r"(\d{20})(\.log|\.index|\.timeindex|\.txnindex)(\.cleaned|\.swap)?")
 
 
 def recover(log: LogFiles) -> None:
@@ -21,17 +21,18 @@ def recover(log: LogFiles) -> None:
     rewritten = {one.base_offset: one for one in row.rewrites}
     with suppress(FileNotFoundError):
         for base, one in rewritten.items():
-            if one.from_position == COMPLETE:
+            if one.is_complete:
                 swap_files(f"{folder}/{name_of(base)}")
         for name in os.listdir(folder):
-            found = _NUMBERED.fullmatch(name)
+            found = NUMBERED.fullmatch(name)
             if found is None:
                 continue
             base, suffix = int(found[1]), found[3]
             is_known = row.has_batches and row.first_base <= base <= row.active_base
             rewrite = rewritten.get(base)
-            is_known = is_known and (rewrite is None or rewrite.from_position != GONE)
-            if suffix:
+            if rewrite is not None and rewrite.is_gone:
+                is_known = False
+            elif suffix:
                 is_known = is_known and rewrite is not None and rewrite.from_position != COMPLETE
             if not is_known:
                 os.unlink(f"{folder}/{name}")
@@ -50,9 +51,9 @@ def segments_of(log: LogFiles, files: OpenFiles) -> list[Segment]:
         one = rewritten.get(base)
         if one is None:
             segments.append(Segment(files, folder, base, size_bytes))
-        elif one.from_position == GONE:
+        elif one.is_gone:
             continue
-        elif one.from_position == COMPLETE:
+        elif one.is_complete:
             suffix = suffixes.get(base, "")
             segments.append(Segment(files, folder, base, one.size_bytes, suffix))
         else:
@@ -76,7 +77,7 @@ def _log_files(log: LogFiles) -> tuple[dict[int, int], dict[int, str]]:
     suffixes: dict[int, str] = {}
     with os.scandir(log.folder) as entries:
         for entry in entries:
-            found = _NUMBERED.fullmatch(entry.name)
+            found = NUMBERED.fullmatch(entry.name)
             if found is None or found[2] != LOG:
                 continue
             base = int(found[1])

@@ -13,7 +13,7 @@ _PLACES = 64
 
 
 class LogFiles:
-    __slots__ = ("_bases", "_places", "folder", "partition_id", "row", "segments")
+    __slots__ = ("_bases", "_places", "changed_at", "folder", "partition_id", "row", "segments")
 
     def __init__(
         self, partition_id: int, folder: str, row: LogRow, segments: list[Segment]
@@ -21,6 +21,8 @@ class LogFiles:
         self.partition_id = partition_id
         self.folder = folder
         self.row = row
+        #: Of its folder, in ns, when it was listed beside a broker.
+        self.changed_at = -1
         self.change(segments)
 
     def change(self, segments: list[Segment]) -> None:

@@ -29,10 +29,8 @@ from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.open_files import OpenFiles
 from infrastructure.storage.files.removals import Removals, remove
 from infrastructure.storage.files.rows import (
-    COMPLETE,
     EMPTY,
     LogRow,
-    Rewrite,
     key_of,
     partition_of,
     unpack,
@@ -98,9 +96,21 @@ class LogFolder:
             row = unpack(packed)
         except (StructError, ValueError) as damage:
             raise Damaged(f"the row of partition {partition_id} is damaged: {damage}") from damage
-        if known is None or known.row != row:
+        if known is not None and self._beside and self._has_changed(known, row):
+            self.forget(partition_id)
+            known = None
+        if known is None:
             known = self._logs[partition_id] = self._load(partition_id, row)
         return known
+
+    def _has_changed(self, log: LogFiles, row: LogRow) -> bool:
+        """Beside a broker: names of replaced files are those of before, and so may be the row."""
+        if log.row != row:
+            return True
+        try:
+            return bool(log.segments) and os.stat(log.folder).st_mtime_ns != log.changed_at
+        except FileNotFoundError:
+            return True
 
     def new(self, partition_id: int) -> LogFiles:
         log = LogFiles(partition_id, self._unnamed(partition_id), EMPTY, [])
@@ -123,7 +133,7 @@ class LogFolder:
             self.files.forget_below(log.folder)
 
     def may_have_changed(self, error: Exception) -> bool:
-        return self._beside and isinstance(error, FileNotFoundError)
+        return self._beside and isinstance(error, FileNotFoundError | Damaged)
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -138,16 +148,39 @@ class LogFolder:
         """Those with batches. Raises lmdb.Error."""
         return [partition_of(key) for key, row in self.rows.scan() if unpack(row).has_batches]
 
+    def size_bytes(self) -> int:
+        """Of the segments. Raises OSError."""
+        return sum(
+            os.path.getsize(f"{folder}/{name}")
+            for folder in self.folders()
+            for name in os.listdir(folder)
+            if name.endswith(LOG)
+        )
+
+    def folders(self) -> Iterator[str]:
+        """Of all logs, also of those that the rows do not know. Raises OSError."""
+        for entry in os.scandir(self._root):
+            if _OF_A_LOG.fullmatch(entry.name) and entry.is_dir():
+                yield entry.path
+
+    def folders_in_rows(self) -> Iterator[str]:
+        """Of rows that are not damaged. Raises OSError or lmdb.Error."""
+        for key, packed in self.rows.scan():
+            with suppress(StructError, ValueError):
+                yield self._settled(partition_of(key), unpack(packed))
+
     # ---- loading
 
     def _load(self, partition_id: int, row: LogRow) -> LogFiles:
         folder = self._settled(partition_id, row)
         log = LogFiles(partition_id, folder, row, [])
+        if self._beside and row.has_batches:
+            log.changed_at = os.stat(folder).st_mtime_ns
         if not self.files.read_only:
             if row.name is not None and not _has_topic_id(folder):
                 self._write_topic_id(folder, row.name)
             recover(log)
-            if any(one.from_position == COMPLETE for one in row.rewrites):
+            if any(one.is_complete for one in row.rewrites):
                 self._end_swaps(log)
         log.change(segments_of(log, self.files))
         if not self.files.read_only:
@@ -264,10 +297,6 @@ class LogFolder:
             for kind in _BESIDE:
                 self.removals.remove(segment.path_of(kind))
 
-    def has_file(self, log: LogFiles, one: Rewrite) -> bool:
-        """Of a segment that was removed."""
-        return os.path.exists(f"{log.folder}/{name_of(one.base_offset)}{LOG}")
-
     def before_rewrite(self, partition_id: int, base_offset: int) -> None:
         """After a power cut the row may say that `.cleaned` takes its place: of the rewrite before,
         unless that row is gone durably. Raises OSError or lmdb.Error.
@@ -278,7 +307,7 @@ class LogFolder:
 
     def unswapped(self, log: LogFiles) -> set[int]:
         rewrites = log.row.rewrites
-        return {one.base_offset for one in rewrites if one.from_position == COMPLETE}
+        return {one.base_offset for one in rewrites if one.is_complete}
 
     def _swap(self, log: LogFiles, swapped: list[Segment]) -> None:
         if self.removals.defers:
@@ -300,7 +329,7 @@ class LogFolder:
         if self.syncs:
             sync_folder(Path(log.folder))
         self._swapped |= {(log.partition_id, base) for base in self.unswapped(log)}
-        rewrites = tuple(one for one in log.row.rewrites if one.from_position != COMPLETE)
+        rewrites = tuple(one for one in log.row.rewrites if not one.is_complete)
         row = log.row._replace(rewrites=rewrites)
         self.rows.put_at_once(key_of(log.partition_id), row.pack())
         log.row = row

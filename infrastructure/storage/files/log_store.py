@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, LogName, Trimmed
+from infrastructure.storage.files.entries import entries_of
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.log_folder import LogFolder
 from infrastructure.storage.files.rewriting import Rewriting
@@ -154,6 +155,20 @@ class FilesLogStore:
                 self._repeat(partition_id, error, attempt)
         raise AssertionError
 
+    def entries(
+        self, partition_id: int, offset: int, end_offset: int, max_bytes: int
+    ) -> list[tuple[int, bytes]]:
+        """For readers that pass over damage. Raises StorageFailed."""
+        for attempt in range(_ATTEMPTS):
+            try:
+                log = self._folder.find(partition_id)
+                if log is None or offset >= end_offset:
+                    return []
+                return entries_of(log, offset, end_offset, max_bytes)
+            except _UNREADABLE as error:
+                self._repeat(partition_id, error, attempt)
+        raise AssertionError
+
     def headers(
         self, partition_id: int, offset: int, limit: int, waits: bool = False
     ) -> list[bytes]:
@@ -189,6 +204,11 @@ class FilesLogStore:
             return -1 if log is None else log.last_offset()
         except _UNREADABLE as error:
             raise storage_failed("could not read", error) from error
+
+    def end_offset(self, partition_id: int) -> int:
+        """As its row says; 0: it has no batch. Raises StorageFailed."""
+        log = self._found(partition_id)
+        return 0 if log is None or not log.segments else log.row.end_offset
 
     def _found(self, partition_id: int) -> LogFiles | None:
         try:

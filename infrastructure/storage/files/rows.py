@@ -28,6 +28,15 @@ class Rewrite(NamedTuple):
     #: In the file of the segment; COMPLETE: `.cleaned` takes its place; GONE: nothing does.
     from_position: int
 
+    @property
+    def is_gone(self) -> bool:
+        """Nothing takes the place of the segment, whose file may still be there."""
+        return self.from_position == GONE
+
+    @property
+    def is_complete(self) -> bool:
+        return self.from_position == COMPLETE
+
 
 COMPLETE = (1 << 64) - 1
 GONE = COMPLETE - 1

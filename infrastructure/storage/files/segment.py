@@ -180,6 +180,17 @@ class Segment:
                 return index
         return self._rebuilt(path)
 
+    def any_index(self) -> IndexFile:
+        """For readers: also of a segment with a damaged batch, against which it is not checked."""
+        if self._index is None:
+            try:
+                self._index = self._opened_index()
+            except Damaged:
+                path = self.path_of(".index")
+                content = None if os.path.exists(path) else b""
+                self._index = IndexFile(self._files, path, content)
+        return self._index
+
     def _is_right(self, index: IndexFile) -> bool:
         """By its last entry: a file that lacks a part of it ends with zeros."""
         if not index.count:

@@ -65,17 +65,19 @@ class StagedLogs:
             if change.log.row.name is not None and (change.name is None or change.dropped):
                 change.moved_from = self._folder.move_away(change.log)
                 change.move_segments()
+        # Before a row forgets a removed file, its removal is durable.
+        forgets = [change for change in self._changes.values() if change.find_gone()]
         if self._syncs:
-            self._sync()
+            self._sync(bool(forgets))
         for partition_id, change in self._changes.items():
             row = None if change.dropped else change.row().pack()
             self._folder.rows.put(txn, key_of(partition_id), row)
 
-    def _sync(self) -> None:
+    def _sync(self, all_of_it: bool) -> None:
         changes = self._changes.values()
         files = [run.segment.path for change in changes for run in change.runs]
         folders = any(change.made or change.moved_from for change in changes)
-        if folders or len(files) > 1:
+        if all_of_it or folders or len(files) > 1:
             self._folder.sync_all()
         elif files:
             os.fdatasync(self._folder.files.descriptor(files[0]))

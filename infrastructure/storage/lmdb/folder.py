@@ -8,7 +8,7 @@ import shutil
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import lmdb
@@ -50,6 +50,7 @@ class LmdbFolder:
     __slots__ = ("path",)
 
     layout = IN_LMDB
+    not_compacted = ""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -159,7 +160,8 @@ class LmdbFolder:
             except OSError as error:
                 raise _cannot_be_made(folder, error) from error
         except BaseException:
-            shutil.rmtree(partial, ignore_errors=True)
+            with suppress(OSError):
+                _remove(partial)
             raise
 
 
@@ -192,9 +194,17 @@ def _remove_left_over(partial: Path) -> None:
         raise StorageUnusable(f"{partial} is in the way: what lies in it is no store")
     lock = _locked(partial)  # refused while another process writes it
     try:
-        shutil.rmtree(partial)
+        _remove(partial)
     finally:
         lock.release()
+
+
+def _remove(folder: Path) -> None:
+    """The rows last: what is left of a folder without them is not known to be a store's."""
+    for inside in folder.iterdir():
+        if inside.is_dir() and not inside.is_symlink():
+            shutil.rmtree(inside)
+    shutil.rmtree(folder)
 
 
 def _cannot_be_made(folder: Path, error: OSError) -> StorageUnusable:

@@ -25,11 +25,14 @@ class Layout(NamedTuple):
     format: int
     #: What is read, besides `format`.
     older: tuple[int, ...] = ()
+    #: A new store may be made in a log folder of Kafka's.
+    takes_kafkas: bool = False
 
 
 IN_LMDB = Layout("lmdb", FORMAT, (WITHOUT_PARTS,))
 IN_FILES = Layout("files", 101)
-_LAYOUTS = IN_LMDB, IN_FILES
+IN_KAFKAS_FOLDER = IN_FILES._replace(takes_kafkas=True)
+LAYOUTS = IN_LMDB, IN_FILES
 
 FORMAT_ROW = b"store\0format"
 ID_ROW = b"store\0id"
@@ -55,8 +58,8 @@ def identify(env: lmdb.Environment, folder: Path, layout: Layout = IN_LMDB) -> I
     if written_format is None or store_id is None or not written_format.isdigit():
         raise StorageDamaged(f"the store in {folder} has lost its format and id")
     found_format = int(written_format)
-    for other in _LAYOUTS:
-        if other is not layout and found_format in (other.format, *other.older):
+    for other in LAYOUTS:
+        if other.scheme != layout.scheme and found_format in (other.format, *other.older):
             raise StorageOtherFormat(
                 f"the store in {folder} is one of {other.scheme}://, not {layout.scheme}://: "
                 f"open it as {other.scheme}://{folder}"

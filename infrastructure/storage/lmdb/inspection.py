@@ -22,7 +22,7 @@ from domain.messages.batch import (
 )
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.storage.errors import StorageDamaged, StorageForeign
-from infrastructure.storage.lmdb.identity import IN_LMDB, Layout
+from infrastructure.storage.lmdb.identity import IN_FILES, IN_LMDB, Layout
 from infrastructure.storage.lmdb.keys import KEY
 from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 DATA_FILE = "data.mdb"
 #: Files that are written only beside a data.mdb that is there.
 _BESIDE_DATA = ("lock.mdb", UNSYNCED_FILE)
+_OF_KAFKA = ("meta.properties", "__cluster_metadata-0")
+_SEGMENT = f"*/{'[0-9]' * 20}.log"
 
 
 def holds_a_store(folder: Path, layout: Layout = IN_LMDB) -> bool:
@@ -43,11 +45,15 @@ def holds_a_store(folder: Path, layout: Layout = IN_LMDB) -> bool:
         if not data_file.stat().st_size:
             raise _lost(folder, "is empty")
         return True
-    if layout is IN_LMDB:
-        _check_it_is_not_kafkas(folder)
+    if not layout.takes_kafkas:
+        _check_it_is_not_kafkas(folder, layout)
     for name in _BESIDE_DATA:
         if (folder / name).exists():
             raise _lost(folder, f"is missing, and {name} shows that it was there")
+    if layout is IN_FILES and (segment := next(folder.glob(_SEGMENT), None)) is not None:
+        # Their rows say what they are: a new store would remove them.
+        place = segment.relative_to(folder)
+        raise _lost(folder, f"is missing, and {place} shows that it was there")
     return False
 
 
@@ -58,9 +64,10 @@ def _lost(folder: Path, problem: str) -> StorageDamaged:
     )
 
 
-def _check_it_is_not_kafkas(folder: Path) -> None:
+def _check_it_is_not_kafkas(folder: Path, layout: Layout) -> None:
     """Users with a `server.properties` may expect that Ottla reads its data."""
-    for kafkas in ("meta.properties", "*/00000000000000000000.log", "__cluster_metadata-0"):
+    signs = _OF_KAFKA if layout is not IN_LMDB else (*_OF_KAFKA, _SEGMENT)
+    for kafkas in signs:
         if any(folder.glob(kafkas)):
             raise StorageForeign(
                 f"{folder} is a data folder of Apache Kafka: give Ottla one of its own (--data), "

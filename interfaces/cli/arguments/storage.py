@@ -6,7 +6,7 @@ from interfaces.cli.arguments.common import add_output, partition_numbers
 from interfaces.terminal.values import at_least_one, not_negative
 from interfaces.terminal.words import Commands, Parser, command, family
 
-_STORE = "a data folder, or the URL of a store"
+_STORE = "a data folder, of any engine, or the URL of a store"
 _READS = (
     "Does not change the store; but after a power cut under flush=interval it is reset to the "
     "newest flush, as at a start of the broker."
@@ -29,7 +29,8 @@ def add(commands: Commands) -> None:
         "storage.verify:verify",
         "check all data of a store",
         "Checks pages, checksums, offsets, the timestamp index, snapshots and committed offsets; "
-        "prints what a power cut could have caused. With a problem the exit code is 1. " + _READS,
+        "of files:// also segments, with both indexes of each; prints what a power cut could have "
+        "caused. With a problem the exit code is 1. " + _READS,
     )
     _add_store(verify)
     add_output(verify)
@@ -56,17 +57,19 @@ def add(commands: Commands) -> None:
         "storage.copy:copy",
         "copy a store into a new one",
         "Writes TARGET.partial and renames it at the end; the next copy removes the rest of a "
-        "killed one. " + _READS,
+        "killed one. From one engine into another, too: `files:///folder` as TARGET has segments "
+        "as segment.bytes and segment.ms of each topic say. " + _READS,
     )
     _add_store(copy)
-    copy.add_argument("target", metavar="TARGET", help="must not exist")
+    copy.add_argument("target", metavar="TARGET", help="a folder (lmdb://) or URL; must not exist")
 
     compact = command(
         storage,
         "compact",
         "storage.copy:compact",
         "return free pages to the file system",
-        "Needs disk space for a copy. If it is killed, either the old or the new store is there.",
+        "Needs disk space for a copy. If it is killed, either the old or the new store is there. "
+        "Of files:// the rows only: segments have no free space.",
     )
     _add_store(compact)
 

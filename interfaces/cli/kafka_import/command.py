@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from infrastructure.kafka_folder.folder import KafkaFolder
-from infrastructure.kafka_folder.refused import FolderRefused
+from infrastructure.kafka_folder.refused import FolderRefused, NotStopped
 from infrastructure.opening import contents, folder_of, open_storage
 from infrastructure.storage.engine import StoreFolder
 from interfaces.cli.failures import CommandFailed
@@ -63,6 +63,8 @@ def _folder(path: str, cut_tails: bool) -> Iterator[KafkaFolder]:
     try:
         with KafkaFolder(Path(path), cut_tails) as folder:
             yield folder
+    except NotStopped as refusal:
+        raise CommandFailed(f"{refusal}, or give --cut-tails") from None
     except FolderRefused as refusal:
         raise CommandFailed(str(refusal)) from None
 

@@ -18,7 +18,7 @@ from domain.security.acl import (
 )
 from domain.security.quota import altered, quota_entity
 from domain.security.scram import ScramCredential, ScramMechanism
-from interfaces.cli.kafka_import.cluster_image import BROKER, GROUP, TOPIC, ClusterImage
+from infrastructure.kafka_folder.cluster_image import BROKER, GROUP, TOPIC, ClusterImage
 from interfaces.cli.kafka_import.plan import Plan
 from interfaces.kafka.wire.metadata_records import AccessControlEntryRecord
 

@@ -6,9 +6,9 @@ from domain.configs.topic import validate_topic_configs
 from domain.errors import BrokerError
 from domain.features import FEATURES, TRANSACTION_VERSION
 from domain.topics.topic import INTERNAL_TOPICS, OFFSETS_TOPIC, TRANSACTION_TOPIC
+from infrastructure.kafka_folder.cluster_image import TOPIC, ClusterImage, TopicImage, read_cluster
 from infrastructure.kafka_folder.folder import METADATA_TOPIC, KafkaFolder
 from infrastructure.kafka_folder.refused import FolderRefused
-from interfaces.cli.kafka_import.cluster_image import TOPIC, ClusterImage, TopicImage, read_cluster
 from interfaces.cli.kafka_import.internal_topics import read_groups, read_transactions
 from interfaces.cli.kafka_import.plan import PartitionPlan, Plan, TopicPlan
 from interfaces.cli.kafka_import.planned_groups import plan_groups

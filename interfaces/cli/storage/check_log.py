@@ -41,7 +41,8 @@ def check_log(
     try:
         partition = recovered(found, place)
     except StorageFailed as damage:
-        return checked, [*_check_batches(log, place, checked, step), str(damage)]
+        problems = [*_check_batches(log, place, checked, step), str(damage)]
+        return checked, list(dict.fromkeys(problems))
     if place.compacted or partition.cleaned.next_offset:
         checked.compacted_to = partition.segment.base_offset
     problems = list(_check_batches(log, place, checked, step))

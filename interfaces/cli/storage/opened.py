@@ -25,6 +25,7 @@ class Place(NamedTuple):
     number: int
     partition_id: int
     compacted: bool
+    topic_id: bytes
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.number}"
@@ -70,7 +71,11 @@ def opened(store: str) -> Iterator[tuple[Storage, Contents]]:
 def places(found: Contents) -> list[Place]:
     return [
         Place(
-            topic.name, number, partition_id, "compact" in topic.configs.get("cleanup.policy", "")
+            topic.name,
+            number,
+            partition_id,
+            "compact" in topic.configs.get("cleanup.policy", ""),
+            topic.topic_id,
         )
         for topic in sorted(found.topics.load(), key=lambda topic: topic.name)
         for number, partition_id in enumerate(topic.partition_ids)

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from application.ports.log_store import LogName
 from domain.configs.resource import ResourceKind
 from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
@@ -15,7 +16,7 @@ from interfaces.cli.output import show
 from interfaces.cli.progress import Progress
 from interfaces.cli.storage.check_log import Checked, check_log
 from interfaces.cli.storage.info import offsets_of
-from interfaces.cli.storage.opened import in_words, opened, places, stored_at
+from interfaces.cli.storage.opened import Place, in_words, opened, places, stored_at
 
 OK, NOTE, PROBLEM = "ok", "note", "problem"
 
@@ -68,6 +69,9 @@ def _check_partitions(
             for problem in problems:
                 damaged += 1
                 yield Finding(PROBLEM, str(place), problem)
+            for one in _check_files(storage, place):
+                damaged += one.level == PROBLEM
+                yield one
     batches = sum(one.batches for one in logs.values())
     records = sum(one.records for one in logs.values())
     what = f"{len(known)} partitions, {batches:,} batches, {records:,} records"
@@ -75,11 +79,29 @@ def _check_partitions(
         yield Finding(PROBLEM, "batches", f"{what}, {damaged} problems")
     else:
         yield Finding(OK, "batches", what)
+    if storage.check_files is not None:
+        yield Finding(
+            OK, "segments", f"{storage.check_files.segments:,} checked with their indexes"
+        )
+        for stray in storage.check_files.strays():
+            yield Finding(NOTE, "folders", stray.what)
     if doomed:
         what = f"{len(doomed)} partitions of deleted topics are not removed yet"
         yield Finding(NOTE, "deleted", what)
-    if strays := [n for n in storage.log.partition_ids() if n not in owned and n not in doomed]:
+    try:
+        strays = [n for n in storage.log.partition_ids() if n not in owned and n not in doomed]
+    except StorageFailed as damage:
+        yield Finding(PROBLEM, "strays", str(damage))
+        return
+    if strays:
         yield Finding(PROBLEM, "strays", f"data without a topic: partition ids {strays}")
+
+
+def _check_files(storage: Storage, place: Place) -> Iterator[Finding]:
+    if storage.check_files is not None:
+        name = LogName(place.topic, place.number, place.topic_id)
+        for one in storage.check_files.log(place.partition_id, name):
+            yield Finding(PROBLEM if one.is_problem else NOTE, str(place), one.what)
 
 
 def _check_rows(found: Contents) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from infrastructure.opening import folder_of
+from infrastructure.opening import read_url
 from infrastructure.storage.errors import UnknownStorage
 from interfaces.spark.query.assignment import WAYS, assignment_in
 from interfaces.spark.query.bounds import end_of_batch, start_of_batch
@@ -34,7 +34,7 @@ class SegmentsOptions(Options):
         if path is None:
             raise WrongOption("option path is missing: .load(FOLDER)")
         try:
-            return folder_of(path.removeprefix("file://").removeprefix("file:")).url
+            return read_url(path.removeprefix("file://").removeprefix("file:"))
         except UnknownStorage:
             raise WrongOption(f"option path: {path!r} is not a local folder") from None
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from infrastructure.opening import contents, open_storage
+from infrastructure.opening import contents, open_in_kafkas_folder, open_storage
 from infrastructure.storage.files.log_store import FilesLogStore
 from tests.e2e.broker_process import BrokerProcess, command, environment
 from tests.e2e.kafka_folder.filling import expected
@@ -158,7 +158,7 @@ def test_a_take_over_that_was_killed_begins_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before its commit: the store is there, without a row."""
-    open_storage(f"files://{folder}").commit.close()
+    open_in_kafkas_folder(folder).commit.close()
     (folder / ".kafka_cleanshutdown").rename(folder / "ottla.kafka_cleanshutdown")
     with BrokerProcess(folder.parent, "files", OPTIONS) as broker:
         with broker.connect() as client:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient
 
+from infrastructure.kafka_folder.cluster_image import TOPIC, read_cluster
 from infrastructure.kafka_folder.folder import KafkaFolder
-from interfaces.cli.kafka_import.cluster_image import TOPIC, read_cluster
 from tests.e2e.admin.cli.conftest import Ottla
 from tests.e2e.broker_process import BrokerProcess, wait_until
 from tests.e2e.kafka_folder.filling import GROUPS, SETTINGS, TOPICS, expected

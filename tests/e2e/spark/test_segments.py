@@ -16,6 +16,7 @@ from tests.e2e.broker_process import BrokerProcess
 from tests.e2e.conftest import new_topic
 from tests.e2e.load import Acknowledged, IdempotentLoad
 from tests.e2e.spark.kafka.topics import delete, fill, trim
+from tests.fakes.kafka_folder import expected_of, unpacked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -195,6 +196,49 @@ def test_a_copy_of_a_killed_brokers_folder_has_all_acknowledged_records(
     values = {row.offset: bytes(row.value) for row in rows}
     assert len(values) == len(rows)
     assert load.ledger.items() <= values.items()
+
+
+# ---- segments
+
+
+def test_segments_of_files_are_read_beside_a_broker_and_after_its_kill(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    acknowledged, data = Acknowledged(), tmp_path / "data"
+    arguments = ["--storage", f"files://{data}"]
+    with BrokerProcess(tmp_path / "broker", "default", arguments=arguments) as broker:
+        # Segments roll meanwhile.
+        topic = new_topic(broker, 2, segment__ms="50")
+        with IdempotentLoad(broker, topic, 0, acknowledged) as load:
+            acknowledged.wait_for_more(500)
+            before = acknowledged.count
+            rows = read(spark, str(data), subscribe=topic, minPartitions="5").collect()
+            assert len(rows) >= before
+            assert sorted(row.offset for row in rows) == list(range(len(rows)))
+            broker.kill()
+    assert len(list(data.glob(f"{topic}-0/*.log"))) > 1
+    rows = read(spark, str(data), subscribe=topic).collect()
+    values = {row.offset: bytes(row.value) for row in rows}
+    assert len(values) == len(rows)
+    assert load.ledger.items() <= values.items()
+
+
+def test_the_folder_of_a_stopped_kafka_is_read(spark: SparkSession, tmp_path: Path) -> None:
+    kafka = unpacked(tmp_path)
+    expected = expected_of(tmp_path)["topics"]["codecs"]
+    frame = read(spark, str(kafka), topic="codecs", includeHeaders="true", minPartitions="8")
+    assert {
+        place: (key and key.decode(), value and value.decode(), time)
+        for place, (key, value, time, _) in seen(frame).items()
+    } == {
+        (partition, offset): (key, value, time)
+        for partition, found in enumerate(expected)
+        for offset, _, time, key, value, _ in found["records"]
+    }
+    late = frame.where("timestamp >= timestamp_millis(1700000010000)")
+    assert late.count() == sum(
+        one[2] >= 1_700_000_010_000 for p in expected for one in p["records"]
+    )
 
 
 # ---- beside a running broker

@@ -91,6 +91,30 @@ def test_a_store_is_verified_dumped_copied_and_compacted(
             assert str(again.pid) in refused.errors
 
 
+def test_a_copy_into_files_is_valid_and_serves(store: Path, cli: Ottla, tmp_path: Path) -> None:
+    copy, again = tmp_path / "copy", tmp_path / "again"
+    cli.run("storage", "copy", str(store), f"files://{copy}")
+    assert (copy / "orders-1" / "00000000000000000000.log").exists()
+    assert "2 partitions, 2 batches, 4 records" in str(verified(cli, copy, 0))
+    info = json.loads(cli.run("storage", "info", str(copy), "-o", "json").out)
+    assert info["storage"] == f"files://{copy}"
+    assert info["file_bytes"] > (copy / "data.mdb").stat().st_size
+    compacted = cli.run("storage", "compact", str(copy)).out
+    assert "the rows; segments have no free space" in compacted
+    arguments = ["--storage", f"files://{copy}"]
+    with BrokerProcess(tmp_path / "files", arguments=arguments, engine="default") as broker:
+        ottla = Ottla(broker.bootstrap)
+        assert ottla.run("consume", "orders", "-e").lines == ["1", "2", "3", "x" * 50]
+        [row] = ottla.run("group", "describe", "readers").rows
+        assert row[:6] == ["readers", "orders", "1", "2", "4", "2"]
+        ottla.run("produce", "-t", "orders", "-p", "1", stdin=b"y\n")
+        refused = cli.run("storage", "copy", str(copy), str(again), code=1)
+        assert str(broker.pid) in refused.errors
+        assert broker.terminate() == 0
+    cli.run("storage", "copy", str(copy), f"lmdb://{again}")
+    assert "2 partitions, 3 batches, 5 records" in str(verified(cli, again, 0))
+
+
 _COPY_AND_DIE = """
 import os, pathlib, signal, sys
 from interfaces.cli.storage.copy import _Copying
@@ -109,20 +133,21 @@ main()
 """
 
 
+@pytest.mark.parametrize("engine", ["lmdb", "files"])
 @pytest.mark.parametrize("moment", ["before the rows", "before the rename"])
 def test_a_killed_copy_leaves_no_store_and_can_be_repeated(
-    store: Path, cli: Ottla, tmp_path: Path, moment: str
+    store: Path, cli: Ottla, tmp_path: Path, moment: str, engine: str
 ) -> None:
     copy, partial = tmp_path / "copy", tmp_path / "copy.partial"
     killed = subprocess.run(
-        [sys.executable, "-P", "-c", _COPY_AND_DIE, moment, str(store), str(copy)],
+        [sys.executable, "-P", "-c", _COPY_AND_DIE, moment, str(store), f"{engine}://{copy}"],
         env=environment(),
     )
     assert killed.returncode == -signal.SIGKILL
     assert (partial / "data.mdb").exists()
     assert not copy.exists()
     cli.run("storage", "info", str(copy), code=1)
-    cli.run("storage", "copy", str(store), str(copy))
+    cli.run("storage", "copy", str(store), f"{engine}://{copy}")
     assert not partial.exists()
     assert "2 partitions, 2 batches, 4 records" in str(verified(cli, copy, 0))
 

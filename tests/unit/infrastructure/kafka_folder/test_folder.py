@@ -81,7 +81,7 @@ def test_a_start_of_kafka_is_noticed(folder: Path) -> None:
 
 def test_after_a_crash_an_option_is_needed(folder: Path) -> None:
     (folder / ".kafka_cleanshutdown").unlink()
-    with pytest.raises(FolderRefused, match=r"was not stopped cleanly.*--cut-tails"):
+    with pytest.raises(FolderRefused, match=r"was not stopped cleanly.*start and stop Kafka once"):
         KafkaFolder(folder)
     KafkaFolder(folder, cut_tails=True).close()
 

@@ -113,15 +113,17 @@ def test_files_removed_by_a_flush_are_those_of_the_log_that_lost_its_name(tmp_pa
 
 
 def test_a_start_removes_folders_of_no_log(tmp_path: Path) -> None:
-    strays = f"partition.{9:032x}-stray", f"orders-0.{'0' * 32}-stray"
-    for name in strays:
+    removed = f"partition.{9:032x}-stray", f"orders-0.{'0' * 32}-delete"
+    kept = f"orders-1.{'0' * 32}-stray"
+    for name in (*removed, kept):
         (tmp_path / name).mkdir()
     stored = Stored(tmp_path)
     stored.append(1, 0)
     stored.commit()
     stored.storage.commit.close()
     Stored(tmp_path).storage.commit.close()
-    assert [one.name for one in tmp_path.glob("*-stray")] == [f"partition.{1:032x}-stray"]
+    left = {one.name for one in tmp_path.iterdir() if one.is_dir()}
+    assert left == {f"partition.{1:032x}-stray", kept}
 
 
 @pytest.mark.parametrize("left", [b"", None])

@@ -4,16 +4,20 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from application.state.runtime import ignore
 from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
-from infrastructure.storage.errors import StorageInUse
+from infrastructure.storage.errors import StorageInUse, StorageUnusable
+from infrastructure.storage.files.folder import FilesFolder
 from infrastructure.storage.lmdb.environment import COMPACT_FILE
 from infrastructure.storage.lmdb.folder import LmdbFolder
+from tests.fakes.batches import record_batch
 
 
 def filled(folder: Path) -> Storage:
@@ -158,3 +162,58 @@ def test_a_compaction_that_is_killed_leaves_one_whole_store(tmp_path: Path) -> N
         again.commit.close()
         assert not (folder / COMPACT_FILE).exists()
     assert sizes == sorted(sizes, reverse=True) and sizes[-1] * 4 < sizes[0]
+
+
+def left_over_of_a_copy(path: Path) -> Path:
+    """Of one into files:// that was killed."""
+    partial = path.with_name(f"{path.name}.partial")
+    storage = open_storage(f"files://{partial}", "os")
+    storage.log.append(0, 0, record_batch([b"v"]))
+    storage.commit.commit(ignore)
+    storage.commit.close()
+    assert any(partial.glob("*/*.log"))
+    return partial
+
+
+def test_a_left_over_with_folders_of_logs_is_replaced(tmp_path: Path) -> None:
+    target = FilesFolder(tmp_path / "copy")
+    partial = left_over_of_a_copy(target.path)
+    with target.made_whole() as url:
+        assert not partial.exists()
+        open_storage(url, "os").commit.close()
+    assert target.has_store()
+    assert not partial.exists()
+
+
+def test_a_left_over_is_known_as_one_until_its_last_file_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = FilesFolder(tmp_path / "copy")
+    partial = left_over_of_a_copy(target.path)
+    steps: list[set[str]] = []
+    unlink, rmdir = os.unlink, os.rmdir
+
+    def watched(remove: Callable[..., None]) -> Callable[..., None]:
+        def step(*arguments: Any, **how: Any) -> None:
+            steps.append(set(os.listdir(partial)))
+            remove(*arguments, **how)
+
+        return step
+
+    monkeypatch.setattr(os, "unlink", watched(unlink))
+    monkeypatch.setattr(os, "rmdir", watched(rmdir))
+    with target.made_whole() as url:
+        monkeypatch.undo()
+        open_storage(url, "os").commit.close()
+    of_no_log = {"data.mdb", "lock.mdb", "ottla.lock", "ottla.reserve", "ottla.unsynced"}
+    assert len(steps) > 3
+    assert all("data.mdb" in step or step <= of_no_log for step in steps)
+
+
+def test_folders_of_others_are_not_a_left_over(tmp_path: Path) -> None:
+    partial = tmp_path / "copy.partial"
+    (partial / "orders-0").mkdir(parents=True)
+    refused = pytest.raises(StorageUnusable, match="is in the way: what lies in it is no store")
+    with refused, FilesFolder(tmp_path / "copy").made_whole():
+        pass
+    assert (partial / "orders-0").exists()

@@ -15,16 +15,16 @@ from domain.groups.classic.metadata_record import group_record
 from domain.groups.offsets import CommittedOffset
 from domain.groups.offsets_topic import offset_records
 from domain.topics.topic import OFFSETS_TOPIC
-from infrastructure.kafka_folder.folder import METADATA_TOPIC, KafkaFolder
-from infrastructure.kafka_folder.refused import FolderRefused
-from interfaces.cli.kafka_import.checking import check_logs
-from interfaces.cli.kafka_import.cluster_image import (
+from infrastructure.kafka_folder.cluster_image import (
     BROKER,
     CLIENT_METRICS,
     GROUP,
     TOPIC,
     read_cluster,
 )
+from infrastructure.kafka_folder.folder import METADATA_TOPIC, KafkaFolder
+from infrastructure.kafka_folder.refused import FolderRefused
+from interfaces.cli.kafka_import.checking import check_logs
 from interfaces.cli.kafka_import.plan import Plan
 from interfaces.cli.kafka_import.planning import make_plan
 from interfaces.kafka.wire.metadata_records import (

@@ -21,15 +21,16 @@ from tests.fakes.batches import Record, record_batch
 
 
 class DataFolder:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, engine: str = "lmdb") -> None:
         self.path = path
+        self.url = f"{engine}://{path}"
         self._ends: dict[int, int] = {}
         self._topics: dict[str, Topic] = {}
 
     @contextmanager
     def changed(self) -> Iterator[tuple[Storage, Contents]]:
         """One commit."""
-        storage = open_storage(f"lmdb://{self.path}", "os")
+        storage = open_storage(self.url, "os")
         try:
             yield storage, contents(storage)
             failures: list[object] = []
@@ -47,21 +48,31 @@ class DataFolder:
         return ids
 
     def append(
-        self, partition_id: int, records: Sequence[Record], indexed: int = -1, **how: Any
+        self,
+        partition_id: int,
+        records: Sequence[Record],
+        indexed: int = -1,
+        begins_segment: bool = False,
+        **how: Any,
     ) -> int:
         """Appends a batch; returns its first offset. `indexed`: the largest timestamp up to it."""
         start = self._ends.get(partition_id, 0)
         batch = record_batch(records, base_offset=start, **how)
-        self.put(partition_id, (start + len(records) - 1, batch), indexed=indexed)
+        last_offset = start + len(records) - 1
+        self.put(partition_id, (last_offset, batch), indexed=indexed, begins_segment=begins_segment)
         return start
 
     def put(
-        self, partition_id: int, *batches: tuple[int, bytes | bytearray], indexed: int = -1
+        self,
+        partition_id: int,
+        *batches: tuple[int, bytes | bytearray],
+        indexed: int = -1,
+        begins_segment: bool = False,
     ) -> None:
         """Appends batches with their last offsets, as one commit."""
         with self.changed() as (storage, _):
             for last_offset, batch in batches:
-                storage.log.append(partition_id, last_offset, batch, indexed)
+                storage.log.append(partition_id, last_offset, batch, indexed, begins_segment)
                 self._ends[partition_id] = last_offset + 1
 
     def start_at(self, partition_id: int, offset: int, removed: bool = False) -> None:

@@ -19,9 +19,9 @@ from tests.fakes.batches import LZ4, Record
 from tests.unit.interfaces.spark.segments.folder import DataFolder
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> DataFolder:
-    return DataFolder(tmp_path / "data")
+@pytest.fixture(params=["lmdb", "files"])
+def folder(tmp_path: Path, request: pytest.FixtureRequest) -> DataFolder:
+    return DataFolder(tmp_path / "data", request.param)
 
 
 def planned(folder: DataFolder, *filters: object, **given: str) -> list[tuple[str, int, int]]:

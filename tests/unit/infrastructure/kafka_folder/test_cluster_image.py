@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from infrastructure.kafka_folder.cluster_image import BROKER, TOPIC, ClusterImage, read_cluster
 from infrastructure.kafka_folder.folder import METADATA_TOPIC, KafkaFolder
 from infrastructure.kafka_folder.refused import FolderRefused
-from interfaces.cli.kafka_import.cluster_image import BROKER, TOPIC, ClusterImage, read_cluster
 from interfaces.kafka.wire.metadata_records import (
     AbortTransactionRecord,
     AccessControlEntryRecord,
