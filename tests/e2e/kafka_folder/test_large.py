@@ -86,15 +86,16 @@ def digest(bootstrap: str, topic: str, partition: int) -> tuple[int, int, int, s
         consumer.assign([place])
         found, count = hashlib.sha256(), 0
         while True:
-            for message in consumer.consume(1000, PATIENCE_S):
-                error = message.error()
-                if error is not None:
-                    assert error.code() == KafkaError._PARTITION_EOF, error
-                    return low, high, count, found.hexdigest()
-                count += 1
-                facts = (message.offset(), message.timestamp(), message.key(), message.headers())
-                found.update(repr(facts).encode())
-                found.update(message.value() or b"-")
+            message = consumer.poll(PATIENCE_S)
+            assert message is not None, f"{topic}-{partition}: no end of the partition"
+            error = message.error()
+            if error is not None:
+                assert error.code() == KafkaError._PARTITION_EOF, error
+                return low, high, count, found.hexdigest()
+            count += 1
+            facts = (message.offset(), message.timestamp(), message.key(), message.headers())
+            found.update(repr(facts).encode())
+            found.update(message.value() or b"-")
     finally:
         consumer.close()
 
