@@ -19,7 +19,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
-from infrastructure.storage.engine import Engine, Storage, StoreBeside, StoreFolder, ToLoop
+from domain.errors import StorageFailed
+from infrastructure.storage.engine import (
+    CutLogs,
+    Engine,
+    Storage,
+    StoreBeside,
+    StoreFolder,
+    ToLoop,
+)
 from infrastructure.storage.errors import StorageUnusable, UnknownStorage
 from infrastructure.storage.files.engine import FILES
 from infrastructure.storage.flush import Flush
@@ -84,7 +92,32 @@ def open_storage(
     without, they wait for the disk.
     """
     engine, place = engine_of(url)
-    return engine.open(place, flush, map_size_bytes, read_only, to_loop)
+    storage = engine.open(place, flush, map_size_bytes, read_only, to_loop)
+    if storage.cut_logs is not None:
+        try:
+            _settle(storage, storage.cut_logs, read_only)
+        except BaseException:
+            storage.commit.close()
+            raise
+    return storage
+
+
+def _settle(storage: Storage, cut_logs: CutLogs, read_only: bool) -> None:
+    """Each in a commit of its own: a killed process goes on at its next start."""
+    for partition_id, *edges in cut_logs.edges():
+        from infrastructure.storage.repositories.cut_partition import bring_in_line
+
+        if read_only:
+            raise StorageUnusable(
+                f"the store in {storage.info.path} has logs that a power cut has made shorter: "
+                "start a broker on it first"
+            )
+        bring_in_line(storage.log, storage.state, partition_id, *edges)
+        cut_logs.settled(partition_id)
+        failures: list[StorageFailed | None] = []
+        storage.commit.commit(failures.append)
+        if failures[0] is not None:
+            raise StorageUnusable(failures[0].message) from failures[0]
 
 
 def open_offsets(

@@ -5,7 +5,7 @@ Its functions import what the engine needs; the value itself imports nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +61,18 @@ class StoreSnapshot(Protocol):
     def delete(self) -> None: ...
 
 
+class CutLogs(Protocol):
+    """Logs that a power cut has made shorter; rows of their partitions may say more."""
+
+    def edges(self) -> Iterator[tuple[int, int, int]]:
+        """Partition ids, and where their logs begin and end. Raises StorageFailed."""
+        ...
+
+    def settled(self, partition_id: int) -> None:
+        """Stages that the rows of a partition fit its log."""
+        ...
+
+
 @dataclass(slots=True, eq=False)
 class Storage:
     """One opened store: log, rows and commit belong together. `commit.close()` closes it."""
@@ -83,6 +95,8 @@ class Storage:
     raise_leader_epoch: Callable[[int], None] | None = None
     #: To be called after a process that reads the store was killed. None in memory.
     remove_killed_readers: Callable[[], object] | None = None
+    #: None where an engine refuses a store with such logs.
+    cut_logs: CutLogs | None = None
 
 
 class StoreBeside(Protocol):

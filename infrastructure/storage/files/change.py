@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from application.ports.log_store import Buffer, LogName
 from domain.messages.batch import EXTENT
 from infrastructure.kafka_folder.index_entries import INDEX_ENTRY, MAX_INDEX_BYTES
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.log_folder import LogFolder
-from infrastructure.storage.files.rows import COMPLETE, LogRow, Rewrite
+from infrastructure.storage.files.rows import COMPLETE, Finished, LogRow, Rewrite
 from infrastructure.storage.files.run import Run
 from infrastructure.storage.files.segment import Segment
 from infrastructure.storage.lmdb.entries import AlreadyThere
@@ -118,6 +120,23 @@ class Change:
 
     # ---- the commit
 
+    def finished(self) -> Iterator[tuple[int, Finished | None]]:
+        """Segments that get no more batches since this pass, and those that are not there."""
+        if not (self.made or self.removed or self.swapped):
+            return
+        before = _inactive(self.log.segments)
+        after = _inactive(self.segments)
+        for base in before.keys() - after.keys():
+            yield base, None
+        for base, segment in after.items():
+            if base in before and segment not in self.swapped:
+                continue
+            run = next((one for one in self.runs if one.segment is segment), None)
+            if run is not None and run.batches:
+                yield base, Finished(run.position, run.batches[-1][1] + 1)
+            else:
+                yield base, Finished(segment.size_bytes, segment.known_end_offset())
+
     def row(self) -> LogRow:
         if not self.segments:
             return LogRow(self.end_offset, self.end_offset, 0, self.end_offset, (), self.name)
@@ -140,6 +159,14 @@ class Change:
             tuple(rewrites),
             self.name,
         )
+
+
+def _inactive(segments: list[Segment]) -> dict[int, Segment]:
+    """By base offset; of one that is rewritten the rest."""
+    found = {one.file_base: one for one in segments}
+    if segments:
+        del found[segments[-1].file_base]
+    return found
 
 
 def _is_full(run: Run, batch: Buffer, last_offset: int) -> bool:

@@ -30,6 +30,7 @@ def _open(
     from infrastructure.storage.files.log_folder import LogFolder
     from infrastructure.storage.files.log_store import FilesLogStore
     from infrastructure.storage.files.open_files import OpenFiles, most_open_files
+    from infrastructure.storage.files.power_cut import CutLogs
     from infrastructure.storage.files.rows import PREFIX
     from infrastructure.storage.files.staged import StagedLogs
     from infrastructure.storage.lmdb.commit import WritePass
@@ -86,6 +87,7 @@ def _open(
         commit.check_file,
         partial(raise_leader_epoch, state, environment.losses),
         environment.env.reader_check,
+        CutLogs(rows, write_pass),
     )
 
 

@@ -29,9 +29,11 @@ from infrastructure.kafka_folder.checkpoints import partition_metadata
 from infrastructure.storage.files.loading import KINDS, cut_tails, recover, segments_of, swap_files
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.open_files import OpenFiles
+from infrastructure.storage.files.places import named_folder, unnamed_folder
 from infrastructure.storage.files.rows import (
     COMPLETE,
     EMPTY,
+    SEGMENT_PREFIX,
     LogRow,
     key_of,
     partition_of,
@@ -61,6 +63,7 @@ class LogFolder:
         """`beside`: another process may write."""
         self._root = str(root)
         self.rows = rows
+        self.segment_rows = rows.other(SEGMENT_PREFIX)
         self.files = files
         self._beside = beside
         self._logs: dict[int, LogFiles] = {}
@@ -131,6 +134,7 @@ class LogFolder:
         folder = self._settled(partition_id, row)
         log = LogFiles(partition_id, folder, row, [])
         if not self.files.read_only:
+            self._check_topic_id(log)
             recover(log)
             if any(one.from_position == COMPLETE for one in row.rewrites):
                 self._end_swaps(log)
@@ -161,10 +165,10 @@ class LogFolder:
     # ---- folders
 
     def _unnamed(self, partition_id: int) -> str:
-        return f"{self._root}/partition.{partition_id:032x}-stray"
+        return unnamed_folder(self._root, partition_id)
 
     def _named(self, name: LogName) -> str:
-        return f"{self._root}/{name.topic}-{name.partition}"
+        return named_folder(self._root, name)
 
     def make_folder(self, log: LogFiles) -> None:
         """Raises OSError."""
@@ -179,6 +183,12 @@ class LogFolder:
         os.mkdir(log.folder, 0o700)
         if log.row.name is not None:
             self._write_topic_id(log.folder, log.row.name)
+
+    def _check_topic_id(self, log: LogFiles) -> None:
+        """A process may have been killed between the name of a folder and this file."""
+        name, path = log.row.name, f"{log.folder}/{kafka_files.PARTITION_METADATA}"
+        if name is not None and os.path.isdir(log.folder) and not os.path.exists(path):
+            self._write_topic_id(log.folder, name)
 
     def _write_topic_id(self, folder: str, name: LogName) -> None:
         path = f"{folder}/{kafka_files.PARTITION_METADATA}"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from application.ports.log_store import LogName
 from infrastructure.storage.files.change import Change
 from infrastructure.storage.files.log_folder import LogFolder
-from infrastructure.storage.files.rows import key_of
+from infrastructure.storage.files.rows import key_of, segment_key
 
 if TYPE_CHECKING:
     from infrastructure.storage.lmdb.commit import Txn
@@ -60,9 +60,15 @@ class StagedLogs:
                 change.moved_from = self._folder.move_away(change.log)
         if self._syncs:
             self._sync()
+        elif not self._folder.defers:
+            self._sync_rewritten()
         for partition_id, change in self._changes.items():
             row = None if change.dropped else change.row().pack()
             self._folder.rows.put(txn, key_of(partition_id), row)
+            with self._folder.waiting():
+                for base, finished in change.finished():
+                    key, packed = segment_key(partition_id, base), finished and finished.pack()
+                    self._folder.segment_rows.put(txn, key, packed)
 
     def _sync(self) -> None:
         changes = self._changes.values()
@@ -72,6 +78,13 @@ class StagedLogs:
             self._folder.sync_all()
         elif files:
             os.fdatasync(self._folder.files.descriptor(files[0]))
+
+    def _sync_rewritten(self) -> None:
+        """Compaction takes away what was durable, so its result is, as in Kafka."""
+        for change in self._changes.values():
+            for run in change.runs:
+                if run.segment.suffix:
+                    os.fdatasync(self._folder.files.descriptor(run.segment.path))
 
     def committed(self) -> None:
         changes, self._changes = self._changes, {}
