@@ -67,6 +67,10 @@ OFFSETS: dict[str, Callable[[str, OffsetsContext], OffsetRepository]] = {
 }
 
 
+#: Partitions in a commit.
+_SETTLED_AT_ONCE = 100
+
+
 def engine_of(url: str) -> tuple[Engine, str]:
     """The engine, and the URL without its scheme. Raises UnknownStorage."""
     scheme, separator, place = url.partition("://")
@@ -103,8 +107,9 @@ def open_storage(
 
 
 def _settle(storage: Storage, cut_logs: CutLogs, read_only: bool) -> None:
-    """Each in a commit of its own: a killed process goes on at its next start."""
-    for partition_id, *edges in cut_logs.edges():
+    """A killed process goes on at its next start."""
+    marked = list(cut_logs.edges())
+    for at in range(0, len(marked), _SETTLED_AT_ONCE):
         from infrastructure.storage.repositories.cut_partition import bring_in_line
 
         if read_only:
@@ -112,8 +117,9 @@ def _settle(storage: Storage, cut_logs: CutLogs, read_only: bool) -> None:
                 f"the store in {storage.info.path} has logs that a power cut has made shorter: "
                 "start a broker on it first"
             )
-        bring_in_line(storage.log, storage.state, partition_id, *edges)
-        cut_logs.settled(partition_id)
+        for partition_id, edges in marked[at : at + _SETTLED_AT_ONCE]:
+            bring_in_line(storage.log, storage.state, partition_id, edges)
+            cut_logs.settled(partition_id)
         failures: list[StorageFailed | None] = []
         storage.commit.commit(failures.append)
         if failures[0] is not None:

@@ -61,11 +61,20 @@ class StoreSnapshot(Protocol):
     def delete(self) -> None: ...
 
 
-class CutLogs(Protocol):
-    """Logs that a power cut has made shorter; rows of their partitions may say more."""
+class Edges(NamedTuple):
+    """Of a log after a power cut."""
 
-    def edges(self) -> Iterator[tuple[int, int, int]]:
-        """Partition ids, and where their logs begin and end. Raises StorageFailed."""
+    is_shorter: bool
+    #: Nothing below it is left.
+    first_offset: int
+    end_offset: int
+
+
+class CutLogs(Protocol):
+    """Logs that a power cut may have made shorter; rows of their partitions may say more."""
+
+    def edges(self) -> Iterator[tuple[int, Edges]]:
+        """By partition id. Raises StorageFailed."""
         ...
 
     def settled(self, partition_id: int) -> None:

@@ -133,15 +133,24 @@ class LogFolder:
     def _load(self, partition_id: int, row: LogRow) -> LogFiles:
         folder = self._settled(partition_id, row)
         log = LogFiles(partition_id, folder, row, [])
+        bases = self._bases(partition_id, row)
         if not self.files.read_only:
             self._check_topic_id(log)
-            recover(log)
+            recover(log, bases)
             if any(one.from_position == COMPLETE for one in row.rewrites):
                 self._end_swaps(log)
-        log.change(segments_of(log, self.files))
+        log.change(segments_of(log, self.files, bases))
         if not self.files.read_only:
             cut_tails(log.segments)
         return log
+
+    def _bases(self, partition_id: int, row: LogRow) -> set[int]:
+        """Of the segments, by the rows."""
+        if not row.has_batches:
+            return set()
+        rows = self.rows.other(SEGMENT_PREFIX + key_of(partition_id))
+        finished = {int.from_bytes(base, "big") for base, _ in rows.scan()}
+        return {base for base in finished if base < row.active_base} | {row.active_base}
 
     def _settled(self, partition_id: int, row: LogRow) -> str:
         """The folder of a log, after it has its name."""

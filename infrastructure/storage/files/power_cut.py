@@ -1,7 +1,7 @@
 """After a power cut with flush=os: each log is read, and cut at its first batch that is not whole.
 
-The rows may say more than the files have, and the names of files may be older. A log that is cut
-has a mark until the rows of its partition fit it (opening.py): the mark is in the same commit.
+The rows may say more than the files have, and the names of files may be older, or newer. Each log
+has a mark until the rows of its partition fit it (opening.py): the marks are in the same commit.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from infrastructure.kafka_folder import files as kafka_files
 from infrastructure.kafka_folder.checkpoints import topic_id
 from infrastructure.kafka_folder.refused import FolderRefused
+from infrastructure.storage.engine import Edges
 from infrastructure.storage.errors import StorageDamaged
 from infrastructure.storage.files.places import named_folder, unnamed_folder
 from infrastructure.storage.files.rows import (
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     from infrastructure.storage.lmdb.environment import LmdbEnvironment
 
 _PREFIX = b"cut"
-#: First and end offset.
-_EDGES = Struct(">QQ")
+#: Whether the log is shorter than its row said, first and end offset.
+_EDGES = Struct(">?QQ")
 #: Named in a message.
 _NAMED = 5
 
@@ -59,21 +60,23 @@ def cut_logs(environment: LmdbEnvironment) -> str:
             f"flush=os, and a row of it is damaged ({damage}): restore a copy, or begin with an "
             "empty folder"
         ) from damage
-    found = []
+    found, checks = [], []
     for partition_id, row in logs.items():
         folder = _folder_of(environment.folder, partition_id, row)
         check = LogCheck(folder, row, finished.get(partition_id, {}), environment.read_only)
         if not environment.read_only:
             _remove_indexes(folder)
-        if check.run():
+        is_changed = check.run()
+        checks.append((partition_id, check, is_changed))
+        if is_changed:
             found.append((partition_id, check))
     if found and environment.read_only:
         raise StorageDamaged(
             f"the machine went down while the store in {environment.folder} was open with "
             f"flush=os, and {len(found)} logs have to be cut: start a broker on it first"
         )
-    if found:
-        _put(environment, rows, found)
+    if not environment.read_only:
+        _put(environment, rows, checks)
     names = [
         f"{row.name.topic}-{row.name.partition} at {check.row.end_offset}"
         for partition_id, check in found
@@ -82,18 +85,22 @@ def cut_logs(environment: LmdbEnvironment) -> str:
     return f"{', '.join(names[:_NAMED])}{' and others' if len(names) > _NAMED else ''}"
 
 
-def _put(environment: LmdbEnvironment, rows: OwnRows, found: list[tuple[int, LogCheck]]) -> None:
+def _put(
+    environment: LmdbEnvironment, rows: OwnRows, checks: list[tuple[int, LogCheck, bool]]
+) -> None:
     segments, marks = rows.other(SEGMENT_PREFIX), rows.other(_PREFIX)
     times = TimestampIndex(environment.env, environment.timestamps)
     with environment.env.begin(write=True, buffers=True) as txn:
-        for partition_id, check in found:
+        for partition_id, check, is_changed in checks:
+            edges = _EDGES.pack(is_changed, check.first_offset, check.row.end_offset)
+            marks.put(txn, key_of(partition_id), edges)
+            if not is_changed:
+                continue
             rows.put(txn, key_of(partition_id), check.row.pack())
             for base, one in check.changed.items():
                 packed = None if one is None else one.pack()
                 segments.put(txn, segment_key(partition_id, base), packed)
             times.delete_from(txn, partition_id, check.indexed_until)
-            edges = _EDGES.pack(check.row.first_base, check.row.end_offset)
-            marks.put(txn, key_of(partition_id), edges)
 
 
 def _folder_of(root: Path, partition_id: int, row: LogRow) -> str | None:
@@ -126,12 +133,11 @@ class CutLogs:
         self._rows = rows.other(_PREFIX)
         self._pass = write_pass
 
-    def edges(self) -> Iterator[tuple[int, int, int]]:
+    def edges(self) -> Iterator[tuple[int, Edges]]:
         try:
             found = list(self._rows.scan())
             for key, packed in found:
-                first, end = _EDGES.unpack(packed)
-                yield partition_of(key), first, end
+                yield partition_of(key), Edges(*_EDGES.unpack(packed))
         except UNREADABLE as error:
             raise storage_failed("could not read", error) from error
 

@@ -1,7 +1,7 @@
 """What the store knows of each log, as a row that is written with every change of it.
 
-A segment that is not the active one any more has a row of its own, which only a power cut with
-flush=os needs: it says what is missing (power_cut.py).
+A segment that is not the active one any more has a row of its own: files of other segments are not
+part of the log, and a power cut with flush=os may leave less of them (power_cut.py).
 
 The files may have more than this: what a commit has not reached is cut off or removed.
 """

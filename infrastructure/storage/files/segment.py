@@ -195,7 +195,7 @@ class Segment:
 
     def _rebuilt(self, path: str) -> IndexFile:
         entries = IndexEntries(self.file_base)
-        for header in self.walk(0, self.size_bytes):
+        for header in self.walk(self.start, self.size_bytes):
             entries.add(
                 header.position, header.size_bytes, header.last_offset, header.max_timestamp
             )

@@ -47,6 +47,8 @@ class LogCheck:
         self.row = row
         #: Segments that are left, and those that are not.
         self.changed: dict[int, Finished | None] = {}
+        #: Below it nothing is left, though the row says so.
+        self.first_offset = 0
         #: The timestamp index is right below this offset.
         self.indexed_until = _NO_LIMIT
 
@@ -83,6 +85,8 @@ class LogCheck:
             after = left.get(base) if base != self.row.active_base else None
             if after != self._finished[base]:
                 self.changed[base] = after
+        if left and self.row.first_base != row.first_base:
+            self.first_offset = self.row.first_base
         if not is_whole:
             self.indexed_until = min(self.indexed_until, end_offset)
         return self.row != row or bool(self.changed)
@@ -127,6 +131,8 @@ class LogCheck:
         size_bytes, is_complete = rewrite.size_bytes, rewrite.from_position == COMPLETE
         for suffix in (CLEANED, SWAP) if is_complete else (CLEANED,):
             path = self._path(base, suffix)
+            if not os.path.exists(path):
+                continue
             cleaned = self._walk(path, 0, size_bytes, end_offset, _NO_LIMIT)
             if cleaned.position != size_bytes:
                 continue
