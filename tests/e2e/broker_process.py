@@ -82,7 +82,10 @@ class BrokerProcess:
     @property
     def storage(self) -> str:
         """The URL; the engine "default" stands for no option."""
-        return "memory://" if self.engine == "memory" else f"lmdb://{self.folder / 'data'}"
+        if self.engine == "memory":
+            return "memory://"
+        scheme = "files" if self.engine == "files" else "lmdb"
+        return f"{scheme}://{self.folder / 'data'}"
 
     @property
     def bootstrap(self) -> str:
