@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
-from infrastructure.storage.engine import Engine, Storage, StoreBeside, StoreFolder, ToLoop
+from domain.errors import StorageFailed
+from infrastructure.storage.engine import (
+    CutLogs,
+    Engine,
+    Storage,
+    StoreBeside,
+    StoreFolder,
+    ToLoop,
+)
 from infrastructure.storage.errors import StorageUnusable, UnknownStorage
 from infrastructure.storage.files.engine import FILES, open_frozen, open_kafkas
 from infrastructure.storage.flush import Flush
@@ -62,6 +70,10 @@ OFFSETS: dict[str, Callable[[str, OffsetsContext], OffsetRepository]] = {
 }
 
 
+#: Partitions in a commit.
+_SETTLED_AT_ONCE = 100
+
+
 def engine_of(url: str) -> tuple[Engine, str]:
     """The engine, and the URL without its scheme. Raises UnknownStorage."""
     scheme, separator, place = url.partition("://")
@@ -91,7 +103,34 @@ def open_storage(
     if rows is not None:
         return open_frozen(Path(engine_of(url)[1]), rows, to_loop)
     engine, place = engine_of(url)
-    return engine.open(place, flush, map_size_bytes, read_only, to_loop)
+    storage = engine.open(place, flush, map_size_bytes, read_only, to_loop)
+    if storage.cut_logs is not None:
+        try:
+            _settle(storage, storage.cut_logs, read_only)
+        except BaseException:
+            storage.commit.close()
+            raise
+    return storage
+
+
+def _settle(storage: Storage, cut_logs: CutLogs, read_only: bool) -> None:
+    """A killed process goes on at its next start."""
+    marked = list(cut_logs.edges())
+    for at in range(0, len(marked), _SETTLED_AT_ONCE):
+        from infrastructure.storage.repositories.cut_partition import bring_in_line
+
+        if read_only:
+            raise StorageUnusable(
+                f"the store in {storage.info.path} has logs that a power cut has made shorter: "
+                "start a broker on it first"
+            )
+        for partition_id, edges in marked[at : at + _SETTLED_AT_ONCE]:
+            bring_in_line(storage.log, storage.state, partition_id, edges)
+            cut_logs.settled(partition_id)
+        failures: list[StorageFailed | None] = []
+        storage.commit.commit(failures.append)
+        if failures[0] is not None:
+            raise StorageUnusable(failures[0].message) from failures[0]
 
 
 def open_in_kafkas_folder(folder: Path) -> Storage:

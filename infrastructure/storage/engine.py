@@ -83,6 +83,27 @@ class FilesCheck(Protocol):
         ...
 
 
+class Edges(NamedTuple):
+    """Of a log after a power cut."""
+
+    is_shorter: bool
+    #: Nothing below it is left.
+    first_offset: int
+    end_offset: int
+
+
+class CutLogs(Protocol):
+    """Logs that a power cut may have made shorter; rows of their partitions may say more."""
+
+    def edges(self) -> Iterator[tuple[int, Edges]]:
+        """By partition id. Raises StorageFailed."""
+        ...
+
+    def settled(self, partition_id: int) -> None:
+        """Stages that the rows of a partition fit its log."""
+        ...
+
+
 @dataclass(slots=True, eq=False)
 class Storage:
     """One opened store: log, rows and commit belong together. `commit.close()` closes it."""
@@ -107,6 +128,8 @@ class Storage:
     remove_killed_readers: Callable[[], object] | None = None
     #: None of an engine without files for logs.
     check_files: FilesCheck | None = None
+    #: None where an engine refuses a store with such logs.
+    cut_logs: CutLogs | None = None
 
 
 class StoreBeside(Protocol):

@@ -84,7 +84,8 @@ class BrokerProcess:
         """The URL; the engine "default" stands for no option."""
         if self.engine == "memory":
             return "memory://"
-        return f"{'files' if self.engine == 'files' else 'lmdb'}://{self.folder / 'data'}"
+        scheme = "files" if self.engine == "files" else "lmdb"
+        return f"{scheme}://{self.folder / 'data'}"
 
     @property
     def bootstrap(self) -> str:

@@ -1,4 +1,7 @@
-"""A store that is filled, and then compacted: `python -m tests.power.compaction DISK MARKS`."""
+"""A store that is filled, and then compacted:
+
+python -m tests.power.compaction DISK MARKS ENGINE
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,15 @@ import sys
 from pathlib import Path
 
 from application.state.runtime import ignore
-from infrastructure.opening import open_storage
-from infrastructure.storage.lmdb.folder import LmdbFolder
+from infrastructure.opening import folder_of, open_storage
 
 ROWS = 100
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) / "data"
+    folder, engine = Path(sys.argv[1]) / "data", sys.argv[3]
     marks = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT)
-    storage = open_storage(f"lmdb://{folder}", "commit")
+    storage = open_storage(f"{engine}://{folder}", "commit")
     for left in (2 * ROWS, ROWS):
         for number in range(2 * ROWS):
             value = bytes([number]) * 3000 if number < left else None
@@ -24,7 +26,7 @@ def main() -> None:
         storage.commit.commit(ignore)
     storage.commit.close()
     os.write(marks, b"filled")
-    before, after = LmdbFolder(folder).compact(lambda share: None)
+    before, after = folder_of(f"{engine}://{folder}").compact(lambda share: None)
     assert after < before
 
 

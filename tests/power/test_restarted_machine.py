@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -24,10 +25,13 @@ def wait_for_flushes(folder: Path, more: int) -> None:
         assert time.monotonic() < deadline, "nothing is flushed"
 
 
-def test_with_interval_the_store_goes_back_to_the_newest_flush_and_logs_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ["lmdb", "files"])
+def test_with_interval_the_store_goes_back_to_the_newest_flush_and_logs_it(
+    tmp_path: Path, engine: str
+) -> None:
     sent = [batch([b"%d" % number]) for number in range(20)]
     arguments = ["--flush", "interval", "--set", "flush.interval.ms=20"]
-    with BrokerProcess(tmp_path, arguments=arguments) as broker:
+    with BrokerProcess(tmp_path, engine, arguments) as broker:
         with broker.connect() as client:
             assert client.create_topic("t") == 0
             for one in sent:
@@ -47,8 +51,29 @@ def test_with_interval_the_store_goes_back_to_the_newest_flush_and_logs_it(tmp_p
     ]
 
 
-def test_with_os_a_damaged_store_is_refused_in_one_line(tmp_path: Path) -> None:
-    with BrokerProcess(tmp_path, arguments=["--flush", "os"]) as broker:
+def test_with_os_a_log_is_cut_where_it_is_damaged_and_the_broker_logs_it(tmp_path: Path) -> None:
+    sent = [batch([b"%d" % number]) for number in range(20)]
+    with BrokerProcess(tmp_path, "files", ["--flush", "os"]) as broker:
+        with broker.connect() as client:
+            assert client.create_topic("t") == 0
+            for one in sent:
+                assert client.produce("t", one).error == 0
+        broker.kill()
+        restart_machine(tmp_path / "data")
+        os.truncate(tmp_path / "data" / "t-0" / "00000000000000000000.log", 10 * len(sent[0]) + 30)
+        broker.start()
+        with broker.connect() as client:
+            found = client.fetch_everything("t")
+            again = client.produce("t", sent[10])
+
+        assert broker.log().count("not whole: t-0 at 10") == 1
+    assert [sealed_part(raw) for _, raw in found] == [sealed_part(raw) for raw in sent[:10]]
+    assert (again.error, again.base_offset) == (0, 10)
+
+
+@pytest.mark.parametrize("engine", ["lmdb", "files"])
+def test_with_os_a_damaged_store_is_refused_in_one_line(tmp_path: Path, engine: str) -> None:
+    with BrokerProcess(tmp_path, engine, ["--flush", "os"]) as broker:
         with broker.connect() as client:
             assert client.create_topic("t") == 0
             for _ in range(20):
@@ -64,5 +89,5 @@ def test_with_os_a_damaged_store_is_refused_in_one_line(tmp_path: Path) -> None:
             broker.start()
 
         (line,) = broker.log()[before:].splitlines()
-        assert line.startswith("ottla: cannot open lmdb://")
+        assert line.startswith(f"ottla: cannot open {engine}://")
         assert "open with flush=os, and the store is damaged" in line

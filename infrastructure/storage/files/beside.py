@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from application.ports.log_store import LogStore
+from infrastructure.storage.errors import StorageDamaged
 from infrastructure.storage.files.log_folder import LogFolder
 from infrastructure.storage.files.log_store import FilesLogStore
 from infrastructure.storage.files.open_files import OpenFiles, most_open_files
@@ -13,6 +14,7 @@ from infrastructure.storage.lmdb.commit import WritePass
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.identity import IN_FILES
 from infrastructure.storage.lmdb.own_rows import OwnRows
+from infrastructure.storage.lmdb.recovery_point import RecoveryPoint
 from infrastructure.storage.lmdb.timestamp_index import TimestampIndex
 
 
@@ -20,6 +22,15 @@ class FilesBeside(StoreBeside):
     __slots__ = ("_folder", "_log")
 
     layout = IN_FILES
+
+    def _begin(self, known_whole: bool) -> None:
+        point = RecoveryPoint(self.folder)
+        if not known_whole and point.was_cut_off and point.found and not point.found.root:
+            raise StorageDamaged(
+                f"the machine went down while the store in {self.folder} was open with flush=os: "
+                "its logs have to be looked at first, by a broker"
+            )
+        super()._begin(known_whole)
 
     def _opened_log(self, environment: LmdbEnvironment) -> tuple[LogStore, WritePass]:
         files = OpenFiles(most_open_files(), read_only=True)
@@ -43,5 +54,6 @@ class FilesBeside(StoreBeside):
         return self._log.end_offset(partition_id) - 1
 
     def close(self) -> None:
-        self._folder.close()
+        if hasattr(self, "_folder"):  # else it was refused
+            self._folder.close()
         super().close()

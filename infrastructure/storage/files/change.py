@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
 
 from application.ports.log_store import Buffer, LogName
 from domain.messages.batch import EXTENT
 from infrastructure.kafka_folder.index_entries import INDEX_ENTRY, MAX_INDEX_BYTES
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.log_folder import LogFolder
-from infrastructure.storage.files.rows import COMPLETE, GONE, LogRow, Rewrite
+from infrastructure.storage.files.rows import COMPLETE, Finished, LogRow, Rewrite
 from infrastructure.storage.files.run import Run
-from infrastructure.storage.files.segment import LOG, Segment, name_of
+from infrastructure.storage.files.segment import Segment
 from infrastructure.storage.lmdb.entries import AlreadyThere
 
 #: Positions and offsets in an index are of 4 bytes, as in Kafka.
@@ -22,7 +22,7 @@ class Change:
     """Of one log in this pass."""
 
     __slots__ = (
-        *("folder", "active", "dropped", "end_offset", "gone", "log", "made", "moved_from", "name"),
+        *("folder", "active", "dropped", "end_offset", "log", "made", "moved_from", "name"),
         *("removed", "runs", "segments", "swapped"),
     )
 
@@ -41,8 +41,6 @@ class Change:
         self.removed: list[Segment] = []
         #: `.cleaned` files that are complete.
         self.swapped: list[Segment] = []
-        #: Bases of segments between others that compaction has removed: their files may be there.
-        self.gone: list[int] = []
         self.dropped = False
         #: Of a folder that gets another name before the commit.
         self.moved_from: str | None = None
@@ -128,23 +126,30 @@ class Change:
         for segment in (*self.segments, *self.removed):
             segment.move(self.log.folder)
 
-    def find_gone(self) -> bool:
-        """True: some that were gone before have no file any more."""
-        before = [one.base_offset for one in self.log.row.rewrites if one.is_gone]
-        kept = [base for base in before if os.path.exists(self._path_of(base))]
-        self.gone = [*kept, *(one.file_base for one in self.removed if not one.suffix)]
-        return len(kept) < len(before)
-
-    def _path_of(self, base: int) -> str:
-        return f"{self.log.folder}/{name_of(base)}{LOG}"
+    def finished(self) -> Iterator[tuple[int, Finished | None]]:
+        """Segments that get no more batches since this pass, and those that are not there."""
+        is_same = len(self.segments) == len(self.log.segments)
+        if is_same and not (self.made or self.removed or self.swapped):
+            return
+        before = _inactive(self.log.segments)
+        after = _inactive(self.segments)
+        for base in before.keys() - after.keys():
+            yield base, None
+        for base, segment in after.items():
+            if base in before and segment not in self.swapped:
+                continue
+            run = next((one for one in self.runs if one.segment is segment), None)
+            if run is not None and run.batches:
+                yield base, Finished(run.position, run.batches[-1][1] + 1)
+            else:
+                yield base, Finished(segment.size_bytes, segment.known_end_offset())
 
     def row(self) -> LogRow:
         if not self.segments:
             return LogRow(self.end_offset, self.end_offset, 0, self.end_offset, (), self.name)
         sizes = {run.segment: run.position for run in self.runs}
         last = self.segments[-1]
-        first = self.segments[0].file_base
-        rewrites = [Rewrite(base, 0, 0, GONE) for base in self.gone if base > first]
+        rewrites = []
         for at, one in enumerate(self.segments):
             if one.suffix:
                 rest = self.segments[at + 1] if at + 1 < len(self.segments) else None
@@ -154,13 +159,21 @@ class Change:
                     place = rest.base_offset, rest.start
                 rewrites.append(Rewrite(one.file_base, sizes.get(one, one.size_bytes), *place))
         return LogRow(
-            first,
+            self.segments[0].file_base,
             last.file_base,
             sizes.get(last, last.size_bytes),
             self.end_offset,
             tuple(rewrites),
             self.name,
         )
+
+
+def _inactive(segments: list[Segment]) -> dict[int, Segment]:
+    """By base offset; of one that is rewritten the rest."""
+    found = {one.file_base: one for one in segments}
+    if segments:
+        del found[segments[-1].file_base]
+    return found
 
 
 def _is_full(run: Run, batch: Buffer, last_offset: int) -> bool:

@@ -56,6 +56,7 @@ def _opened(
     from infrastructure.storage.files.log_folder import LogFolder
     from infrastructure.storage.files.log_store import FilesLogStore
     from infrastructure.storage.files.open_files import OpenFiles, most_open_files
+    from infrastructure.storage.files.power_cut import CutLogs
     from infrastructure.storage.files.read_only import ReadOnlyReserve
     from infrastructure.storage.files.rows import PREFIX
     from infrastructure.storage.files.staged import StagedLogs
@@ -124,6 +125,7 @@ def _opened(
         partial(raise_leader_epoch, state, environment.losses),
         environment.env.reader_check,
         FilesCheck(folder),
+        CutLogs(rows, write_pass),
     )
 
 

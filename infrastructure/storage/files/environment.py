@@ -10,11 +10,9 @@ from infrastructure.storage.lmdb.identity import IN_FILES, IN_KAFKAS_FOLDER
 
 
 class FilesEnvironment(LmdbEnvironment):
-    __slots__ = ("checks_files",)
+    __slots__ = ()
 
     layout = IN_FILES
-    #: After a power cut with flush=os: any batch may be damaged.
-    checks_files: bool
 
     def sync(self) -> None:
         """The rows last: they say what the files have."""
@@ -27,7 +25,13 @@ class FilesEnvironment(LmdbEnvironment):
         super().sync()
 
     def _check_batches(self) -> None:
-        self.checks_files = True
+        from infrastructure.storage.files.power_cut import cut_logs
+
+        if shorter := cut_logs(self):
+            self.power_cut = (
+                "the machine went down while the store was open with flush=os: each log was "
+                f"looked at and cut at its first batch that is not whole: {shorter}"
+            )
 
 
 class InKafkasFolder(FilesEnvironment):

@@ -1,4 +1,8 @@
-"""The segments of a log from its row and its files, after a crash as well."""
+"""The segments of a log from its rows and its files, after a crash as well.
+
+The rows decide which segments there are: a power cut may bring back the name of one that was
+removed.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ KINDS = LOG, ".index", ".timeindex"
 NUMBERED = re.compile(r"(\d{20})(\.log|\.index|\.timeindex|\.txnindex)(\.cleaned|\.swap)?")
 
 
-def recover(log: LogFiles) -> None:
+def recover(log: LogFiles, bases: set[int]) -> None:
     """Removes what no commit has reached, and ends what a commit has begun. Raises OSError."""
     row, folder = log.row, log.folder
     rewritten = {one.base_offset: one for one in row.rewrites}
@@ -28,31 +32,27 @@ def recover(log: LogFiles) -> None:
             if found is None:
                 continue
             base, suffix = int(found[1]), found[3]
-            is_known = row.has_batches and row.first_base <= base <= row.active_base
-            rewrite = rewritten.get(base)
-            if rewrite is not None and rewrite.is_gone:
-                is_known = False
-            elif suffix:
+            is_known = base in bases
+            if suffix:
+                rewrite = rewritten.get(base)
                 is_known = is_known and rewrite is not None and rewrite.from_position != COMPLETE
             if not is_known:
                 os.unlink(f"{folder}/{name}")
 
 
-def segments_of(log: LogFiles, files: OpenFiles) -> list[Segment]:
+def segments_of(log: LogFiles, files: OpenFiles, bases: set[int]) -> list[Segment]:
     """Raises OSError."""
     row, folder = log.row, log.folder
     segments: list[Segment] = []
     if not row.has_batches:
         return segments
-    sizes, suffixes = _log_files(log)
+    sizes, suffixes = _log_files(log, bases)
     rewritten = {one.base_offset: one for one in row.rewrites}
     for base in sorted(sizes):
         size_bytes = row.active_bytes if base == row.active_base else sizes[base]
         one = rewritten.get(base)
         if one is None:
             segments.append(Segment(files, folder, base, size_bytes))
-        elif one.is_gone:
-            continue
         elif one.is_complete:
             suffix = suffixes.get(base, "")
             segments.append(Segment(files, folder, base, one.size_bytes, suffix))
@@ -71,7 +71,7 @@ def segments_of(log: LogFiles, files: OpenFiles) -> list[Segment]:
     return segments
 
 
-def _log_files(log: LogFiles) -> tuple[dict[int, int], dict[int, str]]:
+def _log_files(log: LogFiles, bases: set[int]) -> tuple[dict[int, int], dict[int, str]]:
     """Sizes of the segments, and which of them has a file with a suffix."""
     sizes: dict[int, int] = {}
     suffixes: dict[int, str] = {}
@@ -81,7 +81,7 @@ def _log_files(log: LogFiles) -> tuple[dict[int, int], dict[int, str]]:
             if found is None or found[2] != LOG:
                 continue
             base = int(found[1])
-            if not log.row.first_base <= base <= log.row.active_base:
+            if base not in bases:
                 continue
             if found[3]:
                 suffixes[base] = found[3]

@@ -27,9 +27,11 @@ from infrastructure.kafka_folder.checkpoints import partition_metadata
 from infrastructure.storage.files.loading import KINDS, cut_tails, recover, segments_of, swap_files
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.open_files import OpenFiles
+from infrastructure.storage.files.places import named_folder, unnamed_folder
 from infrastructure.storage.files.removals import Removals, remove
 from infrastructure.storage.files.rows import (
     EMPTY,
+    SEGMENT_PREFIX,
     LogRow,
     key_of,
     partition_of,
@@ -57,6 +59,7 @@ class LogFolder:
         """`beside`: another process may write."""
         self._root = str(root)
         self.rows = rows
+        self.segment_rows = rows.other(SEGMENT_PREFIX)
         self.files = files
         self._beside = beside
         self._logs: dict[int, LogFiles] = {}
@@ -123,9 +126,9 @@ class LogFolder:
         self._logs[partition_id] = log
         return log
 
-    def segments_of(self, log: LogFiles, row: LogRow) -> list[Segment]:
+    def segments_of(self, log: LogFiles, row: LogRow, bases: set[int]) -> list[Segment]:
         """Raises OSError."""
-        return segments_of(LogFiles(log.partition_id, log.folder, row, []), self.files)
+        return segments_of(LogFiles(log.partition_id, log.folder, row, []), self.files, bases)
 
     def forget(self, partition_id: int) -> None:
         log = self._logs.pop(partition_id, None)
@@ -176,16 +179,25 @@ class LogFolder:
         log = LogFiles(partition_id, folder, row, [])
         if self._beside and row.has_batches:
             log.changed_at = os.stat(folder).st_mtime_ns
+        bases = self._bases(partition_id, row)
         if not self.files.read_only:
             if row.name is not None and not _has_topic_id(folder):
                 self._write_topic_id(folder, row.name)
-            recover(log)
+            recover(log, bases)
             if any(one.is_complete for one in row.rewrites):
                 self._end_swaps(log)
-        log.change(segments_of(log, self.files))
+        log.change(segments_of(log, self.files, bases))
         if not self.files.read_only:
             cut_tails(log.segments)
         return log
+
+    def _bases(self, partition_id: int, row: LogRow) -> set[int]:
+        """Of the segments, by the rows."""
+        if not row.has_batches:
+            return set()
+        rows = self.rows.other(SEGMENT_PREFIX + key_of(partition_id))
+        finished = {int.from_bytes(base, "big") for base, _ in rows.scan()}
+        return {base for base in finished if base < row.active_base} | {row.active_base}
 
     def _settled(self, partition_id: int, row: LogRow) -> str:
         """The folder of a log, after it has its name."""
@@ -208,10 +220,10 @@ class LogFolder:
     # ---- folders
 
     def _unnamed(self, partition_id: int) -> str:
-        return f"{self._root}/partition.{partition_id:032x}-stray"
+        return unnamed_folder(self._root, partition_id)
 
     def _named(self, name: LogName) -> str:
-        return f"{self._root}/{name.topic}-{name.partition}"
+        return named_folder(self._root, name)
 
     def check_writable(self) -> None:
         """Raises OSError."""

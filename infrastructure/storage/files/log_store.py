@@ -71,7 +71,7 @@ class FilesLogStore:
         if txn is None:
             return
         try:
-            self._staged.adopt(partition_id, name, stopped.row())
+            self._staged.adopt(partition_id, name, stopped.row(), stopped.bases)
             for timestamp, last_offset in stopped.times:
                 self._times.put(txn, partition_id, timestamp, last_offset)
         except _REFUSED as error:

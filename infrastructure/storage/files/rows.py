@@ -1,5 +1,8 @@
 """What the store knows of each log, as a row that is written with every change of it.
 
+A segment that is not the active one any more has a row of its own: files of other segments are not
+part of the log, and a power cut with flush=os may leave less of them (power_cut.py).
+
 The files may have more than this: what a commit has not reached is cut off or removed.
 """
 
@@ -19,19 +22,35 @@ _REWRITE = Struct(">QQQQ")
 _NO_TOPIC = bytes(16)
 
 
+#: Of the keys of segments that get no more batches, before partition id and base offset.
+SEGMENT_PREFIX = b"segment"
+_SEGMENT_KEY = Struct(">IQ")
+_FINISHED = Struct(">QQ")
+
+
+class Finished(NamedTuple):
+    """A segment that gets no more batches."""
+
+    size_bytes: int
+    end_offset: int
+
+    def pack(self) -> bytes:
+        return _FINISHED.pack(*self)
+
+    @classmethod
+    def unpack(cls, row: bytes) -> Finished:
+        """Raises struct.error."""
+        return cls(*_FINISHED.unpack(row))
+
+
 class Rewrite(NamedTuple):
     """Compaction: `.cleaned` has the batches of a segment below an offset."""
 
     base_offset: int
     size_bytes: int
     from_offset: int
-    #: In the file of the segment; COMPLETE: `.cleaned` takes its place; GONE: nothing does.
+    #: In the file of the segment; COMPLETE: `.cleaned` takes its place.
     from_position: int
-
-    @property
-    def is_gone(self) -> bool:
-        """Nothing takes the place of the segment, whose file may still be there."""
-        return self.from_position == GONE
 
     @property
     def is_complete(self) -> bool:
@@ -39,7 +58,6 @@ class Rewrite(NamedTuple):
 
 
 COMPLETE = (1 << 64) - 1
-GONE = COMPLETE - 1
 
 
 class LogRow(NamedTuple):
@@ -80,4 +98,12 @@ def key_of(partition_id: int) -> bytes:
 
 
 def partition_of(key: bytes) -> int:
-    return int(_ID.unpack(key)[0])
+    return int(_ID.unpack_from(key)[0])
+
+
+def segment_key(partition_id: int, base_offset: int) -> bytes:
+    return _SEGMENT_KEY.pack(partition_id, base_offset)
+
+
+def base_of(key: bytes) -> int:
+    return int(_SEGMENT_KEY.unpack(key)[1])

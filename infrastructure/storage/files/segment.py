@@ -207,7 +207,7 @@ class Segment:
     def indexed(self) -> IndexEntries:
         """What its indexes have, from its batches."""
         entries = IndexEntries(self.file_base)
-        for header in self.walk(0, self.size_bytes):
+        for header in self.walk(self.start, self.size_bytes):
             entries.add(
                 header.position, header.size_bytes, header.last_offset, header.max_timestamp
             )

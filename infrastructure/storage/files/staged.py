@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from application.ports.log_store import LogName
 from infrastructure.storage.files.change import Change
 from infrastructure.storage.files.log_folder import LogFolder
-from infrastructure.storage.files.rows import LogRow, key_of
+from infrastructure.storage.files.rows import LogRow, key_of, segment_key
 
 if TYPE_CHECKING:
     from infrastructure.storage.lmdb.commit import Txn
@@ -43,11 +43,12 @@ class StagedLogs:
             change = self._changes[partition_id] = Change(self._folder, log)
         return change
 
-    def adopt(self, partition_id: int, name: LogName, row: LogRow) -> None:
+    def adopt(self, partition_id: int, name: LogName, row: LogRow, bases: set[int]) -> None:
         """Raises OSError."""
         log = self._folder.adopted(partition_id, name, row)
         change = self._changes[partition_id] = Change(self._folder, log)
-        change.segments, change.end_offset = self._folder.segments_of(log, row), row.end_offset
+        change.segments = self._folder.segments_of(log, row, bases)
+        change.end_offset = row.end_offset
 
     def name(self, partition_id: int, name: LogName | None) -> None:
         """Raises OSError."""
@@ -65,22 +66,33 @@ class StagedLogs:
             if change.log.row.name is not None and (change.name is None or change.dropped):
                 change.moved_from = self._folder.move_away(change.log)
                 change.move_segments()
-        # Before a row forgets a removed file, its removal is durable.
-        forgets = [change for change in self._changes.values() if change.find_gone()]
         if self._syncs:
-            self._sync(bool(forgets))
+            self._sync()
+        elif not self._folder.removals.defers:
+            self._sync_rewritten()
         for partition_id, change in self._changes.items():
             row = None if change.dropped else change.row().pack()
             self._folder.rows.put(txn, key_of(partition_id), row)
+            with self._folder.waiting():
+                for base, finished in change.finished():
+                    key, packed = segment_key(partition_id, base), finished and finished.pack()
+                    self._folder.segment_rows.put(txn, key, packed)
 
-    def _sync(self, all_of_it: bool) -> None:
+    def _sync(self) -> None:
         changes = self._changes.values()
         files = [run.segment.path for change in changes for run in change.runs]
         folders = any(change.made or change.moved_from for change in changes)
-        if all_of_it or folders or len(files) > 1:
+        if folders or len(files) > 1:
             self._folder.sync_all()
         elif files:
             os.fdatasync(self._folder.files.descriptor(files[0]))
+
+    def _sync_rewritten(self) -> None:
+        """Compaction takes away what was durable, so its result is, as in Kafka."""
+        for change in self._changes.values():
+            for run in change.runs:
+                if run.segment.suffix:
+                    os.fdatasync(self._folder.files.descriptor(run.segment.path))
 
     def committed(self) -> None:
         changes, self._changes = self._changes, {}

@@ -63,6 +63,10 @@ class StoppedLog:
     def size_bytes(self) -> int:
         return sum(one.size_bytes for one in self._segments)
 
+    @property
+    def bases(self) -> set[int]:
+        return {one.file_base for one in self._segments}
+
     def size_below(self, offset: int) -> int:
         """Of the segments that end below an offset."""
         ends = [one.base_offset for one in self._segments[1:]]

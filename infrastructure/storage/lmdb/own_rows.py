@@ -20,6 +20,9 @@ class OwnRows:
         self._rows = rows
         self._prefix = b"store\0" + prefix
 
+    def other(self, prefix: bytes) -> OwnRows:
+        return OwnRows(self._env, self._rows, prefix)
+
     def get(self, key: bytes) -> bytes | None:
         with self._env.begin() as txn:
             return txn.get(self._prefix + key, db=self._rows)

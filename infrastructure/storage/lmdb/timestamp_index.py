@@ -61,6 +61,17 @@ class TimestampIndex:
             found = len(cursor.key()) > 0
         return not found or not _leads_below(cursor, partition_id, offset)
 
+    def delete_from(self, txn: Transaction[memoryview], partition_id: int, offset: int) -> None:
+        """The entries that lead to an offset, or above."""
+        cursor = txn.cursor(self._database)
+        after = cursor.set_range(_pack_key(partition_id + 1, 0))
+        found = cursor.prev() if after else cursor.last()
+        while found and _unpack_key(cursor.key())[0] == partition_id:
+            if OFFSET.unpack(cursor.value())[0] < offset:
+                return
+            cursor.delete()
+            found = cursor.prev() if len(cursor.key()) else cursor.last()
+
     def replace(
         self,
         txn: Transaction[memoryview],

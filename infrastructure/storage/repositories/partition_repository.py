@@ -25,6 +25,7 @@ from struct import error as StructError
 from application.ports.log_store import LogStore
 from application.ports.state_store import StateStore
 from domain.errors import StorageFailed
+from domain.messages.batch import NO_TIMESTAMP, RecordBatch
 from domain.partitions.active_segment import SegmentState
 from domain.partitions.leader_epochs import LeaderEpochs
 from domain.partitions.log_end import LogEnd
@@ -52,6 +53,8 @@ _NOT_OPEN = -1
 
 #: Of a snapshot without epochs.
 FIRST_EPOCH = ((0, 0),)
+
+NO_OFFSET = -1
 
 #: Headers that are read at once.
 _HEADERS_AT_ONCE = 1024
@@ -149,6 +152,44 @@ class StoredPartitionRepository:
             _PARTITION_ID.pack(partition_id),
             json.dumps(row, separators=(",", ":")).encode(),
         )
+
+    def cut(self, partition_id: int, first_offset: int, end_offset: int) -> None:
+        """The log is shorter by now: stages a snapshot from which all of it is replayed."""
+        try:
+            self._cut(partition_id, first_offset, end_offset)
+        except (ValueError, KeyError, TypeError, StructError) as damage:
+            raise _damaged(partition_id, damage) from damage
+
+    def _cut(self, partition_id: int, first_offset: int, end_offset: int) -> None:
+        for producer_id, _ in rows_from(self._state, _PRODUCERS, partition_id, 0, _HEADERS_AT_ONCE):
+            self._state.put(_PRODUCERS, KEY.pack(partition_id, producer_id), None)
+        key = _PARTITION_ID.pack(partition_id)
+        row = self._state.get(_PARTITIONS, key)
+        values = {} if row is None else json.loads(row)
+        start = max(values.get("start", 0), first_offset)
+        epochs = values.get("epochs", FIRST_EPOCH)
+        cleaned = Cleaned(*values.get("cleaned", NOT_CLEANED))
+        snapshot = {
+            "end": [start, NO_TIMESTAMP, NO_OFFSET],
+            "start": start,
+            "size": self._bytes_below(partition_id, start),
+            "epochs": [one for one in epochs if one[1] <= start] or FIRST_EPOCH,
+            "cleaned": cleaned if cleaned.next_offset <= end_offset else NOT_CLEANED,
+        }
+        packed = json.dumps(snapshot, separators=(",", ":")).encode()
+        self._state.put(_PARTITIONS, key, packed)
+
+    def _bytes_below(self, partition_id: int, offset: int) -> int:
+        """Of batches that end below the log start, and are not removed yet."""
+        size_bytes = at = 0
+        while headers := self._log.headers(partition_id, at, _HEADERS_AT_ONCE, waits=True):
+            for header in headers:
+                batch = RecordBatch(memoryview(header))
+                at = batch.last_offset + 1
+                if at > offset:
+                    return size_bytes
+                size_bytes += batch.size_bytes
+        return size_bytes
 
     def save_trimming(self, partition_id: int, unfinished: bool) -> None:
         value = b"" if unfinished else None

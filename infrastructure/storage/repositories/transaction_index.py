@@ -63,6 +63,10 @@ class StoredTransactionIndex:
     def remove(self, partition_id: int, last_offset: int) -> None:
         self._state.put(_ABORTED, KEY.pack(partition_id, last_offset), None)
 
+    def remove_from(self, partition_id: int, offset: int) -> None:
+        for last_offset, _ in rows_from(self._state, _ABORTED, partition_id, offset, _ROWS_AT_ONCE):
+            self.remove(partition_id, last_offset)
+
     def remove_below(self, partition_id: int, offset: int, max_entries: int) -> bool:
         end = KEY.pack(partition_id, offset)
         rows = self._state.scan(_ABORTED, KEY.pack(partition_id, 0), max_entries)
