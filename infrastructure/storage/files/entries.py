@@ -78,8 +78,9 @@ def _pieces(segment: Segment, offset: int, after: int) -> Iterator[_Piece]:
     """From a batch on that is near an offset; all offsets are below `after`."""
     headers = _Headers(segment, after)
     position, next_offset = headers.near(offset), segment.base_offset
+    piece = headers.at(position, next_offset)
     while position < segment.size_bytes:
-        piece = headers.at(position, next_offset)
+        follower: _Piece | None = None
         if piece is None:
             piece = headers.damaged(position, next_offset)
         else:
@@ -90,6 +91,7 @@ def _pieces(segment: Segment, offset: int, after: int) -> Iterator[_Piece]:
                 piece = piece._replace(last_offset=last_offset, is_batch=False)
         yield piece
         position, next_offset = piece.end, max(next_offset, piece.last_offset + 1)
+        piece = follower or headers.at(position, next_offset)
 
 
 class _Headers:
@@ -103,7 +105,8 @@ class _Headers:
         entry = segment.any_index().floor(offset - segment.file_base, BY_OFFSET)
         if entry is not None and entry[1] >= segment.start:
             found = self.at(entry[1], segment.base_offset)
-            if found is not None and found.last_offset == segment.file_base + entry[0]:
+            # Kafka 3 had the last offset of all batches that were appended together.
+            if found is not None and found.last_offset <= segment.file_base + entry[0]:
                 return found.position
         return segment.start
 

@@ -17,6 +17,7 @@ pytest.importorskip("pyspark", reason="filters are Spark's")
 from pyspark.sql.datasource import GreaterThanOrEqual
 
 from domain.messages.batch import RecordBatch
+from infrastructure.kafka_folder.index_entries import INDEX_ENTRY
 from infrastructure.kafka_folder.log_writer import LogWriter
 from interfaces.spark.query.columns import arrow_columns
 from interfaces.spark.query.failures import JobFailed
@@ -261,3 +262,12 @@ def test_other_folders_are_refused_in_one_line(folder: Path, spoil: Changed, why
 def test_a_partition_elsewhere_is_in_nobodys_way(folder: Path) -> None:
     shutil.rmtree(folder / "segments-1")
     assert len(rows(folder, assign='{"segments": [0]}')) == 40
+
+
+def test_an_index_of_kafka_3_is_used(indexed: Path) -> None:
+    """An entry has the last offset of all batches that a follower or the cleaner has appended."""
+    for path in (indexed / "segments-1").glob("*.index"):
+        entries = list(INDEX_ENTRY.iter_unpack(path.read_bytes()))
+        path.write_bytes(b"".join(INDEX_ENTRY.pack(entry[0] + 4, entry[1]) for entry in entries))
+    found = [row["offset"] for row in rows(indexed, **ONLY, minPartitions="30")]
+    assert found == list(range(2 * BATCHES))
