@@ -14,12 +14,12 @@ from tests.crash.broker import Broker, Nursery
 from tests.crash.deaths import killed_after
 from tests.crash.life import Life
 from tests.crash.points import FILES_POINTS_OF_COMPACTION, FLUSHES
-from tests.crash.test_compaction import SETTINGS, SMALL, KeyedLog, live
+from tests.crash.test_compaction import SETTINGS, SMALL, KeyedLog, die_at
 from tests.e2e.kafka_folder.dumped import files_of, problems
 from tests.oracle.kafka import JAVA, KafkaNotFound, find_jars
 
 #: Files of a check at least, so that it says something.
-FEWEST = 10
+FEWEST = 3
 LONG_LIVES = 10
 
 
@@ -84,7 +84,7 @@ def test_kafka_reads_what_a_broker_has_compacted_that_was_killed(
         folder.mkdir()
         broker = Broker(nursery, folder, flush, settings=(*SETTINGS, SMALL), engine="files")
         log = KeyedLog(broker, random.Random(f"{flush} {number}"))
-        live(log, [point])
+        die_at(log, [point])
         check(java, folder / "data", with_active=False, gaps=True)
         assert broker.start()
         log.check()
@@ -102,6 +102,6 @@ def test_kafkas_tool_finds_a_changed_byte(
     files = files_of(tmp_path / "data", with_active=False)
     changed = next(one for one in files if one.suffix == suffix and one.stat().st_size)
     content = bytearray(changed.read_bytes())
-    content[7] ^= 1
+    content[-1] ^= 1
     changed.write_bytes(content)
     assert problems(java, [changed]) != []
