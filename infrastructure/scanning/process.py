@@ -14,7 +14,6 @@ import socket
 import sys
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 
 from application.partitions.cleaning import CleaningEnd, CleaningJob
 from application.ports.log_store import LogStore
@@ -128,7 +127,7 @@ def _writer(plan: ScanPlan) -> Writer:
     return LineWriter(plan.form, plan.data_format, plan.begun)
 
 
-def serve(channel: Channel, folder: Path | None) -> None:
+def serve(channel: Channel, store: str | None) -> None:
     log: LogStore | None = None
     goes_last = False
     while True:
@@ -140,7 +139,7 @@ def serve(channel: Channel, folder: Path | None) -> None:
             goes_last = True
         try:
             if log is None:
-                log = _log(channel, folder)
+                log = _log(channel, store)
             end: ScanEnd | CleaningEnd
             if isinstance(plan, ScanPlan):
                 end = run(plan, log, channel)
@@ -154,12 +153,12 @@ def serve(channel: Channel, folder: Path | None) -> None:
             channel.send(frames.END, pickle.dumps(end))
 
 
-def _log(channel: Channel, folder: Path | None) -> LogStore:
-    if folder is None:
+def _log(channel: Channel, store: str | None) -> LogStore:
+    if store is None:
         return AskedLogStore(channel)  # type: ignore[return-value]
     from infrastructure.opening import folder_of
 
-    return folder_of(os.fspath(folder)).open_log()
+    return folder_of(store).open_log()
 
 
 def _let_the_broker_go_first() -> None:
@@ -174,9 +173,9 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # the broker handles them
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
-    folder = Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    store = sys.argv[2] if len(sys.argv) > 2 else None
     with suppress(EOFError, ConnectionError):
-        serve(channel, folder)
+        serve(channel, store)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from application.background.worker import WorkerPart
@@ -59,7 +58,7 @@ class WorkerProcesses:
         self._loop = loop
         self._events = events
         #: Of an LMDB store, which workers read themselves.
-        self._folder = storage.info.path
+        self._store = _url_of(storage)
         self._storage = storage
         self._most = most
         self._processes: list[WorkerProcess] = []
@@ -90,7 +89,7 @@ class WorkerProcesses:
             return None
         self._ended = [each for each in self._ended if not each.is_gone]
         try:
-            process = WorkerProcess(self._loop, self._folder, self._end_of, self._reaped)
+            process = WorkerProcess(self._loop, self._store, self._end_of, self._reaped)
         except OSError as failure:
             self._not_before = self._loop.time() + RETRY_SECONDS
             self._events.warning("scan_worker_failed", error=str(failure))
@@ -123,7 +122,7 @@ class WorkerProcess(asyncio.Protocol):
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        folder: Path | None,
+        store: str | None,
         gone: Callable[[WorkerProcess], None],
         reaped: Callable[[], None],
     ) -> None:
@@ -147,7 +146,7 @@ class WorkerProcess(asyncio.Protocol):
             for end in (ours, theirs):
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SOCKET_BYTES)
             ours.setblocking(False)
-            self._process = _spawn(theirs, folder)
+            self._process = _spawn(theirs, store)
         except OSError:
             ours.close()
             raise
@@ -329,11 +328,17 @@ def _asked(log: LogStore, kind: int, question: bytes) -> bytes:
     return frames.OFFSET.pack(log.at_timestamp(*frames.TIME_QUESTION.unpack(question)))
 
 
-def _spawn(theirs: socket.socket, folder: Path | None) -> subprocess.Popen[bytes]:
+def _url_of(storage: Storage) -> str | None:
+    """None: the store is in the memory of this process."""
+    info = storage.info
+    return None if info.path is None else f"{info.kind}://{os.path.abspath(info.path)}"
+
+
+def _spawn(theirs: socket.socket, store: str | None) -> subprocess.Popen[bytes]:
     descriptor = theirs.fileno()
     arguments = [sys.executable, "-P", "-m", _PROGRAM, str(descriptor)]
-    if folder is not None:
-        arguments.append(os.path.abspath(folder))
+    if store is not None:
+        arguments.append(store)
     return subprocess.Popen(
         arguments,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(each for each in sys.path if each)},

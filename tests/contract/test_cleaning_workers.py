@@ -35,10 +35,10 @@ END = BATCHES * EACH
 READ_BYTES = 20_000
 
 
-@pytest.fixture(scope="module")
-def storage(tmp_path_factory: pytest.TempPathFactory) -> Any:
+@pytest.fixture(scope="module", params=["lmdb", "files"])
+def storage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Keys occur several times, and batches have several codecs."""
-    storage = open_storage(f"lmdb://{tmp_path_factory.mktemp('cleaned')}/store", "os")
+    storage = open_storage(f"{request.param}://{tmp_path_factory.mktemp('cleaned')}/store", "os")
     for number in range(BATCHES):
         first = number * EACH
         rows = [

@@ -64,7 +64,8 @@ class World:
 
 
 def filled(folder: Path, engine: str) -> Storage:
-    storage = open_storage("memory://" if engine == "memory" else f"lmdb://{folder}/store", "os")
+    place = "" if engine == "memory" else folder / "store"
+    storage = open_storage(f"{engine}://{place}", "os")
     for number in range(BATCHES):
         first = number * EACH
         records = [
@@ -81,6 +82,7 @@ def filled(folder: Path, engine: str) -> Storage:
 PAIRS = [
     "memory-asyncio",
     "lmdb-uvloop",
+    "files-asyncio",
     pytest.param("memory-uvloop", marks=pytest.mark.long),
     pytest.param("lmdb-asyncio", marks=pytest.mark.long),
 ]

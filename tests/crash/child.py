@@ -67,8 +67,8 @@ def run(plan: Plan) -> int:
         if plan.fails is not None:
             fail_commits(plan.fails)
         name_the_files(passages)
+        make_segments_small(plan.segment_bytes)
         if plan.small:
-            make_segments_small(plan.segment_bytes)
             make_copies_small()
     if plan.small:
         make_small()
