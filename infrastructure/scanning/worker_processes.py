@@ -330,6 +330,8 @@ def _asked(log: LogStore, kind: int, question: bytes) -> bytes:
 
 def _url_of(storage: Storage) -> str | None:
     path = storage.info.path
+    if storage.reserve is not None and storage.reserve.is_read_only:
+        return None  # its rows are in a folder of this process
     return None if path is None else f"{storage.info.kind}://{os.path.abspath(path)}"
 
 

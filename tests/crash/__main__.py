@@ -1,4 +1,6 @@
-"""scripts/crash [--lives N] [--from K] [--seed SEED [--repeat N]] [--flush POLICY]"""
+"""scripts/crash [--lives N] [--from K] [--seed SEED [--repeat N]] [--flush POLICY]
+[--engine ENGINE]
+"""
 
 from __future__ import annotations
 

@@ -41,6 +41,8 @@ class Plan:
     #: None: the production value.
     slice_batches: int | None = None
     segment_bytes: int = SMALL_SEGMENT_BYTES
+    #: Of files: one of so many commits fails.
+    fails: int | None = None
     small: bool = True
     #: As if partitions of each transaction had to be loaded before its end.
     ends_in_two_commits: bool = False
@@ -60,11 +62,13 @@ def run(plan: Plan) -> int:
     if any("offsets=sqlite" in one for one in plan.arguments):
         name_the_database(passages)
     if any(one.startswith("files://") for one in plan.arguments):
-        from tests.crash.file_passages import make_copies_small, name_the_files
+        from tests.crash.file_passages import fail_commits, make_copies_small, name_the_files
 
+        if plan.fails is not None:
+            fail_commits(plan.fails)
         name_the_files(passages)
+        make_segments_small(plan.segment_bytes)
         if plan.small:
-            make_segments_small(plan.segment_bytes)
             make_copies_small()
     if plan.small:
         make_small()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from typing import Any
@@ -79,3 +80,18 @@ def _name_renames(passages: Passages) -> None:
 def make_copies_small() -> None:
     rewriting.COPIED_AT_ONCE_BYTES = SMALL_COPY_BYTES
     rewriting._PIECE_BYTES = SMALL_COPY_BYTES // 4
+
+
+def fail_commits(one_of: int) -> None:
+    """After all is written, and the folders of deleted topics have lost their names."""
+    put_all = StagedLogs.put_all
+    count = 0
+
+    def failing(self: StagedLogs, txn: Any) -> None:
+        nonlocal count
+        put_all(self, txn)
+        count += 1
+        if count % one_of == 0:
+            raise OSError(errno.EIO, "the disk fails")
+
+    StagedLogs.put_all = failing  # type: ignore[method-assign]

@@ -40,8 +40,10 @@ from tests.e2e.raw_client import RawClient
 MAIN_PARTITIONS = 3
 #: A main topic is deleted after so many deaths.
 MOVE_EVERY = 3
-#: Free bytes at the beginning of a run with a full map; in files no batch takes some of them.
-ROOM_BYTES = {"lmdb": 128 * 1024, "files": 40 * 1024}
+#: Free bytes at the beginning of a run with a full map.
+ROOM_BYTES = 128 * 1024
+#: One of so many commits fails.
+FAILS = 40
 #: Warnings that a dying and restarting broker may log, and no others.
 FORESEEN = re.compile("produce_failed|storage_failed")
 
@@ -155,10 +157,12 @@ class Life:
             # A commit takes some 20 us without an fsync, and up to a millisecond with one.
             plan["moment_us"] = int(10 ** chance.uniform(0, 3))
         self.storage_may_fail = point is not None and point.full_map
-        if self.storage_may_fail:
+        if self.storage_may_fail and self.broker.engine == "files":
+            plan["fails"] = FAILS
+        elif self.storage_may_fail:
             data = self.broker.folder / "data" / "data.mdb"
             size = data.stat().st_size if data.exists() else 0
-            plan["map_size_bytes"] = (size + ROOM_BYTES[self.broker.engine]) // 4096 * 4096
+            plan["map_size_bytes"] = (size + ROOM_BYTES) // 4096 * 4096
         return plan
 
     def _dies_while_it_is_read(self, death: Death) -> bool:

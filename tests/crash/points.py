@@ -25,7 +25,7 @@ class Point:
     when: When
     most: int = 1
     flushes: tuple[str, ...] = FLUSHES
-    #: Its store has a map that is full at once.
+    #: Its store has a map that is full at once; of files: some commits fail.
     full_map: bool = False
 
 
@@ -177,5 +177,9 @@ ENGINES = ("lmdb", "files")
 
 
 def points_of(flush: str, engine: str = "lmdb") -> list[Point]:
-    points = POINTS if engine == "lmdb" else (*POINTS, *FILES_POINTS)
+    """Files: batches are not in the map, which is rarely full. There commits fail otherwise."""
+    points = POINTS
+    if engine == "files":
+        others = [point for point in POINTS if " map " not in f" {point.name}"]
+        points = (*others, *FILES_POINTS)
     return [point for point in points if flush in point.flushes]

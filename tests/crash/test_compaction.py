@@ -120,6 +120,13 @@ def test_the_newest_record_of_each_key_survives_in_files(
 
 
 def live(log: KeyedLog, points: Sequence[str]) -> None:
+    die_at(log, points)
+    assert log.broker.start()
+    wait_until(log.is_compacted)
+    log.broker.kill()
+
+
+def die_at(log: KeyedLog, points: Sequence[str]) -> None:
     broker = log.broker
     for point in points:
         passage = log.chance.randint(1, 8)
@@ -130,6 +137,3 @@ def live(log: KeyedLog, points: Sequence[str]) -> None:
         assert broker.start()
         log.check()
         broker.kill()
-    assert broker.start()
-    wait_until(log.is_compacted)
-    broker.kill()

@@ -17,7 +17,7 @@ from tests.crash.ledger import Broken
 from tests.crash.transaction_faults import TRANSACTION_FAULTS
 from tests.oracle.kafka import KafkaNotFound
 
-LIVES, FILES_LIVES, LONG_LIVES, KAFKA_LIVES = 12, 4, 80, 10
+LIVES, FILES_LIVES, LONG_LIVES, KAFKA_LIVES = 12, 3, 80, 10
 FAULTY_LIVES = (4, 4, 16, 80)
 
 

@@ -32,6 +32,7 @@ class Append:
     last_offset: int
     batch: bytes
     indexed_timestamp: int
+    begins_segment: bool = False
 
     def apply(self, disk: Disk) -> None:
         log = disk.logs.setdefault(self.partition_id, Log())
@@ -68,6 +69,7 @@ class Trim(Drop):
 
     def apply(self, disk: Disk) -> None:
         log = disk.logs.get(self.partition_id)
+        disk.starts[self.partition_id] = max(self.offset, disk.starts.get(self.partition_id, 0))
         if log is not None:
             log.index = {time: at for time, at in log.index.items() if at >= self.offset}
         super().apply(disk)
@@ -129,4 +131,6 @@ class Disk:
     def __init__(self) -> None:
         self.logs: dict[int, Log] = {}
         self.tables: dict[str, dict[bytes, bytes]] = {}
+        #: Below them batches may be gone.
+        self.starts: dict[int, int] = {}
         self.commits = 0

@@ -25,6 +25,8 @@ from tests.simulation.timeline import ProcessLoop, Timeline
 
 LISTENER = "PLAINTEXT"
 
+MakeStore = Callable[[Disk, ProcessLoop, StoreControl], SimulatedStore]
+
 #: Reasons for which the broker may close a connection, or not compact a log.
 FORESEEN = ("produce_failed", UNREADABLE)
 #: Errors that failures of the world cause.
@@ -63,9 +65,10 @@ class Process:
         log: Callable[[str, str], None],
         config: BrokerConfig,
         compaction: Compaction,
+        make_store: MakeStore = SimulatedStore,
     ) -> None:
         self.loop = ProcessLoop(timeline)
-        self.store = SimulatedStore(disk, self.loop, control)
+        self.store = make_store(disk, self.loop, control)
         events = Events(log)
         info = StorageInfo("simulated", None, 0, "os", "a-store")
         storage = Storage(self.store, self.store, self.store, info)
@@ -107,6 +110,7 @@ class Process:
     def kill(self) -> None:
         self.loop.kill()
         self.end_jobs()
+        self.store.die()
         for line in self.lines:
             line.process_died()
 
@@ -155,3 +159,13 @@ class Process:
             "group changes in flight": broker.groups.registry.runtime.decisions,
         }
         return self.held_for_clients() + [f"{what}: {n}" for what, n in held.items() if n]
+
+    def check_sizes(self, disk: Disk) -> None:
+        """Checks the sizes that DescribeLogDirs would return."""
+        for one in self.broker.catalog.loaded():
+            log = disk.logs.get(one.partition_id)
+            stored = sum(map(len, log.batches)) if log else 0
+            if one.broken is None and one.durable.size_bytes != stored:
+                raise Violation(
+                    f"{one.topic}-{one.index} has {stored} bytes, not {one.durable.size_bytes}"
+                )

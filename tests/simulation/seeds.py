@@ -30,6 +30,9 @@ def run_seed(seed: int) -> World:
         world.run()
     except Exception as failure:
         raise SeedFailed(world, failure) from failure
+    finally:
+        if world.files is not None:
+            world.files.remove()
     return world
 
 

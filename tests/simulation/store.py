@@ -269,16 +269,28 @@ class SimulatedStore:
         self.under_way = None
         if fate.dies:
             if fate.persists:
-                self._persist(changes)
+                self._tear(changes)
+            else:
+                self._drop(changes)
             self._control.died_in_commit(fate.persists)
             raise ProcessDied
         if fate.fails:
             behind, self.staged = self.staged, []
+            self._refuse(changes, behind)
             self._control.failed(changes, behind)
             done(StorageFailed("the disk is full"))
             return
         self._persist(changes)
         done(None)
+
+    def _tear(self, changes: list[Change]) -> None:
+        self._persist(changes)
+
+    def _drop(self, changes: list[Change]) -> None:
+        """The process dies before they are committed."""
+
+    def _refuse(self, changes: list[Change], behind: list[Change]) -> None:
+        """The commit fails; `behind`: changes that were staged meanwhile fail with it."""
 
     def _persist(self, changes: list[Change]) -> None:
         self._disk.commits += 1
@@ -288,3 +300,9 @@ class SimulatedStore:
 
     def close(self) -> None:
         self.staged.clear()
+
+    def check(self) -> None:
+        """What is stored, as another process would find it."""
+
+    def die(self) -> None:
+        """With its process."""

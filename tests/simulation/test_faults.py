@@ -9,6 +9,7 @@ import pytest
 
 from tests.simulation.compaction import has_compaction
 from tests.simulation.faults.compaction import COMPACTION
+from tests.simulation.faults.files import FILES
 from tests.simulation.faults.groups import GROUPS
 from tests.simulation.faults.log import LOG
 from tests.simulation.faults.serving import SERVING
@@ -16,6 +17,7 @@ from tests.simulation.faults.starts import STARTS
 from tests.simulation.faults.topics import TOPICS
 from tests.simulation.faults.transactions import TRANSACTIONS
 from tests.simulation.seeds import first_failure
+from tests.simulation.stored_files import stores_files
 from tests.simulation.transactions import FIRST_SEED, has_transactions
 from tests.simulation.world import has_groups
 
@@ -28,6 +30,7 @@ Patch = pytest.MonkeyPatch
 FAULTS = SERVING + TOPICS + LOG + STARTS
 #: Faults of groups need worlds with groups, and some are rare.
 SEEDS_WITH_GROUPS = [seed for seed in range(300) if has_groups(seed)]
+SEEDS_WITH_FILES = [seed for seed in range(1000) if stores_files(seed)]
 SEEDS_WITH_COMPACTION = [seed for seed in range(300) if has_compaction(seed)]
 SEEDS_WITH_TRANSACTIONS = [
     seed for seed in range(FIRST_SEED, FIRST_SEED + 300) if has_transactions(seed)
@@ -47,8 +50,12 @@ FIRST = {
     "deleted_offset_has_no_tombstone": 7,
     "deleted_records_are_found_by_time": 31,
     "epoch_is_not_persisted": 10,
+    "emptied_segments_come_back": 727,
     "expired_producers_stay_in_memory": 3,
     "expired_producers_stay_in_the_store": 3,
+    "failed_passes_leave_their_files": 607,
+    "files_of_no_commit_stay": 255,
+    "folders_keep_their_names": 167,
     "generation_has_two_leaders": 51,
     "group_is_not_reloaded_after_a_failed_commit": 8,
     "index_keeps_transactions_without_marker": 367,
@@ -80,6 +87,7 @@ FIRST = {
     "retention_does_not_see_deleted_records": 39,
     "retention_removes_the_batch_that_stays": 24,
     "revocation_is_not_requested": 8,
+    "swaps_do_not_end": 727,
     "tombstones_go_before_their_delete_horizon": 64,
     "topic_exists_response_before_its_commit": 7,
     "transaction_index_is_cut_too_early": 328,
@@ -117,6 +125,11 @@ def test_a_fault_of_transactions_is_found(
     fault: Callable[[Patch], None], monkeypatch: Patch
 ) -> None:
     check_found(fault, SEEDS_WITH_TRANSACTIONS, monkeypatch)
+
+
+@pytest.mark.parametrize("fault", FILES, ids=lambda fault: str(fault.__name__))
+def test_a_fault_of_files_is_found(fault: Callable[[Patch], None], monkeypatch: Patch) -> None:
+    check_found(fault, SEEDS_WITH_FILES, monkeypatch)
 
 
 def check_found(fault: Callable[[Patch], None], seeds: Sequence[int], monkeypatch: Patch) -> None:

@@ -29,6 +29,8 @@ from tests.simulation.network import Line
 from tests.simulation.process import Process
 from tests.simulation.situations import Situation
 from tests.simulation.small_steps import small_steps
+from tests.simulation.store import SimulatedStore
+from tests.simulation.stored_files import StoredFiles, stores_files
 from tests.simulation.timeline import Timeline
 from tests.simulation.transactions import Transactions
 
@@ -57,6 +59,7 @@ class World:
         self.situations: dict[Situation, int] = {}
         self.timeline = Timeline(random)
         self.disk = Disk()
+        self.files = StoredFiles(seed) if stores_files(seed) else None
         self.limits = Limits(seed)
         self.compaction = Compaction(seed)
         self.transactions = Transactions(seed)
@@ -206,7 +209,13 @@ class World:
             self.count(Situation.TRIMMED_OVER_RESTART)
         config = self.group_random.choice(self._configs)
         self.process = Process(
-            self.timeline, self.disk, self.mishaps, self.log, config, self.compaction
+            self.timeline,
+            self.disk,
+            self.mishaps,
+            self.log,
+            config,
+            self.compaction,
+            self.files.open if self.files else SimulatedStore,
         )
         self.timeline.loop = self.process.loop
         self.log("*", "the broker has started")
@@ -274,6 +283,8 @@ class World:
                 context.enter_context(patched)
             self.compaction.shrink(context)
             self.transactions.shrink(context)
+            if self.files is not None:
+                self.files.shrink(context)
             self._run()
 
     def _run(self) -> None:
@@ -301,23 +312,12 @@ class World:
             self.count(Situation.OFFSETS_TOPIC)
         if self.model.offsets_topic.transactions.checked:
             self.count(Situation.TRANSACTION_TOPIC)
-        self._check_sizes()
+        self.process.check_sizes(self.disk)
         if self.model.committed.strays():
             raise Violation(f"offsets of deleted topics are left: {self.model.committed.strays()}")
         if self.expires:
             self._outlast_producers()
         self._read_again()
-
-    def _check_sizes(self) -> None:
-        """Checks the sizes that DescribeLogDirs would return."""
-        assert self.process is not None
-        for one in self.process.broker.catalog.loaded():
-            log = self.disk.logs.get(one.partition_id)
-            stored = sum(map(len, log.batches)) if log else 0
-            if one.broken is None and one.durable.size_bytes != stored:
-                raise Violation(
-                    f"{one.topic}-{one.index} has {stored} bytes, not {one.durable.size_bytes}"
-                )
 
     def _all_done(self) -> bool:
         if self.has_faults or self.process is None or self.process is self._stopping:
@@ -392,4 +392,5 @@ class World:
         if not self.timeline.run(self.timeline.now + RECOVERY_MS, self._all_done):
             raise Violation("the auditor cannot read everything")
         assert self.process is not None
-        self.process.end_jobs()
+        self.process.store.check()
+        self.process.kill()
