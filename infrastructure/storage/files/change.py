@@ -22,8 +22,8 @@ class Change:
     """Of one log in this pass."""
 
     __slots__ = (
-        *("folder", "active", "dropped", "end_offset", "log", "made", "moved_from", "name"),
-        *("removed", "runs", "segments", "swapped"),
+        *("active", "appended", "dropped", "end_offset", "folder", "log", "made", "moved_from"),
+        *("name", "removed", "runs", "segments", "swapped"),
     )
 
     def __init__(self, folder: LogFolder, log: LogFiles) -> None:
@@ -36,14 +36,32 @@ class Change:
         self.runs: list[Run] = []
         #: The run of the active segment.
         self.active: Run | None = None
-        #: Files of this pass, which go if it fails, and those that go after the commit.
-        self.made: list[str] = []
+        #: Segments whose files got batches, also of those that are dropped again.
+        self.appended: list[Segment] = []
+        #: Segments of this pass, which go if it fails, and those that go after the commit.
+        self.made: list[Segment] = []
         self.removed: list[Segment] = []
         #: `.cleaned` files that are complete.
         self.swapped: list[Segment] = []
         self.dropped = False
         #: Of a folder that gets another name before the commit.
         self.moved_from: str | None = None
+
+    @property
+    def all_segments(self) -> list[Segment]:
+        return [*self.log.segments, *self.segments, *self.removed]
+
+    def begin_run(self, segment: Segment) -> Run:
+        run = Run(segment, self.folder.files)
+        self.runs.append(run)
+        self.appended.append(segment)
+        return run
+
+    def make(self, segment: Segment) -> Run:
+        """Its file is in place of any that is there. Raises OSError."""
+        self.folder.files.make(segment.path)
+        self.made.append(segment)
+        return self.begin_run(segment)
 
     # ---- appending
 
@@ -65,19 +83,19 @@ class Change:
         last = self.segments[-1] if self.segments else None
         if last is None or last.suffix or last.start:
             return None
-        self.active = Run(last, self.folder.files)
-        self.runs.append(self.active)
+        self.active = self.begin_run(last)
         return self.active
 
     def _roll(self, base_offset: int) -> Run:
-        if not self.made:
+        if base_offset < self.end_offset and self.segments:
+            raise AlreadyThere(
+                f"partition {self.log.partition_id} has a batch at {base_offset} already"
+            )
+        if not self.segments:
             self.folder.make_folder(self.log)
         segment = Segment(self.folder.files, self.log.folder, base_offset, 0)
-        self.folder.files.make(segment.path)
-        self.made.append(segment.path)
+        self.active = self.make(segment)
         self.segments.append(segment)
-        self.active = Run(segment, self.folder.files)
-        self.runs.append(self.active)
         return self.active
 
     # ---- removing
@@ -120,11 +138,6 @@ class Change:
         self.removed += group
 
     # ---- the commit
-
-    def move_segments(self) -> None:
-        """To where the folder of the log is by now: those of this pass too."""
-        for segment in (*self.segments, *self.removed):
-            segment.move(self.log.folder)
 
     def finished(self) -> Iterator[tuple[int, Finished | None]]:
         """Segments that get no more batches since this pass, and those that are not there."""

@@ -40,6 +40,12 @@ class FilesCommit(LmdbCommit):
             self._pass.lose(error)
             raise
 
+    def forget_removals(self) -> None:
+        """Other files take the places of those that were to go."""
+        if self._flushing is not None:
+            self._flushing.join()
+        self._folder.removals.forget()
+
     def close(self) -> None:
         if self._closed:
             return

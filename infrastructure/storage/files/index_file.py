@@ -30,6 +30,21 @@ class IndexFile:
         self._block = b""
         self._block_start = 0
 
+    @property
+    def last_position(self) -> int:
+        """Of the last indexed batch, or 0."""
+        return self.entry(self.count - 1)[1] if self.count else 0
+
+    def content(self) -> bytes:
+        return self._read(0, self.count)
+
+    def leave_out(self, position: int) -> None:
+        """The entries from a position on that a broker has added meanwhile."""
+        for _ in range(_BLOCK):
+            if not self.count or self.last_position < position:
+                return
+            self.count -= 1
+
     def entry(self, number: int) -> tuple[int, int]:
         """Offset (minus that of the segment) and position."""
         offset, position = INDEX_ENTRY.unpack(self._read(number, 1))
@@ -97,6 +112,10 @@ class IndexFile:
 
     def append(self, entries: bytes | bytearray) -> None:
         """Raises OSError."""
-        self._files.write(self.path, [bytes(entries)], self.count * INDEX_ENTRY.size, len(entries))
+        if self._data is None:
+            start = self.count * INDEX_ENTRY.size
+            self._files.write(self.path, [bytes(entries)], start, len(entries))
+        else:
+            self._data += entries
         self.count += len(entries) // INDEX_ENTRY.size
         self._block = b""

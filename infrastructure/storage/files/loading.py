@@ -60,8 +60,10 @@ def segments_of(log: LogFiles, files: OpenFiles, bases: set[int]) -> list[Segmen
             segments.append(Segment(files, folder, base, one.size_bytes, CLEANED))
             rest = one.from_offset, one.from_position
             segments.append(Segment(files, folder, base, size_bytes, "", *rest))
-    if row.active_base not in sizes:
-        raise Damaged(f"{folder}/{name_of(row.active_base)}{LOG} is missing")
+    for base in (row.first_base, row.active_base, *rewritten):
+        if base not in sizes:
+            # Beside a broker: it may have removed it.
+            raise FileNotFoundError(f"{folder}/{name_of(base)}{LOG} is missing")
     for segment in segments:
         actual_bytes = os.path.getsize(segment.path)
         if actual_bytes < segment.size_bytes:

@@ -73,6 +73,8 @@ class LogFolder:
         #: Partition id and segment.
         self._swapped: set[tuple[int, int]] = set()
         self._descriptor = os.open(root, os.O_RDONLY | os.O_CLOEXEC)
+        #: Those with files that a failed pass could not remove.
+        self._left_over: set[int] = set()
         if not files.read_only:
             self._remove_left_over()
 
@@ -91,14 +93,10 @@ class LogFolder:
         known = self._logs.get(partition_id)
         if known is not None and not self._beside:
             return known
-        packed = self.rows.get(key_of(partition_id))
-        if packed is None:
+        row = self._row(partition_id)
+        if row is None:
             self._logs.pop(partition_id, None)
             return None
-        try:
-            row = unpack(packed)
-        except (StructError, ValueError) as damage:
-            raise Damaged(f"the row of partition {partition_id} is damaged: {damage}") from damage
         if known is not None and self._beside and self._has_changed(known, row):
             self.forget(partition_id)
             known = None
@@ -114,6 +112,21 @@ class LogFolder:
             return bool(log.segments) and os.stat(log.folder).st_mtime_ns != log.changed_at
         except FileNotFoundError:
             return True
+
+    def _row(self, partition_id: int) -> LogRow | None:
+        packed = self.rows.get(key_of(partition_id))
+        try:
+            return None if packed is None else unpack(packed)
+        except (StructError, ValueError) as damage:
+            raise Damaged(f"the row of partition {partition_id} is damaged: {damage}") from damage
+
+    def find_to_drop(self, partition_id: int) -> LogFiles | None:
+        """Without its segments if it is damaged. Raises OSError or lmdb.Error."""
+        try:
+            return self.find(partition_id)
+        except OSError:
+            row = self._row(partition_id) or EMPTY
+            return LogFiles(partition_id, self._settled(partition_id, row), row, [])
 
     def new(self, partition_id: int) -> LogFiles:
         log = LogFiles(partition_id, self._unnamed(partition_id), EMPTY, [])
@@ -134,6 +147,11 @@ class LogFolder:
         log = self._logs.pop(partition_id, None)
         if log is not None:
             self.files.forget_below(log.folder)
+
+    def load_again(self, log: LogFiles) -> None:
+        """At the next use, which removes what belongs to no commit, or fails."""
+        self._left_over.add(log.partition_id)
+        self.forget(log.partition_id)
 
     def may_have_changed(self, error: Exception) -> bool:
         return self._beside and isinstance(error, FileNotFoundError | Damaged)
@@ -180,15 +198,20 @@ class LogFolder:
         if self._beside and row.has_batches:
             log.changed_at = os.stat(folder).st_mtime_ns
         bases = self._bases(partition_id, row)
-        if not self.files.read_only:
-            if row.name is not None and not _has_topic_id(folder):
-                self._write_topic_id(folder, row.name)
-            recover(log, bases)
-            if any(one.is_complete for one in row.rewrites):
-                self._end_swaps(log)
+        if self.files.read_only:
+            log.change(segments_of(log, self.files, bases))
+            return log
+        if row.name is not None and not _has_topic_id(folder):
+            self._write_topic_id(folder, row.name)
+        if self.removals.defers and partition_id in self._left_over:
+            # What the newest row lacks, that of the recovery point may have.
+            self.keep()
+        recover(log, bases)
+        if any(one.is_complete for one in row.rewrites):
+            self._end_swaps(log)
         log.change(segments_of(log, self.files, bases))
-        if not self.files.read_only:
-            cut_tails(log.segments)
+        cut_tails(log.segments)
+        self._left_over.discard(partition_id)
         return log
 
     def _bases(self, partition_id: int, row: LogRow) -> set[int]:
@@ -249,24 +272,24 @@ class LogFolder:
         self.files.make(path, partition_metadata(name.topic_id))
         self.files.forget(path)
 
-    def move_away(self, log: LogFiles) -> str:
+    def move_away(self, log: LogFiles, segments: list[Segment]) -> str:
         """Before the commit that takes its name; returns the folder that it had.
 
         Without a folder too: that of its name may soon be another log's.
         """
         folder = log.folder
-        self._rename(log, self._unnamed(log.partition_id))
+        self._rename(log, self._unnamed(log.partition_id), segments)
         return folder
 
-    def move_back(self, log: LogFiles, folder: str) -> None:
-        self._rename(log, folder)
+    def move_back(self, log: LogFiles, folder: str, segments: list[Segment]) -> None:
+        self._rename(log, folder, segments)
 
-    def _rename(self, log: LogFiles, to: str) -> None:
+    def _rename(self, log: LogFiles, to: str, segments: list[Segment]) -> None:
         self.files.forget_below(log.folder)
         if os.path.isdir(log.folder) and not self.is_frozen:
             self._move(log.folder, to)
         log.folder = to
-        for segment in log.segments:
+        for segment in segments:
             segment.move(to)
 
     def put_aside(self, to: str) -> None:
@@ -283,19 +306,22 @@ class LogFolder:
         self, log: LogFiles, removed: list[Segment], swapped: list[Segment], dropped: bool
     ) -> None:
         """Nothing that fails here is lost: the next start ends it."""
+        self._logs[log.partition_id] = log
         if self.is_frozen:
             return
         with suppress(OSError):
             name = log.row.name
             if name is not None and log.folder == self._unnamed(log.partition_id):
-                self._rename(log, self._named(name))
+                self._rename(log, self._named(name), [*log.segments, *removed])
                 if os.path.isdir(log.folder):
                     self._write_topic_id(log.folder, name)
         for segment in removed:
             self._remove(segment)
         if swapped:
-            with suppress(OSError, *UNREADABLE):
+            try:
                 self._swap(log, swapped)
+            except (OSError, *UNREADABLE):
+                self.load_again(log)
         if dropped:
             self.forget(log.partition_id)
             self.removals.remove(log.folder)
@@ -355,9 +381,8 @@ class LogFolder:
     def close(self) -> None:
         for log in self._logs.values():
             for segment in log.segments:
-                if segment.entries is not None:
-                    with suppress(OSError):
-                        segment.write_entries()
+                with suppress(OSError):
+                    segment.end_appends()
         self.files.close()
         if self._descriptor >= 0:
             os.close(self._descriptor)

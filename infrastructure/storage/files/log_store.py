@@ -128,7 +128,7 @@ class FilesLogStore:
         if txn is None:
             return False
         try:
-            no_segments = self._staged.change(partition_id).drop(max_batches)
+            no_segments = self._staged.change_to_drop(partition_id).drop(max_batches)
             no_index = self._times.delete_below(txn, partition_id, _ABOVE_ALL_OFFSETS, max_batches)
         except _REFUSED as error:
             self._pass.fail(error)

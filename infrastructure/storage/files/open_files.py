@@ -73,6 +73,8 @@ class OpenFiles:
         descriptor = self._descriptors.pop(path, -1)
         if descriptor >= 0:
             os.close(descriptor)
+        if self.cold is not None:
+            self.cold.forget(path)
 
     def forget_below(self, folder: str) -> None:
         for path in [one for one in self._descriptors if one.startswith(f"{folder}/")]:

@@ -121,9 +121,7 @@ class Rewriting:
         folder = self._folder
         folder.before_rewrite(self._change.log.partition_id, segment.file_base)
         cleaned = Segment(folder.files, segment.folder, segment.file_base, 0, CLEANED)
-        folder.files.make(cleaned.path)
-        self._change.made.append(cleaned.path)
-        self._change.runs.append(Run(cleaned, folder.files))
+        self._change.make(cleaned)
         rest = self._rest_of(segment, segment.base_offset, 0)
         self._change.segments[at : at + 1] = [cleaned, rest]
 
@@ -144,9 +142,7 @@ class Rewriting:
         for run in self._change.runs:
             if run.segment is segment:
                 return run
-        run = Run(segment, self._folder.files)
-        self._change.runs.append(run)
-        return run
+        return self._change.begin_run(segment)
 
     def _copy(self, at: int, stop: int) -> None:
         """Appends batches of the file as they are to `.cleaned`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 
 from application.ports.log_store import Buffer
@@ -60,6 +61,15 @@ class Run:
             self._pending, self._pending_bytes = [], 0
             path = self.segment.path
             self._files.write(path, pending, self.position - size_bytes, size_bytes)
+
+    def cut(self) -> None:
+        """What an earlier pass wrote and could not cut off, now that the size of the file counts.
+
+        Raises OSError.
+        """
+        descriptor = self._files.descriptor(self.segment.path)
+        if os.fstat(descriptor).st_size > self.position:
+            os.ftruncate(descriptor, self.position)
 
     def committed(self) -> None:
         segment = self.segment

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+from itertools import chain
 from struct import Struct
 from struct import error as StructError
 
@@ -57,8 +57,8 @@ class Header:
 
 class Segment:
     __slots__ = (
-        *("_files", "_index", "base_offset", "end_offset", "entries", "file_base", "folder"),
-        *("size_bytes", "start", "suffix"),
+        *("_files", "_index", "_is_damaged", "base_offset", "end_offset", "entries", "file_base"),
+        *("folder", "size_bytes", "start", "suffix"),
     )
 
     def __init__(
@@ -86,6 +86,8 @@ class Segment:
         #: Of a segment that batches are appended to.
         self.entries: IndexEntries | None = None
         self._index: IndexFile | None = None
+        #: A walk over all of it has failed.
+        self._is_damaged = False
 
     def path_of(self, kind: str) -> str:
         return f"{self.folder}/{name_of(self.file_base)}{kind}{self.suffix}"
@@ -99,6 +101,7 @@ class Segment:
     def walk(self, position: int, end: int) -> Iterator[Header]:
         """The batches between two positions; `position` is where one begins."""
         chunk, chunk_start, path = b"", position, self.path
+        before = self.file_base - 1
         while position < end:
             at = position - chunk_start
             if at + HEADER_BYTES > len(chunk):
@@ -108,16 +111,22 @@ class Segment:
                 base_offset, length, delta, max_timestamp = _HEADER.unpack_from(chunk, at)
             except StructError:
                 raise Damaged(f"{path} has no batch at byte {position}") from None
-            size_bytes = length + LENGTH_OVERHEAD_BYTES
-            if size_bytes < HEADER_BYTES or position + size_bytes > end or delta < 0:
+            size_bytes, last_offset = length + LENGTH_OVERHEAD_BYTES, base_offset + delta
+            if (
+                size_bytes < HEADER_BYTES
+                or position + size_bytes > end
+                or delta < 0
+                or last_offset <= before
+            ):
                 raise Damaged(f"{path} has no batch at byte {position}")
             data = chunk[at : at + HEADER_BYTES]
-            yield Header(position, size_bytes, base_offset + delta, max_timestamp, data)
+            yield Header(position, size_bytes, last_offset, max_timestamp, data)
+            before = last_offset
             position += size_bytes
 
     def position_of(self, offset: int) -> int:
         """Of the batch that holds the offset, or of the first after it; `size_bytes`: of none."""
-        for header in self.walk(self._floor(offset - self.file_base, BY_OFFSET), self.size_bytes):
+        for header in self._headers_from(offset - self.file_base, BY_OFFSET, self.start):
             if header.last_offset >= offset:
                 return header.position
         return self.size_bytes
@@ -129,9 +138,10 @@ class Segment:
         """
         before = bound - 1
         while True:
-            start = max(position, self._floor(before, BY_POSITION))
-            last = None
-            for header in self.walk(start, self.size_bytes):
+            start, last = position, None
+            for header in self._headers_from(before, BY_POSITION, position):
+                if last is None:
+                    start = header.position
                 if header.end > bound:
                     break
                 last = header
@@ -139,7 +149,7 @@ class Segment:
                     break
             if last is not None:
                 return last.end, last.last_offset + 1
-            if start == position:
+            if start <= position:
                 return position, -1
             before = start - 1
 
@@ -158,27 +168,57 @@ class Segment:
 
     # ---- the index
 
-    def _floor(self, value: int, column: int) -> int:
-        """The position of the last indexed batch with at most this offset or position."""
+    def _headers_from(self, value: int, column: int, least: int) -> Iterator[Header]:
+        """From the last indexed batch with at most this offset or position on, or from `least`."""
+        for _ in range(2):
+            entry = self._floor(value, column)
+            if entry is None or entry[1] <= least:
+                return self.walk(least, self.size_bytes)
+            headers = self.walk(entry[1], self.size_bytes)
+            with suppress(Damaged):
+                first = next(headers, None)
+                if first is not None and first.last_offset == self.file_base + entry[0]:
+                    return chain((first,), headers)
+            self._make_index_anew()
+        raise Damaged(f"{self.path} changes while it is read")
+
+    def _floor(self, value: int, column: int) -> tuple[int, int] | None:
+        """The last entry with at most this offset or position."""
         entries = self.entries
         if entries is not None and entries.offsets:
             found = _last_at_most(entries.offsets, value, column)
             if found is not None:
-                return max(self.start, found)
-        index = self._index
-        if index is None:
-            index = self._index = self._opened_index()
-        entry = index.floor(min(value, (1 << 31) - 1), column)
-        return self.start if entry is None else max(self.start, entry[1])
+                return found
+        value = min(value, (1 << 31) - 1)
+        index = self._opened_index()
+        try:
+            return index.floor(value, column)
+        except OSError:  # someone has removed or shortened it
+            return self._make_index_anew().floor(value, column)
 
     def _opened_index(self) -> IndexFile:
-        """Made anew if it is missing or wrong; raises OSError."""
-        path = self.path_of(".index")
+        """With all entries, made anew if it is missing or wrong; raises OSError."""
+        if self._index is not None:
+            return self._index
+        index = None
         with suppress(FileNotFoundError):
-            index = IndexFile(self._files, path)
-            if self._is_right(index):
-                return index
-        return self._rebuilt(path)
+            index = IndexFile(self._files, self.path_of(".index"))
+            if self._files.read_only:
+                index.leave_out(self.size_bytes)
+        if index is None or not self._is_right(index):
+            try:
+                return self._make_index_anew()
+            except Damaged:
+                # Of the segment. Every entry is checked when it is used.
+                self._index = index or self._in_memory(b"")
+                return self._index
+        self._index = index
+        missing = IndexEntries(self.file_base)
+        with suppress(Damaged):
+            self._find_entries(missing, index.last_position)
+        if missing.offsets:
+            self._index = self._with_entries(index, missing)
+        return self._index
 
     def any_index(self) -> IndexFile:
         """For readers: also of a segment with a damaged batch, against which it is not checked."""
@@ -194,7 +234,7 @@ class Segment:
     def _is_right(self, index: IndexFile) -> bool:
         """By its last entry: a file that lacks a part of it ends with zeros."""
         if not index.count:
-            return self.size_bytes - self.start < _REBUILT_FROM_BYTES
+            return True
         offset, position = index.entry(index.count - 1)
         if not 0 < position < self.size_bytes:
             return False
@@ -207,54 +247,105 @@ class Segment:
     def indexed(self) -> IndexEntries:
         """What its indexes have, from its batches."""
         entries = IndexEntries(self.file_base)
-        for header in self.walk(self.start, self.size_bytes):
-            entries.add(
-                header.position, header.size_bytes, header.last_offset, header.max_timestamp
-            )
+        self._find_entries(entries, self.start)
         entries.end()
         return entries
 
-    def _rebuilt(self, path: str) -> IndexFile:
-        entries = self.indexed()
-        if self._files.read_only:
-            return IndexFile(self._files, path, bytes(entries.offsets))
-        self._files.make(self.path_of(".timeindex"), entries.times)
-        self._files.make(path, entries.offsets)
-        return IndexFile(self._files, path)
-
-    # ---- appending
-
-    def begin_appends(self) -> IndexEntries:
-        """Finds the entries again that were not written; raises OSError."""
-        if self.entries is None:
-            self.entries = self._resumed() if self.size_bytes else self._new()
-        return self.entries
-
-    def _new(self) -> IndexEntries:
-        for kind in (".index", ".timeindex"):
-            self._files.make(self.path_of(kind))
-        self._index = IndexFile(self._files, self.path_of(".index"))
-        return IndexEntries(self.file_base)
-
-    def _resumed(self) -> IndexEntries:
-        index = self._index or self._opened_index()
-        self._index = index
-        entries = IndexEntries(self.file_base)
-        times = Path(self.path_of(".timeindex"))
-        if not times.exists():
-            self._files.make(str(times))
-        whole_bytes = times.stat().st_size // TIME_ENTRY.size * TIME_ENTRY.size
-        if whole_bytes:
-            with times.open("rb") as file:
-                file.seek(whole_bytes - TIME_ENTRY.size)
-                timestamp, offset = TIME_ENTRY.unpack(file.read(TIME_ENTRY.size))
-                entries.resume(timestamp, self.file_base + offset)
-        position = index.entry(index.count - 1)[1] if index.count else 0
+    def _find_entries(self, entries: IndexEntries, position: int) -> None:
         for header in self.walk(position, self.size_bytes):
             entries.add(
                 header.position, header.size_bytes, header.last_offset, header.max_timestamp
             )
+
+    def _with_entries(self, index: IndexFile, missing: IndexEntries) -> IndexFile:
+        """Those that a killed process has not written."""
+        if not self._files.read_only:
+            entries = self._resumed(index)
+            if entries is None:
+                return self._make_index_anew()
+            with suppress(OSError):
+                self._write(index, entries)
+                return index
+        return self._in_memory(index.content() + missing.offsets)
+
+    def _in_memory(self, content: bytes) -> IndexFile:
+        return IndexFile(self._files, self.path_of(".index"), content)
+
+    def _make_index_anew(self) -> IndexFile:
+        """Raises OSError; Damaged: the segment is."""
+        if self._is_damaged:
+            raise Damaged(f"{self.path} is damaged")
+        entries = IndexEntries(self.file_base)
+        try:
+            self._find_entries(entries, self.start)
+        except Damaged:
+            self._is_damaged = True
+            raise
+        if self.entries is None:
+            entries.end()
+        self._index = self._written(entries)
+        if self.entries is not None:
+            self.entries = entries
+        return self._index
+
+    def _written(self, entries: IndexEntries) -> IndexFile:
+        """In memory where it cannot be written: reads go on."""
+        path, content = self.path_of(".index"), bytes(entries.offsets)
+        if self._files.read_only:
+            return self._in_memory(content)
+        try:
+            self._files.make(self.path_of(".timeindex"), entries.times)
+            self._files.make(path, content)
+        except OSError:
+            self._files.forget(path)
+            with suppress(OSError):
+                os.unlink(path)
+            return self._in_memory(content)
+        finally:
+            entries.times.clear()
+            entries.offsets.clear()
+        return IndexFile(self._files, path)
+
+    # ---- appending
+
+    def begin_appends(self) -> None:
+        """Finds the entries again that were not written; raises OSError."""
+        if self.entries is not None:
+            return
+        if not self.size_bytes:
+            for kind in (".index", ".timeindex"):
+                self._files.make(self.path_of(kind))
+            self._index = IndexFile(self._files, self.path_of(".index"))
+            self.entries = IndexEntries(self.file_base)
+            return
+        self.entries = self._resumed(self._opened_index())
+        if self.entries is None:
+            self.entries = IndexEntries(self.file_base)
+            self._make_index_anew()
+
+    def _resumed(self, index: IndexFile) -> IndexEntries | None:
+        """What an index goes on with; None: the time index is missing or wrong."""
+        entries = IndexEntries(self.file_base)
+        try:
+            with open(self.path_of(".timeindex"), "rb") as file:
+                count = os.fstat(file.fileno()).st_size // TIME_ENTRY.size
+                if count:
+                    file.seek((count - 1) * TIME_ENTRY.size)
+                    timestamp, offset = TIME_ENTRY.unpack(file.read(TIME_ENTRY.size))
+                    if not self._has_batch(self.file_base + offset, timestamp):
+                        return None
+                    entries.resume(timestamp, self.file_base + offset)
+        except FileNotFoundError:
+            return None
+        with suppress(Damaged):
+            self._find_entries(entries, index.last_position)
         return entries
+
+    def _has_batch(self, last_offset: int, max_timestamp: int) -> bool:
+        for header in self._headers_from(last_offset - self.file_base, BY_OFFSET, self.start):
+            if header.last_offset >= last_offset:
+                return header.last_offset == last_offset and header.max_timestamp == max_timestamp
+        return False
 
     def appended(self, size_bytes: int, last_offset: int, max_timestamp: int) -> None:
         """A committed batch."""
@@ -268,14 +359,16 @@ class Segment:
         entries = self.entries
         if entries is None or len(entries.offsets) < at_least_bytes:
             return
+        self._write(self._opened_index(), entries)
+
+    def _write(self, index: IndexFile, entries: IndexEntries) -> None:
         if entries.times:
             path = self.path_of(".timeindex")
             whole = os.path.getsize(path) // TIME_ENTRY.size * TIME_ENTRY.size
             self._files.write(path, [bytes(entries.times)], whole, len(entries.times))
             entries.times.clear()
         if entries.offsets:
-            assert self._index is not None
-            self._index.append(entries.offsets)
+            index.append(entries.offsets)
             entries.offsets.clear()
 
     def end_appends(self) -> None:
@@ -299,12 +392,8 @@ class Segment:
             self._index.path = self.path_of(".index")
 
 
-#: A file without index entries of at least this size lacks them, unless it is one batch.
-_REBUILT_FROM_BYTES = 64 << 10
-
-
-def _last_at_most(offsets: bytearray, value: int, column: int) -> int | None:
-    """The position of the last of these entries with at most this value."""
+def _last_at_most(offsets: bytearray, value: int, column: int) -> tuple[int, int] | None:
+    """The last of these entries with at most this value."""
     low, high = 0, len(offsets) // INDEX_ENTRY.size
     while low < high:
         middle = (low + high) // 2
@@ -312,4 +401,7 @@ def _last_at_most(offsets: bytearray, value: int, column: int) -> int | None:
             low = middle + 1
         else:
             high = middle
-    return INDEX_ENTRY.unpack_from(offsets, (low - 1) * INDEX_ENTRY.size)[1] if low else None
+    if not low:
+        return None
+    offset, position = INDEX_ENTRY.unpack_from(offsets, (low - 1) * INDEX_ENTRY.size)
+    return offset, position

@@ -7,8 +7,9 @@ import shutil
 import uuid
 from collections.abc import Callable
 
+from infrastructure.storage.files.commit import FilesCommit
 from infrastructure.storage.files.log_folder import SNAPSHOTS, LogFolder
-from infrastructure.storage.lmdb.commit import LmdbCommit, WritePass, storage_failed
+from infrastructure.storage.lmdb.commit import WritePass, storage_failed
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.snapshot import LmdbSnapshot
 
@@ -18,11 +19,12 @@ class FilesSnapshot(LmdbSnapshot):
         self,
         environment: LmdbEnvironment,
         write_pass: WritePass,
-        commit: LmdbCommit,
+        commit: FilesCommit,
         folder: LogFolder,
     ) -> None:
         super().__init__(environment, write_pass, commit)
         self._folder = folder
+        self._files_commit = commit
         self._root = str(environment.folder)
         self._links = f"{self._root}/{SNAPSHOTS}.{uuid.uuid4().hex}-stray"
         #: Of each file: folder of the log, name, bytes.
@@ -43,13 +45,13 @@ class FilesSnapshot(LmdbSnapshot):
         os.mkdir(f"{self._links}/{name}", 0o700)
         for segment in log.segments:
             path = segment.path
-            if not segment.start:
-                os.link(path, f"{self._links}/{name}/{os.path.basename(path)}")
+            os.link(path, f"{self._links}/{name}/{os.path.basename(path)}")
             self._found.append((name, os.path.basename(path), segment.size_bytes))
 
     def restore(self, stage: Callable[[], object] = lambda: None) -> None:
         aside = f"{self._root}/{SNAPSHOTS}.{uuid.uuid4().hex}-stray"
         self._pass.abort()
+        self._files_commit.forget_removals()
         try:
             os.mkdir(aside, 0o700)
             self._folder.put_aside(aside)

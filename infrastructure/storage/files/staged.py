@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from application.ports.log_store import LogName
 from infrastructure.storage.files.change import Change
 from infrastructure.storage.files.log_folder import LogFolder
-from infrastructure.storage.files.rows import LogRow, key_of, segment_key
+from infrastructure.storage.files.rows import EMPTY, LogRow, key_of, segment_key
 
 if TYPE_CHECKING:
     from infrastructure.storage.lmdb.commit import Txn
@@ -50,11 +50,22 @@ class StagedLogs:
         change.segments = self._folder.segments_of(log, row, bases)
         change.end_offset = row.end_offset
 
+    def change_to_drop(self, partition_id: int) -> Change:
+        """Also of a damaged log. Raises OSError."""
+        if partition_id not in self._changes:
+            log = self._folder.find_to_drop(partition_id)
+            if log is not None:
+                self._changes[partition_id] = Change(self._folder, log)
+        return self.change(partition_id)
+
     def name(self, partition_id: int, name: LogName | None) -> None:
         """Raises OSError."""
-        log = self._folder.find(partition_id)
-        if name is None and log is None:
+        if name is None:
+            log = self._folder.find_to_drop(partition_id)
+            if log is not None and (partition_id in self._changes or log.row.name is not None):
+                self.change_to_drop(partition_id).name = None
             return
+        log = self._folder.find(partition_id)
         if partition_id in self._changes or log is None or log.row.name != name:
             self.change(partition_id).name = name
 
@@ -62,10 +73,11 @@ class StagedLogs:
         for change in self._changes.values():
             for run in change.runs:
                 run.write()
+                if run.segment is not change.segments[-1] and not run.segment.suffix:
+                    run.cut()
         for change in self._changes.values():
             if change.log.row.name is not None and (change.name is None or change.dropped):
-                change.moved_from = self._folder.move_away(change.log)
-                change.move_segments()
+                change.moved_from = self._folder.move_away(change.log, change.all_segments)
         if self._syncs:
             self._sync()
         elif not self._folder.removals.defers:
@@ -96,8 +108,10 @@ class StagedLogs:
 
     def committed(self) -> None:
         changes, self._changes = self._changes, {}
-        for change in changes.values():
-            self._apply(change)
+        # What is committed must not fail for data that is not in memory.
+        with self._folder.waiting():
+            for change in changes.values():
+                self._apply(change)
 
     def _apply(self, change: Change) -> None:
         log, folder = change.log, self._folder
@@ -116,21 +130,26 @@ class StagedLogs:
     def clear(self) -> None:
         changes, self._changes = self._changes, {}
         for change in changes.values():
-            with suppress(OSError):
-                self._undo(change)
+            self._undo(change)
 
     def _undo(self, change: Change) -> None:
-        files = self._folder.files
+        files, left_over = self._folder.files, False
         if change.moved_from is not None:
-            self._folder.move_back(change.log, change.moved_from)
-            change.move_segments()
-        for path in change.made:
-            files.forget(path)
             with suppress(OSError):
-                os.unlink(path)
-        for run in change.runs:
-            if run.segment.path not in change.made:
+                self._folder.move_back(change.log, change.moved_from, change.all_segments)
+        for segment in change.made:
+            files.forget(segment.path)
+            try:
+                os.unlink(segment.path)
+            except FileNotFoundError:
+                pass
+            except OSError:
+                left_over = True
+        for segment in change.appended:
+            if segment not in change.made:
                 with suppress(OSError):
-                    os.ftruncate(files.descriptor(run.segment.path), run.segment.size_bytes)
-        if change.moved_from is None and not change.log.row.has_batches:
+                    os.ftruncate(files.descriptor(segment.path), segment.size_bytes)
+        if left_over:
+            self._folder.load_again(change.log)
+        elif change.log.row is EMPTY:
             self._folder.forget(change.log.partition_id)
