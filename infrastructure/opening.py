@@ -118,7 +118,7 @@ def _settle(storage: Storage, cut_logs: CutLogs, read_only: bool) -> None:
                 "start a broker on it first"
             )
         for partition_id, edges in marked[at : at + _SETTLED_AT_ONCE]:
-            bring_in_line(storage.log, storage.state, partition_id, edges)
+            bring_in_line(storage.log, storage.state, partition_id, *edges)
             cut_logs.settled(partition_id)
         failures: list[StorageFailed | None] = []
         storage.commit.commit(failures.append)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import lmdb
-
 from infrastructure.storage.files.log_folder import LogFolder, Removal
-from infrastructure.storage.lmdb.commit import LmdbCommit, WritePass
+from infrastructure.storage.lmdb.commit import UNREADABLE, LmdbCommit, WritePass
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.recovery_point import PinnedRoot, SlotNotWritten
 
@@ -36,7 +34,7 @@ class FilesCommit(LmdbCommit):
             self._environment.keep_newest()
         except SlotNotWritten:
             raise
-        except (lmdb.Error, OSError) as error:
+        except (*UNREADABLE, OSError) as error:
             self._pass.lose(error)
             raise
 
