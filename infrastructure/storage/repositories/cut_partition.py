@@ -20,7 +20,7 @@ def bring_in_line(
     first_offset: int,
     end_offset: int,
 ) -> None:
-    """Stages it, where the log is shorter than it was, or than its snapshot. Raises StorageFailed."""
+    """Stages it where the log, or what is left of it, is behind the rows. Raises StorageFailed."""
     partitions = StoredPartitionRepository(log, state)
     if is_shorter or partitions.snapshot_bounds(partition_id)[1] > end_offset:
         partitions.cut(partition_id, first_offset, end_offset)
