@@ -47,7 +47,7 @@ _NAMED = 5
 
 
 def cut_logs(environment: LmdbEnvironment) -> str:
-    """Returns which logs of topics were cut, in words; raises StorageDamaged instead if read-only."""
+    """Returns which logs of topics were cut, in words. Raises StorageDamaged if read-only."""
     rows = OwnRows(environment.env, environment.rows, PREFIX)
     finished: dict[int, dict[int, Finished]] = {}
     try:

@@ -227,18 +227,23 @@ class Segment:
         times = Path(self.path_of(".timeindex"))
         if not times.exists():
             self._files.make(str(times))
-        whole_bytes = times.stat().st_size // TIME_ENTRY.size * TIME_ENTRY.size
-        if whole_bytes:
-            with times.open("rb") as file:
-                file.seek(whole_bytes - TIME_ENTRY.size)
-                timestamp, offset = TIME_ENTRY.unpack(file.read(TIME_ENTRY.size))
-                entries.resume(timestamp, self.file_base + offset)
+        last = _last_time_entry(times)
+        if last is not None and not self._is_in_it(*last):
+            # A power cut took the log back, or left zeros in place of the entries.
+            index = self._index = self._rebuilt(self.path_of(".index"))
+            last = _last_time_entry(times)
+        if last is not None:
+            entries.resume(last[0], self.file_base + last[1])
         position = index.entry(index.count - 1)[1] if index.count else 0
         for header in self.walk(position, self.size_bytes):
             entries.add(
                 header.position, header.size_bytes, header.last_offset, header.max_timestamp
             )
         return entries
+
+    def _is_in_it(self, timestamp: int, offset: int) -> bool:
+        is_zero = not timestamp and not offset
+        return not is_zero and self.file_base + offset < self.known_end_offset()
 
     def appended(self, size_bytes: int, last_offset: int, max_timestamp: int) -> None:
         """A committed batch."""
@@ -285,6 +290,17 @@ class Segment:
 
 #: A file without index entries of at least this size lacks them, unless it is one batch.
 _REBUILT_FROM_BYTES = 64 << 10
+
+
+def _last_time_entry(path: Path) -> tuple[int, int] | None:
+    """Timestamp and offset (minus that of the segment)."""
+    with path.open("rb") as file:
+        count = os.fstat(file.fileno()).st_size // TIME_ENTRY.size
+        if not count:
+            return None
+        file.seek((count - 1) * TIME_ENTRY.size)
+        timestamp, offset = TIME_ENTRY.unpack(file.read(TIME_ENTRY.size))
+        return timestamp, offset
 
 
 def _last_at_most(offsets: bytearray, value: int, column: int) -> int | None:
