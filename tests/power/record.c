@@ -47,6 +47,15 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static __typeof__(&name) real; \
     if (!real) real = (__typeof__(&name)) dlsym(RTLD_NEXT, #name)
 
+/* Makes a call, and records it. */
+#define CHANGE(not_ours, call, recorded) \
+    if (not_ours) return call; \
+    pthread_mutex_lock(&lock); \
+    int result = call; \
+    if (result == 0) recorded; \
+    pthread_mutex_unlock(&lock); \
+    return result;
+
 static void die(const char *why) {
     fprintf(stderr, "record.c: %s\n", why);
     abort();
@@ -245,12 +254,7 @@ ssize_t pwritev64v2(int fd, const struct iovec *data, int count, off64_t offset,
 static int truncated(int fd, off_t length) {
     REAL(ftruncate);
     int32_t file = of(fd);
-    if (file <= 0) return real(fd, length);
-    pthread_mutex_lock(&lock);
-    int result = real(fd, length);
-    if (result == 0) record('T', file, length, 0, 0, 0);
-    pthread_mutex_unlock(&lock);
-    return result;
+    CHANGE(file <= 0, real(fd, length), record('T', file, length, 0, 0, 0))
 }
 
 int ftruncate(int fd, off_t length) { return truncated(fd, length); }
@@ -258,12 +262,7 @@ int ftruncate64(int fd, off64_t length) { return truncated(fd, length); }
 
 static int truncated_path(const char *path, off_t length) {
     REAL(truncate);
-    if (!is_ours(path)) return real(path, length);
-    pthread_mutex_lock(&lock);
-    int result = real(path, length);
-    if (result == 0) record_text('P', 0, length, path);
-    pthread_mutex_unlock(&lock);
-    return result;
+    CHANGE(!is_ours(path), real(path, length), record_text('P', 0, length, path))
 }
 
 int truncate(const char *path, off_t length) { return truncated_path(path, length); }
@@ -326,7 +325,6 @@ int fdatasync(int fd) {
     return synced(fd, real, 'S', 's');
 }
 
-/* The machine's other files cost time only. */
 static int nothing_but_record(int fd) { return fcntl(fd, F_GETFD) < 0 ? -1 : 0; }
 
 int syncfs(int fd) {
@@ -357,12 +355,7 @@ static int renamed(int at, const char *from, int to_at, const char *to) {
     REAL(renameat);
     char place[PATH_MAX], to_place[PATH_MAX];
     const char *old = whole(at, from, place), *new = whole(to_at, to, to_place);
-    if (!is_ours(old) && !is_ours(new)) return real(at, from, to_at, to);
-    pthread_mutex_lock(&lock);
-    int result = real(at, from, to_at, to);
-    if (result == 0) names('R', old, new);
-    pthread_mutex_unlock(&lock);
-    return result;
+    CHANGE(!is_ours(old) && !is_ours(new), real(at, from, to_at, to), names('R', old, new))
 }
 
 int rename(const char *from, const char *to) { return renamed(AT_FDCWD, from, AT_FDCWD, to); }
@@ -375,12 +368,7 @@ static int linked(int at, const char *from, int to_at, const char *to, int flags
     REAL(linkat);
     char place[PATH_MAX], to_place[PATH_MAX];
     const char *old = whole(at, from, place), *new = whole(to_at, to, to_place);
-    if (!is_ours(new)) return real(at, from, to_at, to, flags);
-    pthread_mutex_lock(&lock);
-    int result = real(at, from, to_at, to, flags);
-    if (result == 0) names('L', old, new);
-    pthread_mutex_unlock(&lock);
-    return result;
+    CHANGE(!is_ours(new), real(at, from, to_at, to, flags), names('L', old, new))
 }
 
 int link(const char *from, const char *to) { return linked(AT_FDCWD, from, AT_FDCWD, to, 0); }
@@ -394,12 +382,7 @@ static int removed(int at, const char *path, int flags) {
     REAL(unlinkat);
     char place[PATH_MAX];
     const char *name = whole(at, path, place);
-    if (!is_ours(name)) return real(at, path, flags);
-    pthread_mutex_lock(&lock);
-    int result = real(at, path, flags);
-    if (result == 0) names('U', name, "");
-    pthread_mutex_unlock(&lock);
-    return result;
+    CHANGE(!is_ours(name), real(at, path, flags), names('U', name, ""))
 }
 
 int unlink(const char *path) { return removed(AT_FDCWD, path, 0); }
@@ -410,12 +393,7 @@ static int made(int at, const char *path, mode_t mode) {
     REAL(mkdirat);
     char place[PATH_MAX];
     const char *name = whole(at, path, place);
-    if (!is_ours(name)) return real(at, path, mode);
-    pthread_mutex_lock(&lock);
-    int result = real(at, path, mode);
-    if (result == 0) names('D', name, "");
-    pthread_mutex_unlock(&lock);
-    return result;
+    CHANGE(!is_ours(name), real(at, path, mode), names('D', name, ""))
 }
 
 int mkdir(const char *path, mode_t mode) { return made(AT_FDCWD, path, mode); }

@@ -63,7 +63,7 @@ def main() -> None:
         step(storage.log)
         storage.commit.commit(ignore)
         os.write(marks, b"committed")
-        if number % 3 == 2 and storage.start_flush is not None:
+        if number % 3 == 0 and storage.start_flush is not None:
             _flush(storage.start_flush)
             os.write(marks, b"flushed")
     storage.commit.close()

@@ -47,7 +47,7 @@ _NAMED = 5
 
 
 def cut_logs(environment: LmdbEnvironment) -> str:
-    """Returns which logs were cut, in words. Raises StorageDamaged if that is not allowed."""
+    """Returns which logs of topics were cut, in words. Raises StorageDamaged if read-only."""
     rows = OwnRows(environment.env, environment.rows, PREFIX)
     finished: dict[int, dict[int, Finished]] = {}
     try:
@@ -80,7 +80,7 @@ def cut_logs(environment: LmdbEnvironment) -> str:
     names = [
         f"{row.name.topic}-{row.name.partition} at {check.row.end_offset}"
         for partition_id, check in found
-        if (row := logs[partition_id]).name is not None
+        if (row := logs[partition_id]).name is not None and check.row.end_offset < row.end_offset
     ]
     return f"{', '.join(names[:_NAMED])}{' and others' if len(names) > _NAMED else ''}"
 

@@ -50,8 +50,9 @@ def append(storage: Storage, *offsets: int, partition_id: int = ID, segment: boo
 
 
 def a_batch(offset: int) -> bytes:
-    """With a valid checksum."""
+    """With a timestamp, and a valid checksum."""
     content = batch(offset, b"%d" % offset, size_bytes=100)
+    content = content[:35] + (1000 + offset).to_bytes(8, "big") + content[43:]
     return content[:17] + crc32c(content[21:]).to_bytes(4, "big") + content[21:]
 
 
