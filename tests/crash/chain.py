@@ -261,6 +261,7 @@ class Chain:
         with self.connect() as client:
             ends = {index: client.end_offset(SOURCE, index) for index in range(PARTITIONS)}
             self._wait_for_copies(ends)
+            self._wait_for_ends(client)
             for copier in self.copiers.values():
                 copier.kill()
                 copier.wait()
@@ -293,6 +294,15 @@ class Chain:
                 break
             time.sleep(0.02)
         client.close()
+
+    def _wait_for_ends(self, client: RawClient) -> None:
+        """A member that was stopped may still have to abort; the checker says if it does not."""
+        deadline = time.monotonic() + CONSUMED_WITHIN_S
+        while time.monotonic() < deadline:
+            targets = [self._target(client, index) for index in range(PARTITIONS)]
+            if all(one.last_stable_offset == one.high_watermark for one in targets):
+                return
+            time.sleep(0.05)
 
     def _committed(self, client: Consumer, before: dict[int, int]) -> dict[int, int]:
         asked = [TopicPartition(SOURCE, index) for index in before]

@@ -149,9 +149,9 @@ FILES_POINTS: tuple[Point, ...] = (
     Point("segment: committed, not removed", When.RUNNING, 10),
     Point("segment: a file is removed", When.RUNNING, 20),
     Point("segment: removed", When.RUNNING, 10),
-    Point("load: files of no commit removed", When.RUNNING, 4),
-    Point("load: tails not cut", When.RUNNING, 4),
-    Point("load: tails cut", When.RUNNING, 4),
+    Point("load: files of no commit removed", When.RUNNING),
+    Point("load: tails not cut", When.RUNNING),
+    Point("load: tails cut", When.RUNNING),
     Point("flush: removed files are there", When.RUNNING, 5, flushes=("interval",)),
     Point("flush: removed files are gone", When.RUNNING, 5, flushes=("interval",)),
 )

@@ -298,7 +298,7 @@ class LogFolder:
             self.forget(partition_id)
         for name in os.listdir(self._root):
             if _OF_A_LOG.fullmatch(name):
-                os.rename(f"{self._root}/{name}", f"{to}/{name}")
+                self.removals.rename(f"{self._root}/{name}", f"{to}/{name}")
 
     # ---- after a commit
 

@@ -147,5 +147,26 @@ def test_the_topic_id_is_written_when_a_start_finds_none(
     assert metadata.read_bytes() == whole
 
 
+def test_a_flush_removes_no_file_of_a_restored_snapshot(tmp_path: Path) -> None:
+    stored = Stored(tmp_path, "interval")
+    log = stored.storage.log
+    data = [batch(offset, b"value") for offset in range(2)]
+    for offset, one in enumerate(data):
+        log.append(1, offset, one, begins_segment=True)
+    stored.commit()
+    assert stored.storage.take_snapshot is not None
+    snapshot = stored.storage.take_snapshot()
+    log.trim(1, 1, 10)
+    stored.commit()
+    snapshot.restore()
+    snapshot.delete()
+    stored.storage.commit.close()
+    stored = Stored(tmp_path)
+    try:
+        assert stored.read(1) == b"".join(data)
+    finally:
+        stored.storage.commit.close()
+
+
 def _no_space(*_: object) -> None:
     raise OSError(errno.ENOSPC, "no space")
