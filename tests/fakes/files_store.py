@@ -72,6 +72,9 @@ class FilesStore(OpenStore):
     def kill(self) -> None:
         """Goes on with the files that a killed process leaves."""
         self.kill_for_good()
+        self.open_again()
+
+    def open_again(self) -> None:
         self._use(self.engine.open_in(self.folder))
 
     def kill_for_good(self) -> None:
