@@ -32,7 +32,6 @@ def name_the_files(passages: Passages) -> None:
     around(Segment, "_new", "", "index: empty files")
     around(Segment, "end_appends", "index: segment not ended", "index: segment ended")
     around(LogFolder, "make_folder", "", "folder: made")
-    around(LogFolder, "_write_topic_id", "folder: no topic id", "folder: topic id written")
     around(LogFolder, "_remove", "segment: committed, not removed", "segment: removed")
     around(Removals, "remove", "", "segment: a file is removed")
     around(Removals, "flushed", "flush: removed files are there", "flush: removed files are gone")
@@ -42,6 +41,7 @@ def name_the_files(passages: Passages) -> None:
     around(Rewriting, "_copy", "", "rewrite: .cleaned is being written")
     _name_renames(passages)
     for module, function, before, after in (
+        (log_folder, "write_topic_id", "folder: no topic id", "folder: topic id written"),
         (log_folder, "recover", "", "load: files of no commit removed"),
         (log_folder, "cut_tails", "load: tails not cut", "load: tails cut"),
     ):

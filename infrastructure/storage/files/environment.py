@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from infrastructure.storage.files.log_folder import sync_file_system
+from infrastructure.storage.files.places import sync_file_system
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from infrastructure.storage.lmdb.identity import IN_FILES, IN_KAFKAS_FOLDER
 

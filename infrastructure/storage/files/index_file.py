@@ -119,3 +119,18 @@ class IndexFile:
             self._data += entries
         self.count += len(entries) // INDEX_ENTRY.size
         self._block = b""
+
+
+def last_at_most(offsets: bytearray, value: int, column: int) -> tuple[int, int] | None:
+    """The last of these entries with at most this value."""
+    low, high = 0, len(offsets) // INDEX_ENTRY.size
+    while low < high:
+        middle = (low + high) // 2
+        if INDEX_ENTRY.unpack_from(offsets, middle * INDEX_ENTRY.size)[column // 4] <= value:
+            low = middle + 1
+        else:
+            high = middle
+    if not low:
+        return None
+    offset, position = INDEX_ENTRY.unpack_from(offsets, (low - 1) * INDEX_ENTRY.size)
+    return offset, position

@@ -11,7 +11,6 @@ without a name, that folder has its data.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import re
@@ -22,12 +21,17 @@ from pathlib import Path
 from struct import error as StructError
 
 from application.ports.log_store import LogName
-from infrastructure.kafka_folder import files as kafka_files
-from infrastructure.kafka_folder.checkpoints import partition_metadata
 from infrastructure.storage.files.loading import KINDS, cut_tails, recover, segments_of, swap_files
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.open_files import OpenFiles
-from infrastructure.storage.files.places import named_folder, unnamed_folder
+from infrastructure.storage.files.places import (
+    has_batches,
+    has_topic_id,
+    named_folder,
+    sync_file_system,
+    unnamed_folder,
+    write_topic_id,
+)
 from infrastructure.storage.files.removals import Removals, remove
 from infrastructure.storage.files.rows import (
     EMPTY,
@@ -201,8 +205,8 @@ class LogFolder:
         if self.files.read_only:
             log.change(segments_of(log, self.files, bases))
             return log
-        if row.name is not None and not _has_topic_id(folder):
-            self._write_topic_id(folder, row.name)
+        if row.name is not None and not has_topic_id(folder):
+            write_topic_id(folder, row.name)
         if self.removals.defers and partition_id in self._left_over:
             # What the newest row lacks, that of the recovery point may have.
             self.keep()
@@ -258,19 +262,14 @@ class LogFolder:
         if log.segments:
             return
         if os.path.isdir(log.folder):
-            if log.row.end_offset > 0 or not _has_batches(log.folder):
+            if log.row.end_offset > 0 or not has_batches(log.folder):
                 return
             # Of Kafka's, of a topic whose row is lost, or of one that is gone after a power cut.
             self.files.forget_below(log.folder)
             os.rename(log.folder, f"{log.folder}.{uuid.uuid4().hex}-stray")
         os.mkdir(log.folder, 0o700)
         if log.row.name is not None:
-            self._write_topic_id(log.folder, log.row.name)
-
-    def _write_topic_id(self, folder: str, name: LogName) -> None:
-        path = f"{folder}/{kafka_files.PARTITION_METADATA}"
-        self.files.make(path, partition_metadata(name.topic_id))
-        self.files.forget(path)
+            write_topic_id(log.folder, log.row.name)
 
     def move_away(self, log: LogFiles, segments: list[Segment]) -> str:
         """Before the commit that takes its name; returns the folder that it had.
@@ -314,7 +313,7 @@ class LogFolder:
             if name is not None and log.folder == self._unnamed(log.partition_id):
                 self._rename(log, self._named(name), [*log.segments, *removed])
                 if os.path.isdir(log.folder):
-                    self._write_topic_id(log.folder, name)
+                    write_topic_id(log.folder, name)
         for segment in removed:
             self._remove(segment)
         if swapped:
@@ -387,27 +386,3 @@ class LogFolder:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
-
-
-def _has_topic_id(folder: str) -> bool:
-    """Or no folder."""
-    path = f"{folder}/{kafka_files.PARTITION_METADATA}"
-    try:
-        return os.path.getsize(path) > 0
-    except FileNotFoundError:
-        return not os.path.isdir(folder)
-
-
-def sync_file_system(descriptor: int) -> None:
-    """Much faster than an fsync of each file. Raises OSError."""
-    sync = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
-    if sync is None:  # macOS
-        os.sync()
-    elif sync(descriptor):
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
-
-
-def _has_batches(folder: str) -> bool:
-    with os.scandir(folder) as entries:
-        return any(one.name.endswith(LOG) and one.stat().st_size for one in entries)

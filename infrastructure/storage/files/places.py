@@ -1,8 +1,15 @@
-"""Where the folder of a log is."""
+"""Folders of logs: where they are, and what is in them besides segments."""
 
 from __future__ import annotations
 
+import ctypes
+import os
+from pathlib import Path
+
 from application.ports.log_store import LogName
+from infrastructure.kafka_folder import files
+from infrastructure.kafka_folder.checkpoints import partition_metadata
+from infrastructure.storage.files.segment import LOG
 
 
 def unnamed_folder(root: str, partition_id: int) -> str:
@@ -12,3 +19,32 @@ def unnamed_folder(root: str, partition_id: int) -> str:
 
 def named_folder(root: str, name: LogName) -> str:
     return f"{root}/{name.topic}-{name.partition}"
+
+
+def has_topic_id(folder: str) -> bool:
+    """Or no folder."""
+    try:
+        return os.path.getsize(f"{folder}/{files.PARTITION_METADATA}") > 0
+    except FileNotFoundError:
+        return not os.path.isdir(folder)
+
+
+def write_topic_id(folder: str, name: LogName) -> None:
+    """Raises OSError."""
+    Path(folder, files.PARTITION_METADATA).write_bytes(partition_metadata(name.topic_id))
+
+
+def has_batches(folder: str) -> bool:
+    """Raises OSError."""
+    with os.scandir(folder) as entries:
+        return any(one.name.endswith(LOG) and one.stat().st_size for one in entries)
+
+
+def sync_file_system(descriptor: int) -> None:
+    """Much faster than an fsync of each file. Raises OSError."""
+    sync = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+    if sync is None:  # macOS
+        os.sync()
+    elif sync(descriptor):
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))

@@ -13,7 +13,7 @@ from struct import error as StructError
 
 from domain.messages.batch import HEADER_BYTES, LENGTH_OVERHEAD_BYTES
 from infrastructure.kafka_folder.index_entries import INDEX_ENTRY, TIME_ENTRY, IndexEntries
-from infrastructure.storage.files.index_file import BY_OFFSET, BY_POSITION, IndexFile
+from infrastructure.storage.files.index_file import BY_OFFSET, BY_POSITION, IndexFile, last_at_most
 from infrastructure.storage.files.open_files import OpenFiles
 
 #: Read at once to visit headers: an interval of the index.
@@ -186,7 +186,7 @@ class Segment:
         """The last entry with at most this offset or position."""
         entries = self.entries
         if entries is not None and entries.offsets:
-            found = _last_at_most(entries.offsets, value, column)
+            found = last_at_most(entries.offsets, value, column)
             if found is not None:
                 return found
         value = min(value, (1 << 31) - 1)
@@ -390,18 +390,3 @@ class Segment:
         self.folder = folder
         if self._index is not None:
             self._index.path = self.path_of(".index")
-
-
-def _last_at_most(offsets: bytearray, value: int, column: int) -> tuple[int, int] | None:
-    """The last of these entries with at most this value."""
-    low, high = 0, len(offsets) // INDEX_ENTRY.size
-    while low < high:
-        middle = (low + high) // 2
-        if INDEX_ENTRY.unpack_from(offsets, middle * INDEX_ENTRY.size)[column // 4] <= value:
-            low = middle + 1
-        else:
-            high = middle
-    if not low:
-        return None
-    offset, position = INDEX_ENTRY.unpack_from(offsets, (low - 1) * INDEX_ENTRY.size)
-    return offset, position
