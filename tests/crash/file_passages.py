@@ -29,7 +29,7 @@ def name_the_files(passages: Passages) -> None:
     around(StagedLogs, "put_all", "", "files: rows staged")
     around(StagedLogs, "committed", "files: committed, not applied", "files: applied")
     around(IndexFile, "append", "index: only the time index is written", "index: written")
-    around(Segment, "_new", "", "index: empty files")
+    around(Segment, "begin_appends", "", "index: begun")
     around(Segment, "end_appends", "index: segment not ended", "index: segment ended")
     around(LogFolder, "make_folder", "", "folder: made")
     around(LogFolder, "_remove", "segment: committed, not removed", "segment: removed")

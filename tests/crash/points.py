@@ -139,7 +139,7 @@ FILES_POINTS: tuple[Point, ...] = (
     Point("files: applied", When.RUNNING, 100),
     Point("index: only the time index is written", When.RUNNING, 3),
     Point("index: written", When.RUNNING, 3),
-    Point("index: empty files", When.RUNNING, 10),
+    Point("index: begun", When.RUNNING, 10),
     Point("index: segment not ended", When.RUNNING, 10),
     Point("index: segment ended", When.RUNNING, 10),
     Point("folder: made", When.RUNNING, 3),
