@@ -86,8 +86,10 @@ class Channel:
 
     def check(self, wait_seconds: float = 0) -> None:
         """Waits only so long; raises EOFError if the broker is gone."""
-        readable, _, _ = select.select([self._connection], [], [], wait_seconds)
-        if readable and not self._connection.recv(1, socket.MSG_PEEK):
+        # Not select(): the descriptor has the number of the broker, which may be above 1023.
+        poll = select.poll()
+        poll.register(self._connection, select.POLLIN)
+        if poll.poll(wait_seconds * 1000) and not self._connection.recv(1, socket.MSG_PEEK):
             raise EOFError
 
     def ask(self, kind: int, question: bytes) -> bytes:

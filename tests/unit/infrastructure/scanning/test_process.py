@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import socket
 
 import pytest
@@ -29,3 +30,13 @@ def test_a_scan_without_results_ends_when_its_broker_is_gone(
             with pytest.raises(EOFError):
                 run(plan, storage.log, channel)
     storage.commit.close()
+
+
+def test_a_channel_may_have_a_large_descriptor() -> None:
+    """A broker over files has a thousand of them open."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs, socket.socket(fileno=fcntl.fcntl(theirs, fcntl.F_DUPFD, 1024)) as large:
+        Channel(large).check()
+        ours.close()
+        with pytest.raises(EOFError):
+            Channel(large).check()
