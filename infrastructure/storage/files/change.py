@@ -48,6 +48,11 @@ class Change:
         self.moved_from: str | None = None
 
     @property
+    def names_batches(self) -> bool:
+        """A log that has batches already gets a name."""
+        return self.name is not None and self.log.row.name is None and self.log.row.has_batches
+
+    @property
     def all_segments(self) -> list[Segment]:
         return [*self.log.segments, *self.segments, *self.removed]
 

@@ -31,6 +31,14 @@ class LogFiles:
         self._bases = [one.base_offset for one in segments]
         self._places: dict[int, tuple[int, int]] = {}
 
+    def begins_like(self, before: LogFiles) -> bool:
+        """Whether the segments that got no more batches then are the same files now."""
+        facts = [
+            [(one.file_base, one.suffix, one.start, one.size_bytes) for one in log.segments]
+            for log in (before, self)
+        ]
+        return facts[0][:-1] == facts[1][: max(0, len(facts[0]) - 1)]
+
     # ---- reading: OSError, or NotInMemory
 
     def _locate(self, offset: int) -> tuple[int, int] | None:

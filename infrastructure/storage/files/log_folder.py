@@ -160,6 +160,13 @@ class LogFolder:
     def may_have_changed(self, error: Exception) -> bool:
         return self._beside and isinstance(error, FileNotFoundError | Damaged)
 
+    def check_unchanged(self, log: LogFiles) -> None:
+        """Raises Damaged if compaction may have replaced files while they were read."""
+        if self._beside:
+            now = self.find(log.partition_id)
+            if now is not log and (now is None or not now.begins_like(log)):
+                raise Damaged(f"{log.folder} has changed")
+
     @contextmanager
     def waiting(self) -> Iterator[None]:
         """Reads wait for the disk."""
@@ -197,6 +204,9 @@ class LogFolder:
     # ---- loading
 
     def _load(self, partition_id: int, row: LogRow) -> LogFiles:
+        if self.removals.defers and partition_id in self._left_over:
+            # What the newest row lacks, that of the recovery point may have.
+            self.keep()
         folder = self._settled(partition_id, row)
         log = LogFiles(partition_id, folder, row, [])
         if self._beside and row.has_batches:
@@ -207,9 +217,6 @@ class LogFolder:
             return log
         if row.name is not None and not has_topic_id(folder):
             write_topic_id(folder, row.name)
-        if self.removals.defers and partition_id in self._left_over:
-            # What the newest row lacks, that of the recovery point may have.
-            self.keep()
         recover(log, bases)
         if any(one.is_complete for one in row.rewrites):
             self._end_swaps(log)

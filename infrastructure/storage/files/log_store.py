@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, LogName, Trimmed
 from infrastructure.storage.files.entries import entries_of
@@ -17,6 +18,8 @@ from infrastructure.storage.lmdb.timestamp_index import TimestampIndex
 
 _UNREADABLE = (*UNREADABLE, OSError, ValueError)
 _REFUSED = (*UNREADABLE, OSError, AlreadyThere)
+T = TypeVar("T")
+
 _ABOVE_ALL_OFFSETS = 1 << 63
 #: Another process may remove files between two looks.
 _ATTEMPTS = 5
@@ -145,42 +148,40 @@ class FilesLogStore:
     def read_to(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
     ) -> tuple[bytes, int]:
-        for attempt in range(_ATTEMPTS):
-            try:
-                log = self._folder.find(partition_id)
-                if log is None or offset >= end_offset:
-                    return b"", offset
-                return log.read_to(offset, end_offset, max_bytes, whole_first)
-            except _UNREADABLE as error:
-                self._repeat(partition_id, error, attempt)
-        raise AssertionError
+        if offset >= end_offset:
+            return b"", offset
+        found = self._read(
+            partition_id, lambda log: log.read_to(offset, end_offset, max_bytes, whole_first)
+        )
+        return (b"", offset) if found is None else found
 
     def entries(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int
     ) -> list[tuple[int, bytes]]:
         """For readers that pass over damage. Raises StorageFailed."""
-        for attempt in range(_ATTEMPTS):
-            try:
-                log = self._folder.find(partition_id)
-                if log is None or offset >= end_offset:
-                    return []
-                return entries_of(log, offset, end_offset, max_bytes)
-            except _UNREADABLE as error:
-                self._repeat(partition_id, error, attempt)
-        raise AssertionError
+        if offset >= end_offset:
+            return []
+        found = self._read(partition_id, lambda log: entries_of(log, offset, end_offset, max_bytes))
+        return found or []
 
     def headers(
         self, partition_id: int, offset: int, limit: int, waits: bool = False
     ) -> list[bytes]:
+        if not waits:
+            return self._read(partition_id, lambda log: log.headers(offset, limit)) or []
+        with self._folder.waiting():
+            return self._read(partition_id, lambda log: log.headers(offset, limit)) or []
+
+    def _read(self, partition_id: int, read: Callable[[LogFiles], T]) -> T | None:
+        """None: there is no such log."""
         for attempt in range(_ATTEMPTS):
             try:
                 log = self._folder.find(partition_id)
                 if log is None:
-                    return []
-                if not waits:
-                    return log.headers(offset, limit)
-                with self._folder.waiting():
-                    return log.headers(offset, limit)
+                    return None
+                found = read(log)
+                self._folder.check_unchanged(log)
+                return found
             except _UNREADABLE as error:
                 self._repeat(partition_id, error, attempt)
         raise AssertionError

@@ -19,6 +19,7 @@ from application.ports.log_store import LogName
 from infrastructure.storage.files.change import Change
 from infrastructure.storage.files.log_folder import LogFolder
 from infrastructure.storage.files.rows import EMPTY, LogRow, key_of, segment_key
+from infrastructure.storage.lmdb.commit import UNREADABLE
 
 if TYPE_CHECKING:
     from infrastructure.storage.lmdb.commit import Txn
@@ -110,6 +111,11 @@ class StagedLogs:
         changes, self._changes = self._changes, {}
         # What is committed must not fail for data that is not in memory.
         with self._folder.waiting():
+            names = any(change.names_batches for change in changes.values())
+            if names and self._folder.removals.defers:
+                # Before folders get names that the row of the recovery point does not have.
+                with suppress(OSError, *UNREADABLE):
+                    self._folder.keep()
             for change in changes.values():
                 self._apply(change)
 

@@ -8,6 +8,7 @@ import pytest
 
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
 from tests.fakes.files_store import FilesStore, P
+from tests.fakes.machine import restart_machine
 
 
 @pytest.fixture
@@ -62,3 +63,23 @@ def test_a_segment_that_a_snapshot_brings_back_stays(tmp_path: Path) -> None:
 
 def _failing(*arguments: object) -> None:
     raise OSError(5, "Input/output error")
+
+
+def test_batches_that_get_a_name_are_there_after_a_power_cut(store: FilesStore) -> None:
+    store.name()
+    store.keep()
+    store.kill_for_good()
+    restart_machine(store.folder)
+    store.open_again()
+    assert len(store.everything()) == 100
+
+
+def test_a_failed_flush_before_files_are_replaced_is_final(
+    store: FilesStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as failing:
+        failing.setattr(LmdbEnvironment, "sync", _failing)
+        store.name()
+        store.keep()
+    store.append(2)
+    assert "restart the broker" in store.refused()
