@@ -31,7 +31,7 @@ MOMENTS: dict[str, tuple[Any, str]] = {
     "the rows": (copying._Copying, "rows"),
     "a write": (Run, "write"),
     "a commit with its files written": (StagedLogs, "committed"),
-    "the end of a segment": (Segment, "_new"),
+    "the end of a segment": (Segment, "end_appends"),
     "a new folder": (LogFolder, "make_folder"),
     "the close": (LogFolder, "close"),
     "the rename": (Path, "rename"),

@@ -162,7 +162,20 @@ class Change:
             else:
                 yield base, Finished(segment.size_bytes, segment.known_end_offset())
 
+    @property
+    def only_appends(self) -> bool:
+        """To the active segment: by far most passes."""
+        return (
+            self.active is not None
+            and len(self.runs) == 1
+            and not (self.made or self.removed or self.swapped)
+            and self.name == self.log.row.name
+        )
+
     def row(self) -> LogRow:
+        if self.active is not None and self.only_appends:
+            row = self.log.row
+            return LogRow(*row[:2], self.active.position, self.end_offset, *row[4:])
         if not self.segments:
             return LogRow(self.end_offset, self.end_offset, 0, self.end_offset, (), self.name)
         sizes = {run.segment: run.position for run in self.runs}

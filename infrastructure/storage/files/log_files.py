@@ -21,15 +21,19 @@ class LogFiles:
         self.partition_id = partition_id
         self.folder = folder
         self.row = row
+        self.segments: list[Segment] = []
+        #: By offset: number of a segment, position in it.
+        self._places: dict[int, tuple[int, int]] = {}
         #: Of its folder, in ns, when it was listed beside a broker.
         self.changed_at = -1
         self.change(segments)
 
     def change(self, segments: list[Segment]) -> None:
+        if segments[: len(self.segments)] != self.segments:
+            self._places.clear()
         #: In order; one that compaction rewrites is two: `.cleaned`, and the rest of its file.
         self.segments = segments
         self._bases = [one.base_offset for one in segments]
-        self._places: dict[int, tuple[int, int]] = {}
 
     def begins_like(self, before: LogFiles) -> bool:
         """Whether the segments that got no more batches then are the same files now."""

@@ -121,9 +121,12 @@ class StagedLogs:
 
     def _apply(self, change: Change) -> None:
         log, folder = change.log, self._folder
-        row = change.row()
+        row, only_appends = change.row(), change.only_appends
         for run in change.runs:
             run.committed()
+        if only_appends:
+            log.row = row
+            return
         for run in change.runs:
             segment = run.segment
             if segment is not change.segments[-1] and not segment.suffix:
