@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -145,7 +146,8 @@ class Disk:
         self._changes: list[Change] = []
         #: By the number of an opening: the path at that time as well.
         self._handles: dict[int, tuple[str, Node]] = {}
-        self._syncs: dict[int, int] = {}
+        #: When those began that have not ended: two threads may sync one file.
+        self._syncs: dict[int, deque[int]] = defaultdict(deque)
         #: Start time of the newest completed sync of the store.
         self.synced_until = 0
 
@@ -166,11 +168,11 @@ class Disk:
                 file = self._file(event.data.decode())
                 file.truncate(self.now, event.offset)
             case "S" | "F":
-                self._syncs[event.file] = self.now
+                self._syncs[event.file].append(self.now)
             case "s":
-                self._end_sync(self._syncs.pop(event.file), path, node)
+                self._end_sync(self._syncs[event.file].popleft(), path, node)
             case "f":
-                self._end_sync_of_all(self._syncs.pop(event.file))
+                self._end_sync_of_all(self._syncs[event.file].popleft())
             case "D":
                 self._change((*self._place(event.data.rstrip(b"\0").decode()), Folder()))
             case "R":
