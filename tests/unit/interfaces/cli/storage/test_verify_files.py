@@ -131,9 +131,7 @@ def test_a_missing_active_segment_is_found(store: Path, found: Found) -> None:
 def test_a_missing_first_segment_is_found(store: Path, found: Found) -> None:
     for kind in ("log", "index", "timeindex"):
         log(store, kind).unlink()
-    text = problems(found)
-    assert f"problem: orders-0: {log(store)} is missing" in text
-    assert any("offsets 0 to 19 are missing" in one for one in text)
+    assert f"problem: orders-0: {log(store)} is missing" in problems(found)
 
 
 def test_a_missing_segment_is_found_by_its_index(store: Path, found: Found) -> None:
