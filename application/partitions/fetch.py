@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from application.partitions.fetch_query import FetchedPartition, FetchItem, FetchQuery
 from application.ports.clock import Clock
-from application.ports.log_store import LogStore, NotInMemory
+from application.ports.log_store import Buffer, LogStore, NotInMemory
 from application.ports.pending import Pending, all_of
 from application.ports.scheduler import Scheduler
 from application.ports.transaction_index import TransactionIndex
@@ -130,7 +130,7 @@ class FetchService:
             partition.check_readable(item.offset)
             stable = partition.last_stable_offset
             end = stable if read_committed else partition.high_watermark
-            records = b""
+            records: Buffer = b""
             aborted: Sequence[AbortedTransaction] = ()
             if item.offset < end and (bytes_left > 0 or whole_first):
                 records, reached = self._log.read_to(

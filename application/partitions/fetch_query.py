@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from application.ports.log_store import Buffer
 from domain.errors import BrokerError
 from domain.partitions.partition import Partition
 from domain.partitions.transactions import AbortedTransaction
@@ -39,7 +40,7 @@ class FetchedPartition:
     high_watermark: int = -1
     last_stable_offset: int = -1
     log_start_offset: int = -1
-    records: bytes = b""
+    records: Buffer = b""
     #: Of READ_COMMITTED: those that have records or their marker among `records`.
     aborted: Sequence[AbortedTransaction] = ()
 

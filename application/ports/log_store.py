@@ -88,8 +88,11 @@ class LogStore(Protocol):
 
     def read_to(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
-    ) -> tuple[bytes, int]:
-        """As `read`, with the offset after the last batch; `offset` if there is none."""
+    ) -> tuple[Buffer, int]:
+        """As `read`, with the offset after the last batch; `offset` if there is none.
+
+        The batches may be a view of what is stored, which does not change.
+        """
         ...
 
     def headers(

@@ -26,7 +26,7 @@ from application.ports.checksum import Checksum
 from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.event_log import EventLog
-from application.ports.log_store import LogStore
+from application.ports.log_store import Buffer, LogStore
 from application.ports.stream_index import StreamIndex
 from application.state.catalog import Catalog
 from application.state.commits import Commits
@@ -248,7 +248,7 @@ class RawStream:
         return chunks, reached if data else max(end, place.offset)
 
     def _frames(
-        self, data: bytes, offset: int, skipped: Callable[[int, BrokerError], None]
+        self, data: Buffer, offset: int, skipped: Callable[[int, BrokerError], None]
     ) -> Iterator[tuple[Frames, int]]:
         """Those of each batch, from an offset on, and the offset behind the batch."""
         for batch in batches_in(data):

@@ -171,7 +171,7 @@ def advance_sequence(sequence: int, by: int) -> int:
     return (sequence + by) & MAX_SEQUENCE
 
 
-def batches_in(data: bytes) -> Iterator[RecordBatch]:
+def batches_in(data: Buffer) -> Iterator[RecordBatch]:
     """Consecutive whole batches, each as a view; raises CorruptMessage at anything else."""
     view = memoryview(data)
     while view:
@@ -184,7 +184,7 @@ def batches_in(data: bytes) -> Iterator[RecordBatch]:
         view = view[size_bytes:]
 
 
-def next_offset(records: bytes) -> int:
+def next_offset(records: Buffer) -> int:
     """The offset after the last of one or more whole batches."""
     last, start = -1, 0
     last_start = len(records) - HEADER_BYTES

@@ -15,7 +15,6 @@ from tempfile import mkdtemp
 from domain.errors import StorageFailed
 from infrastructure.opening import contents, folder_of, open_in_kafkas_folder, open_storage
 from infrastructure.storage.errors import StorageUnusable
-from infrastructure.storage.files.read_only import rows_of
 from interfaces.main.settings.origin import SettingsError
 from interfaces.main.settings.sources import Settings
 
@@ -63,6 +62,8 @@ def _prepare(
         if not has_store and not kafkas:
             raise StorageUnusable(f"there is no store in {path}, and with --read-only none is made")
         if has_store:
+            from infrastructure.storage.files.read_only import rows_of
+
             stack.enter_context(rows_of(path, rows))
     if has_store and kafkas:
         storage = open_storage(url, read_only=rows is None, rows=rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from application.ports.log_store import NotInMemory
+from application.ports.log_store import Buffer, NotInMemory
 from infrastructure.storage.files.rows import LogRow
 from infrastructure.storage.files.segment import Segment
 
@@ -69,8 +69,8 @@ class LogFiles:
 
     def read_to(
         self, offset: int, end_offset: int, max_bytes: int, whole_first: bool
-    ) -> tuple[bytes, int]:
-        pieces: list[bytes] = []
+    ) -> tuple[Buffer, int]:
+        pieces: list[Buffer] = []
         reached = offset
         try:
             while reached < end_offset and (max_bytes > 0 or (whole_first and not pieces)):
@@ -88,7 +88,7 @@ class LogFiles:
                 )
                 if end == position:
                     break
-                pieces.append(segment.read(position, end - position))
+                pieces.append(segment.view(position, end - position))
                 reached, max_bytes = next_offset, max_bytes - (end - position)
                 if end < segment.size_bytes or number + 1 == len(self.segments):
                     self._remember(reached, number, end)

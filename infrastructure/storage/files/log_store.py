@@ -143,11 +143,11 @@ class FilesLogStore:
     def read(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
     ) -> bytes:
-        return self.read_to(partition_id, offset, end_offset, max_bytes, whole_first)[0]
+        return bytes(self.read_to(partition_id, offset, end_offset, max_bytes, whole_first)[0])
 
     def read_to(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
-    ) -> tuple[bytes, int]:
+    ) -> tuple[Buffer, int]:
         if offset >= end_offset:
             return b"", offset
         found = self._read(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import resource
 from collections.abc import Sequence
@@ -10,6 +11,9 @@ from application.ports.log_store import Buffer
 from infrastructure.storage.files.cold_reads import ColdReads
 
 _MOST = 1000
+#: To map a smaller part costs more than to copy it.
+_MAPPED_BYTES = 128 << 10
+_MOST_MAPS = 256
 
 
 def most_open_files() -> int:
@@ -19,7 +23,7 @@ def most_open_files() -> int:
 
 
 class OpenFiles:
-    __slots__ = ("_descriptors", "_flags", "_most", "cold", "read_only", "waits")
+    __slots__ = ("_descriptors", "_flags", "_maps", "_most", "cold", "read_only", "waits")
 
     def __init__(self, most: int, read_only: bool, cold: ColdReads | None = None) -> None:
         self._most = most
@@ -27,6 +31,7 @@ class OpenFiles:
         self._flags = (os.O_RDONLY if read_only else os.O_RDWR) | os.O_CLOEXEC
         #: In the order of their last use.
         self._descriptors: dict[str, int] = {}
+        self._maps: dict[str, mmap.mmap] = {}
         self.cold = cold
         #: Reads of data that is not in memory wait for the disk.
         self.waits = cold is None
@@ -51,6 +56,31 @@ class OpenFiles:
             self.cold.check(descriptor, path, position, size_bytes)
         return os.pread(descriptor, size_bytes, position)
 
+    def view(self, path: str, position: int, size_bytes: int) -> Buffer:
+        """Of a large part of a file: the page cache itself, where the system maps it.
+
+        The part must not change; files may be removed meanwhile, but not become shorter. Raises
+        OSError, or NotInMemory.
+        """
+        if self.read_only or size_bytes < _MAPPED_BYTES:
+            return self.read(path, position, size_bytes)
+        descriptor = self.descriptor(path)
+        if not self.waits and self.cold is not None:
+            self.cold.check(descriptor, path, position, size_bytes)
+        end = position + size_bytes
+        mapped = self._maps.pop(path, None)
+        if mapped is None or len(mapped) < end:
+            if os.fstat(descriptor).st_size < end:
+                return os.pread(descriptor, size_bytes, position)
+            try:
+                mapped = mmap.mmap(descriptor, 0, prot=mmap.PROT_READ)
+            except (OSError, ValueError):  # no address space
+                return os.pread(descriptor, size_bytes, position)
+            if len(self._maps) >= _MOST_MAPS:
+                del self._maps[next(iter(self._maps))]
+        self._maps[path] = mapped
+        return memoryview(mapped)[position:end]
+
     def write(self, path: str, pieces: Sequence[Buffer], position: int, size_bytes: int) -> None:
         """All of it; raises OSError."""
         descriptor = self.descriptor(path)
@@ -73,15 +103,18 @@ class OpenFiles:
         descriptor = self._descriptors.pop(path, -1)
         if descriptor >= 0:
             os.close(descriptor)
+        # Views of it stay as they are.
+        self._maps.pop(path, None)
         if self.cold is not None:
             self.cold.forget(path)
 
     def forget_below(self, folder: str) -> None:
-        for path in [one for one in self._descriptors if one.startswith(f"{folder}/")]:
+        known = {*self._descriptors, *self._maps}
+        for path in [one for one in known if one.startswith(f"{folder}/")]:
             self.forget(path)
 
     def close(self) -> None:
-        for path in list(self._descriptors):
+        for path in {*self._descriptors, *self._maps}:
             self.forget(path)
         if self.cold is not None:
             self.cold.close()

@@ -11,6 +11,7 @@ from itertools import chain
 from struct import Struct
 from struct import error as StructError
 
+from application.ports.log_store import Buffer
 from domain.messages.batch import HEADER_BYTES, LENGTH_OVERHEAD_BYTES
 from infrastructure.kafka_folder.index_entries import INDEX_ENTRY, TIME_ENTRY, IndexEntries
 from infrastructure.storage.files.index_file import BY_OFFSET, BY_POSITION, IndexFile, last_at_most
@@ -162,6 +163,13 @@ class Segment:
 
     def read(self, position: int, size_bytes: int) -> bytes:
         data = self._files.read(self.path, position, size_bytes)
+        if len(data) < size_bytes:
+            raise Damaged(f"{self.path} ends at byte {position + len(data)}")
+        return data
+
+    def view(self, position: int, size_bytes: int) -> Buffer:
+        """As `read`, without a copy if it is large."""
+        data = self._files.view(self.path, position, size_bytes)
         if len(data) < size_bytes:
             raise Damaged(f"{self.path} ends at byte {position + len(data)}")
         return data
