@@ -18,10 +18,11 @@ from infrastructure.kafka_folder.checkpoints import topic_id
 from infrastructure.kafka_folder.index_entries import INDEX_ENTRY, TIME_ENTRY
 from infrastructure.kafka_folder.refused import FolderRefused
 from infrastructure.storage.engine import Oddity
+from infrastructure.storage.files.headers import Header
 from infrastructure.storage.files.loading import NUMBERED
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.log_folder import LogFolder
-from infrastructure.storage.files.segment import LOG, Header, Segment, name_of
+from infrastructure.storage.files.segment import LOG, Segment, name_of
 
 _OF_THE_LOG = re.compile(r"\d{20}\.snapshot|leader-epoch-checkpoint|partition\.metadata")
 

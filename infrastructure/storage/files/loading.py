@@ -10,10 +10,11 @@ import os
 import re
 from contextlib import suppress
 
+from infrastructure.storage.files.headers import Damaged
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.open_files import OpenFiles
 from infrastructure.storage.files.rows import COMPLETE
-from infrastructure.storage.files.segment import CLEANED, LOG, SWAP, Damaged, Segment, name_of
+from infrastructure.storage.files.segment import CLEANED, LOG, SWAP, Segment, name_of
 
 KINDS = LOG, ".index", ".timeindex"
 NUMBERED = re.compile(r"(\d{20})(\.log|\.index|\.timeindex|\.txnindex)(\.cleaned|\.swap)?")

@@ -5,11 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from application.ports.log_store import Buffer, NotInMemory
+from infrastructure.storage.files.headers import whole_batches
 from infrastructure.storage.files.rows import LogRow
 from infrastructure.storage.files.segment import Segment
 
 #: Where readers come back: the offset after what they have read.
 _PLACES = 64
+#: The index saves more than it costs from here on.
+_SMALL_READ_BYTES = 64 << 10
 
 
 class LogFiles:
@@ -78,18 +81,16 @@ class LogFiles:
                 if place is None:
                     break
                 number, position = place
-                segment = self.segments[number]
-                end, next_offset = self._end_of_read(
-                    segment,
-                    position,
-                    self._stop(number, end_offset),
-                    max_bytes,
-                    whole_first and not pieces,
-                )
-                if end == position:
+                segment, stop = self.segments[number], self._stop(number, end_offset)
+                data, next_offset = self._read_at_once(segment, position, stop, max_bytes)
+                if not data:
+                    data, next_offset = self._read_whole(
+                        segment, position, stop, max_bytes, whole_first and not pieces
+                    )
+                if not data:
                     break
-                pieces.append(segment.view(position, end - position))
-                reached, max_bytes = next_offset, max_bytes - (end - position)
+                pieces.append(data)
+                reached, max_bytes, end = next_offset, max_bytes - len(data), position + len(data)
                 if end < segment.size_bytes or number + 1 == len(self.segments):
                     self._remember(reached, number, end)
                     break
@@ -105,20 +106,32 @@ class LogFiles:
         after = self.row.end_offset if is_last else self._bases[number + 1]
         return segment.size_bytes if end_offset >= after else segment.position_of(end_offset)
 
-    def _end_of_read(
+    def _read_at_once(
+        self, segment: Segment, position: int, stop: int, max_bytes: int
+    ) -> tuple[Buffer, int]:
+        """Of a small read: the batches that fit, without a look at the index; none if none does."""
+        size_bytes = min(stop - position, max_bytes)
+        if not 0 < size_bytes <= _SMALL_READ_BYTES:
+            return b"", -1
+        data = segment.read(position, size_bytes)
+        end, next_offset = whole_batches(data, segment.file_base - 1)
+        return (data if end == size_bytes else data[:end]), next_offset
+
+    def _read_whole(
         self, segment: Segment, position: int, stop: int, max_bytes: int, whole_first: bool
-    ) -> tuple[int, int]:
+    ) -> tuple[Buffer, int]:
+        """The batches that fit; with `whole_first` the first one also if it does not."""
         if stop <= position:
-            return position, -1
+            return b"", -1
         if stop == segment.size_bytes and stop - position <= max_bytes:
-            return stop, segment.known_end_offset()
-        end, next_offset = segment.last_end(position, min(stop, position + max_bytes))
-        if end == position and whole_first:
-            for header in segment.walk(position, segment.size_bytes):
-                if header.end <= stop:
-                    return header.end, header.last_offset + 1
-                break
-        return end, next_offset
+            end, next_offset = stop, segment.known_end_offset()
+        else:
+            end, next_offset = segment.last_end(position, min(stop, position + max_bytes))
+            if end == position and whole_first:
+                first = next(segment.walk(position, segment.size_bytes))
+                if first.end <= stop:
+                    end, next_offset = first.end, first.last_offset + 1
+        return segment.view(position, end - position) if end > position else b"", next_offset
 
     def headers(self, offset: int, limit: int) -> list[bytes]:
         headers: list[bytes] = []

@@ -21,6 +21,7 @@ from pathlib import Path
 from struct import error as StructError
 
 from application.ports.log_store import LogName
+from infrastructure.storage.files.headers import Damaged
 from infrastructure.storage.files.loading import KINDS, cut_tails, recover, segments_of, swap_files
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.open_files import OpenFiles
@@ -41,7 +42,7 @@ from infrastructure.storage.files.rows import (
     partition_of,
     unpack,
 )
-from infrastructure.storage.files.segment import CLEANED, LOG, Damaged, Segment, name_of
+from infrastructure.storage.files.segment import CLEANED, LOG, Segment, name_of
 from infrastructure.storage.lmdb.commit import UNREADABLE
 from infrastructure.storage.lmdb.own_rows import OwnRows
 from infrastructure.storage.lmdb.recovery_point import sync_folder

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from application.ports.log_store import Buffer
 from domain.messages.batch import EXTENT
 from infrastructure.storage.files.change import Change
+from infrastructure.storage.files.headers import Header
 from infrastructure.storage.files.run import Run
-from infrastructure.storage.files.segment import CLEANED, Header, Segment
+from infrastructure.storage.files.segment import CLEANED, Segment
 
 #: Copied in one step.
 COPIED_AT_ONCE_BYTES = 4 << 20

@@ -6,8 +6,9 @@ import os
 from contextlib import suppress
 
 from application.ports.log_store import Buffer
+from infrastructure.storage.files.headers import Header
 from infrastructure.storage.files.open_files import OpenFiles
-from infrastructure.storage.files.segment import MAX_TIMESTAMP, UNWRITTEN_BYTES, Header, Segment
+from infrastructure.storage.files.segment import MAX_TIMESTAMP, UNWRITTEN_BYTES, Segment
 
 #: Larger batches are written at once: copying them twice costs more than a call of the system.
 _SMALL_BATCH_BYTES = 32 << 10

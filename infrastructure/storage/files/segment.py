@@ -14,6 +14,7 @@ from struct import error as StructError
 from application.ports.log_store import Buffer
 from domain.messages.batch import HEADER_BYTES, LENGTH_OVERHEAD_BYTES
 from infrastructure.kafka_folder.index_entries import INDEX_ENTRY, TIME_ENTRY, IndexEntries
+from infrastructure.storage.files.headers import HEADER, Damaged, Header
 from infrastructure.storage.files.index_file import BY_OFFSET, BY_POSITION, IndexFile, last_at_most
 from infrastructure.storage.files.open_files import OpenFiles
 
@@ -22,38 +23,13 @@ _CHUNK_BYTES = 4096
 #: Index entries of the active segment that wait in memory; after a kill they are found again.
 UNWRITTEN_BYTES = 64 * INDEX_ENTRY.size
 
-#: Base offset, length, last offset delta, largest timestamp.
-_HEADER = Struct(">qi11xi8xq")
 MAX_TIMESTAMP = Struct(">35xq")
 
 LOG, CLEANED, SWAP = ".log", ".cleaned", ".swap"
 
 
-class Damaged(OSError):
-    pass
-
-
 def name_of(base_offset: int) -> str:
     return f"{base_offset:020d}"
-
-
-class Header:
-    """Of a batch, with where it lies in its file."""
-
-    __slots__ = ("data", "last_offset", "max_timestamp", "position", "size_bytes")
-
-    def __init__(
-        self, position: int, size_bytes: int, last_offset: int, max_timestamp: int, data: bytes
-    ) -> None:
-        self.position = position
-        self.size_bytes = size_bytes
-        self.last_offset = last_offset
-        self.max_timestamp = max_timestamp
-        self.data = data
-
-    @property
-    def end(self) -> int:
-        return self.position + self.size_bytes
 
 
 class Segment:
@@ -109,7 +85,7 @@ class Segment:
                 chunk = self._files.read(path, position, min(_CHUNK_BYTES, end - position))
                 chunk_start, at = position, 0
             try:
-                base_offset, length, delta, max_timestamp = _HEADER.unpack_from(chunk, at)
+                base_offset, length, delta, max_timestamp = HEADER.unpack_from(chunk, at)
             except StructError:
                 raise Damaged(f"{path} has no batch at byte {position}") from None
             size_bytes, last_offset = length + LENGTH_OVERHEAD_BYTES, base_offset + delta

@@ -21,10 +21,11 @@ from infrastructure.kafka_folder.refused import FolderRefused
 from infrastructure.kafka_folder.time_index import TimeIndex
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.files.entries import entries_of
+from infrastructure.storage.files.headers import Damaged
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.open_files import OpenFiles, most_open_files
 from infrastructure.storage.files.rows import LogRow
-from infrastructure.storage.files.segment import Damaged, Segment
+from infrastructure.storage.files.segment import Segment
 
 
 class _Log(NamedTuple):
