@@ -23,6 +23,8 @@ PROBE_BYTES = 128 << 10
 #: Loaded at once, and again when a reader has come to the middle of it.
 AHEAD_BYTES = 8 << 20
 _PIECE_BYTES = 1 << 20
+#: A read of so much is its own question.
+_AT_ONCE_BYTES = 64 << 10
 _PROBE = bytearray(1)
 _NO_ANSWER = errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS
 
@@ -51,6 +53,19 @@ class ColdReads:
         #: Read without asking, once: memory may be so scarce that it is gone again.
         self._just_loaded: set[tuple[str, int]] = set()
 
+    def read(self, descriptor: int, path: str, position: int, size_bytes: int) -> bytes:
+        """Raises OSError, or NotInMemory."""
+        if size_bytes <= _AT_ONCE_BYTES and self._can_ask:
+            data = bytearray(size_bytes)
+            with suppress(OSError):  # `check` says what it is
+                if os.preadv(descriptor, [data], position, os.RWF_NOWAIT) == size_bytes:
+                    if self._just_loaded:
+                        self._just_loaded.discard((path, position))
+                    self._load_ahead(path, position + size_bytes)
+                    return bytes(data)
+        self.check(descriptor, path, position, size_bytes)
+        return os.pread(descriptor, size_bytes, position)
+
     def check(self, descriptor: int, path: str, position: int, size_bytes: int) -> None:
         """Raises NotInMemory. Bytes that do not exist count as being in memory."""
         if not self._can_ask:
@@ -73,6 +88,9 @@ class ColdReads:
                 raise
             self._can_ask = False
             return
+        self._load_ahead(path, end)
+
+    def _load_ahead(self, path: str, end: int) -> None:
         ahead = self._ahead.get(path, 0)
         if ahead - AHEAD_BYTES // 2 < end <= ahead:
             self._load(_Load(path, ahead, ahead + AHEAD_BYTES // 2))

@@ -52,9 +52,9 @@ class OpenFiles:
     def read(self, path: str, position: int, size_bytes: int) -> bytes:
         """Raises OSError, or NotInMemory."""
         descriptor = self.descriptor(path)
-        if not self.waits and self.cold is not None:
-            self.cold.check(descriptor, path, position, size_bytes)
-        return os.pread(descriptor, size_bytes, position)
+        if self.waits or self.cold is None:
+            return os.pread(descriptor, size_bytes, position)
+        return self.cold.read(descriptor, path, position, size_bytes)
 
     def view(self, path: str, position: int, size_bytes: int) -> Buffer:
         """Of a large part of a file: the page cache itself, where the system maps it.
