@@ -62,19 +62,19 @@ KINDS = (
     # The oracle's scenarios run against one broker.
     Kind("contract", ("tests/contract", "tests/golden", "tests/property", "tests/oracle"), 90),
     Kind("simulation", ("tests/simulation",), 40, ("-n", "2")),
-    Kind("crash", ("tests/crash", "tests/power"), 44, ("-n", "2")),
+    Kind("crash", ("tests/crash", "tests/power"), 52, ("-n", "2")),
     Kind("hostile", ("tests/fuzz", "tests/hostile"), 38, ("-n", "2")),
     # Those with more than two processes wait for clients, members and browsers.
     Kind(
         "e2e",
         ("tests/e2e",),
-        62,
+        64,
         ("-n", "3", *IN_ORDER),
         ("tests/e2e/groups", "tests/e2e/admin", "tests/e2e/spark"),
     ),
     Kind("groups", ("tests/e2e/groups",), 45, ("-n", "4", *IN_ORDER)),
     Kind("admin", ("tests/e2e/admin",), 73, ("-n", "4", *IN_ORDER)),
-    Kind("spark", ("tests/e2e/spark",), 88, ("-n", "2", *IN_ORDER)),
+    Kind("spark", ("tests/e2e/spark",), 78, ("-n", "2", *IN_ORDER)),
 )
 
 
