@@ -23,6 +23,8 @@ PROBE_BYTES = 128 << 10
 #: Loaded at once, and again when a reader has come to the middle of it.
 AHEAD_BYTES = 8 << 20
 _PIECE_BYTES = 1 << 20
+#: What is remembered of files and loads: the oldest only saves a question.
+_MOST_KNOWN = 1000
 #: A read of so much is its own question.
 _AT_ONCE_BYTES = 64 << 10
 _PROBE = bytearray(1)
@@ -50,8 +52,9 @@ class ColdReads:
         self._waiting: dict[_Load, list[Pending[None]]] = {}
         #: The end of the newest load of each file.
         self._ahead: dict[str, int] = {}
-        #: Read without asking, once: memory may be so scarce that it is gone again.
-        self._just_loaded: set[tuple[str, int]] = set()
+        #: Read without asking, once: memory may be so scarce that it is gone again. False: the
+        #: disk did not deliver it.
+        self._just_loaded: dict[tuple[str, int], bool] = {}
 
     def read(self, descriptor: int, path: str, position: int, size_bytes: int) -> bytes:
         """Raises OSError, or NotInMemory."""
@@ -60,19 +63,22 @@ class ColdReads:
             with suppress(OSError):  # `check` says what it is
                 if os.preadv(descriptor, [data], position, os.RWF_NOWAIT) == size_bytes:
                     if self._just_loaded:
-                        self._just_loaded.discard((path, position))
+                        self._just_loaded.pop((path, position), None)
                     self._load_ahead(path, position + size_bytes)
                     return bytes(data)
         self.check(descriptor, path, position, size_bytes)
         return os.pread(descriptor, size_bytes, position)
 
-    def check(self, descriptor: int, path: str, position: int, size_bytes: int) -> None:
-        """Raises NotInMemory. Bytes that do not exist count as being in memory."""
+    def check(self, descriptor: int, path: str, position: int, size_bytes: int) -> bool:
+        """Raises NotInMemory. False: the system cannot tell, or the disk did not deliver it.
+
+        Bytes that do not exist count as being in memory.
+        """
         if not self._can_ask:
-            return
-        if (path, position) in self._just_loaded:
-            self._just_loaded.remove((path, position))
-            return
+            return False
+        loaded = self._just_loaded.pop((path, position), None)
+        if loaded is not None:
+            return loaded
         end = position + size_bytes
         probe, flag = [_PROBE], os.RWF_NOWAIT
         at = position
@@ -83,12 +89,14 @@ class ColdReads:
             os.preadv(descriptor, probe, end - 1, flag)
         except BlockingIOError:
             self._load_and_wait(path, position, end)
+            return False
         except OSError as error:
             if error.errno not in _NO_ANSWER:
                 raise
             self._can_ask = False
-            return
+            return False
         self._load_ahead(path, end)
+        return True
 
     def _load_ahead(self, path: str, end: int) -> None:
         ahead = self._ahead.get(path, 0)
@@ -109,6 +117,8 @@ class ColdReads:
         if self._closed or not self._started():
             return False
         self._waiting[load] = []
+        if len(self._ahead) >= _MOST_KNOWN:
+            self._ahead.clear()
         self._ahead[load.path] = load.end
         self._queue.put(load)
         return True
@@ -123,19 +133,22 @@ class ColdReads:
             self._thread = thread
         return True
 
-    def _loaded(self, load: _Load) -> None:
+    def _loaded(self, load: _Load, delivered: bool) -> None:
         if self._closed:
             return
         waiting = self._waiting.pop(load)
         if not waiting:
             return
-        self._just_loaded.add((load.path, load.start))
+        if len(self._just_loaded) >= _MOST_KNOWN:  # by readers that did not come back
+            self._just_loaded.clear()
+        self._just_loaded[load.path, load.start] = delivered
         for one in waiting:
             one.resolve(None)
 
     def forget(self, path: str) -> None:
         self._ahead.pop(path, None)
-        self._just_loaded = {one for one in self._just_loaded if one[0] != path}
+        for one in [one for one in self._just_loaded if one[0] == path]:
+            del self._just_loaded[one]
 
     def close(self) -> None:
         self._closed = True
@@ -147,10 +160,12 @@ class ColdReads:
 
     def _run(self) -> None:
         while (load := self._queue.get()) is not None and not self._closed:
-            with suppress(OSError):  # the loop's own read reports it
+            delivered = False
+            with suppress(Exception):  # the loop's own read reports it
                 _touch(load)
+                delivered = True
             try:
-                self._to_loop(partial(self._loaded, load))
+                self._to_loop(partial(self._loaded, load, delivered))
             except RuntimeError:  # the loop is closed
                 return
 

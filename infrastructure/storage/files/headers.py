@@ -8,6 +8,8 @@ from domain.messages.batch import HEADER_BYTES, LENGTH_OVERHEAD_BYTES
 
 #: Base offset, length, last offset delta, largest timestamp.
 HEADER = Struct(">qi11xi8xq")
+#: Offsets in an index are relative to the first one of its segment.
+MOST_OFFSETS = (1 << 31) - 1
 
 
 class Damaged(OSError):
@@ -33,16 +35,16 @@ class Header:
         return self.position + self.size_bytes
 
 
-def whole_batches(data: bytes, before: int) -> tuple[int, int]:
+def whole_batches(data: bytes, before: int, most: int) -> tuple[int, int]:
     """How far whole batches reach in what was read, and the offset after them.
 
-    0: no batch is whole, or one is damaged; `before`: their offsets lie above it.
+    0: no batch is whole, or one is damaged: its offsets do not lie above `before`, up to `most`.
     """
     end = 0
     while end + HEADER_BYTES <= len(data):
         base_offset, length, delta, _ = HEADER.unpack_from(data, end)
         size_bytes, last_offset = length + LENGTH_OVERHEAD_BYTES, base_offset + delta
-        if size_bytes < HEADER_BYTES or delta < 0 or last_offset <= before:
+        if size_bytes < HEADER_BYTES or delta < 0 or not before < last_offset <= most:
             return 0, -1
         if end + size_bytes > len(data):
             break

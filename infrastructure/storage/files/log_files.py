@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from application.ports.log_store import Buffer, NotInMemory
-from infrastructure.storage.files.headers import whole_batches
+from infrastructure.storage.files.headers import MOST_OFFSETS, Damaged, whole_batches
 from infrastructure.storage.files.rows import LogRow
 from infrastructure.storage.files.segment import Segment
 
@@ -82,13 +82,15 @@ class LogFiles:
                     break
                 number, position = place
                 segment, stop = self.segments[number], self._stop(number, end_offset)
-                data, next_offset = self._read_at_once(segment, position, stop, max_bytes)
+                data, next_offset = self._read_at_once(segment, position, stop, max_bytes, reached)
                 if not data:
                     data, next_offset = self._read_whole(
                         segment, position, stop, max_bytes, whole_first and not pieces
                     )
                 if not data:
                     break
+                if not reached < next_offset <= end_offset:
+                    raise Damaged(f"{segment.path} has wrong offsets behind byte {position}")
                 pieces.append(data)
                 reached, max_bytes, end = next_offset, max_bytes - len(data), position + len(data)
                 if end < segment.size_bytes or number + 1 == len(self.segments):
@@ -107,14 +109,14 @@ class LogFiles:
         return segment.size_bytes if end_offset >= after else segment.position_of(end_offset)
 
     def _read_at_once(
-        self, segment: Segment, position: int, stop: int, max_bytes: int
+        self, segment: Segment, position: int, stop: int, max_bytes: int, offset: int
     ) -> tuple[Buffer, int]:
         """Of a small read: the batches that fit, without a look at the index; none if none does."""
         size_bytes = min(stop - position, max_bytes)
         if not 0 < size_bytes <= _SMALL_READ_BYTES:
             return b"", -1
         data = segment.read(position, size_bytes)
-        end, next_offset = whole_batches(data, segment.file_base - 1)
+        end, next_offset = whole_batches(data, offset - 1, segment.file_base + MOST_OFFSETS)
         return (data if end == size_bytes else data[:end]), next_offset
 
     def _read_whole(

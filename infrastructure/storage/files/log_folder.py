@@ -28,6 +28,7 @@ from infrastructure.storage.files.open_files import OpenFiles
 from infrastructure.storage.files.places import (
     has_batches,
     has_topic_id,
+    is_of_another,
     named_folder,
     sync_file_system,
     unnamed_folder,
@@ -49,8 +50,6 @@ from infrastructure.storage.lmdb.recovery_point import sync_folder
 
 #: Kafka's own, which belong to a segment as well.
 _BESIDE = ".txnindex", ".snapshot"
-
-
 #: Folders of snapshots, which no start needs.
 SNAPSHOTS = "ottla.snapshot"
 _UNNAMED = re.compile(r"partition\.([0-9a-f]{32})-stray")
@@ -240,12 +239,18 @@ class LogFolder:
         if row.name is None:
             return unnamed
         named = self._named(row.name)
-        if not os.path.isdir(unnamed):
-            return named
+        has_no_name = os.path.isdir(unnamed)
         if self.files.read_only:
-            return unnamed
-        self._move(unnamed, named)
+            return unnamed if has_no_name else named
+        if (has_no_name or not row.has_batches) and is_of_another(named, row.name):
+            self._put_aside(named)
+        if has_no_name:
+            self._move(unnamed, named)
         return named
+
+    def _put_aside(self, folder: str) -> None:
+        self.files.forget_below(folder)
+        self.removals.rename(folder, f"{folder}.{uuid.uuid4().hex}-stray")
 
     def _move(self, folder: str, to: str) -> None:
         if os.path.isdir(to):  # of a log that was never committed
@@ -261,7 +266,6 @@ class LogFolder:
         return named_folder(self._root, name)
 
     def check_writable(self) -> None:
-        """Raises OSError."""
         if self.is_frozen:
             raise OSError(errno.EROFS, "the store is read-only")
 
@@ -272,9 +276,7 @@ class LogFolder:
         if os.path.isdir(log.folder):
             if log.row.end_offset > 0 or not has_batches(log.folder):
                 return
-            # Of Kafka's, of a topic whose row is lost, or of one that is gone after a power cut.
-            self.files.forget_below(log.folder)
-            os.rename(log.folder, f"{log.folder}.{uuid.uuid4().hex}-stray")
+            self._put_aside(log.folder)
         os.mkdir(log.folder, 0o700)
         if log.row.name is not None:
             write_topic_id(log.folder, log.row.name)
@@ -319,6 +321,8 @@ class LogFolder:
         with suppress(OSError):
             name = log.row.name
             if name is not None and log.folder == self._unnamed(log.partition_id):
+                if is_of_another(self._named(name), name):
+                    self._put_aside(self._named(name))
                 self._rename(log, self._named(name), [*log.segments, *removed])
                 if os.path.isdir(log.folder):
                     write_topic_id(log.folder, name)

@@ -6,6 +6,7 @@ import mmap
 import os
 import resource
 from collections.abc import Sequence
+from weakref import WeakSet
 
 from application.ports.log_store import Buffer
 from infrastructure.storage.files.cold_reads import ColdReads
@@ -13,7 +14,6 @@ from infrastructure.storage.files.cold_reads import ColdReads
 _MOST = 1000
 #: To map a smaller part costs more than to copy it.
 _MAPPED_BYTES = 128 << 10
-_MOST_MAPS = 256
 
 
 def most_open_files() -> int:
@@ -23,15 +23,21 @@ def most_open_files() -> int:
 
 
 class OpenFiles:
-    __slots__ = ("_descriptors", "_flags", "_maps", "_most", "cold", "read_only", "waits")
+    __slots__ = (
+        *("_descriptors", "_flags", "_living", "_maps", "_most", "_most_maps", "cold"),
+        *("read_only", "waits"),
+    )
 
     def __init__(self, most: int, read_only: bool, cold: ColdReads | None = None) -> None:
-        self._most = most
+        #: A map has a descriptor of its own, as long as views of it wait for their client.
+        self._most_maps = most // 4
+        self._most = most - self._most_maps
         self.read_only = read_only
         self._flags = (os.O_RDONLY if read_only else os.O_RDWR) | os.O_CLOEXEC
         #: In the order of their last use.
         self._descriptors: dict[str, int] = {}
         self._maps: dict[str, mmap.mmap] = {}
+        self._living: WeakSet[mmap.mmap] = WeakSet()
         self.cold = cold
         #: Reads of data that is not in memory wait for the disk.
         self.waits = cold is None
@@ -59,27 +65,36 @@ class OpenFiles:
     def view(self, path: str, position: int, size_bytes: int) -> Buffer:
         """Of a large part of a file: the page cache itself, where the system maps it.
 
-        The part must not change; files may be removed meanwhile, but not become shorter. Raises
-        OSError, or NotInMemory.
+        The part must not change; files may be removed meanwhile, but not become shorter: the
+        process would be killed (SIGBUS), as by a page that the disk does not deliver. So it is in
+        memory before. Raises OSError, or NotInMemory.
         """
-        if self.read_only or size_bytes < _MAPPED_BYTES:
+        if self.read_only or self.waits or self.cold is None or size_bytes < _MAPPED_BYTES:
             return self.read(path, position, size_bytes)
-        descriptor = self.descriptor(path)
-        if not self.waits and self.cold is not None:
-            self.cold.check(descriptor, path, position, size_bytes)
-        end = position + size_bytes
+        descriptor, end = self.descriptor(path), position + size_bytes
+        if self.cold.check(descriptor, path, position, size_bytes):
+            file_bytes = os.fstat(descriptor).st_size
+            mapped = self._map(path, descriptor, end) if file_bytes >= end else None
+            if mapped is not None:
+                return memoryview(mapped)[position:end]
+        return os.pread(descriptor, size_bytes, position)
+
+    def _map(self, path: str, descriptor: int, end: int) -> mmap.mmap | None:
+        """None where there are too many, or no address space."""
         mapped = self._maps.pop(path, None)
         if mapped is None or len(mapped) < end:
-            if os.fstat(descriptor).st_size < end:
-                return os.pread(descriptor, size_bytes, position)
+            mapped = None
+            while self._maps and len(self._living) >= self._most_maps:
+                del self._maps[next(iter(self._maps))]
+            if len(self._living) >= self._most_maps:
+                return None
             try:
                 mapped = mmap.mmap(descriptor, 0, prot=mmap.PROT_READ)
-            except (OSError, ValueError):  # no address space
-                return os.pread(descriptor, size_bytes, position)
-            if len(self._maps) >= _MOST_MAPS:
-                del self._maps[next(iter(self._maps))]
+            except (OSError, ValueError):
+                return None
+            self._living.add(mapped)
         self._maps[path] = mapped
-        return memoryview(mapped)[position:end]
+        return mapped
 
     def write(self, path: str, pieces: Sequence[Buffer], position: int, size_bytes: int) -> None:
         """All of it; raises OSError."""

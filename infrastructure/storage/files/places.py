@@ -8,7 +8,8 @@ from pathlib import Path
 
 from application.ports.log_store import LogName
 from infrastructure.kafka_folder import files
-from infrastructure.kafka_folder.checkpoints import partition_metadata
+from infrastructure.kafka_folder.checkpoints import partition_metadata, topic_id
+from infrastructure.kafka_folder.refused import FolderRefused
 from infrastructure.storage.files.segment import LOG
 
 
@@ -27,6 +28,15 @@ def has_topic_id(folder: str) -> bool:
         return os.path.getsize(f"{folder}/{files.PARTITION_METADATA}") > 0
     except FileNotFoundError:
         return not os.path.isdir(folder)
+
+
+def is_of_another(folder: str, name: LogName) -> bool:
+    """Batches of a topic with another id are in it: of Kafka's, or of one whose row is lost."""
+    try:
+        its_topic_id = topic_id(Path(folder, files.PARTITION_METADATA))
+        return its_topic_id != name.topic_id and has_batches(folder)
+    except (OSError, FolderRefused):
+        return False
 
 
 def write_topic_id(folder: str, name: LogName) -> None:

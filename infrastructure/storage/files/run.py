@@ -9,6 +9,7 @@ from application.ports.log_store import Buffer
 from infrastructure.storage.files.headers import Header
 from infrastructure.storage.files.open_files import OpenFiles
 from infrastructure.storage.files.segment import MAX_TIMESTAMP, UNWRITTEN_BYTES, Segment
+from infrastructure.storage.lmdb.commit import UNREADABLE
 
 #: Larger batches are written at once: copying them twice costs more than a call of the system.
 _SMALL_BATCH_BYTES = 32 << 10
@@ -75,9 +76,9 @@ class Run:
     def committed(self) -> None:
         segment = self.segment
         # Without its entries an index is found to lag, and goes on, at its next use.
-        with suppress(OSError):
+        with suppress(OSError, *UNREADABLE):
             segment.begin_appends()
         for facts in self.batches:
             segment.appended(*facts)
-        with suppress(OSError):
+        with suppress(OSError, *UNREADABLE):
             segment.write_entries(at_least_bytes=UNWRITTEN_BYTES)

@@ -14,7 +14,7 @@ from struct import error as StructError
 from application.ports.log_store import Buffer
 from domain.messages.batch import HEADER_BYTES, LENGTH_OVERHEAD_BYTES
 from infrastructure.kafka_folder.index_entries import INDEX_ENTRY, TIME_ENTRY, IndexEntries
-from infrastructure.storage.files.headers import HEADER, Damaged, Header
+from infrastructure.storage.files.headers import HEADER, MOST_OFFSETS, Damaged, Header
 from infrastructure.storage.files.index_file import BY_OFFSET, BY_POSITION, IndexFile, last_at_most
 from infrastructure.storage.files.open_files import OpenFiles
 
@@ -78,7 +78,7 @@ class Segment:
     def walk(self, position: int, end: int) -> Iterator[Header]:
         """The batches between two positions; `position` is where one begins."""
         chunk, chunk_start, path = b"", position, self.path
-        before = self.file_base - 1
+        before, most = self.file_base - 1, self.file_base + MOST_OFFSETS
         while position < end:
             at = position - chunk_start
             if at + HEADER_BYTES > len(chunk):
@@ -93,7 +93,7 @@ class Segment:
                 size_bytes < HEADER_BYTES
                 or position + size_bytes > end
                 or delta < 0
-                or last_offset <= before
+                or not before < last_offset <= most
             ):
                 raise Damaged(f"{path} has no batch at byte {position}")
             data = chunk[at : at + HEADER_BYTES]

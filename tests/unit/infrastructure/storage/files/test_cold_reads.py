@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
@@ -44,6 +46,10 @@ def files_can_be_evicted(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture
 def store(tmp_path: Path) -> FilesStore:
     return FilesStore(tmp_path / "store", "os", cold=True)
+
+
+def cannot(*arguments: object) -> int:
+    raise OSError(95, "Operation not supported")
 
 
 def test_a_read_of_cold_data_waits_in_a_thread(store: FilesStore) -> None:
@@ -105,9 +111,6 @@ def test_what_could_be_asked_only_of_another_system_is_read_at_once(
 ) -> None:
     data = store.fill([0], size_bytes=LARGE)
 
-    def cannot(*arguments: object) -> int:
-        raise OSError(95, "Operation not supported")
-
     monkeypatch.setattr(os, "preadv", cannot)
     assert store.log.read(P, 0, 99, LARGE, True) == data
     monkeypatch.setattr(os, "preadv", None)
@@ -122,6 +125,55 @@ def test_a_closed_store_loads_nothing(tmp_path: Path) -> None:
     evict(path)
     assert files.cold is not None
     files.cold.check(files.descriptor(str(path)), str(path), 0, LARGE)
+
+
+def test_what_the_disk_did_not_deliver_is_not_mapped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The read says why; the thread goes on."""
+    path = tmp_path / "file"
+    path.write_bytes(bytes(LARGE))
+    callbacks: SimpleQueue[Callable[[], None]] = SimpleQueue()
+    files = OpenFiles(16, False, ColdReads(callbacks.put))
+
+    def fails(load: object) -> None:
+        raise MemoryError
+
+    for touch, kind in ((fails, bytes), (fails, bytes), (cold_reads._touch, memoryview)):
+        monkeypatch.setattr(cold_reads, "_touch", touch)
+        evict(path)
+        with pytest.raises(NotInMemory):
+            files.view(str(path), 0, LARGE)
+        callbacks.get(timeout=10)()
+        assert isinstance(files.view(str(path), 0, LARGE), kind)
+        files.forget(str(path))  # pages of a map stay
+    files.close()
+
+
+def test_a_file_that_became_shorter_is_not_mapped(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(bytes(LARGE))
+    files = OpenFiles(16, False, ColdReads(lambda callback: None))
+    assert isinstance(files.view(str(path), 0, LARGE), memoryview)
+    os.truncate(path, 4096)
+    assert len(files.view(str(path), 0, LARGE)) == 4096
+    files.close()
+
+
+def test_maps_count_as_open_files(tmp_path: Path) -> None:
+    """Views of a file that grows wait for slow clients."""
+    path = tmp_path / "file"
+    path.touch()
+    files = OpenFiles(16, False, ColdReads(lambda callback: None))
+    before = len(os.listdir("/proc/self/fd"))
+    views = []
+    for number in range(40):
+        with path.open("ab") as file:
+            file.write(bytes([number]) * LARGE)
+        views.append(files.view(str(path), number * LARGE, LARGE))
+    assert len(os.listdir("/proc/self/fd")) <= before + 16
+    assert all(bytes(view) == bytes([number]) * LARGE for number, view in enumerate(views))
+    files.close()
 
 
 def test_a_removed_file_is_forgotten(store: FilesStore) -> None:

@@ -119,6 +119,37 @@ def test_a_flipped_bit_stays_in_its_batch(
         assert problems(store) or changed % SIZE_BYTES in range(12, 16)
 
 
+@pytest.mark.parametrize("byte", [5, 7])
+def test_wrong_offsets_are_told(store: FilesStore, byte: int) -> None:
+    """A reader that goes on comes to a batch without a look at those before it."""
+    path = store.path(0)
+    store.log.read(P, 0, 99, SIZE_BYTES, True)
+    content = bytearray(path.read_bytes())
+    content[SIZE_BYTES + byte] ^= 0x40
+    path.write_bytes(content)
+    with pytest.raises(StorageFailed):
+        store.log.read_to(P, 1, len(BATCHES), SIZE_BYTES, True)
+
+
+def test_appends_go_on_behind_a_damaged_batch(store: FilesStore) -> None:
+    """Also those of other logs in the same commit."""
+    other = store.append(0, partition_id=P + 1)
+    store.keep()
+    path = store.path(2)
+    content = bytearray(path.read_bytes())
+    content[2] ^= 1
+    path.write_bytes(content)
+    for kind in ("index", "timeindex"):
+        store.path(2, kind).unlink()
+    store.reopen()
+    for offset in (len(BATCHES), len(BATCHES) + 1):
+        store.append(offset)
+        other += store.append(offset, partition_id=P + 1)
+        store.keep()
+        assert store.log.end_offset(P) == store.log.end_offset(P + 1) == offset + 1
+    assert store.everything(P + 1) == other
+
+
 def problems(store: FilesStore) -> int:
     """As verify looks: a leader epoch alone is not in the checksum."""
     found, end = 0, 0

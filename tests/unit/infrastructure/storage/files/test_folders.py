@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from application.ports.log_store import LogName
+from infrastructure.kafka_folder.checkpoints import partition_metadata
 from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.flush import Flush
@@ -58,6 +59,31 @@ def test_an_empty_log_that_is_dropped_leaves_the_folder_of_its_successor(stored:
     stored.commit()
     assert stored.read(2) == data
     assert (stored.folder / "orders-0").is_dir()
+
+
+@pytest.mark.parametrize("has_batches", [False, True])
+def test_a_folder_of_another_topic_is_put_aside(stored: Stored, has_batches: bool) -> None:
+    """One that Kafka has left there, and that is not served."""
+    kafkas = stored.folder / "orders-0"
+    kafkas.mkdir()
+    (kafkas / f"{7:020d}.log").write_bytes(b"of Kafka")
+    other_id = partition_metadata(b"another topic id")
+    (kafkas / "partition.metadata").write_bytes(other_id)
+    if has_batches:
+        data = stored.append(1, 0)
+        stored.commit()
+    stored.storage.log.name(1, ORDERS)
+    stored.commit()
+    stored.storage.commit.close()
+    stored.storage = open_storage(f"files://{stored.folder}", "os")
+    assert stored.storage.log.last_offset(1) == (0 if has_batches else -1)
+    if not has_batches:
+        data = stored.append(1, 0)
+        stored.commit()
+    assert stored.read(1) == data
+    [aside] = stored.folder.glob("orders-0.*-stray")
+    assert (aside / f"{7:020d}.log").read_bytes() == b"of Kafka"
+    assert (aside / "partition.metadata").read_bytes() == other_id
 
 
 def test_a_failed_deletion_leaves_no_file_of_its_pass(
