@@ -12,6 +12,7 @@ from typing import Self
 
 from infrastructure.kafka_folder import files
 from infrastructure.kafka_folder.checkpoints import Place, offsets, properties
+from infrastructure.kafka_folder.clean_stop import TAKEN, was_clean
 from infrastructure.kafka_folder.folder_lock import held
 from infrastructure.kafka_folder.partition_log import PartitionLog
 from infrastructure.kafka_folder.refused import FolderRefused, NotStopped, readable
@@ -27,6 +28,7 @@ _PARTITION = re.compile(r"([a-zA-Z0-9._-]+)-(\d+)")
 _LEFT_OVER = re.compile(r"[a-zA-Z0-9._-]+\.[0-9a-f]{32}-(delete|future|stray)")
 #: Of a store that serves the folder, or was about to.
 _OTTLAS = re.compile(r"(data|lock|new)\.mdb(-lock)?|ottla\..+")
+_STORE = "data.mdb"
 _CHECKPOINT = re.compile(r"(\d{20})-\d{10}\.checkpoint")
 _META_VERSION = "1"
 
@@ -68,8 +70,14 @@ class KafkaFolder:
         self.directory_id = meta.get("directory.id", "")
         if not self.cluster_id or not self.node_id.isdigit():
             raise FolderRefused(f"{meta_path} lacks cluster.id or node.id")
-        self._was_clean = files.CLEAN_SHUTDOWN in names
+        with readable(self.path):
+            self._was_clean = was_clean(self.path)
         self._cut_tails = self._cut_tails and not self._was_clean
+        if not self._was_clean and _STORE in names and TAKEN not in names:
+            raise FolderRefused(
+                f"{self.path} was served by Ottla since Kafka has stopped: `ottla storage copy "
+                f"files://{self.path} TARGET` copies what it has now"
+            )
         if not self._was_clean and not self._cut_tails:
             raise NotStopped(
                 f"{self.path} was not stopped cleanly: it has no {files.CLEAN_SHUTDOWN}; start "
@@ -86,11 +94,11 @@ class KafkaFolder:
 
     def _add(self, name: str) -> None:
         path = self.path / name
-        if name in _FILES or name.endswith(".tmp") or _OTTLAS.fullmatch(name):
-            return
         found = _PARTITION.fullmatch(name)
         if found is not None and path.is_dir():
             self.partitions[found[1], int(found[2])] = path
+        elif name in _FILES or name.endswith(".tmp") or _OTTLAS.fullmatch(name):
+            return
         elif _LEFT_OVER.fullmatch(name) and path.is_dir():
             self.left_over.append(name)
         else:
@@ -148,7 +156,7 @@ class KafkaFolder:
         """
         if self._lock < 0 and (self.path / files.LOCK).exists():
             raise FolderRefused(f"{self.path}: Kafka was started meanwhile")
-        if self._was_clean and not (self.path / files.CLEAN_SHUTDOWN).exists():
+        if self._was_clean and not was_clean(self.path):
             raise FolderRefused(f"{self.path}: Kafka was started meanwhile")
 
     def close(self) -> None:

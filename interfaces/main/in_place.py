@@ -47,7 +47,7 @@ def _prepared(path: Path, url: str, rows: Path | None, skip_unsupported: bool) -
     with ExitStack() as stack:
         try:
             _prepare(path, url, rows, skip_unsupported, stack)
-        except (StorageFailed, StorageUnusable) as refusal:
+        except (StorageFailed, StorageUnusable, OSError) as refusal:
             raise SettingsError(f"cannot serve {url}: {refusal}") from None
         yield
 
@@ -55,7 +55,12 @@ def _prepared(path: Path, url: str, rows: Path | None, skip_unsupported: bool) -
 def _prepare(
     path: Path, url: str, rows: Path | None, skip_unsupported: bool, stack: ExitStack
 ) -> None:
-    from interfaces.cli.kafka_import.in_place import check_unchanged, is_kafkas, take_over
+    from interfaces.cli.kafka_import.in_place import (
+        check_no_part_of_kafkas,
+        check_unchanged,
+        is_kafkas,
+        take_over,
+    )
 
     has_store, kafkas = folder_of(url).has_store(), is_kafkas(path)
     if rows is not None:
@@ -65,6 +70,8 @@ def _prepare(
             from infrastructure.storage.files.read_only import rows_of
 
             stack.enter_context(rows_of(path, rows))
+    if not has_store and not kafkas:
+        check_no_part_of_kafkas(path)
     if has_store and kafkas:
         storage = open_storage(url, read_only=rows is None, rows=rows)
         with closing(storage.commit):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from zlib import crc32
 
 from domain.messages.batch import CONTROL, RecordBatch
 from infrastructure.kafka_folder.folder import KafkaFolder
+from infrastructure.kafka_folder.producer_snapshot import SnapshotEntry
 from interfaces.cli.kafka_import.plan import Facts, PartitionPlan, Plan
 
 
@@ -30,7 +31,6 @@ class Counting:
 
 def check_logs(folder: KafkaFolder, plan: Plan, step: Callable[[int], None]) -> None:
     """Completes the plan. Raises FolderRefused."""
-    unfinished = {one.producer_id for one in plan.transactions if one.is_open or one.is_prepared}
     for topic in plan.topics:
         is_compacted = "compact" in topic.configs.get("cleanup.policy", "")
         for partition in topic.partitions:
@@ -45,12 +45,19 @@ def check_logs(folder: KafkaFolder, plan: Plan, step: Callable[[int], None]) -> 
                     f"{partition}: the last {partition.log.cut_bytes:,} bytes are no whole batch"
                 )
             _, producers = partition.log.producers(partition.facts.end_offset)
-            for one in producers:
-                if one.first_offset >= 0 and one.producer_id not in unfinished:
-                    plan.notes.append(
-                        f"{partition}: a transaction of producer {one.producer_id} is open, and no "
-                        "transactional id has it (`ottla txn abort`)"
-                    )
+            note_unfinished(plan, partition, producers)
+
+
+def note_unfinished(
+    plan: Plan, partition: PartitionPlan, producers: Iterable[SnapshotEntry]
+) -> None:
+    unfinished = {one.producer_id for one in plan.transactions if one.is_open or one.is_prepared}
+    for one in producers:
+        if one.first_offset >= 0 and one.producer_id not in unfinished:
+            plan.notes.append(
+                f"{partition}: a transaction of producer {one.producer_id} is open, and no "
+                "transactional id has it (`ottla txn abort`)"
+            )
 
 
 def check_end(folder: KafkaFolder, plan: PartitionPlan, end_offset: int) -> None:

@@ -8,7 +8,7 @@ Kafka has written down all that is needed when it stopped cleanly.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -21,22 +21,24 @@ from domain.partitions.log_end import LogEnd
 from domain.partitions.partition import Partition
 from domain.partitions.transactions import NONE_ABORTED, OpenTransaction
 from infrastructure.kafka_folder import files
-from infrastructure.kafka_folder.folder import METADATA_TOPIC, KafkaFolder
+from infrastructure.kafka_folder.clean_stop import (
+    begin_taking,
+    end_taking,
+    metadata_bytes,
+    was_clean,
+)
+from infrastructure.kafka_folder.folder import KafkaFolder
 from infrastructure.kafka_folder.refused import FolderRefused
 from infrastructure.opening import Contents, contents
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.errors import StorageForeign, StorageUnusable
 from infrastructure.storage.files.stopped_log import StoppedLog, TakesLogs
-from interfaces.cli.kafka_import.checking import check_end
+from interfaces.cli.kafka_import.checking import check_end, note_unfinished
 from interfaces.cli.kafka_import.copying import Ids
 from interfaces.cli.kafka_import.plan import PartitionPlan, Plan, TopicPlan
 from interfaces.cli.kafka_import.planning import make_plan
 from interfaces.cli.kafka_import.report import skipped_lines
 from interfaces.cli.kafka_import.storing import store_rows
-
-#: The file of a clean stop, while the store takes over: afterwards Kafka's name for it would say
-#: that the logs are as Kafka left them.
-_TAKEN = "ottla.kafka_cleanshutdown"
 
 Open = Callable[[], Storage]
 
@@ -55,11 +57,18 @@ def is_kafkas(folder: Path) -> bool:
     return (folder / files.META_PROPERTIES).is_file()
 
 
+def check_no_part_of_kafkas(path: Path) -> None:
+    """Where a new store is about to be made. Raises StorageForeign."""
+    if not path.is_dir():
+        return
+    for meant in (path.parent, *sorted(path.iterdir())):
+        if is_kafkas(meant):
+            raise StorageForeign(f"{path} is not the log folder of Kafka: {meant} is")
+
+
 def take_over(path: Path, open_store: Open, skip_unsupported: bool, read_only: bool) -> Taken:
     """Raises StorageUnusable, before it writes."""
     with _in_words():
-        if (path / _TAKEN).exists() and not read_only:
-            os.rename(path / _TAKEN, path / files.CLEAN_SHUTDOWN)
         with KafkaFolder(path) as folder:
             plan = make_plan(folder)
             stopped = dict(_stopped(folder, plan))
@@ -68,14 +77,19 @@ def take_over(path: Path, open_store: Open, skip_unsupported: bool, read_only: b
                     f"{path} has what cannot be served; --skip-unsupported serves the rest:\n"
                     + "\n".join(skipped_lines(plan))
                 )
+            if not read_only:
+                _check_writable(stopped)
         storage = open_store()
         with closing(storage.commit):
             if not read_only:
-                os.rename(path / files.CLEAN_SHUTDOWN, path / _TAKEN)
+                if not was_clean(path):  # asked before the lock
+                    raise FolderRefused(f"{path}: Kafka was started meanwhile")
+                begin_taking(path)
             _store(storage, plan, stopped, metadata_bytes(path))
         if not read_only:
-            os.unlink(path / _TAKEN)
-    return Taken(len(plan.topics), len(stopped), plan.notes)
+            end_taking(path)
+    not_served = [f"not served: {one.strip()}" for one in skipped_lines(plan)]
+    return Taken(len(plan.topics), len(stopped), [*not_served, *plan.notes])
 
 
 def check_unchanged(path: Path, found: Contents) -> None:
@@ -83,14 +97,9 @@ def check_unchanged(path: Path, found: Contents) -> None:
     before = found.kafka_folder.metadata_bytes()
     if before is not None and before != metadata_bytes(path):
         raise StorageForeign(
-            f"Kafka was started on {path} after Ottla had served it: what each of them appended "
-            "cannot be told apart. Use a copy of the folder from before"
+            f"Kafka was started on {path} after Ottla had served it, and may have changed the "
+            f"logs. `ottla storage copy files://{path} TARGET` copies what Ottla has of them"
         )
-
-
-def metadata_bytes(path: Path) -> int:
-    folder = path / f"{METADATA_TOPIC}-0"
-    return sum(one.stat().st_size for one in folder.glob("*.log"))
 
 
 @contextmanager
@@ -105,7 +114,16 @@ def _stopped(folder: KafkaFolder, plan: Plan) -> Iterator[tuple[PartitionPlan, S
     for partition in plan.partitions():
         stopped = StoppedLog(partition.log)
         check_end(folder, partition, stopped.end_offset)
+        note_unfinished(plan, partition, stopped.producers)
         yield partition, stopped
+
+
+def _check_writable(stopped: Iterable[PartitionPlan]) -> None:
+    """Raises FolderRefused."""
+    for partition in stopped:
+        for segment in partition.log.segments:
+            if not os.access(segment.path, os.R_OK | os.W_OK):
+                raise FolderRefused(f"{segment.path} cannot be written by this user")
 
 
 def _store(

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
+from infrastructure.kafka_folder.clean_stop import begin_taking
 from infrastructure.opening import contents, open_in_kafkas_folder, open_storage
 from infrastructure.storage.files.log_store import FilesLogStore
 from tests.e2e.broker_process import BrokerProcess, command, environment
@@ -113,6 +114,15 @@ def test_what_cannot_be_served_is_listed_before_anything_is_written(
     assert tree(folder) == before
 
 
+@pytest.mark.parametrize("part", ["..", "segments-0"])
+def test_a_folder_beside_the_log_folder_is_refused(folder: Path, part: str) -> None:
+    before = tree(folder)
+    done = serve((folder / part).resolve())
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"is not the log folder of Kafka: {folder} is" in done.stderr
+    assert tree(folder) == before
+
+
 def test_a_folder_in_use_is_refused(folder: Path) -> None:
     (folder / ".lock").touch()
     before = tree(folder)  # to read the file of a lock ends it
@@ -159,7 +169,7 @@ def test_a_take_over_that_was_killed_begins_again(
 ) -> None:
     """Before its commit: the store is there, without a row."""
     open_in_kafkas_folder(folder).commit.close()
-    (folder / ".kafka_cleanshutdown").rename(folder / "ottla.kafka_cleanshutdown")
+    begin_taking(folder)
     with BrokerProcess(folder.parent, "files", OPTIONS) as broker:
         with broker.connect() as client:
             assert client.end_offset("segments") > 0
@@ -168,6 +178,19 @@ def test_a_take_over_that_was_killed_begins_again(
     assert isinstance(storage.log, FilesLogStore)
     assert contents(storage).kafka_folder.metadata_bytes() is not None
     storage.commit.close()
+
+
+def test_a_take_over_that_was_killed_says_nothing_to_kafka(folder: Path) -> None:
+    """Kafka was started since, runs, or was killed: it must not find its file of a clean stop."""
+    begin_taking(folder)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.lockf(lock, fcntl.LOCK_EX)
+        assert "in use by a running Kafka" in serve(folder).stderr
+    [log] = (folder / "__cluster_metadata-0").glob("*.log")
+    with log.open("ab") as file:
+        file.write(b"of the next start")
+    assert "was not stopped cleanly" in serve(folder).stderr
+    assert not (folder / ".kafka_cleanshutdown").exists()
 
 
 def test_read_only_needs_files() -> None:

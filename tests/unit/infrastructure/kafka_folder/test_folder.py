@@ -68,6 +68,12 @@ def test_a_folder_that_is_read_cannot_be_locked_by_kafka(folder: Path) -> None:
         assert tried.returncode != 0
 
 
+def test_a_topic_may_have_a_name_like_our_files(folder: Path) -> None:
+    (folder / "empty-0").rename(folder / "ottla.events-0")
+    with KafkaFolder(folder) as opened:
+        assert ("ottla.events", 0) in opened.partitions
+
+
 def test_a_start_of_kafka_is_noticed(folder: Path) -> None:
     with KafkaFolder(folder) as opened:
         (folder / ".lock").touch()
