@@ -183,7 +183,11 @@ def _add_settings(command: argparse.ArgumentParser) -> None:
     )
     add("--raw-topic", metavar="NAME", help="the topic of the raw stream (raw)")
     add("--data", metavar="DIR", help="the data folder (./ottla-data)")
-    add("--storage", metavar="URL", help="lmdb:// (the data folder), lmdb:///a/folder or memory://")
+    add(
+        "--storage",
+        metavar="URL",
+        help="lmdb:// or files:// (in the data folder), files:///a/folder, memory://",
+    )
     add("--flush", metavar="commit|interval|os", help="when data is flushed to disk (commit)")
     add("--log-requests", metavar="all|slow|errors|off", help="which requests are logged (errors)")
     add("--log-format", metavar="console|json", help="format of the log (console on a terminal)")

@@ -82,5 +82,7 @@ def add_broker_store(parser: Parser) -> None:
         metavar="DIR",
         help="the data folder of a stopped or new broker (that of `ottla serve`: ./ottla-data)",
     )
-    parser.add_argument("--storage", metavar="URL", help="lmdb:///a/folder, in place of --data")
+    parser.add_argument(
+        "--storage", metavar="URL", help="lmdb:///a/folder or files:///a/folder, in place of --data"
+    )
     parser.set_defaults(broker_store=None)
