@@ -96,6 +96,11 @@ def unpack_slot(packed: bytes) -> Slot | None:
     return Slot(number, boot.rstrip(b"\0"), packed[start : start + length])
 
 
+def _txn_id(root: bytes) -> int:
+    (txn_id,) = _NUMBER.unpack_from(root, _TXN_ID_AT)
+    return int(txn_id)
+
+
 class SlotNotWritten(OSError):
     """Nothing is lost: the other slot is whole, and its root is pinned."""
 
@@ -236,8 +241,11 @@ class RecoveryPoint:
                 before.abort()
 
     def _is_older(self, pinned: PinnedRoot) -> bool:
-        """The loop has kept a later commit while the flush's thread was at work."""
-        return self._pin is not None and pinned.pin.id() < self._pin.id()
+        """The loop has kept a later commit while the flush's thread was at work.
+
+        By the roots: a map that grows meanwhile ends the transactions, which could not be asked.
+        """
+        return self._pin is not None and _txn_id(pinned.root) < _txn_id(self._root)
 
     def keep_anew(self, env: lmdb.Environment, sync: Callable[[], None]) -> None:
         """After a new map, which ends all transactions, and before the next commit."""

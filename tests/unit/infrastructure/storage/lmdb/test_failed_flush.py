@@ -18,7 +18,7 @@ from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb import recovery_point
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
-from infrastructure.storage.lmdb.recovery_point import SLOT_BYTES, UNSYNCED_FILE
+from infrastructure.storage.lmdb.recovery_point import SLOT_BYTES, UNSYNCED_FILE, RecoveryPoint
 from tests.fakes.limits import limited
 from tests.unit.infrastructure.storage.lmdb.reopening import (
     after_a_kill,
@@ -121,6 +121,17 @@ def test_a_flush_that_ends_after_a_later_one_changes_nothing(tmp_path: Path) -> 
     point.sync_and_persist(earlier, environment.sync)
 
     assert newest(tmp_path) == kept
+    environment.close()
+
+
+def test_a_flush_that_ends_while_the_map_grows_is_no_failed_one(tmp_path: Path) -> None:
+    """The new map ends the transactions that the flush's thread has."""
+    environment = LmdbEnvironment(tmp_path, "interval")
+    point = environment.recovery_point
+    pinned = point.begin(environment.env)
+    environment.env.set_mapsize(environment.map_size_bytes + (1 << 20))
+    point.sync_and_persist(pinned, environment.sync)
+    assert not RecoveryPoint(tmp_path).was_cut_off
     environment.close()
 
 
