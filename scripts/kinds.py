@@ -58,7 +58,7 @@ SLOWEST = 10
 IN_ORDER = ("--dist", "loadfile", "--no-loadscope-reorder")
 
 KINDS = (
-    Kind("unit", ("tests/unit",), 90),
+    Kind("unit", ("tests/unit",), 92),
     # The oracle's scenarios run against one broker.
     Kind("contract", ("tests/contract", "tests/golden", "tests/property", "tests/oracle"), 90),
     Kind("simulation", ("tests/simulation",), 40, ("-n", "2")),
@@ -74,7 +74,7 @@ KINDS = (
     ),
     Kind("groups", ("tests/e2e/groups",), 45, ("-n", "4", *IN_ORDER)),
     Kind("admin", ("tests/e2e/admin",), 73, ("-n", "4", *IN_ORDER)),
-    Kind("spark", ("tests/e2e/spark",), 78, ("-n", "2", *IN_ORDER)),
+    Kind("spark", ("tests/e2e/spark",), 76, ("-n", "2", *IN_ORDER)),
 )
 
 
