@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from infrastructure.kafka_folder import files
+from infrastructure.storage.sync_folder import sync_folder
 
 _METADATA_LOG = "__cluster_metadata-0"
 #: The length of the metadata log.
@@ -36,7 +37,7 @@ def begin_taking(folder: Path) -> None:
         os.fsync(file.fileno())
     with suppress(FileNotFoundError):  # taken before, by a process that was killed
         os.unlink(folder / files.CLEAN_SHUTDOWN)
-    _sync(folder)
+    sync_folder(folder)
 
 
 def end_taking(folder: Path) -> None:
@@ -47,11 +48,3 @@ def end_taking(folder: Path) -> None:
 def metadata_bytes(folder: Path) -> int:
     """Raises OSError."""
     return sum(one.stat().st_size for one in (folder / _METADATA_LOG).glob("*.log"))
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -12,18 +12,20 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from operator import methodcaller
 from queue import SimpleQueue
 from typing import NamedTuple
 
 from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
+from application.state.notifying import notify_each
 
 #: The system reads files ahead in such pieces.
 PROBE_BYTES = 128 << 10
 #: Loaded at once, and again when a reader has come to the middle of it.
 AHEAD_BYTES = 8 << 20
 _PIECE_BYTES = 1 << 20
-#: What is remembered of files and loads: the oldest only saves a question.
+#: What is remembered of files and loads: it only saves a question.
 _MOST_KNOWN = 1000
 #: A read of so much is its own question.
 _AT_ONCE_BYTES = 64 << 10
@@ -142,8 +144,9 @@ class ColdReads:
         if len(self._just_loaded) >= _MOST_KNOWN:  # by readers that did not come back
             self._just_loaded.clear()
         self._just_loaded[load.path, load.start] = delivered
-        for one in waiting:
-            one.resolve(None)
+        faults = notify_each(waiting, methodcaller("resolve", None))
+        if faults:
+            raise faults[0]
 
     def forget(self, path: str) -> None:
         self._ahead.pop(path, None)

@@ -17,7 +17,7 @@ BY_OFFSET, BY_POSITION = 0, 4
 
 
 class IndexFile:
-    __slots__ = ("_block", "_block_start", "_data", "_files", "count", "path")
+    __slots__ = ("_block", "_data", "_files", "count", "path")
 
     def __init__(self, files: OpenFiles, path: str, data: bytes | None = None) -> None:
         """`data`: its content, where there is no file. Raises OSError."""
@@ -28,7 +28,6 @@ class IndexFile:
         #: Whole entries.
         self.count = size_bytes // INDEX_ENTRY.size
         self._block = b""
-        self._block_start = 0
 
     @property
     def last_position(self) -> int:
@@ -54,8 +53,7 @@ class IndexFile:
         """The last entry with at most this offset or position."""
         if not self.count:
             return None
-        block, start = self._block, self._block_start
-        end = start + len(block) // INDEX_ENTRY.size
+        block = self._block
         if (
             not block
             or value < _VALUE.unpack_from(block, column)[0]
@@ -63,20 +61,8 @@ class IndexFile:
             or value >= _VALUE.unpack_from(block, len(block) - INDEX_ENTRY.size + column)[0]
         ):
             start = self._block_of(value, column)
-            end = min(start + _BLOCK, self.count)
-            block = self._block = self._read(start, end - start)
-            self._block_start = start
-        low, high = 0, end - start
-        while low < high:
-            middle = (low + high) // 2
-            if _VALUE.unpack_from(block, middle * INDEX_ENTRY.size + column)[0] <= value:
-                low = middle + 1
-            else:
-                high = middle
-        if not low:
-            return None
-        offset, position = INDEX_ENTRY.unpack_from(block, (low - 1) * INDEX_ENTRY.size)
-        return offset, position
+            block = self._block = self._read(start, min(_BLOCK, self.count - start))
+        return last_at_most(block, value, column)
 
     def _block_of(self, value: int, column: int) -> int:
         """The first entry of the last block that begins with at most this value, or 0."""
@@ -121,16 +107,16 @@ class IndexFile:
         self._block = b""
 
 
-def last_at_most(offsets: bytearray, value: int, column: int) -> tuple[int, int] | None:
+def last_at_most(entries: bytes | bytearray, value: int, column: int) -> tuple[int, int] | None:
     """The last of these entries with at most this value."""
-    low, high = 0, len(offsets) // INDEX_ENTRY.size
+    low, high = 0, len(entries) // INDEX_ENTRY.size
     while low < high:
         middle = (low + high) // 2
-        if INDEX_ENTRY.unpack_from(offsets, middle * INDEX_ENTRY.size)[column // 4] <= value:
+        if _VALUE.unpack_from(entries, middle * INDEX_ENTRY.size + column)[0] <= value:
             low = middle + 1
         else:
             high = middle
     if not low:
         return None
-    offset, position = INDEX_ENTRY.unpack_from(offsets, (low - 1) * INDEX_ENTRY.size)
+    offset, position = INDEX_ENTRY.unpack_from(entries, (low - 1) * INDEX_ENTRY.size)
     return offset, position

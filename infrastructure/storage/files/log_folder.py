@@ -46,7 +46,7 @@ from infrastructure.storage.files.rows import (
 from infrastructure.storage.files.segment import CLEANED, LOG, Segment, name_of
 from infrastructure.storage.lmdb.commit import UNREADABLE
 from infrastructure.storage.lmdb.own_rows import OwnRows
-from infrastructure.storage.lmdb.recovery_point import sync_folder
+from infrastructure.storage.sync_folder import sync_folder
 
 #: Kafka's own, which belong to a segment as well.
 _BESIDE = ".txnindex", ".snapshot"

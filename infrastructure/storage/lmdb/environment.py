@@ -47,8 +47,9 @@ from infrastructure.storage.lmdb.inspection import (
     page_problem,
 )
 from infrastructure.storage.lmdb.page_loader import PageLoader
-from infrastructure.storage.lmdb.recovery_point import RecoveryPoint, sync_folder
+from infrastructure.storage.lmdb.recovery_point import RecoveryPoint
 from infrastructure.storage.lmdb.reserve import Reserve, allocate
+from infrastructure.storage.sync_folder import sync_folder
 
 if TYPE_CHECKING:
     from lmdb import _Database

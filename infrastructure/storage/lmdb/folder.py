@@ -21,8 +21,9 @@ from infrastructure.storage.lmdb.environment import COMPACT_FILE, LmdbEnvironmen
 from infrastructure.storage.lmdb.folder_lock import LOCK_FILE, FolderLock
 from infrastructure.storage.lmdb.identity import IN_LMDB
 from infrastructure.storage.lmdb.inspection import DATA_FILE, page_problem
-from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, RecoveryPoint, sync_folder
+from infrastructure.storage.lmdb.recovery_point import UNSYNCED_FILE, RecoveryPoint
 from infrastructure.storage.lmdb.reserve import RESERVE_FILE
+from infrastructure.storage.sync_folder import sync_folder
 
 _REPORTED_EVERY_S = 0.1
 _OF_A_NEW_STORE = {

@@ -30,6 +30,8 @@ from typing import TYPE_CHECKING
 
 import lmdb
 
+from infrastructure.storage.sync_folder import sync_folder
+
 if TYPE_CHECKING:
     from lmdb import Transaction
 
@@ -96,7 +98,7 @@ def unpack_slot(packed: bytes) -> Slot | None:
     return Slot(number, boot.rstrip(b"\0"), packed[start : start + length])
 
 
-def _txn_id(root: bytes) -> int:
+def _txn_id(root: bytes | bytearray) -> int:
     (txn_id,) = _NUMBER.unpack_from(root, _TXN_ID_AT)
     return int(txn_id)
 
@@ -160,7 +162,7 @@ class RecoveryPoint:
             return False
         root = bytearray(self.found.root)
         (page_size,) = _PAGE_SIZE.unpack_from(root, _PAGE_SIZE_AT)
-        (txn_id,) = _NUMBER.unpack_from(root, _TXN_ID_AT)
+        txn_id = _txn_id(root)
         descriptor = os.open(self._data_file, os.O_RDWR)
         try:
             for older in (1, 0):
@@ -184,8 +186,8 @@ class RecoveryPoint:
             pages = file.read(page_size + _ROOT_BYTES)
         if len(pages) < page_size + _ROOT_BYTES:
             return False
-        newest = max(_NUMBER.unpack_from(pages, at + _TXN_ID_AT) for at in (0, page_size))
-        return newest == _NUMBER.unpack_from(self.found.root, _TXN_ID_AT)
+        newest = max(_txn_id(pages[at:]) for at in (0, page_size))
+        return newest == _txn_id(self.found.root)
 
     # ---- while the store is open
 
@@ -204,7 +206,7 @@ class RecoveryPoint:
         try:
             for place in (0, 1):
                 root = os.pread(self._data_descriptor, _ROOT_BYTES, place * env.stat()["psize"])
-                if _NUMBER.unpack_from(root, _TXN_ID_AT)[0] == pin.id():
+                if _txn_id(root) == pin.id():
                     return PinnedRoot(self._turn, pin, root)
             raise lmdb.CorruptedError(f"transaction {pin.id()} has no root")
         except BaseException:
@@ -300,12 +302,3 @@ class RecoveryPoint:
         if self._file.exists():
             self._file.unlink()
             sync_folder(self._file.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """A file is lost with all its fsynced content unless its name is on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
