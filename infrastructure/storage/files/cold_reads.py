@@ -20,8 +20,8 @@ from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
 from application.state.notifying import notify_each
 
-#: The system reads files ahead in such pieces.
-PROBE_BYTES = 128 << 10
+#: A smaller gap between the bytes that are asked for is read on the loop.
+_PROBE_BYTES = 256 << 10
 #: Loaded at once, and again when a reader has come to the middle of it.
 AHEAD_BYTES = 8 << 20
 _PIECE_BYTES = 1 << 20
@@ -87,7 +87,7 @@ class ColdReads:
         try:
             while at < end - 1:
                 os.preadv(descriptor, probe, at, flag)
-                at += PROBE_BYTES
+                at += _PROBE_BYTES
             os.preadv(descriptor, probe, end - 1, flag)
         except BlockingIOError:
             self._load_and_wait(path, position, end)

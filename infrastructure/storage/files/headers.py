@@ -19,13 +19,20 @@ class Damaged(OSError):
 class Header:
     """Of a batch, with where it lies in its file."""
 
-    __slots__ = ("data", "last_offset", "max_timestamp", "position", "size_bytes")
+    __slots__ = ("base_offset", "data", "last_offset", "max_timestamp", "position", "size_bytes")
 
     def __init__(
-        self, position: int, size_bytes: int, last_offset: int, max_timestamp: int, data: bytes
+        self,
+        position: int,
+        size_bytes: int,
+        base_offset: int,
+        last_offset: int,
+        max_timestamp: int,
+        data: bytes,
     ) -> None:
         self.position = position
         self.size_bytes = size_bytes
+        self.base_offset = base_offset
         self.last_offset = last_offset
         self.max_timestamp = max_timestamp
         self.data = data

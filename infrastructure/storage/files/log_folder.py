@@ -299,7 +299,7 @@ class LogFolder:
             self._move(log.folder, to)
         log.folder = to
         for segment in segments:
-            segment.move(to)
+            segment.rename(to, segment.suffix)
 
     def put_aside(self, to: str) -> None:
         """The folders of all logs, in favour of a snapshot. Raises OSError."""
@@ -369,7 +369,7 @@ class LogFolder:
                 for suffix in ("", CLEANED):
                     self.files.forget(f"{plain}{kind}{suffix}")
             swap_files(plain)
-            segment.suffix = ""
+            segment.rename(segment.folder, "")
             segment.forget_index()
         self._end_swaps(log)
 

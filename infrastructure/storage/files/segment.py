@@ -18,7 +18,7 @@ from infrastructure.storage.files.headers import HEADER, MOST_OFFSETS, Damaged, 
 from infrastructure.storage.files.index_file import BY_OFFSET, BY_POSITION, IndexFile, last_at_most
 from infrastructure.storage.files.open_files import OpenFiles
 
-#: Read at once to visit headers: an interval of the index.
+#: Read at once to visit the headers of small batches: an interval of the index.
 _CHUNK_BYTES = 4096
 #: Index entries of the active segment that wait in memory; after a kill they are found again.
 UNWRITTEN_BYTES = 64 * INDEX_ENTRY.size
@@ -35,7 +35,7 @@ def name_of(base_offset: int) -> str:
 class Segment:
     __slots__ = (
         *("_files", "_index", "_is_damaged", "base_offset", "end_offset", "entries", "file_base"),
-        *("folder", "size_bytes", "start", "suffix"),
+        *("folder", "path", "size_bytes", "start", "suffix"),
     )
 
     def __init__(
@@ -49,10 +49,10 @@ class Segment:
         start: int = 0,
     ) -> None:
         self._files = files
-        self.folder = folder
+        self._index: IndexFile | None = None
         #: In the names of its files.
         self.file_base = file_base
-        self.suffix = suffix
+        self.rename(folder, suffix)
         #: No batch in it ends below this offset.
         self.base_offset = file_base if base_offset is None else base_offset
         #: The first byte that belongs to it, and the end of the last committed batch.
@@ -62,27 +62,29 @@ class Segment:
         self.end_offset = -1
         #: Of a segment that batches are appended to.
         self.entries: IndexEntries | None = None
-        self._index: IndexFile | None = None
         #: A walk over all of it has failed.
         self._is_damaged = False
 
+    def rename(self, folder: str, suffix: str) -> None:
+        """Its files have other names."""
+        self.folder, self.suffix = folder, suffix
+        self.path = self.path_of(LOG)
+        if self._index is not None:
+            self._index.path = self.path_of(".index")
+
     def path_of(self, kind: str) -> str:
         return f"{self.folder}/{name_of(self.file_base)}{kind}{self.suffix}"
-
-    @property
-    def path(self) -> str:
-        return self.path_of(LOG)
 
     # ---- batches
 
     def walk(self, position: int, end: int) -> Iterator[Header]:
         """The batches between two positions; `position` is where one begins."""
-        chunk, chunk_start, path = b"", position, self.path
+        chunk, chunk_start, chunk_bytes, path = b"", position, HEADER_BYTES, self.path
         before, most = self.file_base - 1, self.file_base + MOST_OFFSETS
         while position < end:
             at = position - chunk_start
             if at + HEADER_BYTES > len(chunk):
-                chunk = self._files.read(path, position, min(_CHUNK_BYTES, end - position))
+                chunk = self._files.read(path, position, min(chunk_bytes, end - position))
                 chunk_start, at = position, 0
             try:
                 base_offset, length, delta, max_timestamp = HEADER.unpack_from(chunk, at)
@@ -97,9 +99,10 @@ class Segment:
             ):
                 raise Damaged(f"{path} has no batch at byte {position}")
             data = chunk[at : at + HEADER_BYTES]
-            yield Header(position, size_bytes, last_offset, max_timestamp, data)
+            yield Header(position, size_bytes, base_offset, last_offset, max_timestamp, data)
             before = last_offset
             position += size_bytes
+            chunk_bytes = _CHUNK_BYTES if size_bytes < _CHUNK_BYTES else HEADER_BYTES
 
     def position_of(self, offset: int) -> int:
         """Of the batch that holds the offset, or of the first after it; `size_bytes`: of none."""
@@ -109,26 +112,21 @@ class Segment:
         return self.size_bytes
 
     def last_end(self, position: int, bound: int) -> tuple[int, int]:
-        """Where the last batch ends that lies between two positions, and the offset after it.
+        """Where the last batch ends that lies between two positions, and an offset up to which
+        all batches end there or before.
 
         `position, -1` if none fits.
         """
-        before = bound - 1
-        while True:
-            start, last = position, None
-            for header in self._headers_from(before, BY_POSITION, position):
-                if last is None:
-                    start = header.position
-                if header.end > bound:
-                    break
-                last = header
-                if header.end == bound:
-                    break
-            if last is not None:
-                return last.end, last.last_offset + 1
-            if start <= position:
-                return position, -1
-            before = start - 1
+        last = None
+        for header in self._headers_from(bound - 1, BY_POSITION, position):
+            if header.end > bound:
+                if last is None and header.position > position:
+                    return header.position, header.base_offset
+                break
+            last = header
+            if header.end == bound:
+                break
+        return (position, -1) if last is None else (last.end, last.last_offset + 1)
 
     def known_end_offset(self) -> int:
         """The offset after the last batch; may read."""
@@ -369,8 +367,3 @@ class Segment:
 
     def forget_index(self) -> None:
         self._index = None
-
-    def move(self, folder: str) -> None:
-        self.folder = folder
-        if self._index is not None:
-            self._index.path = self.path_of(".index")
