@@ -326,12 +326,13 @@ def read_url(store: str) -> str:
     """Of what `opened_beside` reads: a folder of Kafka's, too. Raises UnknownStorage."""
     scheme, separator, place = store.partition("://")
     folder = Path(place if separator else store).absolute()
-    if scheme == _OF_KAFKA if separator else _is_kafkas(folder):
+    if scheme == _OF_KAFKA if separator else is_kafkas(folder):
         return f"{_OF_KAFKA}://{folder}"
     return folder_of(store).url
 
 
-def _is_kafkas(folder: Path) -> bool:
+def is_kafkas(folder: Path) -> bool:
+    """Whether it is a log folder of Kafka's without a store of Ottla."""
     from infrastructure.kafka_folder.files import META_PROPERTIES
     from infrastructure.storage.lmdb.inspection import DATA_FILE
 

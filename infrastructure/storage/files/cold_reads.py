@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import errno
 import os
-import threading
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
-from operator import methodcaller
-from queue import SimpleQueue
 from typing import NamedTuple
 
 from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
-from application.state.notifying import notify_each
+from infrastructure.storage.loading_thread import LoadingThread, resolve_all
 
 #: A smaller gap between the bytes that are asked for is read on the loop.
 _PROBE_BYTES = 256 << 10
@@ -40,17 +36,11 @@ class _Load(NamedTuple):
 
 
 class ColdReads:
-    __slots__ = (
-        *("_ahead", "_can_ask", "_closed", "_just_loaded", "_queue", "_thread", "_to_loop"),
-        "_waiting",
-    )
+    __slots__ = ("_ahead", "_can_ask", "_just_loaded", "_thread", "_waiting")
 
     def __init__(self, to_loop: Callable[[Callable[[], None]], object]) -> None:
-        self._to_loop = to_loop
+        self._thread = LoadingThread(_touch, self._loaded, to_loop)
         self._can_ask = hasattr(os, "RWF_NOWAIT")
-        self._queue: SimpleQueue[_Load | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._closed = False
         self._waiting: dict[_Load, list[Pending[None]]] = {}
         #: The end of the newest load of each file.
         self._ahead: dict[str, int] = {}
@@ -116,37 +106,22 @@ class ColdReads:
         """False where there is no thread for it."""
         if load in self._waiting:
             return True
-        if self._closed or not self._started():
+        if not self._thread.put(load):
             return False
         self._waiting[load] = []
         if len(self._ahead) >= _MOST_KNOWN:
             self._ahead.clear()
         self._ahead[load.path] = load.end
-        self._queue.put(load)
-        return True
-
-    def _started(self) -> bool:
-        if self._thread is None:
-            thread = threading.Thread(target=self._run, name="ottla-reads", daemon=True)
-            try:
-                thread.start()
-            except RuntimeError:  # the system has no further thread
-                return False
-            self._thread = thread
         return True
 
     def _loaded(self, load: _Load, delivered: bool) -> None:
-        if self._closed:
-            return
         waiting = self._waiting.pop(load)
         if not waiting:
             return
         if len(self._just_loaded) >= _MOST_KNOWN:  # by readers that did not come back
             self._just_loaded.clear()
         self._just_loaded[load.path, load.start] = delivered
-        faults = notify_each(waiting, methodcaller("resolve", None))
-        if faults:
-            raise faults[0]
+        resolve_all(waiting)
 
     def forget(self, path: str) -> None:
         self._ahead.pop(path, None)
@@ -154,30 +129,18 @@ class ColdReads:
             del self._just_loaded[one]
 
     def close(self) -> None:
-        self._closed = True
-        if self._thread is not None:
-            self._queue.put(None)
-            self._thread.join()
-
-    # ---- the thread's side
-
-    def _run(self) -> None:
-        while (load := self._queue.get()) is not None and not self._closed:
-            delivered = False
-            with suppress(Exception):  # the loop's own read reports it
-                _touch(load)
-                delivered = True
-            try:
-                self._to_loop(partial(self._loaded, load, delivered))
-            except RuntimeError:  # the loop is closed
-                return
+        self._thread.close()
 
 
-def _touch(load: _Load) -> None:
-    descriptor = os.open(load.path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        for position in range(load.start, load.end, _PIECE_BYTES):
-            if not os.pread(descriptor, min(_PIECE_BYTES, load.end - position), position):
-                break
-    finally:
-        os.close(descriptor)
+def _touch(load: _Load) -> bool:
+    """In the thread. False: the disk did not deliver it; the loop's own read reports it."""
+    with suppress(Exception):
+        descriptor = os.open(load.path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            for position in range(load.start, load.end, _PIECE_BYTES):
+                if not os.pread(descriptor, min(_PIECE_BYTES, load.end - position), position):
+                    break
+        finally:
+            os.close(descriptor)
+        return True
+    return False

@@ -8,14 +8,13 @@ from pathlib import Path
 from infrastructure.storage.engine import (
     Engine,
     Storage,
-    StorageInfo,
     StoreFolder,
-    StoreRoom,
     StoreSnapshot,
     ToLoop,
 )
 from infrastructure.storage.errors import StorageInUse
 from infrastructure.storage.flush import Flush
+from infrastructure.storage.lmdb.engine import info_of, room_in
 
 
 def _open(
@@ -102,23 +101,9 @@ def _opened(
         ),
         state,
         commit,
-        StorageInfo(
-            "files",
-            path,
-            environment.used_bytes + log_bytes,
-            flush,
-            environment.store_id,
-            environment.power_cut,
-            environment.live_bytes + log_bytes,
-            environment.losses,
-        ),
+        info_of(environment, "files", path, flush, log_bytes),
         commit.start_flush if flush == "interval" else None,
-        lambda: StoreRoom(
-            environment.map_size_bytes,
-            environment.used_bytes,
-            environment.free_bytes,
-            environment.page_bytes,
-        ),
+        partial(room_in, environment),
         None if is_frozen else take_snapshot,
         ReadOnlyReserve() if is_frozen else environment.reserve,
         commit.check_file,

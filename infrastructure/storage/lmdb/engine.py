@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from infrastructure.storage.engine import (
     Engine,
@@ -15,6 +16,9 @@ from infrastructure.storage.engine import (
     ToLoop,
 )
 from infrastructure.storage.flush import Flush
+
+if TYPE_CHECKING:
+    from infrastructure.storage.lmdb.environment import LmdbEnvironment
 
 
 def _open(
@@ -51,28 +55,39 @@ def _open(
         LmdbLogStore(environment, write_pass, entries),
         state,
         commit,
-        StorageInfo(
-            "lmdb",
-            folder,
-            environment.used_bytes,
-            flush,
-            environment.store_id,
-            environment.power_cut,
-            environment.live_bytes,
-            environment.losses,
-        ),
+        info_of(environment, "lmdb", folder, flush),
         commit.start_flush if flush == "interval" else None,
-        lambda: StoreRoom(
-            environment.map_size_bytes,
-            environment.used_bytes,
-            environment.free_bytes,
-            environment.page_bytes,
-        ),
+        partial(room_in, environment),
         take_snapshot,
         environment.reserve,
         commit.check_file,
         partial(raise_leader_epoch, state, environment.losses),
         environment.env.reader_check,
+    )
+
+
+def info_of(
+    environment: LmdbEnvironment, engine: str, folder: Path, flush: Flush, log_bytes: int = 0
+) -> StorageInfo:
+    """`log_bytes`: of logs that are not in the environment."""
+    return StorageInfo(
+        engine,
+        folder,
+        environment.used_bytes + log_bytes,
+        flush,
+        environment.store_id,
+        environment.power_cut,
+        environment.live_bytes + log_bytes,
+        environment.losses,
+    )
+
+
+def room_in(environment: LmdbEnvironment) -> StoreRoom:
+    return StoreRoom(
+        environment.map_size_bytes,
+        environment.used_bytes,
+        environment.free_bytes,
+        environment.page_bytes,
     )
 
 

@@ -11,18 +11,15 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from functools import partial
-from operator import methodcaller
-from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import lmdb
 
 from application.ports.log_store import Buffer
 from application.ports.pending import Pending
-from application.state.notifying import notify_each
 from infrastructure.storage.lmdb.keys import KEY, OFFSET
 from infrastructure.storage.lmdb.parts import further_bytes
+from infrastructure.storage.loading_thread import LoadingThread, resolve_all
 
 if TYPE_CHECKING:
     from lmdb import _Database
@@ -103,8 +100,8 @@ class LoadedRange:
 
 class PageLoader:
     __slots__ = (
-        "_batches", "_closed", "_env", "_generation", "_queue", "_ranges", "_reads_since_write",
-        "_recent_bytes", "_thread", "_to_loop", "_written_from", "lock", "memory_from",
+        "_batches", "_env", "_generation", "_ranges", "_reads_since_write", "_recent_bytes",
+        "_thread", "_written_from", "lock", "memory_from",
     )  # fmt: skip
 
     def __init__(
@@ -115,7 +112,6 @@ class PageLoader:
     ) -> None:
         self._env = env
         self._batches = batches
-        self._to_loop = to_loop
         #: By partition id: the offset from which on everything is in memory.
         self.memory_from: dict[int, int] = {}
         #: The same, of what was written or loaded in this generation.
@@ -124,9 +120,7 @@ class PageLoader:
         self._recent_bytes = 0
         self._reads_since_write = _READS_WITHOUT_WRITE
         self._generation = 0
-        self._queue: SimpleQueue[LoadedRange | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._closed = False
+        self._thread = LoadingThread(self._touch, self._loaded, to_loop)
         #: Held while the thread has a read transaction: the map may not change then.
         self.lock = threading.Lock()
 
@@ -206,25 +200,12 @@ class PageLoader:
     def _begin_to_load(self, range_: LoadedRange) -> bool:
         """False where there is no thread for it."""
         if not range_.loading:
-            if self._closed or not self._started():
+            if not self._thread.put(range_):
                 return False
             range_.loading = True
-            self._queue.put(range_)
-        return True
-
-    def _started(self) -> bool:
-        if self._thread is None:
-            thread = threading.Thread(target=self._run, name="ottla-reads", daemon=True)
-            try:
-                thread.start()
-            except RuntimeError:  # the system has no further thread
-                return False
-            self._thread = thread
         return True
 
     def _loaded(self, range_: LoadedRange, size_bytes: int) -> None:
-        if self._closed:
-            return
         range_.loading = False
         range_.generation = self._generation
         range_.ahead_bytes = max(
@@ -236,25 +217,12 @@ class PageLoader:
             ranges[:] = [one for one in ranges if one.start < range_.start]
         self._grow_older(size_bytes)
         waiting, range_.waiting = range_.waiting, []
-        faults = notify_each(waiting, methodcaller("resolve", None))
-        if faults:
-            raise faults[0]
+        resolve_all(waiting)
 
     def close(self) -> None:
-        self._closed = True
-        if self._thread is not None:
-            self._queue.put(None)
-            self._thread.join()
+        self._thread.close()
 
     # ---- the thread's side
-
-    def _run(self) -> None:
-        while (range_ := self._queue.get()) is not None and not self._closed:
-            done = partial(self._loaded, range_, self._touch(range_))
-            try:
-                self._to_loop(done)
-            except RuntimeError:  # the loop is closed
-                return
 
     def _touch(self, range_: LoadedRange) -> int:
         """Returns how much was loaded."""
@@ -264,7 +232,7 @@ class PageLoader:
         try:
             if not range_.ahead_bytes:
                 self._touch_piece(range_, 0)
-            while size_bytes < ahead_bytes and not range_.to_the_end and not self._closed:
+            while size_bytes < ahead_bytes and not range_.to_the_end and not self._thread.closed:
                 size_bytes += self._touch_piece(range_, min(_PIECE_BYTES, ahead_bytes))
         except Exception:
             range_.give_up()

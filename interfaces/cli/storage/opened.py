@@ -9,7 +9,7 @@ from typing import NamedTuple
 from application.ports.log_store import LogStore
 from domain.errors import StorageFailed
 from domain.messages.batch import HEADER_BYTES, RecordBatch
-from infrastructure.opening import Contents, contents, folder_of, open_storage
+from infrastructure.opening import Contents, contents, folder_of, is_kafkas, open_storage
 from infrastructure.storage.engine import Storage, StoreFolder
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.cli.failures import CommandFailed
@@ -43,9 +43,12 @@ def stored_at(store: str) -> StoreFolder:
     """Raises CommandFailed if there is none."""
     with in_words():
         folder = folder_of(store)
-        if not folder.has_store():
-            raise CommandFailed(f"no store in {store}")
-        return folder
+        if folder.has_store():
+            return folder
+        if is_kafkas(folder.path):
+            ways = f"`ottla serve --storage files://{folder.path}` or `ottla import kafka`"
+            raise CommandFailed(f"{store} is a folder of Apache Kafka, which is read by {ways}")
+        raise CommandFailed(f"no store in {store}")
 
 
 @contextmanager

@@ -136,15 +136,17 @@ def test_what_the_disk_did_not_deliver_is_not_mapped(
     callbacks: SimpleQueue[Callable[[], None]] = SimpleQueue()
     files = OpenFiles(16, False, ColdReads(callbacks.put))
 
-    def fails(load: object) -> None:
+    def fails(*arguments: object) -> int:
         raise MemoryError
 
-    for touch, kind in ((fails, bytes), (fails, bytes), (cold_reads._touch, memoryview)):
-        monkeypatch.setattr(cold_reads, "_touch", touch)
+    for open_, kind in ((fails, bytes), (fails, bytes), (os.open, memoryview)):
+        files.descriptor(str(path))
         evict(path)
-        with pytest.raises(NotInMemory):
-            files.view(str(path), 0, LARGE)
-        callbacks.get(timeout=10)()
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "open", open_)
+            with pytest.raises(NotInMemory):
+                files.view(str(path), 0, LARGE)
+            callbacks.get(timeout=10)()
         assert isinstance(files.view(str(path), 0, LARGE), kind)
         files.forget(str(path))  # pages of a map stay
     files.close()
