@@ -1,7 +1,7 @@
 """InternalTopic: appends records to a topic of the broker, in the commit of the rows they repeat.
 
 The rows remain what the broker reads. So a record that cannot be appended, because a partition is
-unreadable or the disk is full, fails no request: the next start writes the topic anew.
+unreadable or the disk is full, fails no request: the next start writes the topic again.
 """
 
 from __future__ import annotations

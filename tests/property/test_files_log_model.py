@@ -214,7 +214,7 @@ class FilesLogMachine(RuleBasedStateMachine):
                 path.write_bytes(content[:at] + bytes(len(content) - at))
             case "more":
                 path.write_bytes(content + bytes(data.draw(st.integers(1, 40))))
-        # Only what reads have met is made anew.
+        # Only what reads have met is rebuilt.
         self.damaged.add(path.name[:20])
         if then == "reopen":
             self.reopen()

@@ -101,7 +101,7 @@ def _check_segment(segment: Segment) -> Iterator[Oddity]:
     offsets = _Entries(segment.path_of(".index"), INDEX_ENTRY)
     times = _Entries(segment.path_of(".timeindex"), TIME_ENTRY)
     if offsets.is_missing:
-        what = f"{offsets.path} is missing, and is made anew when the segment is used"
+        what = f"{offsets.path} is missing, and is rebuilt when the segment is used"
         yield Oddity(False, what)
     next_offset, newest = segment.file_base, -1
     for header in segment.walk(0, segment.size_bytes):
@@ -117,7 +117,7 @@ def _check_segment(segment: Segment) -> Iterator[Oddity]:
         entries.end()
         if entries.problem:
             what = f"{entries.path}, {entries.problem}"
-            yield Oddity(True, f"{what}; remove {offsets.path}, and both indexes are made anew")
+            yield Oddity(True, f"{what}; remove {offsets.path}, and both indexes are rebuilt")
 
 
 class _Entries:

@@ -1,4 +1,4 @@
-"""Batches of a log for readers that pass over damage, as Spark does if it is told to.
+"""Batches of a log for readers that skip damage, as Spark does if its options say so.
 
 A batch whose header is wrong hides those behind it, up to the next one that is found: where its own
 length leads, or where the index points; or else the rest of its segment.

@@ -9,7 +9,7 @@ from struct import Struct
 from infrastructure.kafka_folder.index_entries import INDEX_ENTRY
 from infrastructure.storage.files.open_files import OpenFiles
 
-#: Entries that are read at once, and kept for the next search.
+#: Entries that are read at once, and stay in memory for the next search.
 _BLOCK = 512
 _VALUE = Struct(">i")
 

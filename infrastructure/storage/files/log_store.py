@@ -158,7 +158,7 @@ class FilesLogStore:
     def entries(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int
     ) -> list[tuple[int, bytes]]:
-        """For readers that pass over damage. Raises StorageFailed."""
+        """For readers that skip damage. Raises StorageFailed."""
         if offset >= end_offset:
             return []
         found = self._read(partition_id, lambda log: entries_of(log, offset, end_offset, max_bytes))

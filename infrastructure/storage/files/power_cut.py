@@ -118,7 +118,7 @@ def _folder_of(root: Path, partition_id: int, row: LogRow) -> str | None:
 
 
 def _remove_indexes(folder: str | None) -> None:
-    """Any part of them may be missing; they are made anew when they are used."""
+    """Any part of them may be missing; they are rebuilt when they are used."""
     for path in Path(folder).iterdir() if folder is not None else ():
         if ".index" in path.suffixes or ".timeindex" in path.suffixes:
             path.unlink()

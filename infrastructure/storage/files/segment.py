@@ -161,7 +161,7 @@ class Segment:
                 first = next(headers, None)
                 if first is not None and first.last_offset == self.file_base + entry[0]:
                     return chain((first,), headers)
-            self._make_index_anew()
+            self._rebuild_index()
         raise Damaged(f"{self.path} changes while it is read")
 
     def _floor(self, value: int, column: int) -> tuple[int, int] | None:
@@ -176,10 +176,10 @@ class Segment:
         try:
             return index.floor(value, column)
         except OSError:  # someone has removed or shortened it
-            return self._make_index_anew().floor(value, column)
+            return self._rebuild_index().floor(value, column)
 
     def _opened_index(self) -> IndexFile:
-        """With all entries, made anew if it is missing or wrong; raises OSError."""
+        """With all entries, rebuilt if it is missing or wrong; raises OSError."""
         if self._index is not None:
             return self._index
         index = None
@@ -189,7 +189,7 @@ class Segment:
                 index.leave_out(self.size_bytes)
         if index is None or not self._is_right(index):
             try:
-                return self._make_index_anew()
+                return self._rebuild_index()
             except Damaged:
                 # Of the segment. Every entry is checked when it is used.
                 self._index = index or self._in_memory(b"")
@@ -244,7 +244,7 @@ class Segment:
         if not self._files.read_only:
             entries = self._resumed(index)
             if entries is None:
-                return self._make_index_anew()
+                return self._rebuild_index()
             with suppress(OSError):
                 self._write(index, entries)
                 return index
@@ -253,7 +253,7 @@ class Segment:
     def _in_memory(self, content: bytes) -> IndexFile:
         return IndexFile(self._files, self.path_of(".index"), content)
 
-    def _make_index_anew(self) -> IndexFile:
+    def _rebuild_index(self) -> IndexFile:
         """Raises OSError; Damaged: the segment is."""
         if self._is_damaged:
             raise Damaged(f"{self.path} is damaged")
@@ -303,7 +303,7 @@ class Segment:
         self.entries = self._resumed(self._opened_index())
         if self.entries is None:
             self.entries = IndexEntries(self.file_base)
-            self._make_index_anew()
+            self._rebuild_index()
 
     def _resumed(self, index: IndexFile) -> IndexEntries | None:
         """What an index goes on with; None: the time index is missing or wrong."""

@@ -1,4 +1,4 @@
-"""What a reader that passes over damage gets of a log of 20 batches, each of about 1 KB."""
+"""What a reader that skips damage gets of a log of 20 batches, each of about 1 KB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Segments and their indexes: Kafka's bytes, and damaged indexes that are made anew."""
+"""Segments and their indexes: Kafka's bytes, and damaged indexes that are rebuilt."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_a_shortened_index_is_completed(filled: tuple[FilesStore, bytes], cut_at
         assert path.read_bytes() == right
 
 
-def test_an_index_that_is_shortened_in_use_is_made_anew(store: FilesStore) -> None:
+def test_an_index_that_is_shortened_in_use_is_rebuilt(store: FilesStore) -> None:
     data = store.fill(list(range(41)), [41], size_bytes=4200)
     path = store.path(0, "index")
     right = path.read_bytes()

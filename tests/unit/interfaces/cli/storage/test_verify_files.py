@@ -198,7 +198,7 @@ def test_a_wrong_index_entry_is_found(
     [problem, _] = problems(found)
     assert problem.startswith(f"problem: orders-0: {path}, entry {ENTRY}: ")
     assert why in problem
-    assert problem.endswith(f"; remove {log(store, 'index')}, and both indexes are made anew")
+    assert problem.endswith(f"; remove {log(store, 'index')}, and both indexes are rebuilt")
 
 
 @pytest.mark.parametrize("kind", ["index", "timeindex"])
@@ -211,7 +211,7 @@ def test_an_index_that_lags_is_no_problem(store: Path, found: Found, kind: str) 
 
 def test_a_missing_index_is_a_note(store: Path, found: Found) -> None:
     log(store, "index").unlink()
-    assert any(one.startswith("note: orders-0: ") and "made anew" in one for one in found(0))
+    assert any(one.startswith("note: orders-0: ") and "rebuilt" in one for one in found(0))
 
 
 @pytest.mark.parametrize("kind", ["index", "timeindex"])
@@ -224,7 +224,7 @@ def test_bytes_that_are_no_entries_are_found(
     assert any(str(log(store, kind)) in one for one in problems(found))
 
 
-def test_a_removed_index_is_made_anew(store: Path, found: Found) -> None:
+def test_a_removed_index_is_rebuilt(store: Path, found: Found) -> None:
     change(log(store, "index"), ENTRY * INDEX_ENTRY.size, INDEX_ENTRY.pack(14, 999))
     before = log(store, "timeindex").read_bytes()
     log(store, "index").unlink()
