@@ -17,15 +17,17 @@ Result = TypeVar("Result")
 
 
 class LoadingThread(Generic[What, Result]):
-    __slots__ = ("_load", "_loaded", "_queue", "_thread", "_to_loop", "closed")
+    __slots__ = ("_load", "_loaded", "_name", "_queue", "_thread", "_to_loop", "closed")
 
     def __init__(
         self,
         load: Callable[[What], Result],
         loaded: Callable[[What, Result], None],
         to_loop: Callable[[Callable[[], None]], object],
+        name: str = "ottla-reads",
     ) -> None:
         """`load` runs in the thread, and does not raise; `loaded` on the loop."""
+        self._name = name
         self._load = load
         self._loaded = loaded
         self._to_loop = to_loop
@@ -42,7 +44,7 @@ class LoadingThread(Generic[What, Result]):
 
     def _started(self) -> bool:
         if self._thread is None:
-            thread = threading.Thread(target=self._run, name="ottla-reads", daemon=True)
+            thread = threading.Thread(target=self._run, name=self._name, daemon=True)
             try:
                 thread.start()
             except RuntimeError:  # the system has no further thread

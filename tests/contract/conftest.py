@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.contract.engines import ENGINES, Engine, OpenStore
-from tests.contract.offset_engines import PostgresOffsets, SqliteOffsets, running_postgres
+from tests.contract.offset_engines import PostgresOffsets, SqliteOffsets
+from tests.contract.postgres_server import running_postgres
 from tests.fakes.postgres import Postgres
 
 _LASTING = {name: engine for name, engine in ENGINES.items() if engine.persistent}

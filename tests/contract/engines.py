@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,8 +13,9 @@ from application.ports.log_store import NotInMemory
 from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch, next_offset
 from infrastructure.opening import open_storage
-from infrastructure.storage.engine import Storage
+from infrastructure.storage.engine import Storage, ToLoop
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
+from tests.contract.postgres_server import running_postgres
 
 T = TypeVar("T")
 
@@ -24,12 +26,14 @@ class Engine:
         open_in: Callable[[Path], Storage],
         persistent: bool = False,
         open_small: Callable[[Path], Storage] | None = None,
+        has_snapshots: bool = True,
     ) -> None:
         self.open_in = open_in
         #: Committed data survives closing and opening.
         self.persistent = persistent
         #: Opens a store that is too small for 4 MiB; None if a commit cannot fail.
         self.open_small = open_small
+        self.has_snapshots = has_snapshots
 
 
 class PatientLog:
@@ -92,6 +96,56 @@ def _small_lmdb(folder: Path) -> Storage:
     return open_storage(f"lmdb://{folder}/store", "os", map_size_bytes=1 << 20)
 
 
+def in_postgres(folder: Path, to_loop: ToLoop | None = None) -> Storage:
+    """Each folder has a schema of its own."""
+    from infrastructure.storage.postgresql.opening import opened
+
+    schema = f"s{hashlib.sha256(bytes(folder)).hexdigest()[:20]}"
+    return opened(
+        f"postgres@/postgres?host={running_postgres().folder}&schema={schema}", "commit", to_loop
+    )
+
+
+class LaterPostgres:
+    """Log and commit of an engine that responds later to all: each call is repeated, or waited for.
+
+    Nothing counts as being in memory.
+    """
+
+    def __init__(self, storage: Storage, callbacks: SimpleQueue[Callable[[], None]]) -> None:
+        self._log, self._commit, self._callbacks = storage.log, storage.commit, callbacks
+        self.append, self.name = storage.log.append, storage.log.name
+        self.partition_ids, self.close = storage.log.partition_ids, storage.commit.close
+        for name in ("read", "read_to", "headers", "at_timestamp", "copy_before"):
+            setattr(self, name, partial(self._patiently, getattr(storage.log, name)))
+        for name in ("replace", "trim", "drop"):
+            setattr(self, name, partial(self._patiently, getattr(storage.log, name)))
+
+    def commit(self, done: Callable[[StorageFailed | None], None]) -> None:
+        outcomes: list[StorageFailed | None] = []
+        self._commit.commit(outcomes.append)
+        while not outcomes:
+            self._callbacks.get(timeout=10)()
+        self._log._contents.cache.clear()
+        done(outcomes[0])
+
+    def _patiently(self, call: Callable[..., T], *arguments: object, **named: object) -> T:
+        for _ in range(1000):
+            try:
+                return call(*arguments, **named)
+            except NotInMemory as later:
+                while not later.loading.resolved:
+                    self._callbacks.get(timeout=10)()
+        raise AssertionError("what was loaded is never in memory")
+
+
+def later_postgres(folder: Path) -> Storage:
+    callbacks: SimpleQueue[Callable[[], None]] = SimpleQueue()
+    storage = in_postgres(folder, callbacks.put)
+    storage.log = storage.commit = LaterPostgres(storage, callbacks)
+    return storage
+
+
 ENGINES = {
     "memory": Engine(lambda folder: open_storage("memory://")),
     "lmdb-commit": Engine(
@@ -112,6 +166,8 @@ ENGINES = {
     "files-os": Engine(
         lambda folder: open_storage(f"files://{folder}/store", "os"), persistent=True
     ),
+    "postgresql": Engine(in_postgres, persistent=True, has_snapshots=False),
+    "postgresql-later": Engine(later_postgres, persistent=True, has_snapshots=False),
     "lmdb-os": Engine(lambda folder: open_storage(f"lmdb://{folder}/store", "os"), persistent=True),
 }
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import atexit
 import sqlite3
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
-
-import pytest
 
 from application.ports.offset_repository import OffsetRepository, OffsetRow, OffsetWrite
 from domain.errors import StorageFailed
@@ -25,9 +21,9 @@ from infrastructure.storage.memory.store import MemoryStore
 from infrastructure.storage.offsets_home import OffsetsContext
 from infrastructure.storage.repositories.offset_repository import StoredOffsetRepository
 from infrastructure.storage.sql.offset_repository import SqlOffsetRepository
+from tests.contract.postgres_server import running_postgres
 from tests.fakes.logs import FakeEventLog
 from tests.fakes.offsets import offsets_home
-from tests.fakes.postgres import Postgres, PostgresNotFound
 
 Done = Callable[[StorageFailed | None], None]
 
@@ -238,18 +234,6 @@ class PostgresOffsets(SqlOffsets):
 
     def mend(self) -> None:
         self.server.execute(f"DROP TRIGGER refuse ON {self.schema}.ottla_offsets")
-
-
-@cache
-def running_postgres() -> Postgres:
-    """Skips without PostgreSQL."""
-    try:
-        server = Postgres()
-    except PostgresNotFound as missing:
-        pytest.skip(str(missing))
-    server.start()
-    atexit.register(server.remove)
-    return server
 
 
 OFFSET_ENGINES: dict[str, type[OffsetEngine]] = {

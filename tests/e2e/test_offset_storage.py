@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from tests.contract.offset_engines import running_postgres
+from tests.contract.postgres_server import running_postgres
 from tests.e2e.broker_process import PATIENCE_S, BrokerProcess
 from tests.e2e.conftest import StartBroker, new_topic
 

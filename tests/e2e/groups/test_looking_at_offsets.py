@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.offset_engines import running_postgres
+from tests.contract.postgres_server import running_postgres
 from tests.e2e.conftest import StartBroker, new_topic
 from tests.e2e.test_offset_storage import commit
 

@@ -1,0 +1,51 @@
+"""Opens a store in PostgreSQL."""
+
+from __future__ import annotations
+
+import psycopg
+
+from infrastructure.storage.engine import Storage, StorageInfo, ToLoop
+from infrastructure.storage.errors import StorageUnusable
+from infrastructure.storage.flush import Flush
+from infrastructure.storage.postgresql.address import parse_address
+from infrastructure.storage.postgresql.commit import PostgresCommit
+from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.log_store import PostgresLogStore
+from infrastructure.storage.postgresql.reading import Reading
+from infrastructure.storage.postgresql.server import Rows, Server, check_server, reason_of
+from infrastructure.storage.postgresql.session import Session
+from infrastructure.storage.postgresql.state_store import PostgresStateStore
+from infrastructure.storage.postgresql.tables import make_or_check
+
+
+def opened(place: str, flush: Flush, to_loop: ToLoop | None) -> Storage:
+    """Raises StorageUnusable."""
+    address = parse_address(place)
+    server = Server(address, flush)
+    connections: list[Rows] = []
+    try:
+        for _ in range(2):
+            connections.append(server.connect())
+        for_commits, for_reads = connections
+        check_server(for_commits, address)
+        store_id = make_or_check(for_commits, address)
+        session, contents = Session(server), Contents()
+        session.begin(for_commits)
+        contents.load(for_reads)
+        [(size_bytes,)] = for_reads.execute(
+            "select pg_total_relation_size('ottla_entries') + pg_total_relation_size('ottla_rows')"
+        ).fetchall()
+    except BaseException as error:
+        for connection in connections:
+            connection.close()
+        if isinstance(error, psycopg.Error):
+            raise StorageUnusable(reason_of(error)) from error
+        raise
+    reading = Reading(server, for_reads, contents, to_loop)
+    commit = PostgresCommit(session, contents, reading, to_loop)
+    return Storage(
+        PostgresLogStore(contents, reading),
+        PostgresStateStore(contents),
+        commit,
+        StorageInfo("postgresql", None, size_bytes, flush, store_id, live_bytes=size_bytes),
+    )

@@ -1,0 +1,152 @@
+"""Reading: questions about batches that are not in memory, asked over a connection of their own.
+
+A question is asked in a thread, and its answer waits for whoever repeats the read. An answer counts
+only while nothing of its log was removed or replaced since.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import psycopg
+
+from application.ports.log_store import NotInMemory
+from application.ports.pending import Pending
+from domain.errors import StorageFailed
+from infrastructure.storage.engine import ToLoop
+from infrastructure.storage.loading_thread import LoadingThread, resolve_all
+from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.server import Rows, Server, is_lost
+
+Answer = list[tuple[Any, ...]]
+
+#: Entries in one answer.
+_MOST_ENTRIES = 1000
+#: Of callers that did not come back.
+_MOST_ANSWERS = 100
+
+BATCHES = f"""
+    select last_offset, data from (
+        select last_offset, data, sum(size) over (order by last_offset) - size as before
+        from ottla_entries where partition_id = %s and last_offset >= %s
+        order by last_offset limit {_MOST_ENTRIES}) as found
+    where before < %s order by last_offset
+"""
+HEADERS = """
+    select headers from ottla_entries where partition_id = %s and last_offset >= %s
+    order by last_offset limit %s
+"""
+OLDEST = """
+    select last_offset, size from ottla_entries
+    where partition_id = %s and last_offset >= %s and last_offset < %s
+    order by last_offset limit %s
+"""
+#: The newest entry with smaller timestamps only, and the oldest with others.
+AROUND_TIMESTAMP = """
+    (select times from ottla_entries where partition_id = %s and timestamp < %s
+     order by timestamp desc, last_offset desc limit 1)
+    union all
+    (select times from ottla_entries where partition_id = %s and timestamp >= %s
+     order by timestamp, last_offset limit 1)
+"""
+#: Of some entries, with the ones before and behind them that have timestamps.
+TIMES = """
+    select last_offset, times from (
+        (select last_offset, times from ottla_entries where partition_id = %s and last_offset < %s
+         and timestamp is not null order by last_offset desc limit 1)
+        union all
+        (select last_offset, times from ottla_entries
+         where partition_id = %s and last_offset between %s and %s and timestamp is not null)
+        union all
+        (select last_offset, times from ottla_entries where partition_id = %s and last_offset > %s
+         and timestamp is not null order by last_offset limit 1)
+    ) as found order by last_offset
+"""
+
+
+class Question(NamedTuple):
+    statement: str
+    partition_id: int
+    values: tuple[int, ...]
+
+
+class Reading:
+    def __init__(
+        self, server: Server, connection: Rows, contents: Contents, to_loop: ToLoop | None
+    ) -> None:
+        self._server = server
+        self._connection: Rows | None = connection
+        self._contents = contents
+        self._lock = threading.Lock()
+        self._thread: LoadingThread[Question, Answer | StorageFailed] | None = (
+            None if to_loop is None else LoadingThread(self._execute, self._answered, to_loop)
+        )
+        self._waiting: dict[Question, list[Pending[None]]] = {}
+        #: With the number of changes of the log when they were asked.
+        self._answers: dict[Question, tuple[int, Answer | StorageFailed]] = {}
+        self._asked: dict[Question, int] = {}
+
+    def ask(self, question: Question, waits: bool = False) -> Answer:
+        """Raises NotInMemory or StorageFailed."""
+        changes = self._contents.changes_of(question.partition_id)
+        known = self._answers.pop(question, None)
+        if known is not None and known[0] == changes:
+            return _given(known[1])
+        if self._thread is None or waits or not self._begun(question, changes):
+            return _given(self._execute(question))
+        loading: Pending[None] = Pending()
+        self._waiting[question].append(loading)
+        raise NotInMemory(loading)
+
+    def _begun(self, question: Question, changes: int) -> bool:
+        if question in self._waiting:
+            return True
+        assert self._thread is not None
+        if not self._thread.put(question):
+            return False
+        self._waiting[question] = []
+        self._asked[question] = changes
+        return True
+
+    def _answered(self, question: Question, answer: Answer | StorageFailed) -> None:
+        waiting = self._waiting.pop(question)
+        if len(self._answers) >= _MOST_ANSWERS:
+            self._answers.clear()
+        self._answers[question] = self._asked.pop(question), answer
+        resolve_all(waiting)
+
+    def _execute(self, question: Question) -> Answer | StorageFailed:
+        """In any thread."""
+        with self._lock:
+            for _ in range(2):
+                try:
+                    if self._connection is None:
+                        self._connection = self._server.connect()
+                    statement = question.statement.encode()
+                    cursor = self._connection.execute(statement, question.values, binary=True)
+                    return cursor.fetchall()
+                except psycopg.Error as error:
+                    failure = self._server.failed("could not be read", error)
+                    if self._connection is None or not is_lost(error, self._connection):
+                        return failure
+                    self._disconnect()
+            return failure
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(psycopg.Error):
+                connection.close()
+
+    def close(self) -> None:
+        if self._thread is not None:
+            self._thread.close()
+        self._disconnect()
+
+
+def _given(answer: Answer | StorageFailed) -> Answer:
+    if isinstance(answer, StorageFailed):
+        raise answer
+    return answer

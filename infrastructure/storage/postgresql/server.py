@@ -1,0 +1,101 @@
+"""Connections to PostgreSQL, and what its errors mean. See docs/internals/postgresql.md."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import Any, TypeAlias
+
+import psycopg
+from psycopg import Connection, sql
+
+from domain.errors import StorageFailed
+from infrastructure.storage.errors import StorageUnusable
+from infrastructure.storage.postgresql.address import Address
+
+#: Its rows are tuples.
+Rows: TypeAlias = Connection[tuple[Any, ...]]
+
+OLDEST_VERSION = 14
+CONNECT_TIMEOUT_S = 10
+#: A client that is gone, on both sides: a server keeps locks for it until then.
+_SETTINGS = {
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "15000",
+    "idle_in_transaction_session_timeout": "15000",
+    "default_transaction_isolation": "read committed",
+    # All statements look up keys; of a table that is new the planner would guess otherwise.
+    "enable_seqscan": "off",
+    "plan_cache_mode": "force_generic_plan",
+    "jit": "off",
+}
+_LIBPQ: dict[str, Any] = {
+    "connect_timeout": CONNECT_TIMEOUT_S,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
+
+
+class Server:
+    """What connects, always alike."""
+
+    def __init__(self, address: Address, flush: str) -> None:
+        self.address = address
+        self._settings = {**_SETTINGS, "search_path": address.schema}
+        if flush == "os":
+            self._settings["synchronous_commit"] = "off"
+
+    def connect(self) -> Rows:
+        """Raises psycopg.Error."""
+        name = f"ottla {os.getpid()} on {socket.gethostname()}"
+        connection = psycopg.connect(
+            self.address.url, autocommit=True, application_name=name, **_LIBPQ
+        )
+        try:
+            connection.prepare_threshold = 0
+            for setting, value in self._settings.items():
+                connection.execute("select set_config(%s, %s, false)", (setting, value))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def failed(self, what: str, error: Exception) -> StorageFailed:
+        return StorageFailed(f"PostgreSQL {what}: {reason_of(error)}")
+
+
+def check_server(connection: Rows, address: Address) -> None:
+    """Raises StorageUnusable for a server that cannot have a store."""
+    version = connection.info.server_version // 10_000
+    if version < OLDEST_VERSION:
+        raise StorageUnusable(
+            f"the server is PostgreSQL {version}; Ottla needs {OLDEST_VERSION} or newer"
+        )
+    [(is_standby,)] = connection.execute("select pg_is_in_recovery()").fetchall()
+    if is_standby:
+        raise StorageUnusable(
+            "the server is a standby, which cannot be written; name the primary, or both with "
+            "target_session_attrs=read-write"
+        )
+    [(encoding,)] = connection.execute("show server_encoding").fetchall()
+    if encoding != "UTF8":
+        raise StorageUnusable(f"the database has encoding {encoding}; Ottla needs UTF8")
+
+
+def is_lost(error: psycopg.Error, connection: Rows) -> bool:
+    """Whether the connection is gone: what was sent may have been committed."""
+    return connection.closed or error.sqlstate is None or error.sqlstate.startswith(("57P", "08"))
+
+
+def reason_of(error: Exception) -> str:
+    """One line, without values."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def in_schema(statement: str, address: Address) -> sql.Composed:
+    return sql.SQL(statement).format(schema=sql.Identifier(address.schema))

@@ -1,0 +1,199 @@
+"""Staged: the changes of one pass, as parameters of one statement; and what follows of them here.
+
+    update of ottla_store    only by the broker whose session it has, and after its last commit
+    new entries              one for each partition, up to a megabyte each
+    replaced entries         of compaction: under the keys of entries that are there, or new ones
+    removed entries          by partition and range of last offsets
+    rows put, rows deleted
+
+All of it is one statement, so that it takes one round trip, and happens as a whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import cache
+from struct import Struct
+from typing import Any, NamedTuple
+
+from psycopg.types.numeric import Int8
+
+from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry
+from domain.messages.batch import HEADER_BYTES
+from infrastructure.storage.lmdb.entries import batches_of
+from infrastructure.storage.postgresql.tables import LONGEST_KEY
+
+#: A timestamp, and the last offset of its batch.
+TIME = Struct(">qq")
+#: Larger ones take a statement longer than several of this size.
+MOST_ENTRY_BYTES = 1 << 20
+
+_ENTRY_COLUMNS = "partition_id, last_offset, size, timestamp, times, headers, data"
+_UNNESTED = (
+    "unnest(%b::bigint[], %b::bigint[], %b::bigint[], %b::bigint[], %b::bytea[], %b::bytea[],"
+    " %b::bytea[]) as u(partition_id, last_offset, size, timestamp, times, headers, data)"
+)
+_ENTRY = (
+    "insert into ottla_entries ({columns}) select u.partition_id, u.last_offset, u.size,"
+    " nullif(u.timestamp, -1), nullif(u.times, ''), u.headers, u.data"
+    " from {unnested}, fence"
+)
+_PARTS = {
+    "added": _ENTRY,
+    "replaced": _ENTRY + " on conflict (partition_id, last_offset) do update set size ="
+    " excluded.size, timestamp = excluded.timestamp, times = excluded.times,"
+    " headers = excluded.headers, data = excluded.data",
+    "removed": "delete from ottla_entries e using fence, unnest(%b::bigint[], %b::bigint[],"
+    " %b::bigint[]) as u(partition_id, first_offset, last_offset)"
+    " where e.partition_id = u.partition_id"
+    " and e.last_offset between u.first_offset and u.last_offset",
+    "put": 'insert into ottla_rows ("table", place, key, value)'
+    " select u.\"table\", u.place, nullif(u.key, ''), u.value from"
+    " unnest(%b::text[], %b::bytea[], %b::bytea[], %b::bytea[])"
+    ' as u("table", place, key, value), fence'
+    ' on conflict ("table", place) do update set value = excluded.value',
+    "deleted": "delete from ottla_rows r using fence, unnest(%b::text[], %b::bytea[])"
+    ' as u("table", place) where r."table" = u."table" and r.place = u.place',
+}
+_FENCE = "fence as (update ottla_store set seq = %b where session = %b and seq = %b returning 1)"
+
+
+class Entry(NamedTuple):
+    partition_id: int
+    last_offset: int
+    #: Of the timestamp index, in order.
+    indexed: Sequence[IndexEntry]
+    data: bytes
+
+    @property
+    def headers(self) -> bytes:
+        view = memoryview(self.data)
+        return b"".join(view[start : start + HEADER_BYTES] for start, _, _ in batches_of(view))
+
+
+class _Growing:
+    """An entry that gets further batches in this pass."""
+
+    __slots__ = ("batches", "indexed", "last_offset", "size_bytes")
+
+    def __init__(self) -> None:
+        self.batches: list[bytes] = []
+        self.size_bytes = 0
+        self.last_offset = -1
+        self.indexed: list[IndexEntry] = []
+
+    def entry(self, partition_id: int) -> Entry:
+        data = self.batches[0] if len(self.batches) == 1 else b"".join(self.batches)
+        return Entry(partition_id, self.last_offset, self.indexed, data)
+
+
+class Staged:
+    __slots__ = ("_growing", "added", "removed", "replaced", "rows", "why_not")
+
+    def __init__(self) -> None:
+        self.added: list[Entry] = []
+        self._growing: dict[int, _Growing] = {}
+        self.replaced: list[Entry] = []
+        #: Partition id, first and last offset.
+        self.removed: list[tuple[int, int, int]] = []
+        self.rows: dict[tuple[str, bytes], bytes | None] = {}
+        #: The pass cannot be committed.
+        self.why_not: str | None = None
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.added or self._growing or self.replaced or self.removed or self.rows
+            or self.why_not
+        )  # fmt: skip
+
+    def append(
+        self, partition_id: int, last_offset: int, batch: Buffer, indexed_timestamp: int
+    ) -> None:
+        growing = self._growing.get(partition_id)
+        if growing is None or growing.size_bytes + len(batch) > MOST_ENTRY_BYTES:
+            self._end_entry(partition_id)
+            growing = self._growing[partition_id] = _Growing()
+        elif last_offset <= growing.last_offset:
+            self.why_not = f"partition {partition_id} has a batch at {last_offset} already"
+            return
+        growing.batches.append(bytes(batch))
+        growing.size_bytes += len(batch)
+        growing.last_offset = last_offset
+        if indexed_timestamp >= 0:
+            growing.indexed.append((indexed_timestamp, last_offset))
+
+    def _end_entry(self, partition_id: int) -> None:
+        growing = self._growing.pop(partition_id, None)
+        if growing is not None:
+            self.added.append(growing.entry(partition_id))
+
+    def end(self) -> None:
+        """Before it is committed."""
+        for partition_id in list(self._growing):
+            self._end_entry(partition_id)
+
+    def removed_to(self, partition_id: int) -> int:
+        """Below this offset nothing is left after the commit."""
+        ends = [last + 1 for one, first, last in self.removed if one == partition_id and not first]
+        return max(ends, default=0)
+
+    def forget_appends(self, partition_id: int) -> None:
+        """Of a log that is dropped."""
+        self._growing.pop(partition_id, None)
+        self.added = [one for one in self.added if one.partition_id != partition_id]
+
+    def statement(self, session: int, seq: int) -> tuple[str, list[Any]]:
+        """Its last row says 1 if it was kept; 0: the session is over, and nothing was."""
+        put = [(key, value) for key, value in self.rows.items() if value is not None]
+        deleted = [key for key, value in self.rows.items() if value is None]
+        parameters: list[Any] = [Int8(seq), Int8(session), Int8(seq - 1)]
+        used = []
+        for name, values in (
+            ("added", _entry_columns(self.added)),
+            ("replaced", _entry_columns(self.replaced)),
+            ("removed", [[Int8(one) for one in each] for each in zip(*self.removed, strict=True)]),
+            ("put", _row_columns(put)),
+            ("deleted", [[key[0] for key in deleted], [place_of(key[1]) for key in deleted]]),
+        ):
+            if values and values[0]:
+                used.append(name)
+                parameters += values
+        return _text(tuple(used)), parameters
+
+
+@cache
+def _text(used: tuple[str, ...]) -> str:
+    parts = [_PARTS[name].format(columns=_ENTRY_COLUMNS, unnested=_UNNESTED) for name in used]
+    named = ", ".join(f"{name} as ({part})" for name, part in zip(used, parts, strict=True))
+    return f"with {_FENCE}, {named} select count(*) from fence"
+
+
+def _entry_columns(entries: Iterable[Entry]) -> list[list[Any]]:
+    columns: list[list[Any]] = [[], [], [], [], [], [], []]
+    for one in entries:
+        values = (
+            *(Int8(one.partition_id), Int8(one.last_offset), Int8(len(one.data))),
+            Int8(one.indexed[-1][0] if one.indexed else NOT_INDEXED),
+            *(b"".join(TIME.pack(*each) for each in one.indexed), one.headers, one.data),
+        )
+        for column, value in zip(columns, values, strict=True):
+            column.append(value)
+    return columns
+
+
+def _row_columns(rows: Iterable[tuple[tuple[str, bytes], bytes]]) -> list[list[Any]]:
+    columns: list[list[Any]] = [[], [], [], []]
+    for (table, key), value in rows:
+        place = place_of(key)
+        for column, one in zip(
+            columns, (table, place, b"" if place == key else key, value), strict=True
+        ):
+            column.append(one)
+    return columns
+
+
+def place_of(key: bytes) -> bytes:
+    if len(key) <= LONGEST_KEY:
+        return key
+    return key[:LONGEST_KEY] + hashlib.sha256(key).digest()

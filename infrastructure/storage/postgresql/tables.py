@@ -1,0 +1,75 @@
+"""The tables of a store: made, checked, and raised from an older format. All in one schema.
+
+ottla_store      one row: the id of the store, the format of its tables, and of the broker that
+                 writes it the session and the number of its newest commit
+ottla_rows       the rows of the state, by table and key
+ottla_entries    the batches of one partition and commit, under their last offset
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from infrastructure.storage.errors import StorageForeign, StorageOtherFormat
+from infrastructure.storage.postgresql.address import Address
+from infrastructure.storage.postgresql.server import Rows, in_schema
+
+#: Changes with the tables: see `_raise`.
+FORMAT = 1
+
+#: A key that is longer is cut and ends with its digest: an index of PostgreSQL takes 2,700 bytes.
+LONGEST_KEY = 1000
+
+_MAKE = (
+    "create schema if not exists {schema}",
+    """create table ottla_store (
+        one boolean primary key default true check (one),
+        id text not null, format integer not null, session bigint not null, seq bigint not null)""",
+    "create sequence ottla_sessions",
+    """create table ottla_rows (
+        "table" text collate "C" not null, place bytea not null, key bytea, value bytea not null,
+        primary key ("table", place))""",
+    """create table ottla_entries (
+        partition_id bigint not null, last_offset bigint not null, size integer not null,
+        timestamp bigint, times bytea, headers bytea not null, data bytea not null,
+        primary key (partition_id, last_offset))""",
+    # Batches are compressed by clients; headers are read without the data.
+    "alter table ottla_entries alter data set storage external",
+    """create index ottla_timestamps on ottla_entries (partition_id, timestamp, last_offset)
+        where timestamp is not null""",
+    """alter table ottla_rows set (autovacuum_vacuum_scale_factor = 0,
+        autovacuum_vacuum_threshold = 1000)""",
+)
+
+
+def make_or_check(connection: Rows, address: Address) -> str:
+    """The id of the store. Raises StorageForeign or StorageOtherFormat."""
+    with connection.transaction():
+        # Of two that start at once the second one waits.
+        connection.execute("select pg_advisory_xact_lock(hashtext('ottla'), hashtext('make'))")
+        if not _exists(connection, address, "ottla_store"):
+            for name in ("ottla_rows", "ottla_entries", "ottla_sessions"):
+                if _exists(connection, address, name):
+                    raise StorageForeign(
+                        f"schema {address.schema} has {name}, but no ottla_store: it is no store"
+                    )
+            for statement in _MAKE:
+                connection.execute(in_schema(statement, address))
+            connection.execute(
+                "insert into ottla_store (id, format, session, seq) values (%s, %s, 0, 0)",
+                (uuid.uuid4().hex, FORMAT),
+            )
+        found = connection.execute("select id, format from ottla_store").fetchall()
+    if len(found) != 1:
+        raise StorageForeign(f"ottla_store in schema {address.schema} has no row: it is no store")
+    [(store_id, format_)] = found
+    if format_ != FORMAT:
+        raise StorageOtherFormat(
+            f"it has format {format_}; this version of Ottla reads format {FORMAT} only"
+        )
+    return str(store_id)
+
+
+def _exists(connection: Rows, address: Address, name: str) -> bool:
+    found = connection.execute("select to_regclass(%s)", (f"{address.schema}.{name}",)).fetchall()
+    return found[0][0] is not None
