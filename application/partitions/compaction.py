@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from application.background.job import SLICE, Job
+from application.background.loaded import loaded
 from application.background.runner import JobResult, Runner
 from application.partitions.compaction_metrics import CompactionMetrics, LastPass
 from application.partitions.failed_passes import FailedPasses
@@ -171,9 +172,8 @@ class CompactionService:
         """The offset of the first batch that is younger than `min.compaction.lag.ms`."""
         partition, end = found.partition, found.first_uncleanable_offset
         oldest = now_ms - partition.config.min_compaction_lag_ms + 1
-        start = max(
-            self._log.at_timestamp(partition.partition_id, oldest), found.first_dirty_offset
-        )
+        position = yield from loaded(lambda: self._log.at_timestamp(partition.partition_id, oldest))
+        start = max(position, found.first_dirty_offset)
         #: A batch without a timestamp is as old as the next one that has a timestamp.
         first_young: int | None = None
 

@@ -77,16 +77,7 @@ class ListOffsetsService:
     def find(
         self, partition: Partition, timestamp: int, read_committed: bool
     ) -> FoundOffset | Search:
-        """A search has its result after `complete`."""
-        try:
-            return self._find(partition, timestamp, read_committed)
-        except StorageFailed as failure:
-            self._storage_health.unreadable(partition.topic, partition.index, failure)
-            raise
-
-    def _find(
-        self, partition: Partition, timestamp: int, read_committed: bool
-    ) -> FoundOffset | Search:
+        """Reads nothing from the log. A search has its result after `complete`."""
         end = partition.last_stable_offset if read_committed else partition.high_watermark
         if timestamp == LATEST:
             return FoundOffset(end, leader_epoch=partition.leader.epoch)
@@ -101,9 +92,7 @@ class ListOffsetsService:
             raise UnsupportedVersion(f"Unknown special timestamp {timestamp}")
         if timestamp > partition.durable.max_timestamp:
             return NOTHING_FOUND
-        position = self._log.at_timestamp(partition.partition_id, timestamp)
-        position = max(position, partition.log_start_offset)
-        return Search(partition, self._first_since(partition, timestamp, end, position))
+        return Search(partition, self._first_since(partition, timestamp, end))
 
     def complete(self, searches: Iterable[Search]) -> JobResult[None] | None:
         """None if all are done at once, as nearly always; others take more passes of the loop."""
@@ -128,15 +117,17 @@ class ListOffsetsService:
                     self._storage_health.unreadable(partition.topic, partition.index, failure)
                 yield step
 
-    def _first_since(
-        self, partition: Partition, timestamp: int, end: int, position: int
-    ) -> Job[FoundOffset]:
+    def _first_since(self, partition: Partition, timestamp: int, end: int) -> Job[FoundOffset]:
         """The first record with this timestamp or a later one.
 
-        `position` is close before its batch, so that one or two steps find it, unless a producer
+        The index points close before its batch, so that one or two steps find it, unless a producer
         sent a header with a later timestamp than any of its records has: the index then says less,
         and all headers from there on are read.
         """
+        position = yield from loaded(
+            lambda: self._log.at_timestamp(partition.partition_id, timestamp)
+        )
+        position = max(position, partition.log_start_offset)
         while headers := (yield from self._headers(partition, position)):
             for header in headers:
                 batch = RecordBatch(memoryview(header))

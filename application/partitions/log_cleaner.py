@@ -11,6 +11,7 @@ from functools import partial
 from itertools import chain
 
 from application.background.job import COMMIT, SLICE, Job
+from application.background.loaded import loaded
 from application.background.runner import Runner
 from application.background.worker import RunningWork, WorkerPart
 from application.partitions.cleaning import (
@@ -90,9 +91,7 @@ class LogCleaner:
             end = yield from self._clean_here(partition, job)
         else:
             end = yield from self._clean_there(partition, work)
-        if end is None or not self._goes_on(partition):
-            return None
-        if not (yield from self._copy_before(partition, END_OF_PASS)):
+        if end is None or not (yield from self._copy_before(partition, END_OF_PASS)):
             return None
         # The pass may have counted what was trimmed meanwhile. If not, the next one is early.
         trimmed_bytes = partition.trimmed_bytes - trimmed_before
@@ -225,18 +224,27 @@ class LogCleaner:
 
     def _replace(self, partition: Partition, replacement: Replacement) -> Job[bool]:
         """Stages and commits one replacement, but for what is below the log start by now."""
+        while (yield from self._copy_before(partition, replacement.first_offset)):
+            try:
+                is_staged = self._stage(partition, replacement)
+            except NotInMemory as later:
+                yield later.loading
+            else:
+                return not is_staged or (yield COMMIT) is None
+        return False
+
+    def _stage(self, partition: Partition, replacement: Replacement) -> bool:
+        """False if all of it is below the log start. Raises NotInMemory, and StorageFailed."""
         first, last, batches, indexed = replacement
-        if not self._goes_on(partition) or not (yield from self._copy_before(partition, first)):
-            return False
         start = partition.end.start_offset
         if first < start:
             first = start
             batches = [batch for batch in batches if last_offset_of(batch) >= start]
             indexed = [entry for entry in indexed if entry[1] >= start]
         if last < first:
-            return True
+            return False
         ended: list[int] = []
-        # First: a failed read must leave nothing staged.
+        # First: a read that fails, or is repeated, must leave nothing staged.
         if first <= partition.transactions.last_aborted_offset:
             ended = self._ended(partition.partition_id, first, last, batches)
         grown = self._log.replace(partition.partition_id, first, last, batches, indexed)
@@ -244,12 +252,19 @@ class LogCleaner:
             self._transaction_index.remove(partition.partition_id, last_offset)
         partition.compacted(grown)
         self._commits.touch(partition)
-        return (yield COMMIT) is None
+        return True
 
     def _copy_before(self, partition: Partition, offset: int) -> Job[bool]:
         """False if it was cut."""
-        while not self._log.copy_before(partition.partition_id, offset):
-            if (yield COMMIT) is not None or not self._goes_on(partition):
+
+        def copy() -> bool | None:
+            """None: it was cut."""
+            if not self._goes_on(partition):
+                return None
+            return self._log.copy_before(partition.partition_id, offset)
+
+        while not (nothing_left := (yield from loaded(copy))):
+            if nothing_left is None or (yield COMMIT) is not None:
                 return False
         return True
 

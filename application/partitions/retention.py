@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from application.background.job import COMMIT, SLICE, Job
+from application.background.loaded import loaded
 from application.background.runner import JobResult, Runner
 from application.partitions.reading import (
     HEADERS_PER_STEP,
@@ -201,8 +202,9 @@ class RetentionService:
         config, front = partition.config, front_of(partition)
         expired_to = 0
         if config.retention_bytes < 0:
-            expired_to = self._log.at_timestamp(
-                partition.partition_id, now_ms - config.retention_ms
+            oldest = now_ms - config.retention_ms
+            expired_to = yield from loaded(
+                lambda: self._log.at_timestamp(partition.partition_id, oldest)
             )
             expired_to = min(expired_to, partition.high_watermark)
         retention = Retention(partition, now_ms, expired_to)

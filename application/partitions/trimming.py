@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 
 from application.background.job import COMMIT, SLICE, Job
+from application.background.loaded import loaded
 from application.background.runner import Runner
 from application.ports.log_store import LogStore
 from application.ports.partition_repository import PartitionRepository
@@ -83,15 +85,13 @@ class Trimming:
             yield SLICE
             key = next(iter(self._waiting))
             try:
-                partition = self._find(key)
-                # None: its topic was deleted, with all its data.
-                finished = partition is None or self._stage(partition)
+                staged = yield from loaded(partial(self._stage, key))
             except StorageFailed as unreadable:
                 finished = False
                 yield unreadable.as_value()
             else:
-                if partition is not None and (yield COMMIT) is not None:
-                    finished = False
+                # None: its topic was deleted, with all its data.
+                finished = staged is None or ((yield COMMIT) is None and staged)
             del self._waiting[key]
             if not finished:
                 self._waiting[key] = None  # behind the others
@@ -101,26 +101,37 @@ class Trimming:
         topic = self._catalog.topic(name)
         if topic is not None:
             with suppress(NotLeaderOrFollower):  # its leader trims it
-                return self._catalog.partition(topic, index)
+                return self._catalog.partition(topic, index, waits=False)
         return None
 
-    def _stage(self, partition: Partition) -> bool:
-        """True if nothing is left to trim after the next commit. Raises StorageFailed."""
-        offset = partition.log_start_offset
-        # A log start that is not durable yet is trimmed up to later.
-        finished = partition.end.start_offset == offset
-        # First: it reads, and a failure must leave no batches staged without their size.
+    def _stage(self, key: TopicPartition) -> bool | None:
+        """True if nothing is left to trim after the next commit; None without such a partition.
+
+        Raises StorageFailed, and NotInMemory.
+        """
+        partition = self._find(key)
+        if partition is None:
+            return None
+        partition_id, offset = partition.partition_id, partition.log_start_offset
+        # First all reads: one that fails, or is repeated, must leave nothing staged. `trim` reads
+        # before it stages.
+        aborted: list[int] = []
         if partition.transactions.last_aborted_offset != NONE_ABORTED:
-            finished &= self._transaction_index.remove_below(
-                partition.partition_id, offset, BATCHES_PER_COMMIT
-            )
-        finished &= self._stream_index.remove_below(
-            partition.partition_id, offset, BATCHES_PER_COMMIT
+            aborted = self._transaction_index.below(partition_id, offset, BATCHES_PER_COMMIT)
+        chunks = self._stream_index.below(partition_id, offset, BATCHES_PER_COMMIT)
+        trimmed = self._log.trim(partition_id, offset, BATCHES_PER_COMMIT)
+        for last_offset in aborted:
+            self._transaction_index.remove(partition_id, last_offset)
+        for end in chunks:
+            self._stream_index.remove(partition_id, end)
+        finished = (
+            trimmed.done
+            and max(len(aborted), len(chunks)) < BATCHES_PER_COMMIT
+            # A log start that is not durable yet is trimmed up to later.
+            and partition.end.start_offset == offset
         )
-        trimmed = self._log.trim(partition.partition_id, offset, BATCHES_PER_COMMIT)
-        finished &= trimmed.done
         if finished:
-            self._partitions.save_trimming(partition.partition_id, unfinished=False)
+            self._partitions.save_trimming(partition_id, unfinished=False)
         partition.trimmed(trimmed.size_bytes)
         self._commits.touch(partition)
         return finished

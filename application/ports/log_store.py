@@ -36,10 +36,10 @@ class Trimmed(NamedTuple):
 
 
 class NotInMemory(Exception):
-    """A read would wait for the disk: it must be repeated when `loading` is resolved.
+    """A read would wait for the disk, or a server: repeat the call when `loading` is resolved.
 
-    Like a page fault, this is no failure. The repeated read checks everything again: meanwhile the
-    topic may be deleted, or the loaded pages evicted.
+    Like a page fault, this is no failure. The repeated call checks everything again: meanwhile the
+    topic may be deleted, the leader or the log start moved, or the loaded pages evicted.
     """
 
     def __init__(self, loading: Pending[None]) -> None:
@@ -50,9 +50,9 @@ class NotInMemory(Exception):
 class LogStore(Protocol):
     """Appends, names, replaces and removals are staged; the next commit persists all or none.
 
-    Reads see committed data only. If data is not in memory, `read` and `headers` raise NotInMemory;
-    an engine that was opened without an event loop waits instead. An engine that cannot stage a
-    change fails the next commit; the call that stages does not raise.
+    Reads see committed data only. A call that reads raises NotInMemory if the data is not in
+    memory; an engine that was opened without an event loop waits instead. An engine that cannot
+    stage a change fails the next commit; the call that stages does not raise.
     """
 
     def append(
@@ -82,7 +82,7 @@ class LogStore(Protocol):
 
         Only batches whose last offset is below `end_offset`, as many as fit in `max_bytes`, or
         fewer if the rest is not in memory; with `whole_first` the first is returned even if it is
-        larger.
+        larger. May raise NotInMemory.
         """
         ...
 
@@ -91,7 +91,7 @@ class LogStore(Protocol):
     ) -> tuple[Buffer, int]:
         """As `read`, with the offset after the last batch; `offset` if there is none.
 
-        The batches may be a view of what is stored, which does not change.
+        The batches may be a view of what is stored, which does not change. May raise NotInMemory.
         """
         ...
 
@@ -100,15 +100,15 @@ class LogStore(Protocol):
     ) -> list[bytes]:
         """The first 61 bytes of up to `limit` batches, starting like `read`.
 
-        Fewer if the rest is not in memory; none only at the end. With `waits` it waits for the disk
-        instead.
+        Fewer if the rest is not in memory; none only at the end. May raise NotInMemory; with
+        `waits` it waits for the disk instead.
         """
         ...
 
     def at_timestamp(self, partition_id: int, timestamp: int) -> int:
         """An offset at, or close before, the first batch with a timestamp >= `timestamp`.
 
-        The offset after the last index entry with a smaller timestamp, or 0.
+        The offset after the last index entry with a smaller timestamp, or 0. May raise NotInMemory.
         """
         ...
 
@@ -116,7 +116,7 @@ class LogStore(Protocol):
         """Stages a step that has to be committed before `replace` at an offset; True: none is left.
 
         An engine that stores segments copies those that are replaced in part, some at a time. With
-        END_OF_PASS nothing is left of that.
+        END_OF_PASS nothing is left of that. May raise NotInMemory before it has staged anything.
         """
         ...
 
@@ -133,7 +133,7 @@ class LogStore(Protocol):
         In order, each within the offsets; no batch needs to end at `last_offset`. The timestamp
         index of these offsets becomes `indexed`, between the timestamps of the entries around it.
         Returns by how many bytes the log grows; below 0 it shrinks. A pass replaces no batch twice,
-        and none that it trims. It waits for the disk if the batches are not in memory.
+        and none that it trims. May raise NotInMemory before it has staged anything.
         """
         ...
 
@@ -142,14 +142,16 @@ class LogStore(Protocol):
 
         Oldest first, with their entries of the timestamp index. An engine that stores batches
         together, small ones or those of a segment, counts those as one, and removes them together.
-        It removes at least one if there is one, and may remove fewer if they are large.
+        It removes at least one if there is one, and may remove fewer if they are large. May raise
+        NotInMemory before it has staged anything.
         """
         ...
 
     def drop(self, partition_id: int, max_batches: int) -> bool:
         """Stages the removal of up to `max_batches` batches of a deleted partition, as `trim` does.
 
-        True if nothing of the partition (index included) is left after the commit.
+        True if nothing of the partition (index included) is left after the commit. May raise
+        NotInMemory before it has staged anything.
         """
         ...
 

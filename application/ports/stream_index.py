@@ -8,7 +8,7 @@ from domain.streams.chunk import Chunk
 
 
 class StreamIndex(Protocol):
-    """`add`, `remove_below` and `drop` stage changes; the others see committed chunks only."""
+    """`add`, `remove` and `drop` stage changes; the others see committed chunks only."""
 
     def add(self, partition_id: int, chunk: Chunk) -> None: ...
 
@@ -18,12 +18,14 @@ class StreamIndex(Protocol):
 
     def newest(self, partition_id: int) -> Chunk | None: ...
 
-    def remove_below(self, partition_id: int, offset: int, max_chunks: int) -> bool:
-        """Up to `max_chunks` chunks whose records are below an offset, but not the newest one:
-        later positions continue from it.
-
-        True if nothing else is left below it after the commit.
+    def below(self, partition_id: int, offset: int, max_chunks: int) -> list[int]:
+        """The end positions of up to `max_chunks` chunks whose records are below an offset, but
+        not of the newest chunk: later positions continue from it.
         """
+        ...
+
+    def remove(self, partition_id: int, end: int) -> None:
+        """The chunk that ends at this position."""
         ...
 
     def drop(self, partition_id: int, max_chunks: int) -> bool:

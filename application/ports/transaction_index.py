@@ -9,7 +9,7 @@ from domain.partitions.transactions import AbortedTransaction
 
 
 class TransactionIndex(Protocol):
-    """`add` and `remove...` stage changes for the next commit; reads see committed entries only."""
+    """`add`, `remove` and `drop` stage changes; the others see committed entries only."""
 
     def add(self, partition_id: int, aborted: AbortedTransaction) -> None: ...
 
@@ -27,9 +27,10 @@ class TransactionIndex(Protocol):
         """The entry of the marker at this offset."""
         ...
 
-    def remove_below(self, partition_id: int, offset: int, max_entries: int) -> bool:
-        """Up to `max_entries` entries of markers below an offset, oldest first.
+    def below(self, partition_id: int, offset: int, max_entries: int) -> list[int]:
+        """The offsets of up to `max_entries` markers below an offset, oldest first."""
+        ...
 
-        True if nothing is left below it after the commit.
-        """
+    def drop(self, partition_id: int, max_entries: int) -> bool:
+        """Up to `max_entries` entries of a deleted partition; True if nothing is left."""
         ...

@@ -15,9 +15,10 @@ from collections.abc import Callable, Generator, Iterator
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from application.background.loaded import loaded
 from application.partitions.opened_batch import MAX_OPENED_BYTES, messages_in
 from application.ports.compression import Compression
-from application.ports.log_store import LogStore, NotInMemory
+from application.ports.log_store import LogStore
 from application.ports.pending import Pending
 from application.records.plan import OffsetRange, ScanEnd, ScanPlan
 from domain.errors import CorruptMessage, InvalidRecord
@@ -178,16 +179,13 @@ class Scan:
         """Narrows the range to the timestamps of the filter, by the index and by headers."""
         conditions = self._plan.filter
         if conditions.start_ms is not None:
-            left.narrow(self._log.at_timestamp(left.partition_id, conditions.start_ms), left.end)
+            start = yield from self._at_timestamp(left, conditions.start_ms)
+            left.narrow(start, left.end)
         if conditions.end_ms is None:
             return
-        position = self._log.at_timestamp(left.partition_id, conditions.end_ms + 1)
+        position = yield from self._at_timestamp(left, conditions.end_ms + 1)
         while position < left.end:
-            try:
-                headers = self._log.headers(left.partition_id, position, HEADERS_AT_ONCE)
-            except NotInMemory as later:
-                yield later.loading
-                continue
+            headers = yield from self._headers(left, position, HEADERS_AT_ONCE)
             for header in headers:
                 batch = RecordBatch(memoryview(header))
                 position = batch.last_offset + 1
@@ -198,12 +196,18 @@ class Scan:
                 return
             yield None
 
+    def _at_timestamp(self, left: OffsetRange, timestamp: int) -> Generator[Idle, None, int]:
+        return loaded(lambda: self._log.at_timestamp(left.partition_id, timestamp))
+
+    def _headers(
+        self, left: OffsetRange, offset: int, limit: int
+    ) -> Generator[Idle, None, list[bytes]]:
+        return loaded(lambda: self._log.headers(left.partition_id, offset, limit))
+
     def _read(self, left: OffsetRange, offset: int, max_bytes: int) -> Generator[Idle, None, bytes]:
-        while True:
-            try:
-                return self._log.read(left.partition_id, offset, left.log_end, max_bytes, True)
-            except NotInMemory as later:
-                yield later.loading
+        return loaded(
+            lambda: self._log.read(left.partition_id, offset, left.log_end, max_bytes, True)
+        )
 
     def _forward(self, left: OffsetRange) -> Iterator[Step]:
         while not left.is_done:
@@ -262,13 +266,8 @@ class Scan:
         return low
 
     def _header(self, left: OffsetRange, offset: int) -> Generator[Idle, None, RecordBatch | None]:
-        while True:
-            try:
-                headers = self._log.headers(left.partition_id, offset, 1)
-            except NotInMemory as later:
-                yield later.loading
-                continue
-            return RecordBatch(memoryview(headers[0])) if headers else None
+        headers = yield from self._headers(left, offset, 1)
+        return RecordBatch(memoryview(headers[0])) if headers else None
 
     def _messages(self, batch: RecordBatch, left: OffsetRange) -> Iterator[Step]:
         """Matching records of a batch in order; None now and then in between."""

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from functools import partial
 
 from application.background.job import COMMIT, END_OF_COMMIT, SLICE, Job
+from application.background.loaded import loaded
 from application.background.runner import Runner
 from application.ports.log_store import LogStore
 from application.ports.partition_repository import PartitionRepository
 from application.ports.stream_index import StreamIndex
 from application.ports.topic_repository import TopicRepository
 from application.ports.transaction_index import TransactionIndex
-from domain.configs.settings.definition import LONG_MAX
 from domain.errors import StorageFailed
 
 #: Per commit: each removal dirties pages of the store.
@@ -65,7 +66,7 @@ class Dropping:
                     self._are_in_flight = False
                     failure = yield END_OF_COMMIT
                 if failure is None:
-                    empty = self._stage(self._doomed[0])
+                    empty = yield from loaded(partial(self._stage, self._doomed[0]))
                     failure = yield COMMIT
             except StorageFailed as unreadable:
                 failure = unreadable.as_value()
@@ -76,11 +77,10 @@ class Dropping:
                 self._doomed.popleft()
 
     def _stage(self, partition_id: int) -> bool:
+        # First: it may raise NotInMemory, and nothing may be staged then.
         empty = self._log.drop(partition_id, BATCHES_PER_COMMIT)
         empty = empty and self._partitions.forget(partition_id, ROWS_PER_COMMIT)
-        empty = empty and self._transaction_index.remove_below(
-            partition_id, LONG_MAX, ROWS_PER_COMMIT
-        )
+        empty = empty and self._transaction_index.drop(partition_id, ROWS_PER_COMMIT)
         empty = empty and self._stream_index.drop(partition_id, ROWS_PER_COMMIT)
         if empty:
             self._topics.dropped(partition_id)

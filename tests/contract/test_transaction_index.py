@@ -61,19 +61,25 @@ def last_offsets(index: StoredTransactionIndex, partition_id: int = PARTITION_ID
     return [one.last_offset for one in index.overlapping(partition_id, 0, 2**62)]
 
 
-def test_entries_below_an_offset_are_removed_in_slices(store: OpenStore) -> None:
+def test_markers_below_an_offset_are_found_oldest_first(store: OpenStore) -> None:
     index = filled(store)
     store.keep()
-    done = []
-    for _ in range(2):
-        done.append(index.remove_below(PARTITION_ID, 40, 2))
-        store.keep()
-    assert done == [False, True]
-    assert last_offsets(index) == [40]
-    assert last_offsets(index, PARTITION_ID - 1) == last_offsets(index, PARTITION_ID + 1)
-    assert index.remove_below(PARTITION_ID + 1, 2**63 - 1, 100)
+    assert index.below(PARTITION_ID, 40, 2) == [10, 20]
+    assert index.below(PARTITION_ID, 40, 9) == [10, 20, 30]
+    assert index.below(PARTITION_ID, 41, 9) == [10, 20, 30, 40]
+
+
+def test_a_deleted_partition_is_dropped_in_slices(store: OpenStore) -> None:
+    index = filled(store)
     store.keep()
-    assert last_offsets(index, PARTITION_ID + 1) == []
+    done, left = [], []
+    for _ in range(2):
+        done.append(index.drop(PARTITION_ID, 3))
+        store.keep()
+        left.append(last_offsets(index))
+    assert (done, left) == ([False, True], [[40], []])
+    for other in (PARTITION_ID - 1, PARTITION_ID + 1):
+        assert last_offsets(index, other) != []
 
 
 def test_one_entry_is_removed(store: OpenStore) -> None:

@@ -6,10 +6,11 @@ FakeBroker has the memory engine, and a clock, commits and reads that tests cont
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 from application.ports.clock import Clock
-from application.ports.log_store import NotInMemory
+from application.ports.log_store import Buffer, IndexEntry, NotInMemory, Trimmed
 from application.ports.offset_repository import OffsetRepository
 from application.ports.pending import Pending
 from application.topics.create import NewTopic
@@ -36,11 +37,16 @@ from tests.fakes.placement import FakePlacement
 from tests.fakes.reserve import FakeReserve
 from tests.fakes.scheduler import FakeScheduler
 
+READS = ("read", "headers")
+
 
 class FlakyLogStore(MemoryLogStore):
-    """Reads fail while `failing` is set, and raise NotInMemory while `loading` is set."""
+    """Reads fail while `failing` is set, and raise NotInMemory while `loading` is set.
 
-    __slots__ = ("failing", "loading", "loading_of")
+    `awaited` has the calls that raise it.
+    """
+
+    __slots__ = ("awaited", "failing", "loading", "loading_of")
 
     def __init__(self, store: MemoryStore) -> None:
         super().__init__(store)
@@ -48,12 +54,13 @@ class FlakyLogStore(MemoryLogStore):
         self.loading: Pending[None] | None = None
         #: None: any partition.
         self.loading_of: int | None = None
+        self.awaited: tuple[str, ...] = READS
 
     def read(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
     ) -> bytes:
         self._check()
-        self._check_loaded(partition_id)
+        self._check_loaded("read", partition_id)
         return super().read(partition_id, offset, end_offset, max_bytes, whole_first)
 
     def headers(
@@ -61,16 +68,51 @@ class FlakyLogStore(MemoryLogStore):
     ) -> list[bytes]:
         self._check()
         if not waits:
-            self._check_loaded(partition_id)
+            self._check_loaded("headers", partition_id)
         return super().headers(partition_id, offset, limit, waits)
 
-    def _check_loaded(self, partition_id: int) -> None:
-        if self.loading is not None and self.loading_of in (None, partition_id):
+    def at_timestamp(self, partition_id: int, timestamp: int) -> int:
+        self._check_loaded("at_timestamp", partition_id)
+        return super().at_timestamp(partition_id, timestamp)
+
+    def copy_before(self, partition_id: int, offset: int) -> bool:
+        self._check_loaded("copy_before", partition_id)
+        return super().copy_before(partition_id, offset)
+
+    def replace(
+        self,
+        partition_id: int,
+        first_offset: int,
+        last_offset: int,
+        batches: Sequence[Buffer],
+        indexed: Sequence[IndexEntry],
+    ) -> int:
+        self._check_loaded("replace", partition_id)
+        return super().replace(partition_id, first_offset, last_offset, batches, indexed)
+
+    def trim(self, partition_id: int, offset: int, max_batches: int) -> Trimmed:
+        self._check_loaded("trim", partition_id)
+        return super().trim(partition_id, offset, max_batches)
+
+    def drop(self, partition_id: int, max_batches: int) -> bool:
+        self._check_loaded("drop", partition_id)
+        return super().drop(partition_id, max_batches)
+
+    def _check_loaded(self, call: str, partition_id: int) -> None:
+        if (
+            self.loading is not None
+            and call in self.awaited
+            and self.loading_of in (None, partition_id)
+        ):
             raise NotInMemory(self.loading)
 
     def _check(self) -> None:
         if self.failing is not None:
             raise StorageFailed(self.failing.message)
+
+    def wait_in(self, *calls: str) -> None:
+        """These calls raise NotInMemory until `load`."""
+        self.awaited, self.loading = calls, Pending()
 
     def load(self) -> None:
         """The requested pages are in memory now."""

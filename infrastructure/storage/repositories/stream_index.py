@@ -49,20 +49,18 @@ class StoredStreamIndex:
                 newest, low = found, found.end
         return newest
 
-    def remove_below(self, partition_id: int, offset: int, max_chunks: int) -> bool:
+    def below(self, partition_id: int, offset: int, max_chunks: int) -> list[int]:
         chunks = self._chunks(partition_id, 0, max_chunks + 1)
-        below = [one for one in chunks[:-1] if one.next_offset <= offset]
-        self._remove(partition_id, below)
-        return len(below) < max_chunks
+        return [one.end for one in chunks[:-1] if one.next_offset <= offset]
+
+    def remove(self, partition_id: int, end: int) -> None:
+        self._state.put(_POSITIONS, KEY.pack(partition_id, end), None)
 
     def drop(self, partition_id: int, max_chunks: int) -> bool:
         chunks = self._chunks(partition_id, 0, max_chunks)
-        self._remove(partition_id, chunks)
-        return len(chunks) < max_chunks
-
-    def _remove(self, partition_id: int, chunks: list[Chunk]) -> None:
         for one in chunks:
-            self._state.put(_POSITIONS, KEY.pack(partition_id, one.end), None)
+            self.remove(partition_id, one.end)
+        return len(chunks) < max_chunks
 
     def _chunks(self, partition_id: int, end: int, limit: int) -> list[Chunk]:
         rows = self._state.scan(_POSITIONS, KEY.pack(partition_id, end), limit)

@@ -10,6 +10,7 @@ from struct import Struct
 from struct import error as StructError
 
 from application.ports.state_store import StateStore
+from domain.configs.settings.definition import LONG_MAX
 from domain.errors import StorageFailed
 from domain.partitions.transactions import AbortedTransaction
 from infrastructure.storage.repositories.partition_rows import KEY, rows_from
@@ -67,9 +68,13 @@ class StoredTransactionIndex:
         for last_offset, _ in rows_from(self._state, _ABORTED, partition_id, offset, _ROWS_AT_ONCE):
             self.remove(partition_id, last_offset)
 
-    def remove_below(self, partition_id: int, offset: int, max_entries: int) -> bool:
+    def below(self, partition_id: int, offset: int, max_entries: int) -> list[int]:
         end = KEY.pack(partition_id, offset)
         rows = self._state.scan(_ABORTED, KEY.pack(partition_id, 0), max_entries)
-        below = [(key, None) for key, _ in rows if key < end]
-        self._state.put_all(_ABORTED, below)
-        return len(below) < max_entries
+        return [KEY.unpack(key)[1] for key, _ in rows if key < end]
+
+    def drop(self, partition_id: int, max_entries: int) -> bool:
+        last_offsets = self.below(partition_id, LONG_MAX, max_entries)
+        for last_offset in last_offsets:
+            self.remove(partition_id, last_offset)
+        return len(last_offsets) < max_entries

@@ -12,7 +12,6 @@ from collections.abc import Callable
 
 from application.ports.commit import at_once
 from domain.configs.broker import BrokerConfig
-from domain.configs.settings.definition import LONG_MAX
 from domain.configs.topic import resolve_topic_config
 from domain.messages.batch import RecordBatch
 from domain.partitions import adopted
@@ -97,7 +96,7 @@ class Copying:
             is_empty = (
                 self._storage.log.drop(partition_id, _DROPPED_BATCHES)
                 and found.partitions.forget(partition_id, _DROPPED_ROWS)
-                and found.transaction_index.remove_below(partition_id, LONG_MAX, _DROPPED_ROWS)
+                and found.transaction_index.drop(partition_id, _DROPPED_ROWS)
             )
             if is_empty:
                 found.topics.dropped(partition_id)

@@ -157,12 +157,14 @@ def aborted_transactions_are_not_indexed(patch: Patch) -> None:
 
 
 def transaction_index_is_cut_too_early(patch: Patch) -> None:
-    remove = StoredTransactionIndex.remove_below
+    below = StoredTransactionIndex.below
 
-    def greedy(self: StoredTransactionIndex, partition_id: int, offset: int, entries: int) -> bool:
-        return remove(self, partition_id, offset + 4, entries)
+    def greedy(
+        self: StoredTransactionIndex, partition_id: int, offset: int, entries: int
+    ) -> list[int]:
+        return below(self, partition_id, offset + 4, entries)
 
-    patch.setattr(StoredTransactionIndex, "remove_below", greedy)
+    patch.setattr(StoredTransactionIndex, "below", greedy)
 
 
 def transaction_index_is_unknown_after_a_restart(patch: Patch) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from application.background.runner import SLICE_NS, JobResult
+from application.partitions.delete_records import RecordsToDelete
 from application.partitions.list_offsets import HEADERS_AT_ONCE, FoundOffset, Search
-from application.ports.pending import Pending
 from domain.cluster.nodes import Leader
 from domain.errors import (
     BrokerError,
@@ -54,8 +54,8 @@ def begin(fake: FakeBroker, timestamp: int = TIMESTAMP + 5000) -> tuple[Search, 
     return search, pending
 
 
-def long_search(fake: FakeBroker) -> tuple[Search, Resolved]:
-    search, pending = begin(fake)
+def long_search(fake: FakeBroker, timestamp: int = TIMESTAMP + 5000) -> tuple[Search, Resolved]:
+    search, pending = begin(fake, timestamp)
     resolved: Resolved = []
     pending.then(resolved.append, resolved.append)
     return search, resolved
@@ -66,15 +66,56 @@ def offset_of(search: Search) -> int:
     return search.result.offset
 
 
-def test_a_search_waits_for_pages_that_are_not_in_memory(fake: FakeBroker) -> None:
+@pytest.mark.parametrize("call", ["at_timestamp", "headers", "read"])
+def test_a_search_waits_for_pages_that_are_not_in_memory(fake: FakeBroker, call: str) -> None:
     fake.appended(record_batch(["a"], timestamp=TIMESTAMP))
-    fake.log.loading = Pending()
+    fake.log.wait_in(call)
     search, _ = begin(fake, TIMESTAMP)
     fake.run()
     assert search.result is None
     fake.log.load()
     fake.run()
     assert offset_of(search) == 0
+
+
+def test_a_search_that_waits_for_the_index_ends_if_its_topic_is_deleted(fake: FakeBroker) -> None:
+    fake.appended(record_batch(["a"], timestamp=TIMESTAMP))
+    fake.log.wait_in("at_timestamp")
+    search, resolved = long_search(fake, TIMESTAMP)
+    fake.broker.topics.delete_topics.delete([fake.existing()])
+    fake.run()
+    assert resolved == []
+    fake.log.load()
+    assert resolved == [None]
+    assert isinstance(search.result, UnknownTopicOrPartition)
+
+
+def test_the_log_start_may_move_while_a_search_waits_for_the_index(fake: FakeBroker) -> None:
+    for _ in range(3):
+        fake.appended(record_batch(["a"], timestamp=TIMESTAMP))
+    fake.log.wait_in("at_timestamp")
+    search, _ = begin(fake, TIMESTAMP)
+    fake.broker.messages.delete_records.delete([RecordsToDelete("t", 0, 2)])
+    fake.run()
+    fake.log.load()
+    fake.run()
+    assert offset_of(search) == 2
+
+
+def test_an_unreadable_index_is_an_error_of_its_partition(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> int:
+        raise StorageFailed("cannot read")
+
+    fake.appended(record_batch(["a"], timestamp=TIMESTAMP))
+    monkeypatch.setattr(FlakyLogStore, "at_timestamp", fails)
+    service = fake.broker.messages.list_offsets
+    search = service.find(fake.partition(), TIMESTAMP, False)
+    assert isinstance(search, Search)
+    assert service.complete([search]) is None
+    assert isinstance(search.result, StorageFailed)
+    assert len(fake.events.of("partition_unreadable")) == 1
 
 
 def test_a_wrong_max_timestamp_makes_a_search_longer_but_no_pass(

@@ -192,6 +192,40 @@ def test_pages_from_disk_are_awaited() -> None:
     assert starts(fake) == [3]
 
 
+def test_the_timestamp_index_is_awaited() -> None:
+    fake = retaining(retention_ms="1")
+    append(fake, 3)
+    fake.log.wait_in("at_timestamp")
+    fake.scheduler.advance(2 * CHECK_MS)
+    assert starts(fake) == [0]
+    fake.log.load()
+    fake.scheduler.advance(CHECK_MS)
+    assert (starts(fake), expired(fake)) == ([3], [("t", 1, "time", 3)])
+
+
+def test_a_topic_may_be_deleted_while_its_timestamp_index_is_awaited() -> None:
+    fake = retaining(retention_ms="1")
+    append(fake, 3)
+    fake.log.wait_in("at_timestamp")
+    fake.scheduler.advance(2 * CHECK_MS)
+    fake.broker.topics.delete_topics.delete([fake.existing()])
+    fake.scheduler.advance(CHECK_MS)
+    fake.log.load()
+    fake.scheduler.advance(CHECK_MS)
+    assert (fake.store.partitions, expired(fake), fake.store.tables["trimming"]) == ({}, [], {})
+
+
+def test_an_altered_config_ends_a_look_that_waits() -> None:
+    fake = retaining(retention_ms="1")
+    append(fake, 3)
+    fake.log.wait_in("at_timestamp")
+    fake.scheduler.advance(2 * CHECK_MS)
+    alter(fake, "retention.ms", "1000000")
+    fake.log.load()
+    fake.scheduler.advance(2 * CHECK_MS)
+    assert starts(fake) == [0]
+
+
 def test_a_failed_commit_removes_nothing_until_a_later_check() -> None:
     fake = retaining(retention_ms="100")
     append(fake, 3)

@@ -7,6 +7,8 @@ from application.partitions.delete_records import RecordsToDelete
 from application.partitions.trimming import BATCHES_PER_COMMIT
 from domain.cluster.nodes import Leader
 from domain.partitions.partition import UP_TO_HIGH_WATERMARK
+from domain.partitions.transactions import AbortedTransaction
+from domain.streams.chunk import Chunk
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker, with_topic
 
@@ -126,3 +128,74 @@ def test_slices_do_not_wake_waiting_fetches(fake: FakeBroker) -> None:
     fake.broker.commits._purgatory.advanced = woken.append  # type: ignore[method-assign]
     fake.scheduler.advance(4 * PAUSE_MS)
     assert (left(fake), woken) == (0, [])
+
+
+# ---- the log responds later
+
+
+@pytest.fixture
+def waiting(fake: FakeBroker) -> FakeBroker:
+    """Trimming waits for the log, and rows of both indexes are to be removed, too."""
+    partition_id = fake.existing().partition_ids[0]
+    partition = fake.partition()
+    for offset in (1, 2):
+        fake.core.transaction_index.add(partition_id, AbortedTransaction(7, 0, offset, 0))
+        fake.core.stream_index.add(partition_id, Chunk(10 * offset, offset, (6,)))
+    partition.transactions.last_aborted_offset = 2
+    delete(fake, BATCHES - 1)
+    fake.log.wait_in("trim")
+    fake.scheduler.advance(PAUSE_MS)
+    assert left(fake) == BATCHES
+    return fake
+
+
+def rows_of_indexes(fake: FakeBroker) -> tuple[int, int]:
+    return len(fake.store.tables["aborted"]), len(fake.store.tables["positions"])
+
+
+def test_a_slice_that_waits_has_staged_nothing(waiting: FakeBroker) -> None:
+    assert (waiting.store.staged, rows_of_indexes(waiting)) == ([], (2, 2))
+    commits = waiting.commit.count
+    waiting.log.load()
+    waiting.scheduler.advance(3 * PAUSE_MS)
+    assert (left(waiting), unfinished(waiting), waiting.commit.count) == (1, 0, commits + 3)
+    assert waiting.partition().durable.size_bytes == len(record_batch(["a"]))
+    assert rows_of_indexes(waiting) == (0, 1), "the newest chunk stays"
+
+
+def test_the_log_start_may_move_during_a_wait(waiting: FakeBroker) -> None:
+    waiting.broker.messages.delete_records.delete([RecordsToDelete("t", 0, BATCHES)])
+    waiting.run()
+    waiting.log.load()
+    waiting.scheduler.advance(3 * PAUSE_MS)
+    assert (left(waiting), unfinished(waiting)) == (0, 0)
+
+
+def test_another_leader_trims_a_partition_that_moves_during_a_wait(waiting: FakeBroker) -> None:
+    partition_id = waiting.existing().partition_ids[0]
+    waiting.placement.move(partition_id, Leader(2, 1))
+    waiting.log.load()
+    waiting.scheduler.advance(3 * PAUSE_MS)
+    assert (left(waiting), unfinished(waiting), len(waiting.broker.trimming)) == (BATCHES, 1, 0)
+
+
+def test_a_topic_may_be_deleted_during_a_wait(waiting: FakeBroker) -> None:
+    waiting.broker.topics.delete_topics.delete([waiting.existing()])
+    waiting.scheduler.advance(LONGEST_RETRY_MS)
+    assert waiting.store.partitions == {}
+    waiting.log.load()
+    waiting.scheduler.advance(PAUSE_MS)
+    assert (waiting.store.partitions, len(waiting.broker.trimming)) == ({}, 0)
+    assert unfinished(waiting) == 0
+
+
+def test_a_partition_that_is_not_in_memory_is_awaited(fake: FakeBroker) -> None:
+    delete(fake, BATCHES - 1)
+    again = fake.restarted()
+    again.log.wait_in("headers")
+    again.broker.trimming.start()
+    again.scheduler.advance(PAUSE_MS)
+    assert left(again) == BATCHES
+    again.log.load()
+    again.scheduler.advance(3 * PAUSE_MS)
+    assert (left(again), unfinished(again)) == (1, 0)

@@ -19,7 +19,7 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from infrastructure.codecs.compression import BatchCompression
-from tests.fakes.batches import ZSTD, record_batch
+from tests.fakes.batches import TIMESTAMP, ZSTD, record_batch
 from tests.fakes.broker import FakeBroker, with_topic
 from tests.fakes.results import results_of
 
@@ -188,6 +188,34 @@ def test_a_topic_that_is_deleted_or_moves_is_an_error(
     fake.run()
     [part] = results_of(pending)
     assert type(part.end) is gone and part.data == b""
+
+
+@pytest.mark.parametrize("call", ["at_timestamp", "headers", "read"])
+def test_a_scan_waits_for_the_log(fake: FakeBroker, call: str) -> None:
+    fake.appended(record_batch(["late"], timestamp=TIMESTAMP + 1000))
+    fake.log.wait_in(call)
+    conditions = RecordFilter(start_ms=TIMESTAMP, end_ms=TIMESTAMP + 999)
+    pending = scan(fake, None, conditions=conditions).next()
+    fake.run()
+    assert not pending.resolved
+    fake.log.load()
+    fake.run()
+    data, end = ended(pending)
+    assert (end.reason, end.found, data.count(b"small")) == ("end", 1, 1)
+
+
+def test_a_topic_may_be_deleted_while_a_scan_waits_for_the_log(fake: FakeBroker) -> None:
+    fake.log.wait_in("at_timestamp")
+    browse = fake.broker.messages.browse
+    plan = ScanPlan([], RecordFilter(start_ms=TIMESTAMP))
+    pending = browse.scan(browse.plan("t", None, plan)).next()
+    fake.run()
+    fake.broker.topics.delete_topics.delete([fake.existing("t")])
+    fake.run()
+    fake.log.load()
+    fake.run()
+    [part] = results_of(pending)
+    assert type(part.end) is UnknownTopicOrPartition and part.data == b""
 
 
 def test_a_closed_scan_stops(fake: FakeBroker, workers: FakeWorkers) -> None:

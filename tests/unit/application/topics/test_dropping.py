@@ -120,3 +120,16 @@ def test_a_topic_that_is_deleted_after_the_stop_is_left_to_the_next_start(fake: 
     again = fake.restarted()
     again.broker.dropping.start()
     check_all_dropped(again)
+
+
+def test_a_slice_waits_for_the_log(fake: FakeBroker) -> None:
+    fake.log.wait_in("drop")
+    fake.scheduler.advance(PAUSE_MS)
+    assert (left(fake), fake.store.staged) == ([2 * BATCHES_PER_COMMIT + 1, 1], [])
+    other = fake.topic("u")
+    fake.appended(record_batch(["a"]), "u")
+    fake.broker.topics.delete_topics.delete([other])
+    fake.scheduler.advance(RETRY_MS)
+    assert left(fake) == [2 * BATCHES_PER_COMMIT + 1, 1, 1]
+    fake.log.load()
+    check_all_dropped(fake)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from domain.configs.settings.definition import LONG_MAX
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition
 from infrastructure.opening import contents, open_storage
@@ -134,7 +133,7 @@ def test_a_broker_that_has_removed_a_part_does_no_harm(
         if dropped_whole:
             storage.log.drop(doomed, 1000)
             found.partitions.forget(doomed, 1000)
-            found.transaction_index.remove_below(doomed, LONG_MAX, 1000)
+            found.transaction_index.drop(doomed, 1000)
             found.topics.dropped(doomed)
         else:
             storage.log.drop(doomed, 1)
