@@ -51,6 +51,9 @@ class PostgresCommit:
         assert done is not None
         if failure is None:
             self._contents.committed(staged)
+        else:
+            # What was staged meanwhile follows what is not there.
+            self._contents.end_pass()
         done(failure)
 
     def close(self) -> None:

@@ -24,11 +24,12 @@ _MAKE = (
     "create schema if not exists {schema}",
     """create table ottla_store (
         one boolean primary key default true check (one),
-        id text not null, format integer not null, session bigint not null, seq bigint not null)""",
+        id text not null, format integer not null, session bigint not null, seq bigint not null
+        ) with (fillfactor = 50)""",
     "create sequence ottla_sessions",
     """create table ottla_rows (
         "table" text collate "C" not null, place bytea not null, key bytea, value bytea not null,
-        primary key ("table", place))""",
+        primary key ("table", place)) with (fillfactor = 80)""",
     """create table ottla_entries (
         partition_id bigint not null, last_offset bigint not null, size integer not null,
         timestamp bigint, times bytea, headers bytea not null, data bytea not null,
