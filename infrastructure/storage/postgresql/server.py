@@ -12,6 +12,7 @@ from psycopg import Connection, sql
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.postgresql.address import Address
+from infrastructure.storage.postgresql.arrays import take_arrays
 
 #: Its rows are tuples.
 Rows: TypeAlias = Connection[tuple[Any, ...]]
@@ -57,6 +58,7 @@ class Server:
         )
         try:
             connection.prepare_threshold = 0
+            take_arrays(connection)
             for setting, value in self._settings.items():
                 connection.execute("select set_config(%s, %s, false)", (setting, value))
         except BaseException:

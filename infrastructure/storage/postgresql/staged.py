@@ -12,7 +12,7 @@ All of it is one statement, so that it takes one round trip, and happens as a wh
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from struct import Struct
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from psycopg.types.numeric import Int8
 from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry
 from domain.messages.batch import HEADER_BYTES
 from infrastructure.storage.lmdb.entries import batches_of
+from infrastructure.storage.postgresql.arrays import bigints, byteas, texts
 from infrastructure.storage.postgresql.tables import LONGEST_KEY
 
 #: A timestamp, and the last offset of its batch.
@@ -149,16 +150,16 @@ class Staged:
         deleted = [key for key, value in self.rows.items() if value is None]
         parameters: list[Any] = [Int8(seq), Int8(session), Int8(seq - 1)]
         used = []
-        for name, values in (
-            ("added", _entry_columns(self.added)),
-            ("replaced", _entry_columns(self.replaced)),
-            ("removed", [[Int8(one) for one in each] for each in zip(*self.removed, strict=True)]),
-            ("put", _row_columns(put)),
-            ("deleted", [[key[0] for key in deleted], [place_of(key[1]) for key in deleted]]),
+        for name, changes, columns in (
+            ("added", self.added, _entry_columns),
+            ("replaced", self.replaced, _entry_columns),
+            ("removed", self.removed, _range_columns),
+            ("put", put, _row_columns),
+            ("deleted", deleted, _key_columns),
         ):
-            if values and values[0]:
+            if changes:
                 used.append(name)
-                parameters += values
+                parameters += columns(changes)
         return _text(tuple(used)), parameters
 
 
@@ -169,28 +170,32 @@ def _text(used: tuple[str, ...]) -> str:
     return f"with {_FENCE}, {named} select count(*) from fence"
 
 
-def _entry_columns(entries: Iterable[Entry]) -> list[list[Any]]:
-    columns: list[list[Any]] = [[], [], [], [], [], [], []]
-    for one in entries:
-        values = (
-            *(Int8(one.partition_id), Int8(one.last_offset), Int8(len(one.data))),
-            Int8(one.indexed[-1][0] if one.indexed else NOT_INDEXED),
-            *(b"".join(TIME.pack(*each) for each in one.indexed), one.headers, one.data),
-        )
-        for column, value in zip(columns, values, strict=True):
-            column.append(value)
-    return columns
+def _entry_columns(entries: Sequence[Entry]) -> list[Any]:
+    return [
+        bigints([one.partition_id for one in entries]),
+        bigints([one.last_offset for one in entries]),
+        bigints([len(one.data) for one in entries]),
+        bigints([one.indexed[-1][0] if one.indexed else NOT_INDEXED for one in entries]),
+        byteas([b"".join(TIME.pack(*each) for each in one.indexed) for one in entries]),
+        byteas([one.headers for one in entries]),
+        byteas([one.data for one in entries]),
+    ]
 
 
-def _row_columns(rows: Iterable[tuple[tuple[str, bytes], bytes]]) -> list[list[Any]]:
-    columns: list[list[Any]] = [[], [], [], []]
-    for (table, key), value in rows:
-        place = place_of(key)
-        for column, one in zip(
-            columns, (table, place, b"" if place == key else key, value), strict=True
-        ):
-            column.append(one)
-    return columns
+def _range_columns(ranges: Sequence[tuple[int, int, int]]) -> list[Any]:
+    return [bigints(column) for column in zip(*ranges, strict=True)]
+
+
+def _row_columns(rows: Sequence[tuple[tuple[str, bytes], bytes]]) -> list[Any]:
+    places = [place_of(key) for (_, key), _ in rows]
+    # Most places are the keys.
+    keys = [b"" if place == key else key for ((_, key), _), place in zip(rows, places, strict=True)]
+    tables = texts([table for (table, _), _ in rows])
+    return [tables, byteas(places), byteas(keys), byteas([value for _, value in rows])]
+
+
+def _key_columns(keys: Sequence[tuple[str, bytes]]) -> list[Any]:
+    return [texts([table for table, _ in keys]), byteas([place_of(key) for _, key in keys])]
 
 
 def place_of(key: bytes) -> bytes:
