@@ -149,18 +149,16 @@ class Staged:
         put = [(key, value) for key, value in self.rows.items() if value is not None]
         deleted = [key for key, value in self.rows.items() if value is None]
         parameters: list[Any] = [Int8(seq), Int8(session), Int8(seq - 1)]
-        used = []
-        for name, changes, columns in (
-            ("added", self.added, _entry_columns),
-            ("replaced", self.replaced, _entry_columns),
-            ("removed", self.removed, _range_columns),
-            ("put", put, _row_columns),
-            ("deleted", deleted, _key_columns),
-        ):
-            if changes:
-                used.append(name)
-                parameters += columns(changes)
-        return _text(tuple(used)), parameters
+        columns = {
+            "added": self.added and _entry_columns(self.added),
+            "replaced": self.replaced and _entry_columns(self.replaced),
+            "removed": self.removed and _range_columns(self.removed),
+            "put": put and _row_columns(put),
+            "deleted": deleted and _key_columns(deleted),
+        }
+        for one in columns.values():
+            parameters += one
+        return _text(tuple(name for name, one in columns.items() if one)), parameters
 
 
 @cache
