@@ -4,6 +4,7 @@
     lmdb:///var/lib/ottla  an absolute folder
     lmdb://ottla-data      a folder beside the one the broker was started in
     files:///var/lib/ottla the same, with the logs in segments as Kafka writes them
+    postgresql://user@host/database?schema=ottla
 
 Committed offsets may have a place of their own: memory://, sqlite:///var/lib/ottla/offsets.db,
 postgresql://user@host/database.
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
+from domain.configs.passwords import without_password
 from domain.errors import StorageFailed
 from infrastructure.storage.engine import (
     CutLogs,
@@ -36,6 +38,7 @@ from infrastructure.storage.lmdb.engine import LMDB
 from infrastructure.storage.memory.engine import MEMORY
 from infrastructure.storage.memory.offset_repository import in_memory
 from infrastructure.storage.offsets_home import OffsetsContext, OffsetsHome, known_database
+from infrastructure.storage.postgresql.engine import POSTGRESQL
 from infrastructure.storage.repositories.offset_repository import (
     StoredOffsetRepository,
     WhenCommitted,
@@ -61,7 +64,7 @@ if TYPE_CHECKING:
     from infrastructure.storage.repositories.user_repository import StoredUserRepository
 
 #: By scheme.
-ENGINES = {engine.scheme: engine for engine in (MEMORY, LMDB, FILES)}
+ENGINES = {engine.scheme: engine for engine in (MEMORY, LMDB, FILES, POSTGRESQL)}
 #: By scheme: what opens committed offsets that have a place of their own.
 OFFSETS: dict[str, Callable[[str, OffsetsContext], OffsetRepository]] = {
     "memory": in_memory,
@@ -78,9 +81,9 @@ def engine_of(url: str) -> tuple[Engine, str]:
     """The engine, and the URL without its scheme. Raises UnknownStorage."""
     scheme, separator, place = url.partition("://")
     engine = ENGINES.get(scheme)
-    if engine is None or not separator or bool(place) != bool(engine.folder):
+    if engine is None or not separator or bool(place) != bool(engine.example):
         allowed = " or ".join(f"{each.scheme}://{each.example}" for each in ENGINES.values())
-        raise UnknownStorage(f"storage '{url}' is not known; allowed: {allowed}")
+        raise UnknownStorage(f"storage '{without_password(url)}' is not known; allowed: {allowed}")
     return engine, place
 
 
@@ -342,17 +345,23 @@ def is_kafkas(folder: Path) -> bool:
 def folder_of(store: str) -> StoreFolder:
     """`store` is a URL, or a folder, which is opened as what its store is; a new one is of lmdb://.
 
-    Raises UnknownStorage for memory://.
+    Raises UnknownStorage for memory:// and databases.
     """
     scheme, separator, place = store.partition("://")
     if not separator:
         scheme, place = _scheme_in(Path(store)), store
     engine = ENGINES.get(scheme)
+    if engine is POSTGRESQL:
+        raise UnknownStorage(
+            f"storage '{without_password(store)}' is in a database, which only `ottla serve` opens"
+        )
     if engine is None or engine.folder is None or not place:
         allowed = " or ".join(
             f"{each.scheme}://{each.example}" for each in ENGINES.values() if each.folder
         )
-        raise UnknownStorage(f"storage '{store}' has no folder; allowed: a folder, or {allowed}")
+        raise UnknownStorage(
+            f"storage '{without_password(store)}' has no folder; allowed: a folder, or {allowed}"
+        )
     return engine.folder(Path(place).absolute())
 
 

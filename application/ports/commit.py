@@ -9,13 +9,13 @@ from domain.errors import StorageFailed
 
 
 class Commit(Protocol):
-    def commit(self, done: Callable[[StorageFailed | None], None]) -> None:
+    def commit(self, done: Callable[[StorageFailed | None], None], waits: bool = False) -> None:
         """Commits what log and state store have staged, under the engine's flush policy.
 
         `done` is called once, in this call or later on the same thread: with None when all is
-        persisted, with the failure when nothing is. Changes that are staged during a commit belong
-        to the next one; a failure discards them too. The caller starts no second commit before
-        `done`.
+        persisted, with the failure when nothing is. With `waits` it is called in this call.
+        Changes that are staged during a commit belong to the next one; a failure discards them too.
+        The caller starts no second commit before `done`.
         """
         ...
 
@@ -25,7 +25,7 @@ class Commit(Protocol):
 
 
 def at_once(commit: Callable[[Callable[[StorageFailed | None], None]], None]) -> None:
-    """For a `commit` that calls back within the call, as engines do. Raises StorageFailed."""
+    """For a `commit` that calls back within the call. Raises StorageFailed."""
     outcome: list[StorageFailed | None] = []
     commit(outcome.append)
     if outcome[0] is not None:

@@ -21,5 +21,5 @@ class StoreFigures:
         yield own.STORE_USED, [] if room is None else [((), room.used_bytes)]
         yield own.STORE_PAGES, [] if room is None else [((), room.used_bytes // room.page_bytes)]
         yield own.STORE_FREE, [] if room is None else [((), room.free_bytes)]
-        space = StorageVolume(self._storage.info.path).space()
+        space = StorageVolume(self._storage.info).space()
         yield own.DISK_FREE, [] if space == UNKNOWN_SPACE else [((), space.usable_bytes)]

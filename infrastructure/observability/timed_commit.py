@@ -20,7 +20,7 @@ class TimedCommit:
         self.durations = Durations()
         self.failures = 0
 
-    def commit(self, done: Callable[[StorageFailed | None], None]) -> None:
+    def commit(self, done: Callable[[StorageFailed | None], None], waits: bool = False) -> None:
         began_ns = perf_counter_ns()
 
         def timed(failure: StorageFailed | None) -> None:
@@ -29,7 +29,7 @@ class TimedCommit:
                 self.failures += 1
             done(failure)
 
-        self._commit.commit(timed)
+        self._commit.commit(timed, waits)
 
     def close(self) -> None:
         self._commit.close()

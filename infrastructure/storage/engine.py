@@ -206,5 +206,5 @@ class Engine:
     #: What follows `scheme://`, the flush policy, the size of the map, whether only to read, and
     #: the way to the event loop for reads that respond later.
     open: Callable[[str, Flush, int | None, bool, ToLoop | None], Storage]
-    #: None for memory.
+    #: None in memory and in a database.
     folder: Callable[[Path], StoreFolder] | None = None

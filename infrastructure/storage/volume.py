@@ -1,21 +1,20 @@
-"""The volume that a store lies on; a store in memory lies on none."""
+"""The volume that a store lies on; one in memory or in a database lies on none."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from application.ports.volume import UNKNOWN_SPACE, Space
-
-NO_PLACE = "memory"
+from infrastructure.storage.engine import StorageInfo
 
 
 class StorageVolume:
     __slots__ = ("_folder", "path")
 
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
-        self.path = NO_PLACE if folder is None else os.fspath(folder.absolute())
+    def __init__(self, info: StorageInfo) -> None:
+        self._folder = info.path
+        #: For clients: DescribeLogDirs.
+        self.path = info.kind if info.path is None else os.fspath(info.path.absolute())
 
     def space(self) -> Space:
         if self._folder is None:

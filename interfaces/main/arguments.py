@@ -186,7 +186,8 @@ def _add_settings(command: argparse.ArgumentParser) -> None:
     add(
         "--storage",
         metavar="URL",
-        help="lmdb:// or files:// (in the data folder), files:///a/folder, memory://",
+        help="lmdb:// or files:// (in the data folder), files:///a/folder, "
+        "postgresql://user@host/database?schema=ottla, memory://",
     )
     add("--flush", metavar="commit|interval|os", help="when data is flushed to disk (commit)")
     add("--log-requests", metavar="all|slow|errors|off", help="which requests are logged (errors)")

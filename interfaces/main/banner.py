@@ -13,7 +13,7 @@ def banner(started: Started) -> str:
     if started.admin:
         rows.append(("rest api", f"{started.admin_urls[0]}/docs"))
     rows.append(("storage", f"{started.storage}  ({started.recovered})"))
-    if started.data_folder is not None:
+    if not settings.storage.in_memory:
         rows.append(("flush", f"{settings.broker.flush}: {started.flush_meaning}"))
     if settings.offsets.shown is not None:
         rows.append(("offsets", settings.offsets.shown))

@@ -27,7 +27,7 @@ def prepared(settings: Settings, read_only: bool, skip_unsupported: bool) -> Ite
     storage = settings.storage
     if storage.engine != ENGINE or storage.folder is None:
         if read_only:
-            raise SettingsError(f"--read-only needs --storage files://..., not {storage.url}")
+            raise SettingsError(f"--read-only needs --storage files://..., not {storage.shown}")
         yield
         return
     rows: Path | None = None

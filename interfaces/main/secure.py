@@ -43,7 +43,7 @@ def secure(settings: Settings) -> str | None:
     """The password of admin; None: the folder was secured before. Raises SettingsError."""
     folder = settings.storage.folder
     if folder is None:
-        raise SettingsError(f"--secure needs a data folder, not {settings.storage.url}")
+        raise SettingsError(f"--secure needs a data folder, not {settings.storage.shown}")
     if secured_settings(folder):
         return None
     try:

@@ -189,12 +189,13 @@ def _build(settings: Settings, log: EventLog, build: Build) -> Container:
     except TlsUnusable as failure:
         raise CannotStart(str(failure)) from failure
     except (StorageFailed, StorageUnusable, OSError) as failure:
-        raise CannotStart(f"cannot open {settings.storage.url}: {reason_of(failure)}") from failure
+        shown = settings.storage.shown
+        raise CannotStart(f"cannot open {shown}: {reason_of(failure)}") from failure
 
 
 def _cannot_keep_offsets(settings: Settings, failure: StorageUnusable) -> CannotStart:
     return CannotStart(
-        f"cannot keep committed offsets in {settings.offsets.shown or settings.storage.url}: "
+        f"cannot keep committed offsets in {settings.offsets.shown or settings.storage.shown}: "
         f"{reason_of(failure)}"
     )
 
@@ -272,7 +273,7 @@ def _log_started(log: EventLog, started: Started) -> None:
         sometimes["admin"] = started.admin_urls
     if started.raw:
         sometimes["raw"] = started.raw
-    if started.data_folder is not None:
+    if not started.settings.storage.in_memory:
         sometimes["flush"] = started.settings.broker.flush
     if started.settings.offsets.shown is not None:
         sometimes["offsets"] = started.settings.offsets.shown

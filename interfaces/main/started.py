@@ -85,12 +85,21 @@ class Started:
 
     @property
     def storage(self) -> str:
-        return f"{self.settings.storage.engine}://{self.data_folder or ''}"
+        """Without the password."""
+        storage = self.settings.storage
+        return storage.shown if storage.folder is None else f"{storage.engine}://{self.data_folder}"
 
     @property
     def flush_meaning(self) -> str:
-        """Of a store on disk."""
+        """Of a store that is not in memory."""
         broker = self.settings.broker
+        if self.settings.storage.in_database:
+            if broker.flush == "commit":
+                return "PostgreSQL flushes acknowledged records as its synchronous_commit says"
+            return (
+                "PostgreSQL flushes acknowledged records later: a crash of its machine loses those "
+                "of up to 0.6 s"
+            )
         if broker.flush == "commit":
             return "acknowledged records are on disk and survive a power cut"
         if broker.flush == "interval":
@@ -106,7 +115,7 @@ class Started:
     def risks(self) -> list[Risk]:
         """Settings that an operator should know of before relying on the broker."""
         found = []
-        if self.data_folder is None:
+        if self.settings.storage.in_memory:
             found.append(Risk("memory_storage", "memory storage: data is lost on exit"))
         if self.settings.broker.testing:
             detail = (

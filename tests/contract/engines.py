@@ -121,9 +121,9 @@ class LaterPostgres:
         for name in ("replace", "trim", "drop"):
             setattr(self, name, partial(self._patiently, getattr(storage.log, name)))
 
-    def commit(self, done: Callable[[StorageFailed | None], None]) -> None:
+    def commit(self, done: Callable[[StorageFailed | None], None], waits: bool = False) -> None:
         outcomes: list[StorageFailed | None] = []
-        self._commit.commit(outcomes.append)
+        self._commit.commit(outcomes.append, waits)
         while not outcomes:
             self._callbacks.get(timeout=10)()
         self._log._contents.cache.clear()

@@ -177,7 +177,7 @@ class PassedCommit:
     def __init__(self, inner: Commit, passages: Passages) -> None:
         self._inner, self._passages = inner, passages
 
-    def commit(self, done: Callable[[StorageFailed | None], None]) -> None:
+    def commit(self, done: Callable[[StorageFailed | None], None], waits: bool = False) -> None:
         passages = self._passages
         passages.each_staged("before the commit")
         passages.soon("within a commit")
@@ -190,7 +190,7 @@ class PassedCommit:
             passages.staged.clear()
             done(failure)
 
-        self._inner.commit(committed)
+        self._inner.commit(committed, waits)
 
     def close(self) -> None:
         self._passages.at("stop: before the store is closed")

@@ -33,7 +33,7 @@ class FakeCommit:
     def fail_next(self, why: str = "the disk is full") -> None:
         self.failures.append(StorageFailed(why))
 
-    def commit(self, done: Done) -> None:
+    def commit(self, done: Done, waits: bool = False) -> None:
         assert self._done is None, "a commit is under way"
         self.count += 1
         self._held_changes = list(self._store.staged)

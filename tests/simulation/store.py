@@ -253,7 +253,7 @@ class SimulatedStore:
 
     # ---- Commit
 
-    def commit(self, done: Done) -> None:
+    def commit(self, done: Done, waits: bool = False) -> None:
         assert self.under_way is None, "a second commit before the first was done"
         changes, self.staged = self.staged, []
         self.under_way = changes

@@ -136,9 +136,9 @@ class FilesStore(SimulatedStore):
 
     # ---- the commit
 
-    def commit(self, done: Done) -> None:
+    def commit(self, done: Done, waits: bool = False) -> None:
         self._calls_under_way, self._calls = self._calls, []
-        super().commit(done)
+        super().commit(done, waits)
 
     def _persist(self, changes: list[Change]) -> None:
         self._stage(changes)

@@ -19,14 +19,16 @@ class DurabilitySettings:
         STRING,
         "lmdb://",
         "The storage engine: lmdb:// or files:// (in the data folder), lmdb:///a/folder, "
-        "files:///a/folder, or memory://.",
+        "files:///a/folder, postgresql://user@host/database?schema=ottla, or memory://.",
+        sensitive=True,
     )
     flush: str = setting(
         "flush",
         STRING,
         "commit",
         "When data is flushed to disk: before each acknowledgement (commit), every "
-        "flush.interval.ms (interval), or when the operating system decides (os).",
+        "flush.interval.ms (interval; not in PostgreSQL), or when the operating system, or "
+        "PostgreSQL, decides (os).",
         choices=("commit", "interval", "os"),
     )
     flush_interval_ms: int = setting(

@@ -185,7 +185,7 @@ class LmdbCommit:
         self._flushing: threading.Thread | None = None
         self._closed = False
 
-    def commit(self, done: Callable[[StorageFailed | None], None]) -> None:
+    def commit(self, done: Callable[[StorageFailed | None], None], waits: bool = False) -> None:
         if self._pass.txn is not None:
             self._unflushed = True
         done(self._pass.commit())

@@ -14,7 +14,7 @@ class MemoryCommit:
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
 
-    def commit(self, done: Callable[[StorageFailed | None], None]) -> None:
+    def commit(self, done: Callable[[StorageFailed | None], None], waits: bool = False) -> None:
         self._store.keep()
         done(None)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import unquote
 
 from domain.configs.passwords import without_password
 from infrastructure.storage.errors import UnknownStorage
@@ -34,10 +34,16 @@ class Address:
 def parse_address(place: str) -> Address:
     """What follows `postgresql://`. Raises UnknownStorage."""
     before, _, query = place.partition("?")
-    parameters = parse_qsl(query, keep_blank_values=True)
-    schemas = [value for name, value in parameters if name == "schema"]
-    schema = schemas[-1] if schemas else DEFAULT_SCHEMA
+    schema = DEFAULT_SCHEMA
+    # As they are: libpq has its own rules.
+    others = []
+    for parameter in query.split("&"):
+        name, _, value = parameter.partition("=")
+        if name == "schema":
+            schema = unquote(value)
+        elif parameter:
+            others.append(parameter)
     if not _SCHEMA.fullmatch(schema):
         raise UnknownStorage(f"schema={schema} is not a plain name of PostgreSQL")
-    left = urlencode([one for one in parameters if one[0] != "schema"])
+    left = "&".join(others)
     return Address(f"{SCHEME}://{before}{'?' if left else ''}{left}", schema)

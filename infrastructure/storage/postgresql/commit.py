@@ -32,13 +32,13 @@ class PostgresCommit:
             else LoadingThread(session.commit, self._committed, to_loop, "ottla-commits")
         )
 
-    def commit(self, done: Done) -> None:
+    def commit(self, done: Done, waits: bool = False) -> None:
         staged = self._contents.end_pass()
         if not staged:
             done(None)
         elif staged.why_not is not None:
             done(StorageFailed(f"The store could not stage: {staged.why_not}"))
-        elif self._thread is None:
+        elif waits or self._thread is None:
             self._done = done
             self._committed(staged, self._session.commit(staged))
         else:

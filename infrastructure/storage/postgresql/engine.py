@@ -20,6 +20,8 @@ def _open(
         raise StorageUnusable("PostgreSQL needs its driver: pip install 'psycopg[binary]'")
     if flush == "interval":
         raise StorageUnusable("PostgreSQL has flush=commit and flush=os, not flush=interval")
+    if read_only:
+        raise StorageUnusable("a store in PostgreSQL is not opened read-only")
     from infrastructure.storage.postgresql.opening import opened
 
     return opened(place, flush, to_loop)

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import psycopg
 from psycopg import Connection, sql
+from psycopg.conninfo import conninfo_to_dict
 
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageUnusable
@@ -45,7 +46,9 @@ class Server:
     """What connects, always alike."""
 
     def __init__(self, address: Address, flush: str) -> None:
+        """Raises StorageUnusable for a URL that libpq does not read."""
         self.address = address
+        self._libpq = {**_LIBPQ, **_parameters(address)}
         self._settings = {**_SETTINGS, "search_path": address.schema}
         if flush == "os":
             self._settings["synchronous_commit"] = "off"
@@ -53,9 +56,7 @@ class Server:
     def connect(self) -> Rows:
         """Raises psycopg.Error."""
         name = f"ottla {os.getpid()} on {socket.gethostname()}"
-        connection = psycopg.connect(
-            self.address.url, autocommit=True, application_name=name, **_LIBPQ
-        )
+        connection = psycopg.connect(autocommit=True, **{**self._libpq, "application_name": name})
         try:
             connection.prepare_threshold = 0
             take_arrays(connection)
@@ -68,6 +69,15 @@ class Server:
 
     def failed(self, what: str, error: Exception) -> StorageFailed:
         return StorageFailed(f"PostgreSQL {what}: {reason_of(error)}")
+
+
+def _parameters(address: Address) -> dict[str, Any]:
+    try:
+        return conninfo_to_dict(address.url)
+    except psycopg.ProgrammingError as error:
+        reason = reason_of(error)
+        what, _, quoted = reason.partition(': "')  # of the URL, which may have a password
+        raise StorageUnusable(reason if quoted.rstrip('"') in address.shown else what) from None
 
 
 def check_server(connection: Rows, address: Address) -> None:

@@ -65,7 +65,7 @@ def make_admin(
             "recovery": recovered,
         },
         origin=settings.origin,
-        storage=settings.storage.url,
+        storage=settings.storage.shown,
         refusals=shared.closing_log,
         handshakes=shared.handshakes,
         authentication=_authentication(settings, broker),

@@ -83,7 +83,7 @@ class App:
         if self.storage.info.power_cut is not None:
             events.warning("power_cut_detected", detail=self.storage.info.power_cut)
         self._scan_workers = WorkerProcesses(loop, self.storage, events)
-        #: In memory a worker would have to request all data from this process.
+        #: Without a folder a worker would have to request all data from this process.
         self._cleaning_workers = (
             None
             if self.storage.info.path is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from application.background.runner import Runner
 from application.ports.clock import Clock
 from application.ports.commit import at_once
@@ -81,4 +83,4 @@ class Core:
 
     def commit_at_once(self) -> None:
         """At a start, before requests. Raises StorageFailed."""
-        at_once(self.commit.commit)
+        at_once(partial(self.commit.commit, waits=True))

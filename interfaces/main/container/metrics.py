@@ -135,7 +135,7 @@ class BrokerMetrics:
 
     def _gauges(self) -> tuple[float, float, float]:
         storage = self._core.storage
-        space = StorageVolume(storage.info.path).space()
+        space = StorageVolume(storage.info).space()
         return (
             len(self._shared.sessions),
             nan if storage.room is None else storage.room().used_bytes,

@@ -232,7 +232,7 @@ def make_broker(
             delete_topics=delete_topics,
             create_partitions=CreatePartitionsService(topics, topic_state, config, events),
             replicas=ReplicasService(catalog, config),
-            log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info.path), background),
+            log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info), background),
         ),
         groups=groups,
         transactions=transactions,

@@ -42,7 +42,7 @@ from interfaces.main.settings.sasl import WrongSasl, check_sasl
 from interfaces.main.settings.secured import secured_settings, with_secured
 from interfaces.main.settings.security import PrefixedSettings
 from interfaces.main.settings.storage import (
-    OffsetsOutliveRecords,
+    OffsetsElsewhere,
     OffsetsSettings,
     StorageSettings,
     parse_offsets,
@@ -239,7 +239,13 @@ class Settings:
             storage = parse_storage(self.broker.storage, Path(folders[0]))
         except ValueError as failure:
             raise self._refused("storage", str(failure)) from failure
+        if storage.in_database and self.broker.testing:
+            why = "it has no snapshots"
+            raise self._not_allowed_with_storage("testing", why, storage)
         data, url = (self.origin(name).startswith(COMMAND_LINE) for name in ("log.dirs", "storage"))
+        if data and storage.in_database:
+            why = "all data is in the database"
+            raise self._not_allowed_with_storage("log.dirs", why, storage)
         if not data or storage.folder in (None, Path(folders[0])):
             return storage
         if url:
@@ -253,17 +259,22 @@ class Settings:
             offsets = parse_offsets(self.broker.offsets, self.storage)
         except ValueError as failure:
             raise self._refused("offsets", str(failure)) from failure
-        except OffsetsOutliveRecords as failure:
-            raise SettingsError(
-                f"offsets ({self.origin('offsets')}) is not allowed with "
-                "storage = memory://: the offsets would outlive the records"
-            ) from failure
+        except OffsetsElsewhere as failure:
+            raise self._not_allowed_with_storage("offsets", failure) from failure
         if offsets.url is not None and self.broker.offsets_topic == "on":
             raise SettingsError(
                 f"offsets.topic = on ({self.origin('offsets.topic')}) is not allowed with "
                 f"offsets = {offsets.shown}: its records share the commits of the store"
             )
         return offsets
+
+    def _not_allowed_with_storage(
+        self, name: str, why: object, storage: StorageSettings | None = None
+    ) -> SettingsError:
+        shown = (storage or self.storage).shown
+        return SettingsError(
+            f"{name} ({self.origin(name)}) is not allowed with storage = {shown}: {why}"
+        )
 
     def _refused(self, name: str, allowed: str) -> SettingsError:
         definition = BrokerConfig.definitions[name]

@@ -69,7 +69,7 @@ function tilesOf(overview) {
     tile('Topics', count(overview.topics), plural(overview.partitions, 'partition')),
     tile('Groups', count(overview.groups), `${count(overview.groups_with_lag)} with lag`),
     tile('Connections', count(overview.connections), `of ${count(overview.max_connections)}`),
-    tile('Data', bytes(overview.disk.data_bytes), overview.disk.total_bytes > 0 ? `${bytes(overview.disk.free_bytes)} of ${bytes(overview.disk.total_bytes)} free` : 'in memory'),
+    tile('Data', bytes(overview.disk.data_bytes), overview.disk.total_bytes > 0 ? `${bytes(overview.disk.free_bytes)} of ${bytes(overview.disk.total_bytes)} free` : `in ${overview.disk.place}`),
   ]
 }
 

@@ -83,7 +83,7 @@ class LateCommit:
     def __init__(self) -> None:
         self.done: Callable[[StorageFailed | None], None] = lambda _: None
 
-    def commit(self, done: Callable[[StorageFailed | None], None]) -> None:
+    def commit(self, done: Callable[[StorageFailed | None], None], waits: bool = False) -> None:
         self.done = done
 
     def close(self) -> None:

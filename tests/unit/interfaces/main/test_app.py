@@ -45,9 +45,11 @@ def test_a_new_store_is_ready_after_one_commit(
     commits: list[TimedCommit] = []
     commit = TimedCommit.commit
 
-    def counted(self: TimedCommit, done: Callable[[StorageFailed | None], None]) -> None:
+    def counted(
+        self: TimedCommit, done: Callable[[StorageFailed | None], None], waits: bool = False
+    ) -> None:
         commits.append(self)
-        commit(self, done)
+        commit(self, done, waits)
 
     async def opened(app: App) -> None:
         counts.append(len(commits))
