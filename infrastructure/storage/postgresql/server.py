@@ -93,7 +93,8 @@ def check_server(connection: Rows, address: Address) -> None:
             "the server is a standby, which cannot be written; name the primary, or both with "
             "target_session_attrs=read-write"
         )
-    [(encoding,)] = connection.execute("show server_encoding").fetchall()
+    # Text of a query is bytes then.
+    encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
         raise StorageUnusable(f"the database has encoding {encoding}; Ottla needs UTF8")
 

@@ -58,8 +58,10 @@ def parse_storage(text: str, data_folder: Path) -> StorageSettings:
     if scheme == POSTGRESQL.scheme and path:
         url = text.strip()
         return StorageSettings(scheme, None, url, _without_password(url, ALLOWED, _hosts(path)))
-    engine = None if scheme == POSTGRESQL.scheme else ENGINES.get(scheme)
-    if engine is None or not separator or (path and not (engine.folder and path.startswith("/"))):
+    engine = ENGINES.get(scheme)
+    if engine is None or engine is POSTGRESQL or not separator:
+        raise ValueError(ALLOWED)
+    if path and not (engine.folder and path.startswith("/")):
         raise ValueError(ALLOWED)
     folder = None if engine.folder is None else Path(path) if path else data_folder
     return StorageSettings(scheme, folder)

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from application.ports.offset_repository import OffsetRepository
-from infrastructure.opening import open_offsets, open_storage
+from infrastructure.opening import folder_of, open_offsets, open_storage, read_url
 from infrastructure.storage.errors import OffsetsUnusable, StorageUnusable, UnknownStorage
 from infrastructure.storage.flush import Flush
 from tests.fakes.logs import FakeEventLog
@@ -19,6 +20,39 @@ from tests.fakes.logs import FakeEventLog
 def test_an_unknown_url_is_refused_with_the_supported_ones(url: str) -> None:
     with pytest.raises(UnknownStorage, match="memory:// or lmdb://"):
         open_storage(url)
+
+
+@pytest.mark.parametrize("call", [open_storage, folder_of])
+def test_a_refused_url_is_named_without_its_password(call: Callable[[str], object]) -> None:
+    with pytest.raises(UnknownStorage) as refusal:
+        call("mysql://me:hunter2@host/db")
+    assert "'mysql://me:***@host/db'" in str(refusal.value)
+
+
+POSTGRESQL = "postgresql://me:hunter2@127.0.0.1:1/db"
+
+
+def test_a_store_in_postgresql_has_no_interval_and_is_not_opened_read_only() -> None:
+    with pytest.raises(StorageUnusable, match="PostgreSQL has flush=commit and flush=os, not"):
+        open_storage(POSTGRESQL, "interval")
+    with pytest.raises(StorageUnusable, match="a store in PostgreSQL is not opened read-only"):
+        open_storage(POSTGRESQL, read_only=True)
+
+
+def test_a_store_in_postgresql_needs_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(StorageUnusable, match="PostgreSQL needs its driver: pip install "):
+        open_storage(POSTGRESQL)
+
+
+@pytest.mark.parametrize("read", [folder_of, read_url])
+def test_a_store_in_postgresql_has_no_folder(read: Callable[[str], object]) -> None:
+    with pytest.raises(UnknownStorage) as refusal:
+        read(POSTGRESQL)
+    assert str(refusal.value) == (
+        "storage 'postgresql://me:***@127.0.0.1:1/db' is in a database, which only `ottla serve` "
+        "opens"
+    )
 
 
 def test_memory_has_no_folder_and_no_flush() -> None:

@@ -75,6 +75,27 @@ def test_memory_storage_has_a_warning() -> None:
     assert "flush" not in text
 
 
+@pytest.mark.parametrize(
+    "flush, meaning",
+    [
+        ("commit", "PostgreSQL flushes acknowledged records as its synchronous_commit says"),
+        (
+            "os",
+            "PostgreSQL flushes acknowledged records later: a crash of its machine loses those of "
+            "up to 0.6 s",
+        ),
+    ],
+)
+def test_a_store_in_postgresql_lasts(flush: str, meaning: str) -> None:
+    facts = started(storage="postgresql://me:hunter2@host/db", flush=flush)
+    text = banner(facts)
+    assert "\n  storage    postgresql://me:***@host/db  (2 topics, 3 partitions)\n" in text
+    assert f"\n  flush      {flush}: {meaning}\n" in text
+    assert "!!" not in text
+    ready = ready_facts(facts)
+    assert (ready["data"], ready["storage"]) == (None, "postgresql://me:***@host/db")
+
+
 def test_advertising_loopback_on_an_open_listener_has_a_warning() -> None:
     loopback = "PLAINTEXT://localhost:9092"
     text = banner(started(listeners=":9092", advertised_listeners=loopback))

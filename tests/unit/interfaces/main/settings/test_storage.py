@@ -56,7 +56,7 @@ def test_a_password_is_never_shown(password: str, rest: str) -> None:
     "wrong",
     [
         "", "x", "memory://x", "lmdb:///elsewhere", "sqlite:/x", "sqlite://relative",
-        "mysql://host/db", "postgresql://",
+        "mysql://host/db", "postgresql://", "postgresql://me@h1:1,h2:2/db",
     ],
 )  # fmt: skip
 def test_an_invalid_offset_store_is_refused(wrong: str) -> None:
@@ -93,3 +93,103 @@ def test_offsets_do_not_outlive_their_records(lasting: str) -> None:
         "offsets (command line) is not allowed with storage = memory://: the offsets would "
         "outlive the records"
     )
+
+
+# ---- records in PostgreSQL
+
+POSTGRESQL = "postgresql://me:hunter2@host/db?schema=one"
+SHOWN = "postgresql://me:***@host/db?schema=one"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me@host/db",
+        "postgresql://h1:5432,h2:5433/db?target_session_attrs=read-write",
+        "postgresql://[::1]:5432/db",
+        "postgresql:///db?host=/run/postgresql&sslmode=require",
+    ],
+)
+def test_records_may_be_in_a_database(url: str) -> None:
+    settings = load(f" {url} ")
+    assert (settings.storage.engine, settings.storage.url) == ("postgresql", url)
+    assert settings.storage.folder is None
+    assert (settings.storage.in_database, settings.storage.in_memory) == (True, False)
+    assert (settings.offsets.url, settings.offsets.shown) == (None, None)
+
+
+def test_the_password_of_the_storage_is_not_shown() -> None:
+    storage = load(POSTGRESQL).storage
+    assert (storage.url, storage.shown) == (POSTGRESQL, SHOWN)
+
+
+def test_other_storages_are_shown_as_they_are() -> None:
+    for url in ("memory://", "lmdb:///a@b/c", "files:///a"):
+        storage = load(url).storage
+        assert storage.url == storage.shown == url
+        assert storage.in_memory == (url == "memory://")
+        assert not storage.in_database
+
+
+@pytest.mark.parametrize(
+    "wrong, shown",
+    [
+        ("postgresql://", "postgresql://"),
+        ("postgres://me:hunter2@host/db", "postgres://me:***@host/db"),
+        ("postgresql://me:hunter2@host:port/db", "postgresql://me:***@host:port/db"),
+        ("postgresql://me:hunter2@h1:1,h2:x/db", "postgresql://me:***@h1:1,h2:x/db"),
+    ],
+)
+def test_a_storage_that_is_not_allowed_is_refused_without_password(wrong: str, shown: str) -> None:
+    with pytest.raises(SettingsError) as failure:
+        load(wrong)
+    assert str(failure.value) == (
+        f"storage = '{shown}' (command line) is not allowed: expected memory://, lmdb:// or "
+        "files:// (in the data folder), lmdb:///a/folder, files:///a/folder, or "
+        "postgresql://user@host/database"
+    )
+
+
+@pytest.mark.parametrize("secret", ["hun@ter", "12/hunter", "1?hunter", "1#hunter", "@hunter"])
+def test_an_ambiguous_password_of_the_storage_is_refused_and_not_shown(secret: str) -> None:
+    with pytest.raises(SettingsError) as failure:
+        load(f"postgresql://me:{secret}@host/db")
+    assert "hun" not in str(failure.value)
+    assert "write them as %40" in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    "offsets", ["lmdb://", "sqlite://", "sqlite:///srv/o.db", POSTGRESQL, "postgresql://host/o"]
+)
+def test_offsets_are_in_the_database_of_the_records(offsets: str) -> None:
+    with pytest.raises(SettingsError) as failure:
+        load(POSTGRESQL, offsets=offsets)
+    assert str(failure.value) == (
+        f"offsets (command line) is not allowed with storage = {SHOWN}: the offsets are in the "
+        "same database as the records: unset offsets"
+    )
+
+
+def test_offsets_may_be_forgotten_beside_a_database() -> None:
+    assert load(POSTGRESQL, offsets="memory://").offsets.url == "memory://"
+
+
+@pytest.mark.parametrize(
+    "name, text, why",
+    [
+        ("testing", "true", "it has no snapshots"),
+        ("log.dirs", "/var/ottla", "all data is in the database"),
+    ],
+)
+def test_what_a_database_cannot_do_is_refused(name: str, text: str, why: str) -> None:
+    with pytest.raises(SettingsError) as failure:
+        load(POSTGRESQL, **{name: text})
+    assert str(failure.value) == (
+        f"{name} (command line) is not allowed with storage = {SHOWN}: {why}"
+    )
+
+
+def test_a_data_folder_of_a_file_is_not_used_beside_a_database(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text(f"log.dirs={tmp_path}\nstorage={POSTGRESQL}\n")
+    assert load_settings({}, {}, file).storage.folder is None

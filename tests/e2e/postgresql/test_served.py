@@ -1,0 +1,201 @@
+"""A broker over PostgreSQL: what clients see, before and after a stop and a SIGKILL."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import closing
+from http.client import HTTPConnection
+
+from confluent_kafka import Consumer, TopicPartition
+
+from tests.e2e.broker_process import BrokerProcess, command, environment, wait_until
+from tests.e2e.conftest import new_topic
+from tests.e2e.librdkafka import (
+    PATIENCE_S,
+    admin,
+    assigned_consumer,
+    deliver,
+    next_message,
+    producer,
+    read_to_end,
+    read_values,
+)
+from tests.e2e.load import Acknowledged, IdempotentLoad, RawLoad
+from tests.e2e.postgresql.conftest import PASSWORD, StartStored
+
+Check = Callable[[BrokerProcess], None]
+
+NO_DELAY = ("--set", "group.initial.rebalance.delay.ms=0")
+VALUES = [b"%d" % n for n in range(20)]
+GROUP = "readers"
+
+
+def after_each_end(broker: BrokerProcess, check: Check) -> None:
+    check(broker)
+    assert broker.terminate() == 0, broker.log()
+    broker.start()
+    check(broker)
+    broker.kill()
+    broker.start()
+    check(broker)
+
+
+def group_consumer(broker: BrokerProcess) -> Consumer:
+    settings = {"group.id": GROUP, "enable.auto.commit": False, "auto.offset.reset": "earliest"}
+    return Consumer({"bootstrap.servers": broker.bootstrap} | settings)
+
+
+def test_records_and_offsets_survive(start_stored: StartStored) -> None:
+    broker = start_stored(*NO_DELAY)
+    topic = new_topic(broker, 2)
+    for partition, idempotent in enumerate((False, True)):
+        sender = producer(broker.bootstrap, enable_idempotence=idempotent)
+        assert not deliver(sender, topic, *VALUES, partition=partition).errors
+    with closing(group_consumer(broker)) as consumer:
+        consumer.subscribe([topic])
+        for _ in range(2 * len(VALUES)):
+            last = next_message(consumer)
+        consumer.commit(last, asynchronous=False)
+
+    def check(broker: BrokerProcess) -> None:
+        for partition in range(2):
+            assert read_values(broker.bootstrap, topic, len(VALUES), partition) == VALUES
+        with closing(group_consumer(broker)) as consumer:
+            partition = last.partition() or 0
+            [found] = consumer.committed([TopicPartition(topic, partition)], PATIENCE_S)
+            assert found.offset == len(VALUES)
+
+    after_each_end(broker, check)
+
+
+def test_a_transaction_is_whole_or_invisible(start_stored: StartStored) -> None:
+    broker = start_stored()
+    topic = new_topic(broker)
+    sender = producer(broker.bootstrap, transactional_id="t")
+    sender.init_transactions(PATIENCE_S)
+    for value, end in (
+        (b"aborted", sender.abort_transaction),
+        (b"committed", sender.commit_transaction),
+    ):
+        sender.begin_transaction()
+        assert not deliver(sender, topic, value).errors
+        end(PATIENCE_S)
+
+    def check(broker: BrokerProcess) -> None:
+        for level, first in (("read_committed", b"committed"), ("read_uncommitted", b"aborted")):
+            with assigned_consumer(broker.bootstrap, topic, isolation_level=level) as consumer:
+                assert next_message(consumer).value() == first
+
+    after_each_end(broker, check)
+
+
+def test_a_compacted_topic_has_the_newest_record_of_each_key(start_stored: StartStored) -> None:
+    broker = start_stored("--set", "log.cleaner.backoff.ms=100")
+    configs = {"cleanup__policy": "compact", "min__cleanable__dirty__ratio": "0.01"}
+    topic = new_topic(broker, segment__ms="1", **configs)
+    sender = producer(broker.bootstrap)
+    now_ms = int(time.time() * 1000)
+    for round_ in range(5):
+        for key in range(10):
+            at_ms = now_ms - 5 + round_
+            sender.produce(topic, b"%d" % round_, b"%d" % key, timestamp=at_ms)
+        assert sender.flush(PATIENCE_S) == 0
+    sender.produce(topic, b"the active segment", b"last", timestamp=now_ms + 10)
+    assert sender.flush(PATIENCE_S) == 0
+    newest = [(40 + key, b"%d" % key, b"4") for key in range(10)]
+    newest.append((50, b"last", b"the active segment"))
+
+    def check(broker: BrokerProcess) -> None:
+        def is_compacted() -> bool:
+            found = read_to_end(broker.bootstrap, topic)
+            return [(one.offset(), one.key(), one.value()) for one in found] == newest
+
+        wait_until(is_compacted)
+
+    after_each_end(broker, check)
+
+
+def test_deleted_records_and_topics_stay_deleted(start_stored: StartStored) -> None:
+    broker = start_stored()
+    topic, deleted = new_topic(broker), new_topic(broker)
+    for name in (topic, deleted):
+        sender = producer(broker.bootstrap)
+        for number, value in enumerate(VALUES):
+            deliver(sender, name, value, timestamp=1000 + number)
+    client = admin(broker.bootstrap)
+    for future in client.delete_records([TopicPartition(topic, 0, 5)]).values():
+        assert future.result(PATIENCE_S).low_watermark == 5
+    for future in client.delete_topics([deleted]).values():
+        future.result(PATIENCE_S)
+
+    def check(broker: BrokerProcess) -> None:
+        assert deleted not in admin(broker.bootstrap).list_topics(timeout=PATIENCE_S).topics
+        with assigned_consumer(broker.bootstrap, topic, 5) as consumer:
+            partition = TopicPartition(topic, 0)
+            assert consumer.get_watermark_offsets(partition, PATIENCE_S) == (5, len(VALUES))
+            [found] = consumer.offsets_for_times([TopicPartition(topic, 0, 1008)], PATIENCE_S)
+            assert found.offset == 8
+            assert next_message(consumer).value() == VALUES[5]
+
+    after_each_end(broker, check)
+
+
+def test_everything_acknowledged_before_a_kill_is_there(start_stored: StartStored) -> None:
+    broker = start_stored()
+    topic = new_topic(broker, 2)
+    acknowledged = Acknowledged()
+    raw = RawLoad(broker.address, topic, 0, acknowledged)
+    with IdempotentLoad(broker.address, topic, 1, acknowledged) as idempotent:
+        raw.start()
+        acknowledged.wait_for_more(300)
+        broker.kill()
+        broker.start()
+        acknowledged.wait_for_more(50)
+        idempotent.stop()
+    with broker.connect() as client:
+        raw.join()
+        raw.check(client)
+    idempotent.check(read_values(broker.bootstrap, topic, idempotent.produced, partition=1))
+
+
+def test_the_password_is_in_no_output(start_stored: StartStored, url: str) -> None:
+    broker = start_stored("--admin", "127.0.0.1:0", "--set", "log.requests=all", "--flush", "os")
+    topic = new_topic(broker)
+    deliver(producer(broker.bootstrap), topic, b"x")
+    outputs = {"ready file": json.dumps(broker.ready)}
+    paths = (
+        "/readyz",
+        "/version",
+        "/metrics",
+        "/configs",
+        "/brokers/1/configs",
+        "/console/data/overview",
+    )
+    for path in (*paths, "/requestz"):
+        with closing(HTTPConnection(*broker.admin, timeout=PATIENCE_S)) as connection:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            assert response.status == 200, path
+            outputs[path] = response.read().decode()
+    for form in ("toml", "json"):
+        shown = subprocess.run(
+            command("config", "show", "--storage", url, "-o", form),
+            capture_output=True, text=True, env=environment(),
+        )  # fmt: skip
+        assert shown.returncode == 0
+        outputs[form] = shown.stdout + shown.stderr
+    with broker.connect() as client:
+        assert client.log_bytes(topic) > 0
+    assert broker.terminate() == 0
+    outputs["log"] = broker.log(1 << 22)
+    assert [name for name, text in outputs.items() if PASSWORD in text] == []
+    masked = url.replace(PASSWORD, "***")
+    assert broker.ready["storage"] == masked
+    for name in ("log", "/console/data/overview", "toml"):
+        assert masked in outputs[name]
+    assert '"flush":"os"' in outputs["log"]
+    assert "startup_warning" not in outputs["log"]
+    assert json.loads(outputs["/console/data/overview"])["disk"]["place"] == "postgresql"

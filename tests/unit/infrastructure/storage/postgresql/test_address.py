@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import pytest
+
+from infrastructure.storage.errors import UnknownStorage
+from infrastructure.storage.postgresql.address import Address, parse_address
+
+
+@pytest.mark.parametrize(
+    "place, url, schema",
+    [
+        ("h/db", "h/db", "ottla"),
+        ("h/db?schema=one", "h/db", "one"),
+        ("h/db?schema=one&schema=%74wo", "h/db", "two"),
+        # libpq reads a plus as a plus.
+        (
+            "u:p%2B+@h/db?options=-c%20a%3Db&schema=one&password=x+y",
+            "u:p%2B+@h/db?options=-c%20a%3Db&password=x+y",
+            "one",
+        ),
+        ("h/db?", "h/db", "ottla"),
+    ],
+)
+def test_the_schema_is_ours_and_the_rest_is_for_libpq(place: str, url: str, schema: str) -> None:
+    assert parse_address(place) == Address(f"postgresql://{url}", schema)
+
+
+@pytest.mark.parametrize("schema", ["", "A", "1a", "a-b", "a%2Eb", 'a"', "a" * 64])
+def test_a_schema_that_needs_quotes_is_refused(schema: str) -> None:
+    with pytest.raises(UnknownStorage, match="is not a plain name of PostgreSQL"):
+        parse_address(f"h/db?schema={schema}")
+
+
+def test_the_password_is_not_shown() -> None:
+    assert parse_address("me:hunter2@h/db").shown == "postgresql://me:***@h/db"
