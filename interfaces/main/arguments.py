@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from domain.configs.passwords import without_password
 from interfaces.embed import __version__
 from interfaces.main.settings.origin import COMMAND_LINE, Given
 from interfaces.suggestions import did_you_mean
@@ -167,7 +168,8 @@ class _subparser(_Parser):
         if unknown:
             option = unknown[0].partition("=")[0]
             meant = did_you_mean(option, self._option_string_actions)
-            self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
+            shown = (without_password(word) if "://" in word else word for word in unknown)
+            self.error(f"unrecognized arguments: {' '.join(shown)}{meant}")
         return known, unknown
 
 

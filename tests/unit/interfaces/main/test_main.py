@@ -108,3 +108,12 @@ def test_what_config_show_prints_is_a_settings_file(
     main(words)
     again, first = capsys.readouterr().out.split('"node.id"')[1:]
     assert again == first
+
+
+def test_a_mistyped_option_does_not_show_the_password_of_its_url(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for words in (("--storag", "postgresql://me:hunter2@h/db"), ("--x=sqlite://me:hunter2@h/db",)):
+        with pytest.raises(SystemExit):
+            main(["serve", *words])
+        assert "hunter2" not in capsys.readouterr().err
