@@ -26,21 +26,33 @@ from tests.e2e.librdkafka import (
 from tests.e2e.load import Acknowledged, IdempotentLoad, RawLoad
 from tests.e2e.postgresql.conftest import PASSWORD, StartStored
 
-Check = Callable[[BrokerProcess], None]
+#: Of what a story has left.
+Check = Callable[[], None]
 
-NO_DELAY = ("--set", "group.initial.rebalance.delay.ms=0")
+SETTINGS = ("group.initial.rebalance.delay.ms=0", "log.cleaner.backoff.ms=100")
 VALUES = [b"%d" % n for n in range(20)]
 GROUP = "readers"
 
 
-def after_each_end(broker: BrokerProcess, check: Check) -> None:
-    check(broker)
+def test_everything_survives_a_stop_and_a_kill(start_stored: StartStored) -> None:
+    broker = start_stored(*(word for one in SETTINGS for word in ("--set", one)))
+    stories = (
+        records_and_offsets,
+        transactions,
+        a_compacted_topic,
+        deleted_records_and_a_deleted_topic,
+    )
+    checks = [story(broker) for story in stories]
+    for check in checks:
+        check()
     assert broker.terminate() == 0, broker.log()
     broker.start()
-    check(broker)
+    for check in checks:
+        check()
     broker.kill()
     broker.start()
-    check(broker)
+    for check in checks:
+        check()
 
 
 def group_consumer(broker: BrokerProcess) -> Consumer:
@@ -48,8 +60,7 @@ def group_consumer(broker: BrokerProcess) -> Consumer:
     return Consumer({"bootstrap.servers": broker.bootstrap} | settings)
 
 
-def test_records_and_offsets_survive(start_stored: StartStored) -> None:
-    broker = start_stored(*NO_DELAY)
+def records_and_offsets(broker: BrokerProcess) -> Check:
     topic = new_topic(broker, 2)
     for partition, idempotent in enumerate((False, True)):
         sender = producer(broker.bootstrap, enable_idempotence=idempotent)
@@ -60,7 +71,7 @@ def test_records_and_offsets_survive(start_stored: StartStored) -> None:
             last = next_message(consumer)
         consumer.commit(last, asynchronous=False)
 
-    def check(broker: BrokerProcess) -> None:
+    def check() -> None:
         for partition in range(2):
             assert read_values(broker.bootstrap, topic, len(VALUES), partition) == VALUES
         with closing(group_consumer(broker)) as consumer:
@@ -68,11 +79,10 @@ def test_records_and_offsets_survive(start_stored: StartStored) -> None:
             [found] = consumer.committed([TopicPartition(topic, partition)], PATIENCE_S)
             assert found.offset == len(VALUES)
 
-    after_each_end(broker, check)
+    return check
 
 
-def test_a_transaction_is_whole_or_invisible(start_stored: StartStored) -> None:
-    broker = start_stored()
+def transactions(broker: BrokerProcess) -> Check:
     topic = new_topic(broker)
     sender = producer(broker.bootstrap, transactional_id="t")
     sender.init_transactions(PATIENCE_S)
@@ -84,16 +94,15 @@ def test_a_transaction_is_whole_or_invisible(start_stored: StartStored) -> None:
         assert not deliver(sender, topic, value).errors
         end(PATIENCE_S)
 
-    def check(broker: BrokerProcess) -> None:
+    def check() -> None:
         for level, first in (("read_committed", b"committed"), ("read_uncommitted", b"aborted")):
             with assigned_consumer(broker.bootstrap, topic, isolation_level=level) as consumer:
                 assert next_message(consumer).value() == first
 
-    after_each_end(broker, check)
+    return check
 
 
-def test_a_compacted_topic_has_the_newest_record_of_each_key(start_stored: StartStored) -> None:
-    broker = start_stored("--set", "log.cleaner.backoff.ms=100")
+def a_compacted_topic(broker: BrokerProcess) -> Check:
     configs = {"cleanup__policy": "compact", "min__cleanable__dirty__ratio": "0.01"}
     topic = new_topic(broker, segment__ms="1", **configs)
     sender = producer(broker.bootstrap)
@@ -108,18 +117,17 @@ def test_a_compacted_topic_has_the_newest_record_of_each_key(start_stored: Start
     newest = [(40 + key, b"%d" % key, b"4") for key in range(10)]
     newest.append((50, b"last", b"the active segment"))
 
-    def check(broker: BrokerProcess) -> None:
+    def check() -> None:
         def is_compacted() -> bool:
             found = read_to_end(broker.bootstrap, topic)
             return [(one.offset(), one.key(), one.value()) for one in found] == newest
 
         wait_until(is_compacted)
 
-    after_each_end(broker, check)
+    return check
 
 
-def test_deleted_records_and_topics_stay_deleted(start_stored: StartStored) -> None:
-    broker = start_stored()
+def deleted_records_and_a_deleted_topic(broker: BrokerProcess) -> Check:
     topic, deleted = new_topic(broker), new_topic(broker)
     for name in (topic, deleted):
         sender = producer(broker.bootstrap)
@@ -131,7 +139,7 @@ def test_deleted_records_and_topics_stay_deleted(start_stored: StartStored) -> N
     for future in client.delete_topics([deleted]).values():
         future.result(PATIENCE_S)
 
-    def check(broker: BrokerProcess) -> None:
+    def check() -> None:
         assert deleted not in admin(broker.bootstrap).list_topics(timeout=PATIENCE_S).topics
         with assigned_consumer(broker.bootstrap, topic, 5) as consumer:
             partition = TopicPartition(topic, 0)
@@ -140,7 +148,7 @@ def test_deleted_records_and_topics_stay_deleted(start_stored: StartStored) -> N
             assert found.offset == 8
             assert next_message(consumer).value() == VALUES[5]
 
-    after_each_end(broker, check)
+    return check
 
 
 def test_everything_acknowledged_before_a_kill_is_there(start_stored: StartStored) -> None:
