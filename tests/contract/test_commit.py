@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from application.ports.commit import at_once
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageInUse
 from tests.contract.batches import batch
-from tests.contract.engines import ENGINES, Engine, OpenStore
+from tests.contract.engines import ENGINES, Engine, OpenStore, in_postgres
 
 _FALLIBLE = {name: engine for name, engine in ENGINES.items() if engine.open_small}
 _TOO_MUCH = batch(0, bytes(4 << 20))
@@ -131,3 +133,14 @@ def test_a_store_keeps_its_id(lasting_store: OpenStore) -> None:
 
     assert lasting_store.storage.info.store_id == before
     assert len(before) == 32
+
+
+def test_a_commit_that_waits_is_done_in_the_call(tmp_path: Path) -> None:
+    """As at the start of a broker: nothing runs on the loop yet."""
+    callbacks: list[object] = []
+    storage = in_postgres(tmp_path, callbacks.append)
+    storage.state.put("t", b"k", b"v")
+    at_once(partial(storage.commit.commit, waits=True))
+    assert storage.state.get("t", b"k") == b"v"
+    assert callbacks == []
+    storage.commit.close()

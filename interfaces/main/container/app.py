@@ -44,6 +44,8 @@ STRAYS_AFTER_MS = 200
 #: For committed offsets in a file, before the listeners open.
 LOADING_PATIENCE_S = 5.0
 CHECK_FILE_MS = 5000
+#: For the last commit, at least: the server of a database may be away.
+COMMIT_PATIENCE_S = 0.5
 
 
 class App:
@@ -276,7 +278,9 @@ class App:
         self._close_workers()
         done: asyncio.Future[StorageFailed | None] = asyncio.get_running_loop().create_future()
         self.broker.snapshot_all(done.set_result)
-        failure = await done
+        # Without cancelling it: it may be called until the store is closed.
+        await asyncio.wait([done], timeout=max(timeout_seconds, COMMIT_PATIENCE_S))
+        failure = done.result() if done.done() else StorageFailed("the store does not respond")
         if failure is not None:
             self._events.warning("snapshot_failed", error=failure)
         return in_time

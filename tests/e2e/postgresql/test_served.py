@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from http.client import HTTPConnection
+from pathlib import Path
 
 from confluent_kafka import Consumer, TopicPartition
 
+from tests.contract.postgres_server import running_postgres
 from tests.e2e.broker_process import BrokerProcess, command, environment, wait_until
 from tests.e2e.conftest import new_topic
 from tests.e2e.librdkafka import (
@@ -25,6 +27,7 @@ from tests.e2e.librdkafka import (
 )
 from tests.e2e.load import Acknowledged, IdempotentLoad, RawLoad
 from tests.e2e.postgresql.conftest import PASSWORD, StartStored
+from tests.fakes.postgres import Postgres
 
 #: Of what a story has left.
 Check = Callable[[], None]
@@ -158,7 +161,7 @@ def test_everything_acknowledged_before_a_kill_is_there(start_stored: StartStore
     raw = RawLoad(broker.address, topic, 0, acknowledged)
     with IdempotentLoad(broker.address, topic, 1, acknowledged) as idempotent:
         raw.start()
-        acknowledged.wait_for_more(300)
+        acknowledged.wait_for_more(100)
         broker.kill()
         broker.start()
         acknowledged.wait_for_more(50)
@@ -167,6 +170,26 @@ def test_everything_acknowledged_before_a_kill_is_there(start_stored: StartStore
         raw.join()
         raw.check(client)
     idempotent.check(read_values(broker.bootstrap, topic, idempotent.produced, partition=1))
+
+
+def test_sigterm_ends_a_broker_whose_server_is_away(tmp_path: Path) -> None:
+    running_postgres()  # or skips
+    server = Postgres()
+    try:
+        server.start()
+        url = f"postgresql://postgres@/postgres?host={server.folder}"
+        arguments = ("--storage", url, "--set", "drain.timeout.ms=100")
+        with BrokerProcess(tmp_path, "default", arguments) as broker:
+            topic = new_topic(broker)
+            deliver(producer(broker.bootstrap), topic, b"x")
+            server.stop()
+            assert broker.terminate() == 0
+            assert "the store does not respond" in broker.log_line("snapshot_failed")
+            server.start()
+            broker.start()
+            assert read_values(broker.bootstrap, topic, 1) == [b"x"]
+    finally:
+        server.remove()
 
 
 def test_the_password_is_in_no_output(start_stored: StartStored, url: str) -> None:
@@ -188,13 +211,12 @@ def test_the_password_is_in_no_output(start_stored: StartStored, url: str) -> No
             response = connection.getresponse()
             assert response.status == 200, path
             outputs[path] = response.read().decode()
-    for form in ("toml", "json"):
-        shown = subprocess.run(
-            command("config", "show", "--storage", url, "-o", form),
-            capture_output=True, text=True, env=environment(),
-        )  # fmt: skip
-        assert shown.returncode == 0
-        outputs[form] = shown.stdout + shown.stderr
+    shown = subprocess.run(
+        command("config", "show", "--storage", url),
+        capture_output=True, text=True, env=environment(),
+    )  # fmt: skip
+    assert shown.returncode == 0
+    outputs["config show"] = shown.stdout + shown.stderr
     with broker.connect() as client:
         assert client.log_bytes(topic) > 0
     assert broker.terminate() == 0
@@ -202,7 +224,7 @@ def test_the_password_is_in_no_output(start_stored: StartStored, url: str) -> No
     assert [name for name, text in outputs.items() if PASSWORD in text] == []
     masked = url.replace(PASSWORD, "***")
     assert broker.ready["storage"] == masked
-    for name in ("log", "/console/data/overview", "toml"):
+    for name in ("log", "/console/data/overview", "config show"):
         assert masked in outputs[name]
     assert '"flush":"os"' in outputs["log"]
     assert "startup_warning" not in outputs["log"]
