@@ -52,11 +52,12 @@ class LoadingThread(Generic[What, Result]):
             self._thread = thread
         return True
 
-    def close(self) -> None:
+    def close(self, most_s: float | None = None) -> None:
+        """Waits for what the thread does, but not longer than that."""
         self.closed = True
         if self._thread is not None:
             self._queue.put(None)
-            self._thread.join()
+            self._thread.join(most_s)
 
     def _run(self) -> None:
         while (next_ := self._queue.get()) is not None and not self.closed:

@@ -8,6 +8,7 @@ from domain.errors import StorageFailed
 from infrastructure.storage.engine import ToLoop
 from infrastructure.storage.loading_thread import LoadingThread
 from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.link import CLOSE_S
 from infrastructure.storage.postgresql.reading import Reading
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.staged import Staged
@@ -39,8 +40,9 @@ class PostgresCommit:
         elif staged.why_not is not None:
             done(StorageFailed(f"The store could not stage: {staged.why_not}"))
         elif waits or self._thread is None:
+            failure = self._session.commit(staged)
             self._done = done
-            self._committed(staged, self._session.commit(staged))
+            self._committed(staged, failure)
         else:
             self._done = done
             if not self._thread.put(staged):
@@ -63,6 +65,10 @@ class PostgresCommit:
         self._contents.end_pass()
         self._session.end()
         if self._thread is not None:
-            self._thread.close()
+            self._thread.close(CLOSE_S)
         self._session.close()
         self._reading.close()
+        done, self._done = self._done, None
+        if done is not None:
+            # It may be persisted, as after a kill.
+            done(StorageFailed("The store was closed during a commit"))

@@ -12,13 +12,21 @@ from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.log_store import PostgresLogStore
 from infrastructure.storage.postgresql.reading import Reading
-from infrastructure.storage.postgresql.server import Rows, Server, check_server, reason_of
-from infrastructure.storage.postgresql.session import Session
+from infrastructure.storage.postgresql.server import (
+    Rows,
+    Server,
+    check_own_backends,
+    check_server,
+    reason_of,
+)
+from infrastructure.storage.postgresql.session import PATIENCE_S, Session
 from infrastructure.storage.postgresql.state_store import PostgresStateStore
 from infrastructure.storage.postgresql.tables import make_or_check
 
 
-def opened(place: str, flush: Flush, to_loop: ToLoop | None) -> Storage:
+def opened(
+    place: str, flush: Flush, to_loop: ToLoop | None, patience_s: float = PATIENCE_S
+) -> Storage:
     """Raises StorageUnusable."""
     address = parse_address(place)
     server = Server(address, flush)
@@ -27,9 +35,10 @@ def opened(place: str, flush: Flush, to_loop: ToLoop | None) -> Storage:
         for _ in range(2):
             connections.append(server.connect())
         for_commits, for_reads = connections
+        check_own_backends(*connections)
         check_server(for_commits, address)
         store_id = make_or_check(for_commits, address)
-        session, contents = Session(server), Contents()
+        session, contents = Session(server, patience_s), Contents()
         session.begin(for_commits)
         contents.load(for_reads)
         [(size_bytes,)] = for_reads.execute(

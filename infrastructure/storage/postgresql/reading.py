@@ -7,7 +7,7 @@ only while nothing of its log was removed or replaced since.
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
+from time import monotonic
 from typing import Any, NamedTuple
 
 import psycopg
@@ -18,6 +18,7 @@ from domain.errors import StorageFailed
 from infrastructure.storage.engine import ToLoop
 from infrastructure.storage.loading_thread import LoadingThread, resolve_all
 from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.link import CLOSE_S, Link
 from infrastructure.storage.postgresql.server import Rows, Server, is_lost
 
 Answer = list[tuple[Any, ...]]
@@ -25,7 +26,9 @@ Answer = list[tuple[Any, ...]]
 #: Entries in one answer.
 _MOST_ENTRIES = 1000
 #: Of callers that did not come back.
-_MOST_ANSWERS = 100
+_MOST_ANSWERS = 20
+#: A failure is for the callers that waited for it: the server may be back soon.
+_FAILURE_S = 1.0
 
 BATCHES = f"""
     select last_offset, data from (
@@ -72,28 +75,41 @@ class Question(NamedTuple):
     values: tuple[int, ...]
 
 
+class _Known(NamedTuple):
+    answer: Answer | StorageFailed
+    #: Of the log, before it was asked.
+    changes: int
+    answered_at: float
+
+    def counts(self, changes: int) -> bool:
+        if isinstance(self.answer, StorageFailed):
+            return monotonic() - self.answered_at < _FAILURE_S
+        return self.changes == changes
+
+
 class Reading:
     def __init__(
         self, server: Server, connection: Rows, contents: Contents, to_loop: ToLoop | None
     ) -> None:
         self._server = server
-        self._connection: Rows | None = connection
+        self._link = Link(connection)
         self._contents = contents
         self._lock = threading.Lock()
         self._thread: LoadingThread[Question, Answer | StorageFailed] | None = (
             None if to_loop is None else LoadingThread(self._execute, self._answered, to_loop)
         )
         self._waiting: dict[Question, list[Pending[None]]] = {}
-        #: With the number of changes of the log when they were asked.
-        self._answers: dict[Question, tuple[int, Answer | StorageFailed]] = {}
+        #: The oldest first.
+        self._answers: dict[Question, _Known] = {}
+        #: The number of changes of the log at that time.
         self._asked: dict[Question, int] = {}
 
     def ask(self, question: Question, waits: bool = False) -> Answer:
         """Raises NotInMemory or StorageFailed."""
         changes = self._contents.changes_of(question.partition_id)
         known = self._answers.pop(question, None)
-        if known is not None and known[0] == changes:
-            return _given(known[1])
+        if known is not None and known.counts(changes):
+            return _given(known.answer)
         if self._thread is None or waits or not self._begun(question, changes):
             return _given(self._execute(question))
         loading: Pending[None] = Pending()
@@ -113,37 +129,48 @@ class Reading:
     def _answered(self, question: Question, answer: Answer | StorageFailed) -> None:
         waiting = self._waiting.pop(question)
         if len(self._answers) >= _MOST_ANSWERS:
-            self._answers.clear()
-        self._answers[question] = self._asked.pop(question), answer
+            del self._answers[next(iter(self._answers))]
+        self._answers[question] = _Known(answer, self._asked.pop(question), monotonic())
         resolve_all(waiting)
 
     def _execute(self, question: Question) -> Answer | StorageFailed:
         """In any thread."""
         with self._lock:
-            for _ in range(2):
-                try:
-                    if self._connection is None:
-                        self._connection = self._server.connect()
-                    statement = question.statement.encode()
-                    cursor = self._connection.execute(statement, question.values, binary=True)
-                    return cursor.fetchall()
-                except psycopg.Error as error:
-                    failure = self._server.failed("could not be read", error)
-                    if self._connection is None or not is_lost(error, self._connection):
-                        return failure
-                    self._disconnect()
-            return failure
+            self._link.busy = True
+            try:
+                return self._patiently(question)
+            finally:
+                self._link.busy = False
 
-    def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with suppress(psycopg.Error):
-                connection.close()
+    def _patiently(self, question: Question) -> Answer | StorageFailed:
+        failure = StorageFailed("The store is closed")
+        for _ in range(3):  # it was lost, connects, asks
+            if self._link.ended.is_set():
+                self._link.drop()
+                break
+            try:
+                if self._link.connection is None:
+                    self._link.connection = self._server.connect(again=True)
+                    continue  # it may have been closed meanwhile
+                statement = question.statement.encode()
+                cursor = self._link.connection.execute(statement, question.values, binary=True)
+                return cursor.fetchall()
+            except psycopg.Error as error:
+                failure = self._server.failed("could not be read", error)
+                connection = self._link.connection
+                if connection is None or not is_lost(error, connection):
+                    break
+                self._link.drop()
+            except BaseException:  # Ctrl-C
+                self._link.drop()
+                raise
+        return failure
 
     def close(self) -> None:
+        self._link.end()
         if self._thread is not None:
-            self._thread.close()
-        self._disconnect()
+            self._thread.close(CLOSE_S)
+        self._link.drop()
 
 
 def _given(answer: Answer | StorageFailed) -> Answer:

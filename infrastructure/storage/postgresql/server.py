@@ -27,6 +27,10 @@ _SETTINGS = {
     "tcp_keepalives_count": "3",
     "tcp_user_timeout": "15000",
     "idle_in_transaction_session_timeout": "15000",
+    # Of the role or the database; a commit that waits is not refused, and a start takes its time.
+    "idle_session_timeout": "0",
+    "lock_timeout": "0",
+    "statement_timeout": "0",
     "default_transaction_isolation": "read committed",
     # All statements look up keys; of a table that is new the planner would guess otherwise.
     "enable_seqscan": "off",
@@ -53,15 +57,22 @@ class Server:
         if flush == "os":
             self._settings["synchronous_commit"] = "off"
 
-    def connect(self) -> Rows:
-        """Raises psycopg.Error."""
+    def connect(self, again: bool = False) -> Rows:
+        """`again`: only to a server that can be written: the primary may be another one by now.
+
+        Raises psycopg.Error.
+        """
         name = f"ottla {os.getpid()} on {socket.gethostname()}"
-        connection = psycopg.connect(autocommit=True, **{**self._libpq, "application_name": name})
+        options = {**self._libpq, "application_name": name}
+        if again:
+            options["target_session_attrs"] = "read-write"
+        connection = psycopg.connect(autocommit=True, **options)
         try:
             connection.prepare_threshold = 0
             take_arrays(connection)
-            for setting, value in self._settings.items():
-                connection.execute("select set_config(%s, %s, false)", (setting, value))
+            calls = ", ".join(["set_config(%s, %s, false)"] * len(self._settings))
+            values = [one for each in self._settings.items() for one in each]
+            connection.execute(f"select {calls}".encode(), values, prepare=False)
         except BaseException:
             connection.close()
             raise
@@ -99,9 +110,32 @@ def check_server(connection: Rows, address: Address) -> None:
         raise StorageUnusable(f"the database has encoding {encoding}; Ottla needs UTF8")
 
 
+_BACKEND = "select pg_backend_pid()"
+
+
+def check_own_backends(*connections: Rows) -> None:
+    """Raises StorageUnusable if a pool has given them one backend, or changes it."""
+    first, again = (
+        [one.execute(_BACKEND, prepare=False).fetchall()[0][0] for one in connections]
+        for _ in range(2)
+    )
+    if first != again or len(set(first)) < len(first):
+        raise StorageUnusable(
+            "the address is a pool that shares connections after each transaction; name the "
+            "server itself, or a pool in session mode"
+        )
+
+
+#: The server ends or has lost the connection; or it is no primary any more.
+_LOST = ("57P", "08", "25006")
+
+
 def is_lost(error: psycopg.Error, connection: Rows) -> bool:
-    """Whether the connection is gone: what was sent may have been committed."""
-    return connection.closed or error.sqlstate is None or error.sqlstate.startswith(("57P", "08"))
+    """Whether the connection is of no use any more: what was sent may have been committed.
+
+    Otherwise the server refused the statement, and changed nothing.
+    """
+    return connection.closed or error.sqlstate is None or error.sqlstate.startswith(_LOST)
 
 
 def reason_of(error: Exception) -> str:

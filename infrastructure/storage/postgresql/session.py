@@ -2,141 +2,221 @@
 
 A broker takes a new session whenever it connects, which ends that of whoever had one: later
 statements under an old session change nothing. The number of the newest commit says whether one
-whose response was lost has been kept, and whether the database has gone back in time.
+whose response was lost has been persisted, and whether the database has gone back in time.
 """
 
 from __future__ import annotations
 
-import threading
+import secrets
+import time
 from contextlib import suppress
+from typing import Any
 
 import psycopg
 
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageInUse
+from infrastructure.storage.postgresql.link import Link
 from infrastructure.storage.postgresql.server import Rows, Server, is_lost
 from infrastructure.storage.postgresql.staged import Staged
 
-#: Between two attempts to connect.
+#: Between two attempts to connect, or to get the lock.
 RETRY_S = 0.1
-#: A commit that was not sent yet waits so long for a server that is away.
+#: A commit of which nothing is, or will be, persisted is sent for so long.
 PATIENCE_S = 20.0
+#: The backend of a broker that was just killed may still have the lock.
+_LOCK_ATTEMPTS = 10
 
 _LOCK = "hashtext('ottla'), hashtext(current_schema())"
+_HOLDERS = """
+    select a.application_name from pg_locks l join pg_stat_activity a using (pid)
+    where l.locktype = 'advisory' and l.granted
+    and l.classid::bigint = (hashtext('ottla')::bigint & 4294967295)
+    and l.objid::bigint = (hashtext(current_schema())::bigint & 4294967295)
+"""
+#: The server may not have noticed that its client is gone: it would keep the lock.
+_END_BACKEND = """
+    select pg_terminate_backend(pid, 1000) from pg_stat_activity
+    where pid = %s and application_name = current_setting('application_name')
+"""
+#: Waits for a statement of the old session that still runs. The new one may be taken already: the
+#: response was lost.
+_TAKE = """
+    with old as (
+        select session, seq from ottla_store where session in (%(old)s, %(new)s) for update),
+    past as (
+        insert into ottla_sessions (session, last_seq)
+        select session, seq from old where session <> %(new)s),
+    taken as (update ottla_store s set session = %(new)s from old returning s.seq)
+    select seq from taken
+"""
 
 
 class Session:
     """For one thread at a time, but for `end`."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, patience_s: float = PATIENCE_S) -> None:
         self._server = server
-        self._connection: Rows | None = None
+        self._patience_s = patience_s
+        self._link = Link()
+        #: Of the newest connection.
+        self._backend = 0
         self._number = 0
+        #: To be taken, or already taken without a response. Random: a database that went back in
+        #: time would give the same number again.
+        self._next = secrets.randbits(62)
         self._seq = 0
-        self._ended = threading.Event()
         #: Final: another broker writes the store, or the database has lost commits.
         self._over: StorageFailed | None = None
 
     def begin(self, connection: Rows) -> None:
         """With a connection of `Server`. Raises StorageInUse or psycopg.Error."""
-        self._lock(connection)
-        [(self._number, self._seq)] = connection.execute(
-            "select session, seq from ottla_store"
-        ).fetchall()
-        self._take(connection)
+        for _ in range(_LOCK_ATTEMPTS):
+            if self._has_lock(connection):
+                break
+            time.sleep(RETRY_S)
+        else:
+            found = connection.execute(_HOLDERS).fetchall()
+            who = found[0][0].removeprefix("ottla ") if found else "unknown"
+            raise StorageInUse(f"the database is in use by process {who}")
+        seq = None
+        while seq is None:
+            [(self._number,)] = connection.execute("select session from ottla_store").fetchall()
+            seq = self._take(connection)
+        self._seq = seq
+        self._backend = connection.info.backend_pid
+        self._link.connection = connection
 
-    def _lock(self, connection: Rows) -> None:
+    def _has_lock(self, connection: Rows) -> bool:
         """Only a courtesy to the operator: what keeps two brokers apart is the session."""
         found = connection.execute(f"select pg_try_advisory_lock({_LOCK})").fetchall()
-        if found[0][0]:
-            return
-        holders = connection.execute(
-            "select a.application_name from pg_locks l join pg_stat_activity a using (pid)"
-            " where l.locktype = 'advisory' and l.granted and l.classid::bigint ="
-            " (hashtext('ottla')::bigint & 4294967295) and l.objid::bigint ="
-            " (hashtext(current_schema())::bigint & 4294967295)"
-        ).fetchall()
-        who = holders[0][0].removeprefix("ottla ") if holders else "unknown"
-        raise StorageInUse(f"the database is in use by process {who}")
+        return bool(found[0][0])
 
     def _take(self, connection: Rows) -> int | None:
-        """The number of the newest commit; None: another broker has taken the store. Waits for a
-        statement of the session before that still runs.
-        """
-        found = connection.execute(
-            "update ottla_store set session = nextval('ottla_sessions')"
-            " where session = %s returning session, seq",
-            (self._number,),
-        ).fetchall()
+        """The number of the newest commit; None: the session is over."""
+        values = {"old": self._number, "new": self._next}
+        found = connection.execute(_TAKE, values).fetchall()
         if not found:
             return None
-        [(self._number, seq)] = found
-        self._connection = connection
-        return int(seq)
+        self._number, self._next = self._next, secrets.randbits(62)
+        return int(found[0][0])
 
     def commit(self, staged: Staged) -> StorageFailed | None:
-        """None: kept. A failure: nothing of it was, and nothing will be, unless `end` was called
-        meanwhile.
-        """
-        if self._over is not None:
-            return self._over
-        seq, sent, left_s = self._seq + 1, False, PATIENCE_S
-        while True:
-            if self._connection is None:
-                try:
-                    found = self._take(self._connected())
-                except psycopg.Error as error:
-                    self._disconnect()
-                    if self._ended.is_set() or (not sent and left_s <= 0):
-                        return self._server.failed("cannot be reached", error)
-                    left_s -= RETRY_S
-                    self._ended.wait(RETRY_S)
-                    continue
-                if found == seq and sent:
-                    self._seq = seq
-                    return None
-                if found != self._seq:
-                    return self._lose(found)
-            assert self._connection is not None
+        """None: persisted. A failure: nothing of it is, nor will be, unless `end` was called."""
+        self._link.busy = True
+        try:
+            return self._commit(staged)
+        finally:
+            self._link.busy = False
+
+    def _commit(self, staged: Staged) -> StorageFailed | None:
+        until = time.monotonic() + self._patience_s
+        #: It was sent, and what became of it is not known.
+        is_open = False
+        failures = 0
+        problem: Exception | None = None
+        while self._over is None:
+            if self._link.ended.is_set():
+                return StorageFailed("The store was closed during a commit")
+            # An idle connection may be lost: that alone says nothing about the server.
+            if problem and failures > 1 and not is_open and time.monotonic() >= until:
+                return self._server.failed("cannot be reached", problem)
             try:
-                statement, parameters = staged.statement(self._number, seq)
-                sent = True
-                rows = self._connection.execute(statement.encode(), parameters).fetchall()
-            except psycopg.Error as error:
-                if is_lost(error, self._connection):
-                    self._disconnect()
+                if self._link.connection is None:
+                    found = self._resume()
+                    if is_open and found == self._seq + 1:
+                        self._seq = found
+                        return None
+                    is_open = False
+                    self._check(found)
                     continue
-                return self._server.failed("refused a commit", error)
-            if not rows[0][0]:
-                return self._lose(None)
-            self._seq = seq
-            return None
-
-    def _connected(self) -> Rows:
-        connection = self._server.connect()
-        with suppress(StorageInUse):  # the server has not noticed that the one before is gone
-            self._lock(connection)
-        return connection
-
-    def _lose(self, found: int | None) -> StorageFailed:
-        if found is None:
-            what = "another broker has taken over the store"
-        else:
-            what = f"PostgreSQL has commit {found}, not {self._seq}: it lost or gained commits"
-        self._over = StorageFailed(f"{what}; restart the broker")
-        self._disconnect()
+                _check_open(self._link.connection)
+                statement, parameters = staged.statement(self._number, self._seq + 1)
+                is_open = True
+                if _changes(self._link.connection, statement, parameters):
+                    self._seq += 1
+                    return None
+                problem = psycopg.OperationalError("the session is over")  # `_resume` asks why
+            except Exception as error:
+                if is_open and self._is_refusal(error):
+                    return self._server.failed("refused a commit", error)
+                problem = error
+                if self._link.connection is None:
+                    self._link.ended.wait(RETRY_S)
+            except BaseException:  # Ctrl-C
+                self._link.drop()
+                if is_open:
+                    self._over = StorageFailed("A commit was interrupted; restart the broker")
+                raise
+            failures += 1
+            self._link.drop()
+        self._link.drop()
         return self._over
 
-    def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with suppress(psycopg.Error):
-                connection.close()
+    def _is_refusal(self, error: Exception) -> bool:
+        """The server responds that nothing was persisted."""
+        connection = self._link.connection
+        return (
+            connection is not None
+            and isinstance(error, psycopg.Error)
+            and not is_lost(error, connection)
+        )
+
+    def _resume(self) -> int | None:
+        """Connects, and takes the next session: what was sent under the last one is persisted by
+        now, or never will be. The number of its newest commit; None: the database does not know it.
+        """
+        connection = self._server.connect(again=True)
+        try:
+            self._link.connection = connection
+            if self._link.ended.is_set():
+                raise psycopg.OperationalError("the store is being closed")
+            with suppress(psycopg.errors.InsufficientPrivilege):
+                connection.execute(_END_BACKEND, (self._backend,))
+            self._has_lock(connection)
+            found = self._take(connection)
+            if found is None:
+                found = self._last_seq(connection)
+                why = "another broker has taken over the store"
+                if found is None:
+                    why = "PostgreSQL does not know this session: it has lost commits"
+                self._over = StorageFailed(f"{why}; restart the broker")
+        except BaseException:
+            self._link.drop()
+            raise
+        self._backend = connection.info.backend_pid
+        return found
+
+    def _last_seq(self, connection: Rows) -> int | None:
+        """Of a session that is over."""
+        found = connection.execute(
+            "select last_seq from ottla_sessions where session = %s", (self._number,)
+        ).fetchall()
+        return int(found[0][0]) if found else None
+
+    def _check(self, found: int | None) -> None:
+        if self._over is None and found != self._seq:
+            self._over = StorageFailed(
+                f"PostgreSQL has commit {found}, not {self._seq}: it lost or gained commits; "
+                "restart the broker"
+            )
 
     def end(self) -> None:
         """From any thread: no more waiting."""
-        self._ended.set()
+        self._link.end()
 
     def close(self) -> None:
         """After the last commit."""
-        self._disconnect()
+        self._link.drop()
+
+
+def _check_open(connection: Rows) -> None:
+    """Raises psycopg.Error if it is known to be lost: then nothing is sent."""
+    for _ in range(2):  # the server's last words, and the end
+        connection.pgconn.consume_input()
+
+
+def _changes(connection: Rows, statement: str, parameters: list[Any]) -> bool:
+    """False: the fence let nothing pass. Raises psycopg.Error."""
+    [(count,)] = connection.execute(statement.encode(), parameters).fetchall()
+    return bool(count)

@@ -2,6 +2,7 @@
 
 ottla_store      one row: the id of the store, the format of its tables, and of the broker that
                  writes it the session and the number of its newest commit
+ottla_sessions   the sessions that are over, each with the number of its last commit
 ottla_rows       the rows of the state, by table and key
 ottla_entries    the batches of one partition and commit, under their last offset
 """
@@ -26,7 +27,7 @@ _MAKE = (
         one boolean primary key default true check (one),
         id text not null, format integer not null, session bigint not null, seq bigint not null
         ) with (fillfactor = 50)""",
-    "create sequence ottla_sessions",
+    "create table ottla_sessions (session bigint primary key, last_seq bigint not null)",
     """create table ottla_rows (
         "table" text collate "C" not null, place bytea not null, key bytea, value bytea not null,
         primary key ("table", place)) with (fillfactor = 80)""",

@@ -1,0 +1,148 @@
+"""Stores in PostgreSQL behind a relay, for tests of lost connections."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import TypeVar
+
+from application.ports.log_store import NotInMemory
+from domain.errors import StorageFailed
+from domain.messages.batch import next_offset
+from infrastructure.storage.engine import Storage
+from infrastructure.storage.postgresql.opening import opened
+from infrastructure.storage.postgresql.session import PATIENCE_S
+from tests.contract.batches import batch
+from tests.fakes.postgres import Postgres
+from tests.fakes.postgres_relay import TIMEOUT_S, PostgresRelay
+
+T = TypeVar("T")
+
+
+class Running:
+    """A commit under way."""
+
+    def __init__(self, store: RelayedStore) -> None:
+        self._outcomes: SimpleQueue[StorageFailed | None] = SimpleQueue()
+        self._store = store
+        self._thread: threading.Thread | None = None
+        commit = store.storage.commit.commit
+        if store.is_later:
+            commit(self._outcomes.put)
+        else:
+            self._thread = threading.Thread(target=commit, args=(self._outcomes.put,), daemon=True)
+            self._thread.start()
+
+    def outcome(self) -> StorageFailed | None:
+        """Asserts that there is one only."""
+        if self._thread is None:
+            while self._outcomes.empty():
+                self._store.callbacks.get(timeout=TIMEOUT_S)()
+        found = self._outcomes.get(timeout=TIMEOUT_S)
+        if self._thread is not None:
+            self._thread.join(TIMEOUT_S)
+        assert self._outcomes.empty()
+        return found
+
+    @property
+    def is_over(self) -> bool:
+        while not self._store.callbacks.empty():
+            self._store.callbacks.get()()
+        return not self._outcomes.empty()
+
+
+class RelayedStore:
+    def __init__(self, storage: Storage, callbacks: SimpleQueue[Callable[[], None]] | None) -> None:
+        self.storage = storage
+        self.is_later = callbacks is not None
+        self.callbacks = callbacks or SimpleQueue()
+
+    def append(self, last_offset: int, content: bytes = b"") -> None:
+        """With a row, so that all statements are alike."""
+        self.storage.log.append(1, last_offset, batch(last_offset, content))
+        self.storage.state.put("t", b"%d" % last_offset, content)
+
+    def begin(self) -> Running:
+        return Running(self)
+
+    def commit(self) -> StorageFailed | None:
+        return self.begin().outcome()
+
+    def keep(self, *last_offsets: int) -> None:
+        for one in last_offsets:
+            self.append(one)
+            assert self.commit() is None
+
+    def patiently(self, read: Callable[[], T]) -> T:
+        while True:
+            try:
+                return read()
+            except NotInMemory as later:
+                while not later.loading.resolved:
+                    self.callbacks.get(timeout=TIMEOUT_S)()
+
+    def read(self, offset: int = 0) -> bytes:
+        """What the server has."""
+        self.storage.log._contents.cache.clear()
+        return self.patiently(lambda: self.storage.log.read(1, offset, 1 << 62, 1 << 62, True))
+
+    def close(self) -> None:
+        self.storage.commit.close()
+
+
+class RelayedPostgres:
+    """One schema of a server. Stores of `later` have a way to an event loop."""
+
+    def __init__(self, server: Postgres, is_later: bool) -> None:
+        self.server = server
+        self.relay = PostgresRelay(server.folder)
+        self.schema = f"r{uuid.uuid4().hex[:20]}"
+        self._is_later = is_later
+        self._stores: list[RelayedStore] = []
+
+    def open(self, patience_s: float = PATIENCE_S, through_relay: bool = True) -> RelayedStore:
+        folder = self.relay.folder if through_relay else self.server.folder
+        callbacks: SimpleQueue[Callable[[], None]] | None = SimpleQueue() if self._is_later else None
+        place = f"postgres@/postgres?host={folder}&schema={self.schema}"
+        put = callbacks.put if callbacks is not None else None
+        store = RelayedStore(opened(place, "commit", put, patience_s), callbacks)
+        self._stores.append(store)
+        return store
+
+    def execute(self, *statements: str) -> list[tuple[object, ...]]:
+        return self.server.execute(f"set search_path = {self.schema}", *statements)
+
+    def last_offsets(self) -> list[int]:
+        """Of the batches in the store, which must have a row each, by SQL."""
+        found = self.execute("select last_offset, data from ottla_entries order by last_offset")
+        offsets = []
+        for last_offset, data in found:
+            assert isinstance(last_offset, int) and isinstance(data, bytes)
+            assert next_offset(data) == last_offset + 1
+            offsets.append(last_offset)
+        rows = self.execute("select convert_from(place, 'UTF8')::int from ottla_rows order by 1")
+        assert [one for (one,) in rows] == offsets
+        return offsets
+
+    def last_session(self) -> tuple[object, ...]:
+        [row] = self.execute("select session, seq from ottla_store")
+        return row
+
+    def backends(self) -> list[int]:
+        """Of stores of this schema."""
+        found = self.execute(
+            "select pid from pg_stat_activity where application_name like 'ottla %'"
+            " and pid <> pg_backend_pid()"
+        )
+        return [int(str(pid)) for (pid,) in found]
+
+    def close(self) -> None:
+        self.relay.pass_all()
+        self.relay.cut()
+        for store in self._stores:
+            store.close()
+        self.relay.close()
+        if not self.server.is_running:
+            self.server.start()
