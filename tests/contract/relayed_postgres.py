@@ -104,7 +104,9 @@ class RelayedPostgres:
 
     def open(self, patience_s: float = PATIENCE_S, through_relay: bool = True) -> RelayedStore:
         folder = self.relay.folder if through_relay else self.server.folder
-        callbacks: SimpleQueue[Callable[[], None]] | None = SimpleQueue() if self._is_later else None
+        callbacks: SimpleQueue[Callable[[], None]] | None = (
+            SimpleQueue() if self._is_later else None
+        )
         place = f"postgres@/postgres?host={folder}&schema={self.schema}"
         put = callbacks.put if callbacks is not None else None
         store = RelayedStore(opened(place, "commit", put, patience_s), callbacks)

@@ -5,6 +5,7 @@ What is reported persisted is there, once; what is reported failed is not, and n
 
 from __future__ import annotations
 
+import random
 import threading
 from collections.abc import Iterator
 
@@ -13,13 +14,17 @@ import pytest
 
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageInUse
-from infrastructure.storage.postgresql import reading
+from infrastructure.storage.postgresql import reading, session
+from tests.contract.batches import batch
 from tests.contract.postgres_server import running_postgres
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
 
 
 @pytest.fixture(params=["waits", "later"])
-def postgres(request: pytest.FixtureRequest) -> Iterator[RelayedPostgres]:
+def postgres(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[RelayedPostgres]:
+    monkeypatch.setattr(session, "RETRY_S", 0.01)
     relayed = RelayedPostgres(running_postgres(), request.param == "later")
     yield relayed
     relayed.close()
@@ -37,30 +42,26 @@ class Held:
     """Statements that write the store wait for this transaction."""
 
     def __init__(self, postgres: RelayedPostgres) -> None:
-        self._postgres = postgres
         self._connection = psycopg.connect(
             host=str(postgres.server.folder), user="postgres", dbname="postgres"
         )
         self._connection.execute(f"set search_path = {postgres.schema}".encode())
         self._connection.execute("select * from ottla_store for update")
 
-    def wait_for(self, statements: int) -> None:
-        """Until so many wait in the server."""
-        with psycopg.connect(
-            host=str(self._postgres.server.folder),
-            user="postgres",
-            dbname="postgres",
-            autocommit=True,
-        ) as asking:
-            waiting = -1
-            while waiting < statements:
-                [(waiting,)] = asking.execute(
-                    "select count(*) from pg_locks l join pg_stat_activity a using (pid) where not"
-                    " l.granted and a.application_name like 'ottla %' and l.locktype <> 'advisory'"
-                ).fetchall()
-
     def release(self) -> None:
         self._connection.close()
+
+
+def wait_for_waiting(postgres: RelayedPostgres, statements: int) -> None:
+    """Until so many wait for others to end."""
+    with psycopg.connect(
+        host=str(postgres.server.folder), user="postgres", dbname="postgres", autocommit=True
+    ) as asking:
+        waiting = 0
+        while waiting < statements:
+            [(waiting,)] = asking.execute(
+                "select count(distinct pid) from pg_locks where not granted"
+            ).fetchall()
 
 
 # ---- lost connections
@@ -77,13 +78,13 @@ def test_a_connection_that_was_lost_before_a_commit(
 def test_a_response_that_is_lost_with_the_connection(
     postgres: RelayedPostgres, store: RelayedStore
 ) -> None:
-    session, _ = postgres.last_session()
+    old_session, _ = postgres.last_session()
     postgres.relay.cut_at_response()
     store.keep(1)
     postgres.relay.wait()
     assert postgres.last_offsets() == [0, 1]
     new_session, seq = postgres.last_session()
-    assert new_session != session
+    assert new_session != old_session
     assert seq == 2, "it was sent once"
     store.keep(2)
     assert postgres.last_offsets() == [0, 1, 2]
@@ -149,7 +150,7 @@ def test_a_connection_that_was_lost_in_both_directions(
     held = Held(postgres)
     store.append(1)
     running = store.begin()
-    held.wait_for(1)
+    wait_for_waiting(postgres, 1)
     postgres.relay.cut()
     held.release()
     assert running.outcome() is None
@@ -166,7 +167,7 @@ def test_backends_that_are_ended(postgres: RelayedPostgres, store: RelayedStore)
     held = Held(postgres)
     store.append(2)
     running = store.begin()
-    held.wait_for(1)
+    wait_for_waiting(postgres, 1)
     postgres.execute(
         "select pg_terminate_backend(l.pid) from pg_locks l join pg_stat_activity using (pid)"
         " where not l.granted and application_name like 'ottla %'"
@@ -193,7 +194,7 @@ def test_a_server_that_is_restarted_during_a_commit(
     held = Held(postgres)
     store.append(1)
     running = store.begin()
-    held.wait_for(1)
+    wait_for_waiting(postgres, 1)
     postgres.server.stop()
     held.release()
     assert not running.is_over
@@ -297,18 +298,33 @@ def test_another_broker_takes_over(postgres: RelayedPostgres, store: RelayedStor
     assert postgres.last_offsets() == [0, 1, 2]
 
 
-def _take_by_sql(postgres: RelayedPostgres) -> str:
-    return (
-        "with old as (select session, seq from ottla_store for update), past as (insert into"
-        " ottla_sessions select * from old) update ottla_store set session = 7"
-    )
+class Taking:
+    """A broker that takes the session, and commits that when it is told to."""
+
+    def __init__(self, postgres: RelayedPostgres) -> None:
+        [(self._session, _)] = postgres.execute("select session, seq from ottla_store")
+        self._connection = psycopg.connect(
+            host=str(postgres.server.folder), user="postgres", dbname="postgres"
+        )
+        self._connection.execute(f"set search_path = {postgres.schema}".encode())
+
+    def take(self) -> None:
+        self._connection.execute(session._TAKE, {"old": self._session, "new": 7})
+
+    def commit(self) -> None:
+        self._connection.commit()
+        self._connection.close()
+
+    def take_and_commit(self) -> None:
+        self.take()
+        self.commit()
 
 
 @pytest.mark.parametrize("is_cut", [True, False])
 def test_a_session_is_taken_before_a_commit(
     postgres: RelayedPostgres, store: RelayedStore, is_cut: bool
 ) -> None:
-    postgres.execute(_take_by_sql(postgres))
+    Taking(postgres).take_and_commit()
     if is_cut:
         postgres.relay.cut()
     store.append(1)
@@ -321,21 +337,14 @@ def test_a_session_is_taken_while_a_commit_waits(
     postgres: RelayedPostgres, store: RelayedStore
 ) -> None:
     """The take is first."""
-    taking = psycopg.connect(host=str(postgres.server.folder), user="postgres", dbname="postgres")
-    taking.execute(f"set search_path = {postgres.schema}".encode())
-    taking.execute(_take_by_sql(postgres).encode())
+    taking = Taking(postgres)
+    taking.take()
     store.append(1)
     running = store.begin()
-    Held.wait_for(_Asking(postgres), 1)
+    wait_for_waiting(postgres, 1)
     taking.commit()
-    taking.close()
     assert "another broker" in str(running.outcome())
     assert postgres.last_offsets() == [0]
-
-
-class _Asking(Held):
-    def __init__(self, postgres: RelayedPostgres) -> None:
-        self._postgres = postgres
 
 
 @pytest.mark.parametrize("is_lost", [True, False])
@@ -349,17 +358,10 @@ def test_a_session_is_taken_behind_a_commit(
         postgres.relay.refuse()
     store.append(1)
     running = store.begin()
-    held.wait_for(1)
-    taking = threading.Thread(target=postgres.execute, args=(_take_by_sql(postgres),))
+    wait_for_waiting(postgres, 1)
+    taking = threading.Thread(target=Taking(postgres).take_and_commit)
     taking.start()
-    with psycopg.connect(
-        host=str(postgres.server.folder), user="postgres", dbname="postgres", autocommit=True
-    ) as asking:
-        waiting = 0
-        while waiting < 2:
-            [(waiting,)] = asking.execute(
-                "select count(distinct pid) from pg_locks where not granted"
-            ).fetchall()
+    wait_for_waiting(postgres, 2)
     held.release()
     taking.join()
     if is_lost:
@@ -459,7 +461,7 @@ def test_a_statement_that_is_cancelled_was_refused(
     held = Held(postgres)
     store.append(1)
     running = store.begin()
-    held.wait_for(1)
+    wait_for_waiting(postgres, 1)
     postgres.execute(
         "select pg_cancel_backend(l.pid) from pg_locks l join pg_stat_activity using (pid)"
         " where not l.granted and application_name like 'ottla %'"
@@ -471,17 +473,17 @@ def test_a_statement_that_is_cancelled_was_refused(
 
 
 def test_limits_of_the_role_do_not_count(postgres: RelayedPostgres) -> None:
-    postgres.execute("alter role postgres set statement_timeout = 1")
+    postgres.execute("alter role postgres set statement_timeout = 300")
     try:
         store = postgres.open()
-        held = Held(postgres)
-        store.append(0)
-        running = store.begin()
-        held.wait_for(1)
-        held.release()
-        assert running.outcome() is None
     finally:
         postgres.execute("set statement_timeout = 0", "alter role postgres reset statement_timeout")
+    postgres.execute(
+        "create function waits() returns trigger language plpgsql as"
+        " 'begin perform pg_sleep(0.4); return new; end'",
+        "create trigger waits before insert on ottla_rows execute function waits()",
+    )
+    store.keep(0)
 
 
 # ---- reads
@@ -546,3 +548,57 @@ def test_closing_ends_a_read_without_a_response(
     reader.join(10)
     assert not reader.is_alive()
     assert len(failures) == 1
+
+
+# ---- all of it
+
+
+@pytest.mark.parametrize("patience_s", [0, session.PATIENCE_S])
+@pytest.mark.parametrize("seed", range(2))
+def test_any_faults(postgres: RelayedPostgres, seed: int, patience_s: float) -> None:
+    chance = random.Random(seed)
+    relay = postgres.relay
+    store = postgres.open(patience_s)
+    store.storage.log.append(2, 5, batch(5))
+    assert store.commit() is None
+    persisted: list[bytes] = []
+    newest = None
+    for number in range(30):
+        offset = len(persisted)
+        one = batch(offset, b"%d" % number)
+        store.storage.log.append(1, offset, one)
+        store.storage.state.put("t", b"newest", b"%d" % number)
+        is_refused = chance.random() < 0.1
+        if is_refused:
+            store.storage.log.append(2, 5, batch(5))
+        fault = chance.randrange(8)
+        if fault == 0:
+            relay.cut()
+        elif fault == 1:
+            relay.cut_at_response(chance.randrange(6))
+        elif fault == 2:
+            relay.cut_at_request()
+        elif fault == 3:
+            relay.end_next(chance.randrange(1, 3))
+            relay.cut()
+        elif fault == 4:
+            relay.end_next(chance.randrange(1, 3))
+            relay.cut_at_response()
+        elif fault == 5:
+            relay.cut()
+            relay.cut_at_response(chance.randrange(1, 6))
+        failure = store.commit()
+        relay.pass_all()
+        if failure is None:
+            assert not is_refused
+            persisted.append(one)
+            newest = b"%d" % number
+        elif not is_refused:
+            assert "cannot be reached" in str(failure)
+            assert patience_s == 0
+        assert store.storage.state.get("t", b"newest") == newest
+    store.close()
+    store = postgres.open()
+    assert store.read() == b"".join(persisted)
+    assert store.storage.state.get("t", b"newest") == newest
+    assert postgres.last_session()[1] == 1 + len(persisted)

@@ -24,8 +24,8 @@ from infrastructure.storage.postgresql.staged import Staged
 RETRY_S = 0.1
 #: A commit of which nothing is, or will be, persisted is sent for so long.
 PATIENCE_S = 20.0
-#: The backend of a broker that was just killed may still have the lock.
-_LOCK_ATTEMPTS = 10
+#: The backend of a broker that was just killed, or closed, may still have the lock.
+LOCK_S = 1.0
 
 _LOCK = "hashtext('ottla'), hashtext(current_schema())"
 _HOLDERS = """
@@ -71,14 +71,13 @@ class Session:
 
     def begin(self, connection: Rows) -> None:
         """With a connection of `Server`. Raises StorageInUse or psycopg.Error."""
-        for _ in range(_LOCK_ATTEMPTS):
-            if self._has_lock(connection):
-                break
+        until = time.monotonic() + LOCK_S
+        while not self._has_lock(connection):
+            if time.monotonic() >= until:
+                found = connection.execute(_HOLDERS).fetchall()
+                who = found[0][0].removeprefix("ottla ") if found else "unknown"
+                raise StorageInUse(f"the database is in use by process {who}")
             time.sleep(RETRY_S)
-        else:
-            found = connection.execute(_HOLDERS).fetchall()
-            who = found[0][0].removeprefix("ottla ") if found else "unknown"
-            raise StorageInUse(f"the database is in use by process {who}")
         seq = None
         while seq is None:
             [(self._number,)] = connection.execute("select session from ottla_store").fetchall()
