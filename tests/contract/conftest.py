@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from infrastructure.storage.postgresql import session
 from tests.contract.engines import ENGINES, Engine, OpenStore
 from tests.contract.offset_engines import PostgresOffsets, SqliteOffsets
 from tests.contract.postgres_server import running_postgres
+from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
 from tests.fakes.postgres import Postgres
 
 _LASTING = {name: engine for name, engine in ENGINES.items() if engine.persistent}
@@ -69,3 +71,21 @@ def own_server() -> Iterator[Postgres]:
     yield server
     if not server.is_running:
         server.start()
+
+
+@pytest.fixture(params=["waits", "later"])
+def relayed(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[RelayedPostgres]:
+    monkeypatch.setattr(session, "RETRY_S", 0.01)
+    relayed = RelayedPostgres(running_postgres(), request.param == "later")
+    yield relayed
+    relayed.close()
+
+
+@pytest.fixture
+def opened(relayed: RelayedPostgres) -> RelayedStore:
+    """With one batch; its statements are prepared."""
+    store = relayed.open()
+    store.keep(0)
+    return store

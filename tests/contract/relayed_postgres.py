@@ -8,10 +8,13 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import TypeVar
 
+import psycopg
+
 from application.ports.log_store import NotInMemory
 from domain.errors import StorageFailed
 from domain.messages.batch import next_offset
 from infrastructure.storage.engine import Storage
+from infrastructure.storage.postgresql import session
 from infrastructure.storage.postgresql.opening import opened
 from infrastructure.storage.postgresql.session import PATIENCE_S
 from tests.contract.batches import batch
@@ -148,3 +151,51 @@ class RelayedPostgres:
         self.relay.close()
         if not self.server.is_running:
             self.server.start()
+
+
+class Held:
+    """Statements that write the store wait for this transaction."""
+
+    def __init__(self, postgres: RelayedPostgres) -> None:
+        self._connection = psycopg.connect(
+            host=str(postgres.server.folder), user="postgres", dbname="postgres"
+        )
+        self._connection.execute(f"set search_path = {postgres.schema}".encode())
+        self._connection.execute("select * from ottla_store for update")
+
+    def release(self) -> None:
+        self._connection.close()
+
+
+def wait_for_waiting(postgres: RelayedPostgres, statements: int) -> None:
+    """Until so many wait for others to end."""
+    with psycopg.connect(
+        host=str(postgres.server.folder), user="postgres", dbname="postgres", autocommit=True
+    ) as asking:
+        waiting = 0
+        while waiting < statements:
+            [(waiting,)] = asking.execute(
+                "select count(distinct pid) from pg_locks where not granted"
+            ).fetchall()
+
+
+class Taking:
+    """A broker that takes the session, and commits that when it is told to."""
+
+    def __init__(self, postgres: RelayedPostgres) -> None:
+        [(self._session, _)] = postgres.execute("select session, seq from ottla_store")
+        self._connection = psycopg.connect(
+            host=str(postgres.server.folder), user="postgres", dbname="postgres"
+        )
+        self._connection.execute(f"set search_path = {postgres.schema}".encode())
+
+    def take(self) -> None:
+        self._connection.execute(session._TAKE, {"old": self._session, "new": 7})
+
+    def commit(self) -> None:
+        self._connection.commit()
+        self._connection.close()
+
+    def take_and_commit(self) -> None:
+        self.take()
+        self.commit()

@@ -24,6 +24,7 @@ class PostgresRelay:
         self._path = str(self.folder / _SOCKET)
         self._listening: socket.socket | None = None
         self._relayed: set[_Relayed] = set()
+        self._not_noticed: list[socket.socket] = []
         self._changing = threading.RLock()
         self._happened = threading.Event()
         self._refusals = 0
@@ -55,11 +56,13 @@ class PostgresRelay:
             self._refusals = connections
             self._happened.clear()
 
-    def cut(self) -> None:
-        """All connections."""
+    def cut(self, is_noticed: bool = True) -> None:
+        """All connections; the server may not notice."""
         with self._changing:
             for one in self._relayed:
-                one.cut()
+                if not is_noticed:
+                    self._not_noticed.append(one.server)
+                one.cut(is_noticed)
 
     def cut_at_request(self) -> None:
         """With the next message of a client, which the server does not get."""
@@ -91,6 +94,8 @@ class PostgresRelay:
     def close(self) -> None:
         self.refuse()
         self.cut()
+        for one in self._not_noticed:
+            one.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # ---- in threads
@@ -136,7 +141,8 @@ class PostgresRelay:
             with self._changing:
                 self._relayed.discard(relayed)
                 relayed.client.close()
-                relayed.server.close()
+                if relayed.server not in self._not_noticed:
+                    relayed.server.close()
 
     def _is_cut(self, relayed: _Relayed, is_request: bool, data: bytes) -> bool:
         with self._changing:
@@ -190,8 +196,8 @@ class _Relayed:
         executes, self._executes = self._executes, False
         return executes
 
-    def cut(self) -> None:
-        for one in (self.client, self.server):
+    def cut(self, is_noticed: bool) -> None:
+        for one in (self.client, self.server) if is_noticed else (self.client,):
             try:
                 one.shutdown(socket.SHUT_RDWR)
             except OSError:  # it is cut already

@@ -1,0 +1,75 @@
+"""Reads over connections that are lost."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from domain.errors import StorageFailed
+from infrastructure.storage.postgresql import reading
+from tests.contract.relayed_postgres import (
+    RelayedPostgres,
+    RelayedStore,
+)
+
+
+def test_a_lost_reading_connection_is_made_again(
+    relayed: RelayedPostgres, opened: RelayedStore
+) -> None:
+    opened.keep(1)
+    relayed.relay.cut()
+    assert opened.read(1)
+    relayed.relay.cut_at_response()
+    assert opened.read(1)
+
+
+def test_a_read_while_the_server_is_away(
+    relayed: RelayedPostgres, opened: RelayedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    relayed.relay.refuse()
+    relayed.relay.cut()
+    for _ in range(2):
+        with pytest.raises(StorageFailed, match="could not be read"):
+            opened.read()
+    relayed.relay.accept()
+    assert opened.read()
+
+
+def test_a_failed_read_that_was_abandoned_fails_no_later_one(
+    relayed: RelayedPostgres, opened: RelayedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not opened.is_later:
+        pytest.skip("nobody else waits")
+    relayed.relay.refuse()
+    relayed.relay.cut()
+    opened.storage.log._contents.cache.clear()
+    with pytest.raises(Exception) as abandoned:  # noqa: PT011
+        opened.storage.log.read(1, 0, 1 << 62, 1 << 62, True)
+    assert abandoned.typename == "NotInMemory"
+    opened.callbacks.get(timeout=10)()
+    relayed.relay.accept()
+    monkeypatch.setattr(reading, "_FAILURE_S", 0)
+    assert opened.read()
+
+
+def test_closing_ends_a_read_without_a_response(
+    relayed: RelayedPostgres, opened: RelayedStore
+) -> None:
+    relayed.relay.lose(responses=True)
+    opened.storage.log._contents.cache.clear()
+    failures: list[Exception] = []
+
+    def read() -> None:
+        try:
+            opened.storage.log.read(1, 0, 1 << 62, 1 << 62, True)
+        except Exception as error:
+            failures.append(error)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    relayed.relay.wait()
+    opened.close()
+    reader.join(10)
+    assert not reader.is_alive()
+    assert len(failures) == 1
