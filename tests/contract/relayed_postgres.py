@@ -135,14 +135,6 @@ class RelayedPostgres:
         [row] = self.execute("select session, seq from ottla_store")
         return row
 
-    def backends(self) -> list[int]:
-        """Of stores of this schema."""
-        found = self.execute(
-            "select pid from pg_stat_activity where application_name like 'ottla %'"
-            " and pid <> pg_backend_pid()"
-        )
-        return [int(str(pid)) for (pid,) in found]
-
     def close(self) -> None:
         self.relay.pass_all()
         self.relay.cut()

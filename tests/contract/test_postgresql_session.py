@@ -6,6 +6,8 @@ What is reported persisted is there, once; what is reported failed is not, and n
 from __future__ import annotations
 
 import random
+import signal
+import threading
 
 import pytest
 
@@ -110,11 +112,10 @@ def test_a_connection_that_was_lost_in_both_directions(
 
 
 def test_backends_that_are_ended(relayed: RelayedPostgres, opened: RelayedStore) -> None:
-    for _ in relayed.backends():
-        relayed.execute(
-            "select pg_terminate_backend(pid, 10000) from pg_stat_activity"
-            " where application_name like 'ottla %' and pid <> pg_backend_pid()"
-        )
+    relayed.execute(
+        "select pg_terminate_backend(pid, 10000) from pg_stat_activity"
+        " where application_name like 'ottla %'"
+    )
     opened.keep(1)
     held = Held(relayed)
     opened.append(2)
@@ -227,6 +228,29 @@ def test_closing_ends_a_commit_whose_server_is_away(
     relayed.relay.accept()
     opened.append(1)
     assert opened.commit() is not None, "a closed store connects no more"
+    assert relayed.last_offsets() == [0]
+
+
+@pytest.mark.parametrize("relayed", ["waits"], indirect=True)
+def test_an_interrupted_commit_is_the_last_one(
+    relayed: RelayedPostgres, opened: RelayedStore
+) -> None:
+    """Of a command: what became of it is not known."""
+    held = Held(relayed)
+
+    def interrupt() -> None:
+        wait_for_waiting(relayed, 1)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    interrupting = threading.Thread(target=interrupt)
+    opened.append(1)
+    interrupting.start()
+    with pytest.raises(KeyboardInterrupt):
+        opened.storage.commit.commit(print)
+    interrupting.join()
+    held.release()
+    opened.append(2)
+    assert str(opened.commit()) == "A commit was interrupted; restart the broker"
     assert relayed.last_offsets() == [0]
 
 
