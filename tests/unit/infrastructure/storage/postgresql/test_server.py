@@ -1,12 +1,20 @@
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import psycopg
 import pytest
+from psycopg import errors
 
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.postgresql.address import parse_address
-from infrastructure.storage.postgresql.server import Server, check_server
+from infrastructure.storage.postgresql.server import (
+    Server,
+    check_own_backends,
+    check_server,
+    is_lost,
+)
 
 
 class FakeConnection:
@@ -76,3 +84,52 @@ def test_a_url_that_libpq_does_not_read_is_refused_without_password(place: str, 
     with pytest.raises(StorageUnusable) as refusal:
         Server(parse_address(place), "commit")
     assert str(refusal.value) == why
+
+
+def connection(closed: bool = False, backends: tuple[int, ...] = ()) -> Any:
+    left = list(backends)
+
+    def execute(statement: str, prepare: bool) -> Any:
+        assert not prepare, "a pool may not support it"
+        return SimpleNamespace(fetchall=lambda: [(left.pop(0),)])
+
+    return cast(Any, SimpleNamespace(closed=closed, execute=execute))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.AdminShutdown,
+        errors.CrashShutdown,
+        errors.CannotConnectNow,
+        errors.IdleSessionTimeout,
+        errors.ConnectionFailure,
+        errors.ProtocolViolation,
+        # A primary that was made a standby.
+        errors.ReadOnlySqlTransaction,
+        psycopg.OperationalError,
+        psycopg.InterfaceError,
+    ],
+)
+def test_a_connection_is_lost(error: type[psycopg.Error]) -> None:
+    assert is_lost(error(), connection())
+
+
+@pytest.mark.parametrize(
+    "error", [errors.QueryCanceled, errors.UniqueViolation, errors.DiskFull, errors.OutOfMemory]
+)
+def test_a_statement_is_refused(error: type[psycopg.Error]) -> None:
+    assert not is_lost(error(), connection())
+    assert is_lost(error(), connection(closed=True))
+
+
+def test_connections_with_backends_of_their_own() -> None:
+    check_own_backends(connection(backends=(1, 1)), connection(backends=(2, 2)))
+
+
+@pytest.mark.parametrize("first, second", [((1, 1), (1, 1)), ((1, 2), (2, 1)), ((1, 1), (2, 3))])
+def test_a_pool_that_shares_backends_is_refused(
+    first: tuple[int, ...], second: tuple[int, ...]
+) -> None:
+    with pytest.raises(StorageUnusable, match="session mode"):
+        check_own_backends(connection(backends=first), connection(backends=second))
