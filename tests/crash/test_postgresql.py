@@ -1,6 +1,6 @@
-"""librdkafka's idempotent producer against brokers over PostgreSQL: the broker is killed, PostgreSQL
-stops at once and starts again, its connections end. Each message is there once, in order, at the
-reported offset.
+"""librdkafka's idempotent producer against brokers over PostgreSQL: the broker is killed, the
+server stops at once and starts again, its connections end. Each message is there once, in order, at
+the reported offset.
 """
 
 from __future__ import annotations
