@@ -66,7 +66,7 @@ BESIDE = [
 #: Parts with brokers of their own: flush before each response, offsets in a database, listeners.
 APART = ["fsync", "transactions-fsync", "offsets", "offsets-fsync", "tls", "raw"]
 #: Ottla with each storage engine.
-ENGINES = ["engines", "engines-fsync", "engines-cold", "engines-start"]
+ENGINES = ["engines", "engines-fsync", "engines-cold", "engines-start", "engines-postgresql"]
 PARTS = ["limits", *BESIDE, *APART, *ENGINES, "cold", "retention", "soak", "startup", "micro"]
 
 
@@ -261,6 +261,12 @@ class Bench:
             killed = self.runs, "engines-start", contenders["os"], CACHE, rawbench
             size_bytes = plan.recovered_bytes * 5 // 2
             recovery.measure(*killed, size_bytes, plan.rounds, engines.PARTITIONS)
+        if "engines-postgresql" in self._parts:
+            with self._postgres("a store in PostgreSQL") as server:
+                if server is not None:
+                    made = engines.with_postgres(self._libs, server)
+                    loads = list(engines.server_loads(rawbench, topic, plan.seconds))
+                    self._apart("engines-postgresql", self._stage_of(made, rawbench), loads)
 
     def _soak(self, rawbench: Rawbench) -> None:
         plan, contenders = self._plan, [ottla("os", *soak.OPTIONS)]
@@ -285,18 +291,18 @@ class Bench:
             for engine in ("memory", "sqlite")
         ]
         loads = list(groups.offset_loads(rawbench, CACHE, self._plan.seconds))
-        with self._postgres() as server:
+        with self._postgres("offsets in PostgreSQL") as server:
             if server is not None:
                 elsewhere.append(ottla_with_postgres(flush, server))
             self._apart(part, self._stage(flush, rawbench, *elsewhere), loads)
 
     @contextmanager
-    def _postgres(self) -> Iterator[Postgres | None]:
+    def _postgres(self, what: str) -> Iterator[Postgres | None]:
         try:
             import_module("psycopg")
             server = Postgres(durable=True)
         except (ImportError, PostgresNotFound) as missing:
-            self.skipped["offsets in PostgreSQL"] = str(missing)
+            self.skipped[what] = str(missing)
             yield None
             return
         try:

@@ -111,8 +111,16 @@ class Contender:
         self._prepare(folder)
 
 
+def _in_folder(folder: Path) -> Sequence[str]:
+    return "--data", f"{folder}/data"
+
+
 def ottla(
-    flush: str, *options: str, name: str = "ottla", listen: Sequence[str] = ("127.0.0.1:0",)
+    flush: str,
+    *options: str,
+    name: str = "ottla",
+    listen: Sequence[str] = ("127.0.0.1:0",),
+    place: Callable[[Path], Sequence[str]] = _in_folder,
 ) -> Contender:
     def start(folder: Path) -> Broker:
         ready = folder / "ready.json"
@@ -122,7 +130,7 @@ def ottla(
             folder,
             *(sys.executable, "-m", "interfaces.main", "serve"),
             *(word for one in listen for word in ("--listen", one)),
-            *("--ready-file", str(ready), "--data", f"{folder}/data", "--flush", flush),
+            *("--ready-file", str(ready), *place(folder), "--flush", flush),
             *("--log-requests", "off", "--admin", "off"),
             *options,
         )
@@ -136,6 +144,17 @@ def ottla(
         return Broker(process, listeners, time.perf_counter() - started, folder)
 
     return Contender(f"{name} {flush}", start)
+
+
+def ottla_in_postgres(flush: str, server: Postgres) -> Contender:
+    """The whole store. Each new one gets its own schema."""
+    numbers = itertools.count(1)
+
+    def place(folder: Path) -> Sequence[str]:
+        url = f"postgresql://postgres@/postgres?host={server.folder}"
+        return "--storage", f"{url}&schema=whole_{flush}{next(numbers)}"
+
+    return ottla(flush, name="ottla-postgresql", place=place)
 
 
 def ottla_with_postgres(flush: str, server: Postgres) -> Contender:

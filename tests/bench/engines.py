@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from tests.bench.brokers import Contender, kafka, ottla
+from tests.bench.brokers import Contender, kafka, ottla, ottla_in_postgres
 from tests.bench.filled import Topic, filled
 from tests.bench.raw_loads import FETCH, PRODUCE, Rawbench, Shape
 from tests.bench.runs import Load
+from tests.fakes.postgres import Postgres
 
 #: Of a broker that is killed.
 PARTITIONS = 1000
@@ -23,6 +24,17 @@ FSYNC = [
 def contenders(libs: Path | None, flush: str) -> list[Contender]:
     files = ottla(flush, "--storage", "files://", name="ottla-files")
     return [ottla(flush), files, *([kafka(libs, flush)] if libs else [])]
+
+
+def with_postgres(libs: Path | None, server: Postgres) -> list[Contender]:
+    whole = ottla_in_postgres("commit", server)
+    return [ottla("commit"), whole, *([kafka(libs, "commit")] if libs else [])]
+
+
+def server_loads(rawbench: Rawbench, topic: Topic, seconds: float) -> Iterator[Load]:
+    fifty = Shape("50 x 2 in flight", 50, 2)
+    yield from rawbench.produce_loads([*PRODUCE[:3], fifty, *PRODUCE[5:]], seconds)
+    yield from rawbench.fetch_loads(topic, seconds)
 
 
 def loads(rawbench: Rawbench, topic: Topic, seconds: float) -> Iterator[Load]:

@@ -106,6 +106,10 @@ _TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "The same, start after SIGKILL",
         {"ready_ms": "responds after ms", "recovered_s": "all offsets right after s"},
     ),
+    "engines-postgresql": (
+        "A store in PostgreSQL on the same machine, with an fsync before each response",
+        {**_RAW, "cpu_s_per_gb": "CPU s/GB"},
+    ),
     "cold": (
         "Produce beside a reader of an old log",
         {**_REQUESTS, "max_us": "longest us", "read_mb_per_s": "reader MB/s"},
