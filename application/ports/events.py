@@ -245,6 +245,13 @@ STORAGE = {
         "Commits succeed again after `failed_commits` failures; logged after a minute without "
         "another one if they return.",
     ),
+    "storage_waits": Event(
+        WARNING,
+        "reason",
+        "A commit has taken longer than 2 s, because PostgreSQL is away or does not respond: "
+        "producers wait. `GET /readyz` says it, too.",
+    ),
+    "storage_goes_on": Event(INFO, "", "The commit of `storage_waits` ended."),
     "storage_close_failed": Event(
         ERROR, "error traceback", "The last commit or flush failed while the broker stopped."
     ),

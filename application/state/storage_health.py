@@ -37,6 +37,8 @@ class StorageHealth:
         self.when_full: Callable[[], None] = lambda: None
         self._logged: set[str] = set()
         self._reason: str | None = None
+        #: Why a commit is not done yet.
+        self._waits_for: str | None = None
         #: Failed ones, until a recovery is logged.
         self._commits = 0
         self._recovery_logged_from_ms = 0
@@ -88,11 +90,19 @@ class StorageHealth:
                 self._commits = 0
                 self._logged.clear()
 
+    def waits(self, reason: str | None) -> None:
+        """To be called now and then: why a commit takes long, or None."""
+        if reason is not None and self._waits_for is None:
+            self._events.warning("storage_waits", reason=reason)
+        elif reason is None and self._waits_for is not None:
+            self._events.info("storage_goes_on")
+        self._waits_for = reason
+
     def reason(self) -> str | None:
-        """Why the last commit failed, or None."""
+        """Why the last commit failed, or is not done yet, or None."""
         if self.is_full:
             self.succeeded()  # there may be room again, but no client that appends
-        return self._reason
+        return self._reason or self._waits_for
 
     def unreadable(self, topic: str, index: int, failure: StorageFailed) -> None:
         now_ms = self._clock.monotonic_ms()

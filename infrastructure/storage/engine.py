@@ -116,7 +116,7 @@ class Storage:
     start_flush: Callable[[], None] | None = None
     #: None in memory.
     room: Callable[[], StoreRoom] | None = None
-    #: Raises StorageFailed. None in simulations.
+    #: Raises StorageFailed. None in simulations, and in a database.
     take_snapshot: Callable[[], StoreSnapshot] | None = None
     #: None in memory.
     reserve: Reserve | None = None
@@ -130,6 +130,8 @@ class Storage:
     check_files: FilesCheck | None = None
     #: None where an engine refuses a store with such logs.
     cut_logs: CutLogs | None = None
+    #: Why the commit under way takes long. None where commits end in the call.
+    waits_for: Callable[[], str | None] | None = None
 
 
 class StoreBeside(Protocol):

@@ -19,6 +19,14 @@ from tests.contract.relayed_postgres import (
 # ---- other brokers
 
 
+def test_each_start_has_a_new_leader_epoch(relayed: RelayedPostgres) -> None:
+    """The database may have lost commits since the last one."""
+    for losses in range(3):
+        store = relayed.open(through_relay=False)
+        assert store.storage.info.losses == losses
+        store.close()
+
+
 def test_another_broker_takes_over(relayed: RelayedPostgres, opened: RelayedStore) -> None:
     relayed.relay.refuse()
     relayed.relay.cut()

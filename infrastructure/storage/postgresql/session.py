@@ -24,6 +24,8 @@ from infrastructure.storage.postgresql.staged import Staged
 RETRY_S = 0.1
 #: A commit of which nothing is, or will be, persisted is sent for so long.
 PATIENCE_S = 20.0
+#: A commit that takes longer is reported.
+LONG_S = 2.0
 #: The backend of a broker that was just killed, or closed, may still have the lock.
 LOCK_S = 1.0
 
@@ -68,6 +70,9 @@ class Session:
         self._seq = 0
         #: Final: another broker writes the store, or the database has lost commits.
         self._over: StorageFailed | None = None
+        #: Of the commit under way.
+        self._began_s = 0.0
+        self._problem: Exception | None = None
 
     def begin(self, connection: Rows) -> None:
         """With a connection of `Server`. Raises StorageInUse or psycopg.Error."""
@@ -102,22 +107,31 @@ class Session:
 
     def commit(self, staged: Staged) -> StorageFailed | None:
         """None: persisted. A failure: nothing of it is, nor will be, unless `end` was called."""
+        self._problem, self._began_s = None, time.monotonic()
         self._link.busy = True
         try:
             return self._commit(staged)
         finally:
             self._link.busy = False
 
+    def waits_for(self) -> str | None:
+        """Why the commit under way takes long. From any thread."""
+        if not self._link.busy or time.monotonic() - self._began_s < LONG_S:
+            return None
+        if self._problem is None:
+            return "PostgreSQL does not respond to a commit"
+        return self._server.failed("cannot be reached", self._problem).message
+
     def _commit(self, staged: Staged) -> StorageFailed | None:
-        until = time.monotonic() + self._patience_s
+        until = self._began_s + self._patience_s
         #: It was sent, and what became of it is not known.
         is_open = False
         failures = 0
-        problem: Exception | None = None
         while self._over is None:
             if self._link.ended.is_set():
                 return StorageFailed("The store was closed during a commit")
             # An idle connection may be lost: that alone says nothing about the server.
+            problem = self._problem
             if problem and failures > 1 and not is_open and time.monotonic() >= until:
                 return self._server.failed("cannot be reached", problem)
             try:
@@ -135,11 +149,11 @@ class Session:
                 if _changes(self._link.connection, statement, parameters):
                     self._seq += 1
                     return None
-                problem = psycopg.OperationalError("the session is over")  # `_resume` asks why
+                self._problem = psycopg.OperationalError("the session is over")  # `_resume` asks
             except Exception as error:
                 if is_open and self._is_refusal(error):
                     return self._server.failed("refused a commit", error)
-                problem = error
+                self._problem = error
                 if self._link.connection is None:
                     self._link.ended.wait(RETRY_S)
             except BaseException:  # Ctrl-C

@@ -25,7 +25,8 @@ _MAKE = (
     "create schema if not exists {schema}",
     """create table ottla_store (
         one boolean primary key default true check (one),
-        id text not null, format integer not null, session bigint not null, seq bigint not null
+        id text not null, format integer not null, session bigint not null, seq bigint not null,
+        starts integer not null default 0
         ) with (fillfactor = 50)""",
     "create table ottla_sessions (session bigint primary key, last_seq bigint not null)",
     """create table ottla_rows (

@@ -44,6 +44,7 @@ STRAYS_AFTER_MS = 200
 #: For committed offsets in a file, before the listeners open.
 LOADING_PATIENCE_S = 5.0
 CHECK_FILE_MS = 5000
+CHECK_WAITS_MS = 1000
 #: For the last commit, at least: the server of a database may be away.
 COMMIT_PATIENCE_S = 0.5
 
@@ -227,6 +228,11 @@ class App:
             self._now_and_then(self._flush_interval_ms, self.storage.start_flush)
         if self.storage.check_file is not None:
             self._now_and_then(CHECK_FILE_MS, self.storage.check_file)
+        if self.storage.waits_for is not None:
+            self._now_and_then(CHECK_WAITS_MS, partial(self._report_waits, self.storage.waits_for))
+
+    def _report_waits(self, waits_for: Callable[[], str | None]) -> None:
+        self.broker.commits.storage_health.waits(waits_for())
 
     def _name_strays(self) -> None:
         strays = stray_partitions(self.storage.log, self._topics, self.broker.catalog)

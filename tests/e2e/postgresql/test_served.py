@@ -9,7 +9,10 @@ from collections.abc import Callable
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
+import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from tests.contract.postgres_server import running_postgres
@@ -188,6 +191,30 @@ def test_sigterm_ends_a_broker_whose_server_is_away(tmp_path: Path) -> None:
             server.start()
             broker.start()
             assert read_values(broker.bootstrap, topic, 1) == [b"x"]
+    finally:
+        server.remove()
+
+
+def test_an_outage_is_logged_and_producers_wait(tmp_path: Path) -> None:
+    running_postgres()  # or skips
+    server = Postgres()
+    try:
+        server.start()
+        url = f"postgresql://postgres@/postgres?host={server.folder}"
+        arguments = ("--storage", url, "--admin", "127.0.0.1:0")
+        with BrokerProcess(tmp_path, "default", arguments) as broker:
+            topic, sender = new_topic(broker), producer(broker.bootstrap)
+            server.stop()
+            sender.produce(topic, b"waits")
+            sender.poll(0)
+            wait_until(lambda: "storage_waits" in broker.log())
+            with pytest.raises(HTTPError, match="503") as not_ready:
+                urlopen(f"http://{broker.admin.bootstrap}/readyz", timeout=PATIENCE_S)
+            assert b"PostgreSQL cannot be reached" in not_ready.value.read()
+            server.start()
+            assert sender.flush(PATIENCE_S) == 0
+            wait_until(lambda: "storage_goes_on" in broker.log())
+            assert read_values(broker.bootstrap, topic, 1) == [b"waits"]
     finally:
         server.remove()
 

@@ -4,7 +4,7 @@ import pytest
 
 from application.partitions.fetch_query import FetchItem, FetchQuery
 from application.state.runtime import ignore
-from application.state.storage_health import NO_ROOM, REFUSED_MS, REPEAT_MS
+from application.state.storage_health import NO_ROOM, REFUSED_MS, REPEAT_MS, StorageHealth
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker, with_topic
@@ -198,3 +198,17 @@ def test_a_partition_that_cannot_be_loaded_is_logged(fake: FakeBroker) -> None:
     with pytest.raises(StorageFailed):
         again.partition()
     assert [fields["partition"] for fields in again.events.of(UNREADABLE)] == [0]
+
+
+def test_a_commit_that_waits_is_logged_once_and_when_it_goes_on(fake: FakeBroker) -> None:
+    health = StorageHealth(fake.events, fake.clock)
+    for reason in (None, "cannot be reached: refused", "cannot be reached: timeout"):
+        health.waits(reason)
+    assert health.reason() == "cannot be reached: timeout"
+    health.waits(None)
+    health.waits(None)
+    assert health.reason() is None
+    assert taken_lines(fake) == [
+        ("warning", "storage_waits", {"reason": "cannot be reached: refused"}),
+        ("info", "storage_goes_on", {}),
+    ]
