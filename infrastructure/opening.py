@@ -24,6 +24,7 @@ from application.ports.offset_repository import OffsetRepository
 from domain.configs.passwords import without_password
 from domain.errors import StorageFailed
 from infrastructure.storage.engine import (
+    ClosedStore,
     CutLogs,
     Engine,
     Storage,
@@ -342,6 +343,15 @@ def is_kafkas(folder: Path) -> bool:
     return (folder / META_PROPERTIES).exists() and not (folder / DATA_FILE).exists()
 
 
+def store_of(store: str) -> ClosedStore:
+    """A URL, or a folder as `folder_of` takes it. Raises StorageUnusable."""
+    scheme, separator, place = store.partition("://")
+    engine = ENGINES.get(scheme)
+    if separator and place and engine is not None and engine.database is not None:
+        return engine.database(place)
+    return folder_of(store)
+
+
 def folder_of(store: str) -> StoreFolder:
     """`store` is a URL, or a folder, which is opened as what its store is; a new one is of lmdb://.
 
@@ -353,7 +363,7 @@ def folder_of(store: str) -> StoreFolder:
     engine = ENGINES.get(scheme)
     if engine is POSTGRESQL:
         raise UnknownStorage(
-            f"storage '{without_password(store)}' is in a database, which only `ottla serve` opens"
+            f"storage '{without_password(store)}' is in a database, and not in a folder"
         )
     if engine is None or engine.folder is None or not place:
         allowed = " or ".join(

@@ -156,32 +156,37 @@ class StoreBeside(Protocol):
     def close(self) -> None: ...
 
 
-class StoreFolder(Protocol):
-    """The folder of a store that is not open. Its methods raise StorageUnusable.
-
-    A folder that a process has open is refused, except by `beside` and `open_log`.
-    """
+class ClosedStore(Protocol):
+    """A store that is not open; its methods raise StorageUnusable."""
 
     @property
-    def path(self) -> Path: ...
+    def path(self) -> Path | None:
+        """None of a database."""
+        ...
 
     @property
     def url(self) -> str: ...
+
+    @property
+    def shown(self) -> str:
+        """Without a password."""
+        ...
+
+    @property
+    def pages(self) -> str:
+        """What is said of pages in which `check_pages` finds no damage."""
+        ...
 
     @property
     def not_compacted(self) -> str:
         """What `compact` leaves as it is, for its message."""
         ...
 
+    def exists(self) -> bool:
+        """Whether there is anything in its place."""
+        ...
+
     def has_store(self) -> bool: ...
-
-    def beside(self, known_whole: bool) -> StoreBeside:
-        """A store that is `known_whole` is not checked."""
-        ...
-
-    def open_log(self) -> LogStore:
-        """To be read beside a broker, by a process of its own. Raises StorageFailed."""
-        ...
 
     def last_end(self) -> str:
         """What a power cut has done to the store, or could have done."""
@@ -196,7 +201,22 @@ class StoreFolder(Protocol):
         ...
 
     def made_whole(self) -> AbstractContextManager[str]:
-        """The URL of a new store, which replaces this folder at the end."""
+        """The URL of a new store, which gets this place at the end."""
+        ...
+
+
+class StoreFolder(ClosedStore, Protocol):
+    """The folder of a store: of one that a process has open, too, for `beside` and `open_log`."""
+
+    @property
+    def path(self) -> Path: ...
+
+    def beside(self, known_whole: bool) -> StoreBeside:
+        """A store that is `known_whole` is not checked."""
+        ...
+
+    def open_log(self) -> LogStore:
+        """To be read beside a broker, by a process of its own. Raises StorageFailed."""
         ...
 
 
@@ -208,5 +228,7 @@ class Engine:
     #: What follows `scheme://`, the flush policy, the size of the map, whether only to read, and
     #: the way to the event loop for reads that respond later.
     open: Callable[[str, Flush, int | None, bool, ToLoop | None], Storage]
-    #: None in memory and in a database.
+    #: None for memory and databases.
     folder: Callable[[Path], StoreFolder] | None = None
+    #: By what follows `scheme://`; None of an engine with folders.
+    database: Callable[[str], ClosedStore] | None = None

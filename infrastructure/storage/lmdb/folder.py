@@ -51,10 +51,18 @@ class LmdbFolder:
     __slots__ = ("path",)
 
     layout = IN_LMDB
+    pages = "all pages are valid"
     not_compacted = ""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    @property
+    def shown(self) -> str:
+        return str(self.path)
+
+    def exists(self) -> bool:
+        return self.path.exists()
 
     @property
     def url(self) -> str:

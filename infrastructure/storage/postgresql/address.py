@@ -25,6 +25,11 @@ class Address:
     url: str
     schema: str
 
+    def in_other_schema(self, schema: str) -> str:
+        """What would follow `postgresql://`."""
+        place = self.url.removeprefix(f"{SCHEME}://")
+        return f"{place}{'&' if '?' in place else '?'}schema={schema}"
+
     @property
     def shown(self) -> str:
         """Without secrets."""

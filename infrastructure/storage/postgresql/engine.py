@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from infrastructure.storage.engine import Engine, Storage, ToLoop
+from infrastructure.storage.engine import ClosedStore, Engine, Storage, ToLoop
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.flush import Flush
 
@@ -16,15 +16,25 @@ def _open(
     read_only: bool,
     to_loop: ToLoop | None,
 ) -> Storage:
-    if importlib.util.find_spec("psycopg") is None:
-        raise StorageUnusable("PostgreSQL needs its driver: pip install 'psycopg[binary]'")
+    _check_driver()
     if flush == "interval":
         raise StorageUnusable("PostgreSQL has flush=commit and flush=os, not flush=interval")
-    if read_only:
-        raise StorageUnusable("a store in PostgreSQL is not opened read-only")
     from infrastructure.storage.postgresql.opening import opened
 
-    return opened(place, flush, to_loop)
+    return opened(place, flush, to_loop, read_only=read_only)
 
 
-POSTGRESQL = Engine("postgresql", "user@host/database", _open)
+def _closed(place: str) -> ClosedStore:
+    _check_driver()
+    from infrastructure.storage.postgresql.closed import PostgresSchema
+
+    return PostgresSchema(place)
+
+
+def _check_driver() -> None:
+    """Raises StorageUnusable."""
+    if importlib.util.find_spec("psycopg") is None:
+        raise StorageUnusable("PostgreSQL needs its driver: pip install 'psycopg[binary]'")
+
+
+POSTGRESQL = Engine("postgresql", "user@host/database", _open, database=_closed)

@@ -21,11 +21,15 @@ from infrastructure.storage.postgresql.server import (
 )
 from infrastructure.storage.postgresql.session import PATIENCE_S, Session
 from infrastructure.storage.postgresql.state_store import PostgresStateStore
-from infrastructure.storage.postgresql.tables import make_or_check
+from infrastructure.storage.postgresql.tables import check, make
 
 
 def opened(
-    place: str, flush: Flush, to_loop: ToLoop | None, patience_s: float = PATIENCE_S
+    place: str,
+    flush: Flush,
+    to_loop: ToLoop | None,
+    patience_s: float = PATIENCE_S,
+    read_only: bool = False,
 ) -> Storage:
     """Raises StorageUnusable."""
     address = parse_address(place)
@@ -37,13 +41,15 @@ def opened(
         for_commits, for_reads = connections
         check_own_backends(*connections)
         check_server(for_commits, address)
-        store_id = make_or_check(for_commits, address)
+        if not read_only:
+            make(for_commits, address)
+        store_id = check(for_commits, address)
         session, contents = Session(server, patience_s), Contents()
-        session.begin(for_commits)
+        session.begin(for_commits, read_only)
         contents.load(for_reads)
-        [(starts,)] = for_commits.execute(
-            "update ottla_store set starts = starts + 1 returning starts"
-        ).fetchall()
+        if not read_only:
+            for_commits.execute("update ottla_store set starts = starts + 1")
+        [(starts,)] = for_commits.execute("select starts from ottla_store").fetchall()
         [(size_bytes,)] = for_reads.execute(
             "select pg_total_relation_size('ottla_entries') + pg_total_relation_size('ottla_rows')"
         ).fetchall()
@@ -70,5 +76,6 @@ def opened(
             # log that was cut only by a new leader epoch.
             losses=starts - 1,
         ),
+        raise_leader_epoch=session.raise_leader_epoch,
         waits_for=session.waits_for,
     )

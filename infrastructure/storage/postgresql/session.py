@@ -74,7 +74,7 @@ class Session:
         self._began_s = 0.0
         self._problem: Exception | None = None
 
-    def begin(self, connection: Rows) -> None:
+    def begin(self, connection: Rows, read_only: bool = False) -> None:
         """With a connection of `Server`. Raises StorageInUse or psycopg.Error."""
         until = time.monotonic() + LOCK_S
         while not self._has_lock(connection):
@@ -83,13 +83,26 @@ class Session:
                 who = found[0][0].removeprefix("ottla ") if found else "unknown"
                 raise StorageInUse(f"the database is in use by process {who}")
             time.sleep(RETRY_S)
+        self._link.connection = connection
+        if read_only:
+            self._over = StorageFailed("The store was opened to be read only")
+            return
         seq = None
         while seq is None:
             [(self._number,)] = connection.execute("select session from ottla_store").fetchall()
             seq = self._take(connection)
         self._seq = seq
         self._backend = connection.info.backend_pid
-        self._link.connection = connection
+
+    def raise_leader_epoch(self, epoch: int) -> None:
+        """For commands. Raises StorageFailed."""
+        assert self._link.connection is not None
+        try:
+            # The next start adds one.
+            raised = "update ottla_store set starts = greatest(starts, %s)"
+            self._link.connection.execute(raised, (epoch,))
+        except psycopg.Error as error:
+            raise self._server.failed("refused a leader epoch", error) from error
 
     def _has_lock(self, connection: Rows) -> bool:
         """Only a courtesy to the operator: what keeps two brokers apart is the session."""

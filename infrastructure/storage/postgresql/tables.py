@@ -11,7 +11,11 @@ from __future__ import annotations
 
 import uuid
 
-from infrastructure.storage.errors import StorageForeign, StorageOtherFormat
+from infrastructure.storage.errors import (
+    StorageDamaged,
+    StorageForeign,
+    StorageOtherFormat,
+)
 from infrastructure.storage.postgresql.address import Address
 from infrastructure.storage.postgresql.server import Rows, in_schema
 
@@ -45,12 +49,16 @@ _MAKE = (
 )
 
 
-def make_or_check(connection: Rows, address: Address) -> str:
-    """The id of the store. Raises StorageForeign or StorageOtherFormat."""
+def has_tables(connection: Rows, address: Address) -> bool:
+    return _exists(connection, address, "ottla_store")
+
+
+def make(connection: Rows, address: Address) -> None:
+    """Unless there is a store. Raises StorageForeign."""
     with connection.transaction():
         # Of two that start at once the second one waits.
         connection.execute("select pg_advisory_xact_lock(hashtext('ottla'), hashtext('make'))")
-        if not _exists(connection, address, "ottla_store"):
+        if not has_tables(connection, address):
             for name in ("ottla_rows", "ottla_entries", "ottla_sessions"):
                 if _exists(connection, address, name):
                     raise StorageForeign(
@@ -62,7 +70,13 @@ def make_or_check(connection: Rows, address: Address) -> str:
                 "insert into ottla_store (id, format, session, seq) values (%s, %s, 0, 0)",
                 (uuid.uuid4().hex, FORMAT),
             )
-        found = connection.execute("select id, format from ottla_store").fetchall()
+
+
+def check(connection: Rows, address: Address) -> str:
+    """The id of the store. Raises StorageDamaged, StorageForeign or StorageOtherFormat."""
+    if not has_tables(connection, address):
+        raise StorageDamaged(f"there is no store in schema {address.schema}")
+    found = connection.execute("select id, format from ottla_store").fetchall()
     if len(found) != 1:
         raise StorageForeign(f"ottla_store in schema {address.schema} has no row: it is no store")
     [(store_id, format_)] = found

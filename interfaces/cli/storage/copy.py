@@ -12,7 +12,7 @@ from domain.configs.broker import BrokerConfig
 from domain.configs.topic import resolve_topic_config
 from domain.errors import StorageFailed
 from domain.partitions.partition import INDEX_INTERVAL_BYTES, Partition
-from infrastructure.opening import Contents, folder_of, open_storage
+from infrastructure.opening import Contents, open_storage, store_of
 from infrastructure.storage.engine import Storage
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.progress import Progress
@@ -28,9 +28,9 @@ _NOT_INDEXED = -1
 
 def copy(parsed: argparse.Namespace) -> int:
     with in_words():
-        target = folder_of(parsed.target)
-    if target.path.exists():
-        raise CommandFailed(f"{target.path} exists already")
+        target = store_of(parsed.target)
+        if target.exists():
+            raise CommandFailed(f"{target.shown} exists already")
     with opened(parsed.store) as (storage, found):
         if found.offsets_place is not None:
             raise CommandFailed(
@@ -39,7 +39,7 @@ def copy(parsed: argparse.Namespace) -> int:
             )
         with target.made_whole() as partial:
             count = _copy_all(storage, found, partial)
-    print(f"{target.path}: {count:,} batches")
+    print(f"{target.shown}: {count:,} batches")
     return 0
 
 
@@ -143,12 +143,12 @@ class _Copying:
 
 
 def compact(parsed: argparse.Namespace) -> int:
-    folder = stored_at(parsed.store)
+    closed = stored_at(parsed.store)
     line = Line()
     try:
         with in_words():
-            before, after = folder.compact(lambda share: line.draw(bar("compact", share)))
+            before, after = closed.compact(lambda share: line.draw(bar("compact", share)))
     finally:
         line.clear()
-    print(f"{folder.path}: {before:,} -> {after:,} bytes{folder.not_compacted}")
+    print(f"{closed.shown}: {before:,} -> {after:,} bytes{closed.not_compacted}")
     return 0

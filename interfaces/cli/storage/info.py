@@ -15,6 +15,7 @@ from interfaces.cli.storage.opened import Place, in_words, opened, places, store
 
 
 def info(parsed: argparse.Namespace) -> int:
+    closed = stored_at(parsed.store)
     with opened(parsed.store) as (storage, found):
         engine = storage.info
         rows = []
@@ -29,7 +30,7 @@ def info(parsed: argparse.Namespace) -> int:
                 }
             )
         facts: dict[str, Any] = {
-            "storage": f"{engine.kind}://{engine.path}",
+            "storage": f"{engine.kind}://{engine.path}" if engine.path else closed.shown,
             "store_id": engine.store_id,
             "file_bytes": engine.size_bytes,
             "free_bytes": max(0, engine.size_bytes - engine.live_bytes),
@@ -41,7 +42,7 @@ def info(parsed: argparse.Namespace) -> int:
         }
     # After the store is closed: this reads the folder.
     with in_words():
-        facts["last_end"] = stored_at(parsed.store).last_end()
+        facts["last_end"] = closed.last_end()
     heads = [f"{name.upper().replace('_', ' '):<21} {_shown(facts[name])}" for name in _HEADS]
     show(
         facts,

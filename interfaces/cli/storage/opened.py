@@ -9,8 +9,8 @@ from typing import NamedTuple
 from application.ports.log_store import LogStore
 from domain.errors import StorageFailed
 from domain.messages.batch import HEADER_BYTES, RecordBatch
-from infrastructure.opening import Contents, contents, folder_of, is_kafkas, open_storage
-from infrastructure.storage.engine import Storage, StoreFolder
+from infrastructure.opening import Contents, contents, is_kafkas, open_storage, store_of
+from infrastructure.storage.engine import ClosedStore, Storage
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.cli.failures import CommandFailed
 
@@ -39,16 +39,16 @@ class NotABatch(Exception):
         self.offset = offset
 
 
-def stored_at(store: str) -> StoreFolder:
+def stored_at(store: str) -> ClosedStore:
     """Raises CommandFailed if there is none."""
     with in_words():
-        folder = folder_of(store)
-        if folder.has_store():
-            return folder
-        if is_kafkas(folder.path):
-            ways = f"`ottla serve --storage files://{folder.path}` or `ottla import kafka`"
+        closed = store_of(store)
+        if closed.has_store():
+            return closed
+        if closed.path is not None and is_kafkas(closed.path):
+            ways = f"`ottla serve --storage files://{closed.path}` or `ottla import kafka`"
             raise CommandFailed(f"{store} is a folder of Apache Kafka, which is read by {ways}")
-        raise CommandFailed(f"no store in {store}")
+        raise CommandFailed(f"no store in {store if closed.path else closed.shown}")
 
 
 @contextmanager
@@ -62,9 +62,9 @@ def in_words() -> Iterator[None]:
 
 @contextmanager
 def opened(store: str) -> Iterator[tuple[Storage, Contents]]:
-    folder = stored_at(store)
+    closed = stored_at(store)
     with in_words():
-        storage = open_storage(folder.url, read_only=True)
+        storage = open_storage(closed.url, read_only=True)
         try:
             yield storage, contents(storage)
         finally:

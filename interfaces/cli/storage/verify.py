@@ -36,16 +36,16 @@ def verify(parsed: argparse.Namespace) -> int:
 
 
 def _verify(store: str) -> Iterator[Finding]:
-    folder = stored_at(store)
+    closed = stored_at(store)
     with in_words():
-        power = folder.last_end()
+        power = closed.last_end()
         # Before the file is opened: LMDB trusts its pages.
-        damage = folder.check_pages()
+        damage = closed.check_pages()
     if damage is not None:
         yield Finding(PROBLEM, "pages", f"{damage}; the rest is not checked")
         return
     yield Finding(NOTE, "power", power)
-    yield Finding(OK, "pages", "all pages are valid")
+    yield Finding(OK, "pages", closed.pages)
     with opened(store) as (storage, found):
         logs: dict[tuple[str, int], Checked] = {}
         yield from _check_partitions(storage, found, logs)

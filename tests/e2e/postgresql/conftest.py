@@ -27,9 +27,14 @@ def store_url(
 
 
 @pytest.fixture
-def url() -> str:
+def own_schema() -> str:
+    return f"e2e_{uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def url(own_schema: str) -> str:
     """Of a new store."""
-    return store_url(f"e2e_{uuid4().hex[:12]}")
+    return store_url(own_schema)
 
 
 @pytest.fixture

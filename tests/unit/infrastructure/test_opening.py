@@ -32,11 +32,9 @@ def test_a_refused_url_is_named_without_its_password(call: Callable[[str], objec
 POSTGRESQL = "postgresql://me:hunter2@127.0.0.1:1/db"
 
 
-def test_a_store_in_postgresql_has_no_interval_and_is_not_opened_read_only() -> None:
+def test_a_store_in_postgresql_has_no_interval() -> None:
     with pytest.raises(StorageUnusable, match="PostgreSQL has flush=commit and flush=os, not"):
         open_storage(POSTGRESQL, "interval")
-    with pytest.raises(StorageUnusable, match="a store in PostgreSQL is not opened read-only"):
-        open_storage(POSTGRESQL, read_only=True)
 
 
 def test_a_store_in_postgresql_needs_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,8 +48,7 @@ def test_a_store_in_postgresql_has_no_folder(read: Callable[[str], object]) -> N
     with pytest.raises(UnknownStorage) as refusal:
         read(POSTGRESQL)
     assert str(refusal.value) == (
-        "storage 'postgresql://me:***@127.0.0.1:1/db' is in a database, which only `ottla serve` "
-        "opens"
+        "storage 'postgresql://me:***@127.0.0.1:1/db' is in a database, and not in a folder"
     )
 
 

@@ -1,0 +1,86 @@
+"""PostgresSchema: a store in PostgreSQL that no broker has open, for `ottla storage`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+
+import psycopg
+
+from infrastructure.storage.errors import StorageForeign, StorageUnusable
+from infrastructure.storage.postgresql.address import SCHEME, parse_address
+from infrastructure.storage.postgresql.server import Rows, Server, in_schema, reason_of
+from infrastructure.storage.postgresql.tables import has_tables
+
+#: In a schema that could be a store.
+_FOREIGN = """
+    select relname from pg_class join pg_namespace n on n.oid = relnamespace
+    where nspname = %s and relname !~ '^ottla_' limit 1
+"""
+
+
+class PostgresSchema:
+    """Implements infrastructure.storage.engine.ClosedStore."""
+
+    path = None
+    pages = "PostgreSQL checks its own pages: data_checksums, pg_amcheck"
+    not_compacted = ""
+
+    def __init__(self, place: str) -> None:
+        self._address = parse_address(place)
+        self.url = f"{SCHEME}://{place}"
+
+    @property
+    def shown(self) -> str:
+        return f"{self._address.shown}, schema {self._address.schema}"
+
+    def exists(self) -> bool:
+        return self.has_store()
+
+    def has_store(self) -> bool:
+        with self._connected() as connection:
+            return has_tables(connection, self._address)
+
+    def last_end(self) -> str:
+        return "PostgreSQL recovers its own data after a crash"
+
+    def check_pages(self) -> str | None:
+        return None
+
+    def compact(self, report: Callable[[float], object]) -> tuple[int, int]:
+        raise StorageUnusable("PostgreSQL frees space by itself (autovacuum), or by VACUUM FULL")
+
+    @contextmanager
+    def made_whole(self) -> Iterator[str]:
+        """The URL of a schema beside it, which takes its name when all went well."""
+        schema = self._address.schema
+        partial = PostgresSchema(self._address.in_other_schema(f"{schema}_partial"))
+        partial._drop()
+        try:
+            yield partial.url
+            with self._connected() as connection:
+                # `CREATE SCHEMA` of an operator, or of a broker that found no store.
+                connection.execute(in_schema("drop schema if exists {schema}", self._address))
+                rename = f"alter schema {schema}_partial rename to {schema}"
+                connection.execute(rename.encode())
+        except BaseException:
+            partial._drop()
+            raise
+
+    def _drop(self) -> None:
+        """Of a copy that was not finished."""
+        with self._connected() as connection:
+            found = connection.execute(_FOREIGN, (self._address.schema,)).fetchall()
+            if found:
+                raise StorageForeign(
+                    f"schema {self._address.schema} is in the way: it has {found[0][0]}"
+                )
+            connection.execute(in_schema("drop schema if exists {schema} cascade", self._address))
+
+    @contextmanager
+    def _connected(self) -> Iterator[Rows]:
+        try:
+            with closing(Server(self._address, "commit").connect()) as connection:
+                yield connection
+        except psycopg.Error as error:
+            raise StorageUnusable(reason_of(error)) from error
