@@ -19,6 +19,7 @@ from tests.e2e.conftest import EXTERNAL, Broker, CreateTopic, StartBroker, new_t
 from tests.e2e.raw_client import (
     API_VERSIONS,
     FETCH,
+    LIST_OFFSETS,
     METADATA,
     PRODUCE,
     RawClient,
@@ -216,6 +217,19 @@ def test_acks_zero_gets_no_response(broker: Broker, topic: str) -> None:
         versions = client.send(API_VERSIONS, 0)
         assert client.receive()[0] == versions
         assert client.end_offset(topic) == 1
+
+
+def test_a_request_behind_acks_zero_sees_its_records(broker: Broker, topic: str) -> None:
+    with broker.connect() as client:
+        requested = string(topic) + array([struct.pack(">iq", 0, -1)])
+        client.socket.sendall(
+            frame(PRODUCE, 7, 1, produce_body(topic, 0, batch([b"quiet"]), acks=0))
+            + frame(LIST_OFFSETS, 1, 2, struct.pack(">i", -1) + array([requested]))
+        )
+        number, response = client.receive()
+        assert number == 2
+        response.take("i"), response.string()
+        assert response.take("iihqq")[2:5:2] == (0, 1)
 
 
 def test_acks_zero_that_fails_closes_the_connection(broker: Broker, topic: str) -> None:

@@ -77,7 +77,10 @@ class StagedProduce:
 
 
 class ProduceWithoutAcks:
-    """Closes the connection if the commit fails: acks=0 has no response."""
+    """Ends the request, so that later ones of its connection see the records, as in Kafka.
+
+    Closes the connection if the commit fails: acks=0 has no response.
+    """
 
     __slots__ = ("_call",)
 
@@ -85,8 +88,11 @@ class ProduceWithoutAcks:
         self._call = call
 
     def __call__(self, failure: StorageFailed | None) -> None:
-        if failure is not None:
-            self._call.peer.close(
+        call = self._call
+        if failure is None:
+            call.respond_nothing()
+        else:
+            call.peer.close(
                 "produce_failed", f"a batch sent with acks=0 was lost: {failure.message}"
             )
 
@@ -192,7 +198,8 @@ def _respond_nothing(durable: StagedProduce, call: Call) -> None:
         raise _refused_batch(call.error_codes[0])
     if durable.staged:
         call.broker.commits.wait(ProduceWithoutAcks(call))
-    call.respond_nothing()
+    else:
+        call.respond_nothing()
 
 
 def _refused_batch(code: int) -> CloseConnection:
