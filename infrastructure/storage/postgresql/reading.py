@@ -38,8 +38,12 @@ BATCHES = f"""
     where before < %s order by last_offset
 """
 HEADERS = """
-    select headers from ottla_entries where partition_id = %s and last_offset >= %s
-    order by last_offset limit %s
+    select headers from (
+        select last_offset, headers,
+            sum(octet_length(headers)) over (order by last_offset) - octet_length(headers) as before
+        from ottla_entries where partition_id = %s and last_offset >= %s
+        order by last_offset limit %s) as found
+    where before < %s order by last_offset
 """
 OLDEST = """
     select last_offset, size from ottla_entries
@@ -79,6 +83,8 @@ class _Known(NamedTuple):
     answer: Answer | StorageFailed
     #: Of the log, before it was asked.
     changes: int
+    #: How many callers a failure is for.
+    waited: int
     answered_at: float
 
     def counts(self, changes: int) -> bool:
@@ -109,6 +115,8 @@ class Reading:
         changes = self._contents.changes_of(question.partition_id)
         known = self._answers.pop(question, None)
         if known is not None and known.counts(changes):
+            if isinstance(known.answer, StorageFailed) and known.waited > 1:
+                self._answers[question] = known._replace(waited=known.waited - 1)
             return _given(known.answer)
         if self._thread is None or waits or not self._begun(question, changes):
             return _given(self._execute(question))
@@ -130,7 +138,8 @@ class Reading:
         waiting = self._waiting.pop(question)
         if len(self._answers) >= _MOST_ANSWERS:
             del self._answers[next(iter(self._answers))]
-        self._answers[question] = _Known(answer, self._asked.pop(question), monotonic())
+        changes = self._asked.pop(question)
+        self._answers[question] = _Known(answer, changes, len(waiting), monotonic())
         resolve_all(waiting)
 
     def _execute(self, question: Question) -> Answer | StorageFailed:
@@ -175,5 +184,5 @@ class Reading:
 
 def _given(answer: Answer | StorageFailed) -> Answer:
     if isinstance(answer, StorageFailed):
-        raise answer
+        raise answer.as_value()
     return answer
