@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
-
 #: What an entry takes besides its batches.
 ENTRY_BYTES = 300
 

@@ -29,6 +29,8 @@ _MOST_ENTRIES = 1000
 _MOST_ANSWERS = 20
 #: A failure is for the callers that waited for it: the server may be back soon.
 _FAILURE_S = 1.0
+#: A read that waits stops the loop, with all clients.
+_LONGEST_WAIT_S = 2.0
 
 BATCHES = f"""
     select last_offset, data from (
@@ -109,6 +111,8 @@ class Reading:
         self._answers: dict[Question, _Known] = {}
         #: The number of changes of the log at that time.
         self._asked: dict[Question, int] = {}
+        #: Of a read that took too long.
+        self._late: threading.Thread | None = None
 
     def ask(self, question: Question, waits: bool = False) -> Answer:
         """Raises NotInMemory or StorageFailed."""
@@ -118,8 +122,10 @@ class Reading:
             if isinstance(known.answer, StorageFailed) and known.waited > 1:
                 self._answers[question] = known._replace(waited=known.waited - 1)
             return _given(known.answer)
-        if self._thread is None or waits or not self._begun(question, changes):
+        if self._thread is None:
             return _given(self._execute(question))
+        if waits or not self._begun(question, changes):
+            return _given(self._execute_soon(question))
         loading: Pending[None] = Pending()
         self._waiting[question].append(loading)
         raise NotInMemory(loading)
@@ -141,6 +147,23 @@ class Reading:
         changes = self._asked.pop(question)
         self._answers[question] = _Known(answer, changes, len(waiting), monotonic())
         resolve_all(waiting)
+
+    def _execute_soon(self, question: Question) -> Answer | StorageFailed:
+        """On the loop."""
+        answers: list[Answer | StorageFailed] = []
+
+        def execute() -> None:
+            answers.append(self._execute(question))
+
+        if self._late is None or not self._late.is_alive():
+            self._late = threading.Thread(target=execute, name="ottla-reads-now", daemon=True)
+            try:
+                self._late.start()
+            except RuntimeError:  # the system has no further thread
+                self._late = None
+                return self._execute(question)
+            self._late.join(_LONGEST_WAIT_S)
+        return answers[0] if answers else StorageFailed("PostgreSQL does not respond to a read")
 
     def _execute(self, question: Question) -> Answer | StorageFailed:
         """In any thread."""
