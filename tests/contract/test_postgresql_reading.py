@@ -8,7 +8,7 @@ import pytest
 
 from application.ports.log_store import NotInMemory
 from domain.errors import StorageFailed
-from domain.messages.batch import last_offset_of, next_offset
+from domain.messages.batch import last_offset_of
 from infrastructure.storage.postgresql import reading
 from tests.contract.batches import batch
 from tests.contract.relayed_postgres import (
