@@ -287,6 +287,16 @@ def test_batches_can_be_dropped_in_the_pass_of_their_append(store: OpenStore) ->
     assert store.log.at_timestamp(7, 2000) == 0
 
 
+def test_batches_can_be_dropped_in_the_pass_of_their_replacement(store: OpenStore) -> None:
+    append_three(store)
+    store.log.replace(7, 0, 14, [batch(11, b"B", first_offset=10)], [])
+    assert store.log.drop(7, 10)
+    store.keep()
+
+    assert store.everything(7) == b""
+    assert store.log.partition_ids() == []
+
+
 def test_a_partition_without_batches_is_dropped_at_once(store: OpenStore) -> None:
     assert store.log.drop(7, 1)
     store.keep()

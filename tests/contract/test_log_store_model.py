@@ -22,6 +22,7 @@ from application.ports.log_store import END_OF_PASS, IndexEntry
 from domain.messages.batch import EXTENT
 from tests.contract.batches import batch
 from tests.contract.engines import ENGINES, Engine, OpenStore
+from tests.contract.postgres_server import running_postgres
 
 
 class Model:
@@ -265,7 +266,12 @@ class LogStoreMachine(RuleBasedStateMachine):
             self.folder.cleanup()
 
 
-@pytest.mark.parametrize("name", ["memory", "lmdb-os", "files-os", "files-interval"])
+@pytest.mark.parametrize(
+    "name",
+    ["memory", "lmdb-os", "files-os", "files-interval", "postgresql", "postgresql-later"],
+)
 def test_a_log_store_behaves_like_its_model(name: str) -> None:
+    if name.startswith("postgresql"):
+        running_postgres()
     machine = type("Machine", (LogStoreMachine,), {"engine": ENGINES[name]})
     run_state_machine_as_test(machine, settings=settings(max_examples=40, stateful_step_count=40))

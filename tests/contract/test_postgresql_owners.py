@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from infrastructure.storage.errors import StorageInUse
-from infrastructure.storage.postgresql import session
+from infrastructure.storage.postgresql import opening, session
 from tests.contract.relayed_postgres import (
     Held,
     RelayedPostgres,
@@ -205,3 +205,19 @@ def test_limits_of_the_role_do_not_count(relayed: RelayedPostgres) -> None:
         "create trigger waits before insert on ottla_rows execute function waits()",
     )
     opened.keep(0)
+
+
+# ---- roles
+
+
+def test_a_role_needs_only_a_schema_of_its_own(relayed: RelayedPostgres) -> None:
+    """Not the right to make one in the database."""
+    role = schema = relayed.schema
+    relayed.server.execute(
+        "revoke create on database postgres from public",
+        f"create role {role} login",
+        f"create schema {schema} authorization {role}",
+    )
+    place = f"{role}@/postgres?host={relayed.server.folder}&schema={schema}"
+    for _ in range(2):
+        opening.opened(place, "commit", None).commit.close()

@@ -8,7 +8,9 @@ import pytest
 
 from application.ports.log_store import NotInMemory
 from domain.errors import StorageFailed
+from domain.messages.batch import last_offset_of
 from infrastructure.storage.postgresql import reading
+from tests.contract.batches import batch
 from tests.contract.relayed_postgres import (
     RelayedPostgres,
     RelayedStore,
@@ -86,3 +88,68 @@ def test_answers_of_abandoned_reads_are_few(
     opened.storage.log.at_timestamp(1, 103)
     with pytest.raises(NotInMemory):
         opened.storage.log.at_timestamp(1, 102)
+
+
+@pytest.mark.parametrize("relayed", ["later"], indirect=True)
+def test_a_failed_read_fails_all_that_waited_for_it(
+    relayed: RelayedPostgres, opened: RelayedStore
+) -> None:
+    """Each one by itself would wait for the next attempt to connect."""
+    relayed.relay.refuse()
+    relayed.relay.cut()
+    log = opened.storage.log
+    for _ in range(3):
+        with pytest.raises(NotInMemory):
+            log.at_timestamp(1, 100)
+    opened.callbacks.get(timeout=10)()
+    for _ in range(3):
+        with pytest.raises(StorageFailed, match="could not be read"):
+            log.at_timestamp(1, 100)
+
+
+def test_a_client_cannot_ask_for_a_large_part_of_the_log(relayed: RelayedPostgres) -> None:
+    """It would all be in memory, as often as clients ask."""
+    store = relayed.open(through_relay=False)
+    for offset in range(9):
+        store.storage.log.append(1, offset, batch(offset, size_bytes=1 << 20))
+    assert store.commit() is None
+    for offset in (0, 4):
+        assert len(store.read(offset)) == 4 << 20
+
+
+@pytest.mark.parametrize("relayed", ["later"], indirect=True)
+def test_headers_of_small_batches_are_not_all_read(opened: RelayedStore) -> None:
+    for first in range(0, 5000, 1000):
+        for offset in range(first, first + 1000):
+            opened.storage.log.append(1, offset + 1, batch(offset + 1))
+        assert opened.commit() is None
+    log = opened.storage.log
+    log._contents.cache.clear()
+    with pytest.raises(NotInMemory):
+        log.headers(1, 600, 500)
+    opened.callbacks.get(timeout=10)()
+    [known] = log._reading._answers.values()
+    assert sum(len(headers) for (headers,) in known.answer) == 1000 * 61
+    headers = log.headers(1, 600, 500)
+    assert [last_offset_of(one) for one in headers] == list(range(600, 1001))
+
+
+@pytest.mark.parametrize("relayed", ["later"], indirect=True)
+def test_a_read_that_waits_does_not_stop_the_loop_for_long(
+    relayed: RelayedPostgres, opened: RelayedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a failed commit: the partition is recovered at its next use."""
+    monkeypatch.setattr(reading, "_LONGEST_WAIT_S", 0.05)
+    opened.keep(1)
+    log = opened.storage.log
+    log._contents.cache.clear()
+    relayed.relay.lose(responses=True)
+    for _ in range(3):
+        with pytest.raises(StorageFailed, match="does not respond"):
+            log.headers(1, 0, 10, waits=True)
+    relayed.relay.wait()
+    relayed.relay.pass_all()
+    relayed.relay.cut()
+    monkeypatch.setattr(reading, "_LONGEST_WAIT_S", 10)
+    log._reading._late.join(10)
+    assert len(log.headers(1, 0, 10, waits=True)) == 2

@@ -8,6 +8,8 @@ from __future__ import annotations
 import random
 import signal
 import threading
+import time
+from collections.abc import Callable
 
 import pytest
 
@@ -306,3 +308,49 @@ def test_any_faults(relayed: RelayedPostgres, seed: int, patience_s: float) -> N
     assert opened.read() == b"".join(persisted)
     assert opened.storage.state.get("t", b"newest") == newest
     assert relayed.last_session()[1] == 1 + len(persisted)
+
+
+@pytest.mark.parametrize(
+    "happens",
+    [
+        test_a_connection_that_was_lost_before_a_commit,
+        test_a_response_that_is_lost_with_the_connection,
+        test_a_statement_that_is_lost_with_the_connection,
+    ],
+)
+def test_large_commits_are_lost_alike(
+    relayed: RelayedPostgres,
+    opened: RelayedStore,
+    monkeypatch: pytest.MonkeyPatch,
+    happens: Callable[[RelayedPostgres, RelayedStore], None],
+) -> None:
+    monkeypatch.setattr(session, "_LARGE_BYTES", 0)
+    happens(relayed, opened)
+
+
+def test_a_large_commit_that_is_refused(
+    relayed: RelayedPostgres, opened: RelayedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "_LARGE_BYTES", 0)
+    relayed.execute("alter table ottla_entries add check (last_offset <> 1)")
+    opened.append(1)
+    assert "refused a commit" in str(opened.commit())
+    opened.keep(2)
+    assert relayed.last_offsets() == [0, 2]
+
+
+def test_a_large_commit_lets_other_threads_run(relayed: RelayedPostgres) -> None:
+    store = relayed.open(through_relay=False)
+    for offset in range(100):
+        store.storage.log.append(1, offset, batch(offset, size_bytes=1 << 20))
+    commit = store.storage.commit._session.commit
+    committing = threading.Thread(target=commit, args=(store.storage.log._contents.end_pass(),))
+    began_s = time.monotonic()
+    committing.start()
+    stood_still_s = 0.0
+    while committing.is_alive():
+        before_s = time.monotonic()
+        time.sleep(0.001)
+        took_s = time.monotonic() - before_s
+        stood_still_s += took_s if took_s > 0.005 else 0
+    assert stood_still_s < (time.monotonic() - began_s) / 3

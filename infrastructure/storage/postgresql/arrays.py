@@ -17,22 +17,22 @@ _HEADER = Struct(">iiIii")
 _LENGTH = Struct(">i")
 
 
-class _Array:
+class Array:
     __slots__ = ("data",)
 
     def __init__(self, data: bytes) -> None:
         self.data = data
 
 
-class BigintArray(_Array):
+class BigintArray(Array):
     __slots__ = ()
 
 
-class ByteaArray(_Array):
+class ByteaArray(Array):
     __slots__ = ()
 
 
-class TextArray(_Array):
+class TextArray(Array):
     __slots__ = ()
 
 
@@ -62,7 +62,7 @@ def _of_bytes(type_: int, values: Sequence[bytes]) -> bytes:
 class _ArrayDumper(Dumper):
     format = Format.BINARY
 
-    def dump(self, obj: _Array) -> Buffer:
+    def dump(self, obj: Array) -> Buffer:
         return obj.data
 
 

@@ -10,12 +10,19 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
+#: What an entry takes besides its batches.
+ENTRY_BYTES = 300
+
 
 class CachedEntry(NamedTuple):
     #: No batch of the log lies between it and the batches of the entry.
     start: int
     last_offset: int
     data: bytes
+
+    @property
+    def size_bytes(self) -> int:
+        return ENTRY_BYTES + len(self.data)
 
 
 class LogCache:
@@ -36,9 +43,9 @@ class LogCache:
         if before is None:
             self._add_offset(partition_id, entry.last_offset)
         else:
-            self.size_bytes -= len(before.data)
+            self.size_bytes -= before.size_bytes
         self._entries[key] = entry
-        self.size_bytes += len(entry.data)
+        self.size_bytes += entry.size_bytes
         while self.size_bytes > self._most_bytes and len(self._entries) > 1:
             self._remove(*next(iter(self._entries)))
 
@@ -63,12 +70,15 @@ class LogCache:
     def remove(self, partition_id: int, first_offset: int, last_offset: int) -> None:
         """All entries that may have a batch with one of these offsets."""
         offsets = self._offsets.get(partition_id, [])
-        for last in offsets[bisect_left(offsets, first_offset) :]:
-            entry = self._entries.get((partition_id, last))
+        removed = []
+        for at in range(bisect_left(offsets, first_offset), len(offsets)):
+            entry = self._entries.get((partition_id, offsets[at]))
             if entry is not None:
                 if entry.start > last_offset:
                     break
-                self._remove(partition_id, last)
+                removed.append(entry.last_offset)
+        for last in removed:
+            self._remove(partition_id, last)
 
     def clear(self) -> None:
         self._entries.clear()
@@ -77,7 +87,7 @@ class LogCache:
         self.size_bytes = 0
 
     def _remove(self, partition_id: int, last_offset: int) -> None:
-        self.size_bytes -= len(self._entries.pop((partition_id, last_offset)).data)
+        self.size_bytes -= self._entries.pop((partition_id, last_offset)).size_bytes
         removed = self._removed.get(partition_id, 0) + 1
         offsets = self._offsets[partition_id]
         if removed * 2 < len(offsets):

@@ -13,6 +13,10 @@ from infrastructure.storage.postgresql.staged import Staged
 #: Of batches.
 CACHE_BYTES = 128 << 20
 
+#: In order: each one goes behind all others.
+_ROWS = """
+    select "table", coalesce(key, place), value from ottla_rows order by "table", place
+"""
 #: The last offset of each log, by steps from one partition to the next.
 _ENDS = """
     with recursive steps as (
@@ -43,9 +47,7 @@ class Contents:
     def load(self, connection: Rows) -> None:
         """Raises psycopg.Error."""
         with connection.cursor() as cursor:
-            for table, key, value in cursor.stream(
-                'select "table", coalesce(key, place), value from ottla_rows', binary=True
-            ):
+            for table, key, value in cursor.stream(_ROWS, binary=True):
                 self.state.put(table, key, value)
         self._rows.keep()
         for partition_id, last_offset in connection.execute(_ENDS):

@@ -13,7 +13,7 @@ from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.reading import Question, Reading
 from infrastructure.storage.postgresql.staged import MOST_ENTRY_BYTES, TIME, Entry
 
-#: Asked for at once.
+#: Asked for at once, also if a client wants more: it gets the rest with its next read.
 _LOADED_BYTES = 4 << 20
 _NO_TIMESTAMP = 1 << 63
 _ABOVE_ALL_OFFSETS = (1 << 63) - 1
@@ -95,7 +95,7 @@ class PostgresLogStore:
     ) -> Iterator[CachedEntry]:
         at = first_offset
         while at <= last_offset and at < self._contents.ends.get(partition_id, 0):
-            entry = next(iter(self._from(partition_id, at, _LOADED_BYTES)), None)
+            entry = next(iter(self._from(partition_id, at)), None)
             if entry is None or _first_offset(entry) > last_offset:
                 break
             yield entry
@@ -123,7 +123,7 @@ class PostgresLogStore:
             if len(found) > max_batches:
                 return False
         # They need no commit to be removed.
-        staged.forget_appends(partition_id)
+        staged.forget_batches(partition_id)
         return True
 
     # ---- reads
@@ -141,7 +141,7 @@ class PostgresLogStore:
             return b"", offset
         views: list[memoryview] = []
         reached = offset
-        for entry in self._from(partition_id, offset, max_bytes):
+        for entry in self._from(partition_id, offset):
             view = memoryview(entry.data)
             if not views:
                 view = view[position_of(view, offset) :]
@@ -158,14 +158,14 @@ class PostgresLogStore:
                 break
         return views[0] if len(views) == 1 else b"".join(views), reached
 
-    def _from(self, partition_id: int, offset: int, max_bytes: int) -> Iterable[CachedEntry]:
+    def _from(self, partition_id: int, offset: int) -> Iterable[CachedEntry]:
         """Raises NotInMemory or StorageFailed."""
         contents = self._contents
         cached = contents.cache.from_offset(partition_id, offset)
         first = next(cached, None)
         if first is not None:
             return _and(first, cached)
-        found = self._ask(reading.BATCHES, partition_id, offset, max(max_bytes, _LOADED_BYTES))
+        found = self._ask(reading.BATCHES, partition_id, offset, _LOADED_BYTES)
         loaded, start = [], offset
         for last_offset, data in found:
             loaded.append(CachedEntry(start, last_offset, data))
@@ -189,7 +189,8 @@ class PostgresLogStore:
                     return headers
         if headers:
             return headers
-        question = Question(reading.HEADERS, partition_id, (partition_id, offset, limit))
+        values = partition_id, offset, limit, limit * HEADER_BYTES
+        question = Question(reading.HEADERS, partition_id, values)
         for (several,) in self._reading.ask(question, waits):
             for start in range(0, len(several), HEADER_BYTES):
                 header = several[start : start + HEADER_BYTES]

@@ -139,10 +139,11 @@ class Staged:
         ends = [last + 1 for one, first, last in self.removed if one == partition_id and not first]
         return max(ends, default=0)
 
-    def forget_appends(self, partition_id: int) -> None:
+    def forget_batches(self, partition_id: int) -> None:
         """Of a log that is dropped."""
         self._growing.pop(partition_id, None)
         self.added = [one for one in self.added if one.partition_id != partition_id]
+        self.replaced = [one for one in self.replaced if one.partition_id != partition_id]
 
     def statement(self, session: int, seq: int) -> tuple[str, list[Any]]:
         """Its last row says 1 if it was kept; 0: the session is over, and nothing was."""

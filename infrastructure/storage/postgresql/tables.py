@@ -25,8 +25,8 @@ FORMAT = 1
 #: A key that is longer is cut and ends with its digest: an index of PostgreSQL takes 2,700 bytes.
 LONGEST_KEY = 1000
 
+_MAKE_SCHEMA = "create schema {schema}"
 _MAKE = (
-    "create schema if not exists {schema}",
     """create table ottla_store (
         one boolean primary key default true check (one),
         id text not null, format integer not null, session bigint not null, seq bigint not null,
@@ -64,8 +64,11 @@ def make(connection: Rows, address: Address) -> None:
                     raise StorageForeign(
                         f"schema {address.schema} has {name}, but no ottla_store: it is no store"
                     )
+            if not _is_known(connection, "to_regnamespace", address.schema):
+                # Its role may be allowed to do so, or only to use one that is there.
+                connection.execute(in_schema(_MAKE_SCHEMA, address))
             for statement in _MAKE:
-                connection.execute(in_schema(statement, address))
+                connection.execute(statement)
             connection.execute(
                 "insert into ottla_store (id, format, session, seq) values (%s, %s, 0, 0)",
                 (uuid.uuid4().hex, FORMAT),
@@ -88,5 +91,9 @@ def check(connection: Rows, address: Address) -> str:
 
 
 def _exists(connection: Rows, address: Address, name: str) -> bool:
-    found = connection.execute("select to_regclass(%s)", (f"{address.schema}.{name}",)).fetchall()
-    return found[0][0] is not None
+    return _is_known(connection, "to_regclass", f"{address.schema}.{name}")
+
+
+def _is_known(connection: Rows, function: str, name: str) -> bool:
+    found = connection.execute(f"select {function}(%s) is not null".encode(), (name,)).fetchall()
+    return bool(found[0][0])

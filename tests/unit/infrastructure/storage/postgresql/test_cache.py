@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 
 import pytest
 
-from infrastructure.storage.postgresql.cache import CachedEntry, LogCache
+from infrastructure.storage.postgresql.cache import ENTRY_BYTES, CachedEntry, LogCache
 
-SIZE = 100
+SIZE = 400
 
 
 def entry(start: int, last_offset: int) -> CachedEntry:
-    return CachedEntry(start, last_offset, bytes(SIZE))
+    return CachedEntry(start, last_offset, bytes(SIZE - ENTRY_BYTES))
 
 
 def found(cache: LogCache, partition_id: int, offset: int) -> list[int]:
@@ -74,3 +75,32 @@ def test_any_order_of_changes(seed: int) -> None:
             end += 1
         assert found(cache, partition_id, offset) == list(range(offset, end))
         assert cache.size_bytes == SIZE * sum(map(len, model))
+
+
+def test_small_entries_count_with_the_memory_they_take() -> None:
+    most_bytes = 1 << 20
+    tracemalloc.start()
+    try:
+        cache = LogCache(most_bytes)
+        for offset in range(1000, 31_000):
+            cache.add(1, CachedEntry(offset, offset, b"%070d" % offset))
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most_bytes / 2 < taken < most_bytes * 1.5
+
+
+def test_a_removal_copies_nothing_of_what_stays() -> None:
+    """One of many would take as long as all of them."""
+    cache = LogCache(1 << 30)
+    for offset in range(20_000):
+        cache.add(1, entry(offset, offset))
+    tracemalloc.start()
+    try:
+        cache.remove(1, 10, 10)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 20_000
+    assert found(cache, 1, 10) == []
+    assert len(found(cache, 1, 11)) == 20_000 - 11
