@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 from tests.crash.broker import Nursery
@@ -90,9 +91,9 @@ class Lives:
     def _fails(self, nursery: Nursery, seed: int) -> bool:
         folder = self._folder = Path(tempfile.mkdtemp(prefix=f"ottla-crash-{seed}-"))
         try:
-            database = None if self._server is None else Database(self._server)
-            plan = {"prints": self._prints, "engine": self._engine, "database": database}
-            life = random_life(nursery, folder, seed, self._flush, **plan)
+            plan = {"prints": self._prints, "engine": self._engine}
+            with nullcontext() if self._server is None else Database(self._server) as database:
+                life = random_life(nursery, folder, seed, self._flush, database=database, **plan)
         except LifeFailed as failure:
             self._folder = None
             self._lives += 1

@@ -27,6 +27,7 @@ def server() -> Iterator[Postgres]:
 
 
 @pytest.fixture
-def database(server: Postgres) -> Database:
+def database(server: Postgres) -> Iterator[Database]:
     """Of a new store."""
-    return Database(server)
+    with Database(server) as database:
+        yield database

@@ -37,6 +37,8 @@ class GroupReader(threading.Thread):
         quick = QUICK | {"bootstrap.servers": address.bootstrap, "fetch.wait.max.ms": 20}
         self._consumer = Consumer(quick | settings | {"enable.auto.commit": False})
         self._topic, self._enough = topic, threading.Event()
+        #: Read, and not yet committed.
+        self._ends: dict[int, int] = {}
         self.values: list[str] = []
         self.committed: dict[Place, int] = {}
         self.commits = Acknowledged()
@@ -45,30 +47,34 @@ class GroupReader(threading.Thread):
 
     def run(self) -> None:
         with closing(self._consumer) as consumer:
-            consumer.subscribe([self._topic])
+            consumer.subscribe([self._topic], on_revoke=self._on_gone, on_lost=self._on_gone)
             while not self._enough.is_set():
-                ends: dict[int, int] = {}
                 for record in consumer.consume(BATCH, 0.05):
                     if record.error() is not None:
                         self._noticed(record.error().name())
                         continue
                     self.values.append((record.value() or b"").decode())
-                    ends[record.partition() or 0] = (record.offset() or 0) + 1
-                if ends:
-                    self._commit(consumer, ends)
+                    self._ends[record.partition() or 0] = (record.offset() or 0) + 1
+                if self._ends:
+                    self._commit(consumer)
+
+    def _on_gone(self, _consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        for one in partitions:
+            self._ends.pop(one.partition, None)
 
     def _noticed(self, error: str) -> None:
         if error == "_AUTO_OFFSET_RESET":
             self.resets.append(error)
 
-    def _commit(self, consumer: Consumer, ends: Mapping[int, int]) -> None:
-        offsets = [TopicPartition(self._topic, index, end) for index, end in ends.items()]
+    def _commit(self, consumer: Consumer) -> None:
+        offsets = [TopicPartition(self._topic, index, end) for index, end in self._ends.items()]
         try:
             done = consumer.commit(offsets=offsets, asynchronous=False)
         except KafkaException:  # the broker died, or a rebalance was in between
             return
         for one in done or ():
             if one.error is None:
+                self._ends.pop(one.partition, None)
                 self.committed[one.topic, one.partition] = one.offset
                 self.commits.one_more()
 

@@ -17,7 +17,7 @@ from tests.crash.admin import STORAGE_ERROR, Admin
 from tests.crash.broker import Broker, Nursery
 from tests.crash.checking import Check
 from tests.crash.consumer import Consumer
-from tests.crash.database import CUT, RESTART, SERVER_IS_AWAY, Database, Trouble
+from tests.crash.database import CUT, SERVER_IS_AWAY, Database, Trouble
 from tests.crash.deaths import Death, Executioner
 from tests.crash.deleter import Deleter
 from tests.crash.fleet import Client, Fleet
@@ -45,6 +45,8 @@ MOVE_EVERY = 3
 ROOM_BYTES = 128 * 1024
 #: One of so many commits fails.
 FAILS = 40
+#: Most runs are over after a tenth of a second.
+TROUBLE_WITHIN_S = 0.04
 #: Warnings that a dying and restarting broker may log, and no others.
 FORESEEN = re.compile("produce_failed|storage_failed")
 
@@ -142,7 +144,7 @@ class Life:
         plan = self._plan(death)
         connects = death.point is not None and death.point.connects_again
         flush, what = plan.get("flush", self.flush), CUT if connects else ""
-        self.trouble = Trouble(self.database, self.chance, flush, what)
+        self.trouble = Trouble(self.database, self.chance, flush, what, TROUBLE_WITHIN_S)
         self.say(f"{death.title} {plan} {self.trouble.what}")
         ready = self.broker.start(fault=self.fault, **plan)
         if not ready and death.when not in (When.FIRST_START, When.START):
@@ -214,7 +216,7 @@ class Life:
     def _work(self, death: Death) -> None:
         for client in self.clients:
             client.storage_may_fail = self.storage_may_fail
-            client.reads_may_fail = self.trouble.what == RESTART
+            client.reads_may_fail = self.trouble.reads_may_fail
         self.storage_was_failing = self.storage_may_fail
         fleet = Fleet(self.broker, self.clients)
         with self.trouble:
@@ -233,7 +235,7 @@ class Life:
         for line in new.splitlines():
             grave = '"level":"warning"' in line or '"level":"error"' in line or "{" not in line
             foreseen = (self.storage_may_fail and FORESEEN.search(line)) or (
-                self.trouble.what == RESTART and SERVER_IS_AWAY.search(line)
+                self.trouble.reads_may_fail and SERVER_IS_AWAY.search(line)
             )
             if grave and not foreseen:
                 raise Broken(f"the broker says: {new[-4000:]}")

@@ -48,7 +48,7 @@ def test_an_idempotent_producer_loses_and_doubles_nothing(
     chance = random.Random(faults)
     variables = environment() | {"OTTLA_STORAGE": database.url}
     with BrokerProcess(tmp_path / "broker", "default", variables=variables) as broker:
-        kinds = [partial(kill, broker), database.restart, database.cut]
+        kinds = [partial(kill, broker), database.lose, database.restart, database.cut]
         topic, acknowledged = new_topic(broker), Acknowledged()
         with IdempotentLoad(broker.address, topic, 0, acknowledged) as load:
             for number in range(faults):
@@ -58,6 +58,8 @@ def test_an_idempotent_producer_loses_and_doubles_nothing(
             load.stop()
         load.check(read_values(broker.bootstrap, topic, load.produced))
         assert broker.terminate() == 0
+    # Whatever became of a commit was found out.
+    assert "storage_failed" not in broker.log(1 << 20)
 
 
 def test_each_record_is_copied_once(database: Database, nursery: Nursery, tmp_path: Path) -> None:
@@ -94,7 +96,8 @@ def test_acknowledged_data_survives_hundreds_of_deaths(
 ) -> None:
     first = seed()
     for number in range(first, first + LONG_LIVES):
-        random_life(nursery, tmp_path / str(number), number, flush, database=Database(server))
+        with Database(server) as database:
+            random_life(nursery, tmp_path / str(number), number, flush, database=database)
 
 
 @pytest.mark.long

@@ -34,7 +34,7 @@ def test_committed_offsets_never_go_back(
     with BrokerProcess(tmp_path, "default", ARGUMENTS, variables=variables) as broker:
         topic = new_topic(broker, PARTITIONS)
         commit_the_start(broker.address, GROUP, topic, PARTITIONS)
-        kinds = [partial(kill, broker), database.restart, database.cut]
+        kinds = [partial(kill, broker), database.lose, database.restart, database.cut]
         readers = [GroupReader(broker.address, GROUP, protocol, topic) for _ in range(2)]
         numbers = Numbers(broker.bootstrap, topic, partitions=PARTITIONS)
         everyone = list(readers)
@@ -62,3 +62,4 @@ def test_committed_offsets_never_go_back(
         read = {value for one in everyone for value in one.values}
         assert read == set(numbers.all())
         assert broker.terminate() == 0
+    assert "storage_failed" not in broker.log(1 << 20)
