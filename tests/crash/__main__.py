@@ -10,22 +10,27 @@ import shutil
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 from tests.crash.broker import Nursery
+from tests.crash.database import Database
 from tests.crash.lives import DEATHS, LifeFailed, random_life
 from tests.crash.points import ENGINES, FLUSHES
+from tests.fakes.postgres import Postgres
 from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
+
+POSTGRESQL = "postgresql"
 
 
 def main() -> int:
     options = _options()
     if options.seed is not None:
         lives = Lives(options.flush, options.engine, prints=True)
-        return lives.live([options.seed] * (options.repeat or 1))
+        return lives.run([options.seed] * (options.repeat or 1))
     first = random.randrange(1 << 24) if options.first is None else options.first
     lives = Lives(options.flush, options.engine, prints=False)
-    return lives.live(range(first, first + options.lives))
+    return lives.run(range(first, first + options.lives))
 
 
 def _options() -> argparse.Namespace:
@@ -37,10 +42,12 @@ def _options() -> argparse.Namespace:
     add("--seed", type=int, metavar="SEED", help="one life, with its events")
     add("--repeat", type=at_least_one, metavar="N", help="how often")
     add("--flush", choices=FLUSHES, help="else each life draws one")
-    add("--engine", choices=ENGINES, default=ENGINES[0], help="of the store")
+    add("--engine", choices=(*ENGINES, POSTGRESQL), default=ENGINES[0], help="of the store")
     options = parser.parse_args()
     if options.repeat is not None and options.seed is None:
         parser.error("--repeat needs --seed: it repeats one life")
+    if options.engine == POSTGRESQL and options.flush == "interval":
+        parser.error("PostgreSQL has no flush=interval")
     return options
 
 
@@ -51,6 +58,17 @@ class Lives:
         self._flush, self._engine, self._prints = flush, engine, prints
         self._lives = self._deaths = 0
         self._folder: Path | None = None
+        self._server: Postgres | None = None
+
+    def run(self, seeds: range | list[int]) -> int:
+        if self._engine != POSTGRESQL:
+            return self.live(seeds)
+        self._server = Postgres()
+        try:
+            self._server.start()
+            return self.live(seeds)
+        finally:
+            self._server.remove()
 
     def live(self, seeds: range | list[int]) -> int:
         started, failed = time.monotonic(), 0
@@ -74,7 +92,8 @@ class Lives:
         folder = self._folder = Path(tempfile.mkdtemp(prefix=f"ottla-crash-{seed}-"))
         try:
             plan = {"prints": self._prints, "engine": self._engine}
-            life = random_life(nursery, folder, seed, self._flush, **plan)
+            with nullcontext() if self._server is None else Database(self._server) as database:
+                life = random_life(nursery, folder, seed, self._flush, database=database, **plan)
         except LifeFailed as failure:
             self._folder = None
             self._lives += 1

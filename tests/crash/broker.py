@@ -81,7 +81,7 @@ class Nursery:
 
 
 class Broker:
-    """Runs the broker again and again over one folder and one port."""
+    """Runs the broker again and again over one store and one port."""
 
     def __init__(
         self,
@@ -91,12 +91,15 @@ class Broker:
         offsets: str = "",
         settings: Sequence[str] = (),
         engine: str = "lmdb",
+        url: str = "",
     ) -> None:
+        """`url`: of a store that is not in the folder."""
         self.nursery, self.folder, self.flush, self.port = nursery, folder, flush, 0
         #: The URL for committed offsets, if they are not in the main store.
         self.offsets = offsets
         self.settings = settings
-        self.engine = engine
+        self.engine = url.partition("://")[0] or engine
+        self.url = url or f"{engine}://{folder / 'data'}"
         #: Of the raw listeners; others after each start.
         self.raw_ports: list[int] = []
         self.log_file = folder / "broker.log"
@@ -106,7 +109,7 @@ class Broker:
         """True once it is ready; False if it died before, at its point."""
         arguments = [
             *("serve", "--listen", f"127.0.0.1:{self.port}", "--flush", flush or self.flush),
-            *("--storage", f"{self.engine}://{self.folder / 'data'}", "--log-requests", "off"),
+            *("--storage", self.url, "--log-requests", "off"),
             *("--admin", "off"),
             *("--set", f"flush.interval.ms={flush_interval_ms}"),
             *("--set", "log.retention.check.interval.ms=20"),

@@ -17,6 +17,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from tests.crash.broker import VIOLENT, Broker, NotInTime, Nursery
 from tests.crash.copier import GROUP, PARTITIONS, QUICK, SOURCE, TARGET
 from tests.crash.copies import Copy, History, TargetPartition
+from tests.crash.database import SERVER_IS_AWAY, Database, Trouble
 from tests.crash.ledger import Broken
 from tests.e2e.broker_process import ROOT, environment
 from tests.e2e.raw_client import LIST_OFFSETS, RawClient, array, batch, string
@@ -51,6 +52,12 @@ SETTINGS = (
 )
 #: With offsets in SQLite, which follows the commit of the log.
 SQLITE_POINTS = {"sqlite: before it is written": 4, "sqlite: written, no response sent": 4}
+POSTGRESQL_POINTS = {
+    "postgresql: not sent": 20,
+    "postgresql: persisted, not yet known": 20,
+    "postgresql: connects again": 2,
+    "postgresql: has a new session": 2,
+}
 
 
 class LiveConsumer(threading.Thread):
@@ -102,18 +109,23 @@ class Chain:
         offsets: str = "",
         protocol: str = "classic",
         engine: str = "lmdb",
+        database: Database | None = None,
     ) -> None:
         self.seed, self.chance, self.fault = seed, random.Random(seed), fault
         self.folder, self.protocol = folder, protocol
         folder.mkdir(parents=True, exist_ok=True)
         flush = self.chance.choice(("commit", "os"))
-        self.broker = Broker(nursery, folder, flush, offsets, SETTINGS, engine)
+        self.database = database
+        url = "" if database is None else database.url
+        self.broker = Broker(nursery, folder, flush, offsets, SETTINGS, engine, url)
         self.copiers: dict[int, subprocess.Popen[bytes]] = {}
         self.members = 3
         self.stopped: subprocess.Popen[bytes] | None = None
         self.consumer: LiveConsumer | None = None
         self.events: list[str] = []
         self.points = POINTS | (SQLITE_POINTS if offsets else {})
+        if database is not None:
+            self.points |= POSTGRESQL_POINTS
         #: Points at which the broker has died.
         self.reached: set[str] = set()
         self.stuck = ""
@@ -173,12 +185,15 @@ class Chain:
         if self.chance.random() < 0.5:
             self._resume()
         self._start_copiers()
-        self._disturb(stops=point is None)
-        if point is None or not self._has_died():
-            self._pause()
-            self.broker.kill()
-        else:
-            self.reached.add(point)
+        with Trouble(self.database, self.chance, self.broker.flush) as trouble:
+            if self.database is not None:
+                self.events.append(trouble.what)
+            self._disturb(stops=point is None)
+            if point is None or not self._has_died():
+                self._pause()
+                self.broker.kill()
+            else:
+                self.reached.add(point)
         self._start()
 
     def _disturb(self, stops: bool) -> None:
@@ -274,6 +289,8 @@ class Chain:
         confirmed = {name: outcome == "committed" for outcome, name in lines}
         logged = self.broker.log_file.read_text()
         grave = [one for one in logged.splitlines() if '"level":"info"' not in one]
+        if self.database is not None:
+            grave = [one for one in grave if not SERVER_IS_AWAY.search(one)]
         others = [f"logged: {grave[0]}"] if grave else []
         if self.stuck:
             others.append(self.stuck)

@@ -16,6 +16,7 @@ from tests.crash import faults
 from tests.crash.passages import (
     Passages,
     end_in_two_commits,
+    name_postgresql,
     name_the_database,
     name_the_rest,
     wrapped_opening,
@@ -61,6 +62,8 @@ def run(plan: Plan) -> int:
     name_the_rest(passages)
     if any("offsets=sqlite" in one for one in plan.arguments):
         name_the_database(passages)
+    if any(one.startswith("postgresql://") for one in plan.arguments):
+        name_postgresql(passages)
     if any(one.startswith("files://") for one in plan.arguments):
         from tests.crash.file_passages import fail_commits, make_copies_small, name_the_files
 
@@ -83,7 +86,10 @@ def run(plan: Plan) -> int:
         faults.fault(plan.fault)()
     Adapters.storage.override(
         providers.Singleton(
-            wrapped_opening(passages, plan.map_size_bytes), Adapters.storage_url, Adapters.flush
+            wrapped_opening(passages, plan.map_size_bytes),
+            Adapters.storage_url,
+            Adapters.flush,
+            Adapters.to_loop,
         )
     )
     return main(plan.arguments)

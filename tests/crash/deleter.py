@@ -61,7 +61,7 @@ class Deleter(Client):
             if low_watermark < context.offset:
                 raise Broken(f"{context.ledger.name}: {context} gets {low_watermark}")
             context.ledger.deletes(low_watermark)
-        elif error == STORAGE_ERROR and self.storage_may_fail:
+        elif error == STORAGE_ERROR and (self.storage_may_fail or self.reads_may_fail):
             pass
         elif error != UNKNOWN_TOPIC or not (topic.deleting or topic.topic_id in self.topics.gone):
             raise Broken(f"{context.ledger.name}: no records are deleted: error {error}")

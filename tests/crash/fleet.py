@@ -24,6 +24,8 @@ class Client:
     may_be_cut_off = False
     #: In this run commits fail, and their requests are refused.
     storage_may_fail = False
+    #: In this run a database is away for a moment: reads of what is not in memory fail.
+    reads_may_fail = False
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -17,6 +17,7 @@ from tests.crash.admin import STORAGE_ERROR, Admin
 from tests.crash.broker import Broker, Nursery
 from tests.crash.checking import Check
 from tests.crash.consumer import Consumer
+from tests.crash.database import CUT, SERVER_IS_AWAY, Database, Trouble
 from tests.crash.deaths import Death, Executioner
 from tests.crash.deleter import Deleter
 from tests.crash.fleet import Client, Fleet
@@ -24,7 +25,7 @@ from tests.crash.ledger import Broken
 from tests.crash.members import ClassicMember, ConsumerMember, Group
 from tests.crash.offsets import Ledgers, OffsetCommitter
 from tests.crash.payload import Payload
-from tests.crash.points import FLUSHES, When
+from tests.crash.points import FLUSHES, FLUSHES_OF_A_DATABASE, When
 from tests.crash.producers import (
     AcksZeroProducer,
     IdempotentProducer,
@@ -33,7 +34,7 @@ from tests.crash.producers import (
     ShortLivedProducer,
     TopicHoppingProducer,
 )
-from tests.crash.store import check_store
+from tests.crash.store import check_rows, check_store
 from tests.crash.topics import Topic, Topics
 from tests.e2e.raw_client import RawClient
 
@@ -44,6 +45,8 @@ MOVE_EVERY = 3
 ROOM_BYTES = 128 * 1024
 #: One of so many commits fails.
 FAILS = 40
+#: Most runs are over after a tenth of a second.
+TROUBLE_WITHIN_S = 0.04
 #: Warnings that a dying and restarting broker may log, and no others.
 FORESEEN = re.compile("produce_failed|storage_failed")
 
@@ -58,12 +61,17 @@ class Life:
         fault: str | None = None,
         offsets: str = "",
         engine: str = "lmdb",
+        database: Database | None = None,
     ) -> None:
         self.seed, self.chance = seed, random.Random(seed)
-        self.flush = flush or self.chance.choice(FLUSHES)
+        #: In place of an engine over a folder.
+        self.database = database
+        self.flushes = FLUSHES if database is None else FLUSHES_OF_A_DATABASE
+        self.flush = flush or self.chance.choice(self.flushes)
         self.fault = fault
         folder.mkdir(parents=True, exist_ok=True)
-        self.broker = Broker(nursery, folder, self.flush, offsets, engine=engine)
+        url = "" if database is None else database.url
+        self.broker = Broker(nursery, folder, self.flush, offsets, engine=engine, url=url)
         self.topics = Topics()
         self.offsets = Ledgers()
         self.payload = Payload(self.chance)
@@ -76,6 +84,8 @@ class Life:
         self.plain: list[PlainProducer] = []
         #: This run, and the last one under load.
         self.storage_may_fail = self.storage_was_failing = False
+        #: Of this run.
+        self.trouble = Trouble(None, self.chance, self.flush)
         self._hire()
 
     def say(self, line: str) -> None:
@@ -132,7 +142,10 @@ class Life:
 
     def _starts(self, death: Death) -> bool:
         plan = self._plan(death)
-        self.say(f"{death.title} {plan}")
+        connects = death.point is not None and death.point.connects_again
+        flush, what = plan.get("flush", self.flush), CUT if connects else ""
+        self.trouble = Trouble(self.database, self.chance, flush, what, TROUBLE_WITHIN_S)
+        self.say(f"{death.title} {plan} {self.trouble.what}")
         ready = self.broker.start(fault=self.fault, **plan)
         if not ready and death.when not in (When.FIRST_START, When.START):
             raise Broken(f"the broker did not start: exit {self.broker.code}")
@@ -151,7 +164,7 @@ class Life:
         often = point is not None and point.name.startswith("flush:")
         plan["flush_interval_ms"] = 2 if often else chance.choice([1, 10, 1000])
         if point is None and chance.random() < 0.2:
-            plan["flush"] = chance.choice(FLUSHES)  # the setting was changed
+            plan["flush"] = chance.choice(self.flushes)  # the setting was changed
         if point is not None:
             plan |= {"point": point.name, "passage": chance.randint(1, point.most)}
             # A commit takes some 20 us without an fsync, and up to a millisecond with one.
@@ -203,9 +216,11 @@ class Life:
     def _work(self, death: Death) -> None:
         for client in self.clients:
             client.storage_may_fail = self.storage_may_fail
+            client.reads_may_fail = self.trouble.reads_may_fail
         self.storage_was_failing = self.storage_may_fail
         fleet = Fleet(self.broker, self.clients)
-        fleet.run(Executioner(self.broker, death))
+        with self.trouble:
+            fleet.run(Executioner(self.broker, death))
         self.say(f"gone after {fleet.responses} responses")
 
     def _check_end(self, death: Death) -> None:
@@ -219,7 +234,10 @@ class Life:
         new, self.log_position = log[self.log_position :], len(log)
         for line in new.splitlines():
             grave = '"level":"warning"' in line or '"level":"error"' in line or "{" not in line
-            if grave and not (self.storage_may_fail and FORESEEN.search(line)):
+            foreseen = (self.storage_may_fail and FORESEEN.search(line)) or (
+                self.trouble.reads_may_fail and SERVER_IS_AWAY.search(line)
+            )
+            if grave and not foreseen:
                 raise Broken(f"the broker says: {new[-4000:]}")
 
     # ---- the end of it
@@ -228,9 +246,13 @@ class Life:
         """A last run without a death, then a check of the store itself."""
         self.live(Death("SIGTERM in the end", responses=20, number=signal.SIGTERM))
         assert self.broker.start()
+        self.trouble = Trouble(None, self.chance, self.flush)
         self._check()
         self.broker.signal(signal.SIGTERM)
         if self.broker.wait() != 0:
             raise Broken(f"the end was not in order:\n{self.broker.log()}")
         self._check_log()
-        check_store(self.broker.folder / "data", self.broker.engine)
+        if self.database is None:
+            check_store(self.broker.folder / "data", self.broker.engine)
+        else:
+            check_rows(self.database.url)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.crash.broker import Nursery
+from tests.crash.database import Database
 from tests.crash.deaths import Death, random_death
 from tests.crash.life import Life
 
@@ -48,8 +49,9 @@ def random_life(
     deaths: int = DEATHS,
     prints: bool = False,
     engine: str = "lmdb",
+    database: Database | None = None,
 ) -> Life:
-    life = Life(nursery, folder, seed, flush, engine=engine)
+    life = Life(nursery, folder, seed, flush, engine=engine, database=database)
     life.prints = prints
-    drawn = [random_death(life.flush, life.chance, engine) for _ in range(deaths)]
+    drawn = [random_death(life.flush, life.chance, life.broker.engine) for _ in range(deaths)]
     return live(life, drawn)

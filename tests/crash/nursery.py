@@ -18,10 +18,12 @@ from typing import Any
 
 # Imported before the first fork, for all runs.
 import cramjam  # noqa: F401
+import psycopg  # noqa: F401
 import uvloop  # noqa: F401
 
 import infrastructure.storage.files.log_store
 import infrastructure.storage.lmdb.state_store
+import infrastructure.storage.postgresql.opening
 import infrastructure.storage.sql.offset_database
 import infrastructure.storage.sql.offset_repository  # noqa: F401
 from domain.configs.broker import BrokerConfig

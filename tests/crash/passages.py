@@ -26,7 +26,7 @@ from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
 from domain.transactions.transaction import Transaction
 from infrastructure.opening import open_storage
-from infrastructure.storage.engine import Storage
+from infrastructure.storage.engine import Storage, ToLoop
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb import environment
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
@@ -66,8 +66,8 @@ class Passages:
         self.at(f"{kind}: staged, first" if kind not in self.staged else f"{kind}: staged, again")
         self.staged.append(kind)
 
-    def each_staged(self, moment: str) -> None:
-        for kind in dict.fromkeys(self.staged):
+    def each_of(self, kinds: Sequence[str], moment: str) -> None:
+        for kind in dict.fromkeys(kinds):
             self.at(f"{kind}: {moment}")
 
     def around(self, owner: type, method: str, before: str, after: str) -> None:
@@ -179,15 +179,16 @@ class PassedCommit:
 
     def commit(self, done: Callable[[StorageFailed | None], None], waits: bool = False) -> None:
         passages = self._passages
-        passages.each_staged("before the commit")
+        # During the commit the next pass may be staged.
+        kinds, passages.staged = passages.staged, []
+        passages.each_of(kinds, "before the commit")
         passages.soon("within a commit")
 
         def committed(failure: StorageFailed | None) -> None:
             if failure is None:
-                passages.each_staged("committed, no response sent")
+                passages.each_of(kinds, "committed, no response sent")
             else:
                 passages.at("a commit has failed, no response sent")
-            passages.staged.clear()
             done(failure)
 
         self._inner.commit(committed, waits)
@@ -201,15 +202,18 @@ class PassedCommit:
 
 def wrapped_opening(
     passages: Passages, map_size_bytes: int | None
-) -> Callable[[str, Flush], Storage]:
-    def opened(url: str, flush: Flush) -> Storage:
-        storage = open_storage(url, flush, map_size_bytes)
+) -> Callable[[str, Flush, ToLoop], Storage]:
+    def opened(url: str, flush: Flush, to_loop: ToLoop) -> Storage:
+        # Of files: reads wait for the disk.
+        threads = {"to_loop": to_loop} if url.startswith("postgresql:") else {}
+        storage = open_storage(url, flush, map_size_bytes, **threads)
         return Storage(
             cast(LogStore, PassedLog(storage.log, passages)),
             PassedState(storage.state, passages),
             PassedCommit(storage.commit, passages),
             storage.info,
             storage.start_flush,
+            waits_for=storage.waits_for,
         )
 
     return opened
@@ -248,6 +252,25 @@ def name_the_database(passages: Passages) -> None:
         write(self, changes, through)
 
     OffsetDatabase.write = named  # type: ignore[method-assign]
+
+
+def name_postgresql(passages: Passages) -> None:
+    """Only where it is used: it takes long to import."""
+    from infrastructure.storage.postgresql import opening
+    from infrastructure.storage.postgresql.session import Session
+
+    around = passages.around
+    around(Session, "commit", "postgresql: not sent", "postgresql: persisted, not yet known")
+    around(Session, "_resume", "postgresql: connects again", "postgresql: has a new session")
+    opened = opening.opened
+
+    def named(*arguments: Any, **others: Any) -> Storage:
+        passages.at("start: before the store is opened")
+        storage = opened(*arguments, **others)
+        passages.at("start: store opened")
+        return storage
+
+    opening.opened = named
 
 
 def end_in_two_commits() -> None:

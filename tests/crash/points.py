@@ -5,10 +5,12 @@ A point is a moment of `passages.py`. The passage at which a broker dies is draw
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 
 FLUSHES = ("commit", "interval", "os")
+FLUSHES_OF_A_DATABASE = ("commit", "os")
 
 
 class When(Enum):
@@ -27,6 +29,8 @@ class Point:
     flushes: tuple[str, ...] = FLUSHES
     #: Its store has a map that is full at once; of files: some commits fail.
     full_map: bool = False
+    #: Connections of its run end.
+    connects_again: bool = False
 
 
 def _of_each_commit(kind: str, most: int, *, again: bool = False) -> list[Point]:
@@ -156,6 +160,16 @@ FILES_POINTS: tuple[Point, ...] = (
     Point("flush: removed files are gone", When.RUNNING, 5, flushes=("interval",)),
 )
 
+#: Within the engine of PostgreSQL.
+POSTGRESQL_POINTS: tuple[Point, ...] = (
+    Point("postgresql: not sent", When.RUNNING, 100),
+    Point("postgresql: persisted, not yet known", When.RUNNING, 100),
+    Point("postgresql: connects again", When.RUNNING, connects_again=True),
+    Point("postgresql: has a new session", When.RUNNING, connects_again=True),
+)
+#: Of LMDB: a folder with its file, map, recovery point and fsyncs.
+_OF_LMDB = re.compile("first start:|map|fsync|root|reload|a commit has failed|flush:|synced")
+
 #: Of files too, where a log is compacted.
 FILES_POINTS_OF_COMPACTION = (
     "rewrite: .cleaned is empty",
@@ -170,7 +184,9 @@ FILES_POINTS_OF_COMPACTION = (
     "segment: a file is removed",
 )
 
-BY_NAME = {point.name: point for point in (*POINTS, *SQLITE_POINTS, *FILES_POINTS)}
+BY_NAME = {
+    point.name: point for point in (*POINTS, *SQLITE_POINTS, *FILES_POINTS, *POSTGRESQL_POINTS)
+}
 
 
 ENGINES = ("lmdb", "files")
@@ -182,4 +198,6 @@ def points_of(flush: str, engine: str = "lmdb") -> list[Point]:
     if engine == "files":
         others = [point for point in POINTS if " map " not in f" {point.name}"]
         points = (*others, *FILES_POINTS)
+    elif engine == "postgresql":
+        points = (*(one for one in POINTS if not _OF_LMDB.search(one.name)), *POSTGRESQL_POINTS)
     return [point for point in points if flush in point.flushes]

@@ -18,7 +18,11 @@ def check_store(folder: Path, engine: str = "lmdb") -> None:
     problems = verify(str(folder / "data.mdb"))  # type: ignore[no-untyped-call]
     if problems:
         raise Broken(f"LMDB's file is damaged: {problems[0]}")
-    storage = open_storage(f"{engine}://{folder}", "os")
+    check_rows(f"{engine}://{folder}")
+
+
+def check_rows(url: str) -> None:
+    storage = open_storage(url, "os")
     try:
         topics = StoredTopicRepository(storage.log, storage.state)
         owned = {one for topic in topics.load() for one in topic.partition_ids}

@@ -44,8 +44,9 @@ class Postgres:
             "-t", str(START_TIMEOUT_S), "-o", options, "start",
         )  # fmt: skip
 
-    def stop(self) -> None:
-        self._run("pg_ctl", "-D", str(self._data), "-m", "immediate", "-w", "stop")
+    def stop(self, mode: str = "immediate") -> None:
+        """At once, as after a kill; "fast": after a checkpoint."""
+        self._run("pg_ctl", "-D", str(self._data), "-m", mode, "-w", "stop")
 
     def remove(self) -> None:
         self.stop()

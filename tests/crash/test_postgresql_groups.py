@@ -1,0 +1,65 @@
+"""Groups of both protocols over PostgreSQL: brokers are killed, the server restarts, connections
+end, and members come and go. No committed offset goes back, and each record is read.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.crash.database import Database
+from tests.crash.group_readers import GroupReader, OffsetsWatcher, commit_the_start
+from tests.crash.test_postgresql import kill
+from tests.e2e.broker_process import BrokerProcess, environment, wait_until
+from tests.e2e.conftest import new_topic
+from tests.e2e.groups.numbers import Numbers
+from tests.e2e.groups.settings import ARGUMENTS
+
+GROUP, PARTITIONS = "readers", 4
+SHORT, LONG = 4, 60
+
+
+@pytest.mark.parametrize(
+    "faults", [SHORT, pytest.param(LONG, marks=[pytest.mark.long, pytest.mark.timeout(900)])]
+)
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_committed_offsets_never_go_back(
+    protocol: str, faults: int, database: Database, tmp_path: Path
+) -> None:
+    chance = random.Random(faults)
+    variables = environment() | {"OTTLA_STORAGE": database.url}
+    with BrokerProcess(tmp_path, "default", ARGUMENTS, variables=variables) as broker:
+        topic = new_topic(broker, PARTITIONS)
+        commit_the_start(broker.address, GROUP, topic, PARTITIONS)
+        kinds = [partial(kill, broker), database.lose, database.restart, database.cut]
+        readers = [GroupReader(broker.address, GROUP, protocol, topic) for _ in range(2)]
+        numbers = Numbers(broker.bootstrap, topic, partitions=PARTITIONS)
+        everyone = list(readers)
+        with OffsetsWatcher(broker.address, GROUP, everyone) as watcher:
+            for one in readers:
+                one.start()
+            with numbers.flowing():
+                for number in range(faults):
+                    readers[number % 2].commits.wait_for_more(chance.randint(1, 10))
+                    kinds[number % len(kinds)]()
+                    leaving = readers[number % 2]
+                    leaving.stop()
+                    readers[number % 2] = GroupReader(broker.address, GROUP, protocol, topic)
+                    everyone.append(readers[number % 2])
+                    readers[number % 2].start()
+            # Records whose acknowledgement was lost are there twice.
+            with broker.connect() as client:
+                ends = {(topic, at): client.end_offset(topic, at) for at in range(PARTITIONS)}
+            wait_until(lambda: watcher.wrong or watcher.newest == ends)
+            for one in readers:
+                one.stop()
+        assert watcher.wrong == []
+        assert watcher.polls > 10 * faults
+        assert [one.resets for one in everyone if one.resets] == []
+        read = {value for one in everyone for value in one.values}
+        assert read == set(numbers.all())
+        assert broker.terminate() == 0
+    assert "storage_failed" not in broker.log(1 << 20)
