@@ -62,19 +62,19 @@ KINDS = (
     # The oracle's scenarios run against one broker.
     Kind("contract", ("tests/contract", "tests/golden", "tests/property", "tests/oracle"), 100),
     Kind("simulation", ("tests/simulation",), 38, ("-n", "2")),
-    Kind("crash", ("tests/crash", "tests/power"), 55, ("-n", "2")),
-    Kind("hostile", ("tests/fuzz", "tests/hostile"), 33, ("-n", "2")),
+    Kind("crash", ("tests/crash", "tests/power"), 67, ("-n", "2")),
+    Kind("hostile", ("tests/fuzz", "tests/hostile"), 31, ("-n", "2")),
     # Those with more than two processes wait for clients, members and browsers.
     Kind(
         "e2e",
         ("tests/e2e",),
-        72,
+        70,
         ("-n", "3", *IN_ORDER),
         ("tests/e2e/groups", "tests/e2e/admin", "tests/e2e/spark"),
     ),
-    Kind("groups", ("tests/e2e/groups",), 40, ("-n", "4", *IN_ORDER)),
-    Kind("admin", ("tests/e2e/admin",), 70, ("-n", "4", *IN_ORDER)),
-    Kind("spark", ("tests/e2e/spark",), 72, ("-n", "2", *IN_ORDER)),
+    Kind("groups", ("tests/e2e/groups",), 38, ("-n", "4", *IN_ORDER)),
+    Kind("admin", ("tests/e2e/admin",), 66, ("-n", "4", *IN_ORDER)),
+    Kind("spark", ("tests/e2e/spark",), 70, ("-n", "2", *IN_ORDER)),
 )
 
 

@@ -268,7 +268,7 @@ class LogStoreMachine(RuleBasedStateMachine):
 
 @pytest.mark.parametrize(
     "name",
-    ["memory", "lmdb-os", "files-os", "files-interval", "postgresql", "postgresql-later"],
+    ["memory", "lmdb-os", "files-os", "files-interval", "postgresql"],
 )
 def test_a_log_store_behaves_like_its_model(name: str) -> None:
     if name.startswith("postgresql"):
