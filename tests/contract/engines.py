@@ -9,13 +9,13 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TypeVar
 
-from application.ports.log_store import NotInMemory
 from domain.errors import StorageFailed
 from domain.messages.batch import RecordBatch, next_offset
 from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage, ToLoop
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from tests.contract.postgres_server import running_postgres
+from tests.fakes.patience import patiently
 
 T = TypeVar("T")
 
@@ -75,13 +75,7 @@ class PatientLog:
     def _patiently(self, read: Callable[[], T]) -> T:
         # Nothing counts as being in memory: all reads go through the thread.
         self._log._memory_from.clear()
-        for _ in range(10):
-            try:
-                return read()
-            except NotInMemory as later:
-                while not later.loading.resolved:
-                    self._callbacks.get(timeout=10)()
-        raise AssertionError("what was loaded is never in memory")
+        return patiently(read, self._callbacks, attempts=10)
 
 
 def _patient_lmdb(folder: Path) -> Storage:
@@ -117,9 +111,10 @@ class LaterPostgres:
         self._log, self._commit, self._callbacks = storage.log, storage.commit, callbacks
         self.append, self.name = storage.log.append, storage.log.name
         self.partition_ids, self.close = storage.log.partition_ids, storage.commit.close
-        for name in ("read", "read_to", "headers", "at_timestamp", "copy_before"):
-            setattr(self, name, partial(self._patiently, getattr(storage.log, name)))
-        for name in ("replace", "trim", "drop"):
+        for name in (
+            *("read", "read_to", "headers", "at_timestamp"),
+            *("copy_before", "replace", "trim", "drop"),
+        ):
             setattr(self, name, partial(self._patiently, getattr(storage.log, name)))
 
     def commit(self, done: Callable[[StorageFailed | None], None], waits: bool = False) -> None:
@@ -133,13 +128,7 @@ class LaterPostgres:
         done(outcomes[0])
 
     def _patiently(self, call: Callable[..., T], *arguments: object, **named: object) -> T:
-        for _ in range(1000):
-            try:
-                return call(*arguments, **named)
-            except NotInMemory as later:
-                while not later.loading.resolved:
-                    self._callbacks.get(timeout=10)()
-        raise AssertionError("what was loaded is never in memory")
+        return patiently(partial(call, *arguments, **named), self._callbacks, attempts=1000)
 
 
 def later_postgres(folder: Path) -> Storage:

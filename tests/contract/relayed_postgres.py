@@ -10,7 +10,6 @@ from typing import TypeVar
 
 import psycopg
 
-from application.ports.log_store import NotInMemory
 from domain.errors import StorageFailed
 from domain.messages.batch import next_offset
 from infrastructure.storage.engine import Storage
@@ -18,6 +17,7 @@ from infrastructure.storage.postgresql import session
 from infrastructure.storage.postgresql.opening import opened
 from infrastructure.storage.postgresql.session import PATIENCE_S
 from tests.contract.batches import batch
+from tests.fakes.patience import patiently
 from tests.fakes.postgres import Postgres
 from tests.fakes.postgres_relay import TIMEOUT_S, PostgresRelay
 
@@ -79,12 +79,7 @@ class RelayedStore:
             assert self.commit() is None
 
     def patiently(self, read: Callable[[], T]) -> T:
-        while True:
-            try:
-                return read()
-            except NotInMemory as later:
-                while not later.loading.resolved:
-                    self.callbacks.get(timeout=TIMEOUT_S)()
+        return patiently(read, self.callbacks, attempts=100)
 
     def read(self, offset: int = 0) -> bytes:
         """What the server has."""
@@ -172,7 +167,7 @@ def wait_for_waiting(postgres: RelayedPostgres, statements: int) -> None:
 
 
 class Taking:
-    """A broker that takes the session, and commits that when it is told to."""
+    """Another broker's transaction that takes the session; `commit` ends it."""
 
     def __init__(self, postgres: RelayedPostgres) -> None:
         [(self._session, _)] = postgres.execute("select session, seq from ottla_store")
@@ -191,3 +186,14 @@ class Taking:
     def take_and_commit(self) -> None:
         self.take()
         self.commit()
+
+
+def held_commit(
+    relayed: RelayedPostgres, opened: RelayedStore, last_offset: int = 1
+) -> tuple[Held, Running]:
+    """A commit whose statement waits in the server."""
+    held = Held(relayed)
+    opened.append(last_offset)
+    running = opened.begin()
+    wait_for_waiting(relayed, 1)
+    return held, running

@@ -13,6 +13,7 @@ from tests.contract.relayed_postgres import (
     RelayedPostgres,
     RelayedStore,
     Taking,
+    held_commit,
     wait_for_waiting,
 )
 
@@ -179,10 +180,7 @@ def test_an_entry_that_is_there_already(relayed: RelayedPostgres, opened: Relaye
 def test_a_statement_that_is_cancelled_was_refused(
     relayed: RelayedPostgres, opened: RelayedStore
 ) -> None:
-    held = Held(relayed)
-    opened.append(1)
-    running = opened.begin()
-    wait_for_waiting(relayed, 1)
+    held, running = held_commit(relayed, opened)
     relayed.execute(
         "select pg_cancel_backend(l.pid) from pg_locks l join pg_stat_activity using (pid)"
         " where not l.granted and application_name like 'ottla %'"

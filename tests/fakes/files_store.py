@@ -8,13 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 
-from application.ports.log_store import NOT_INDEXED, LogName, NotInMemory
+from application.ports.log_store import NOT_INDEXED, LogName
 from domain.errors import StorageFailed
 from infrastructure.opening import open_storage
 from infrastructure.storage.files.log_folder import LogFolder
 from infrastructure.storage.flush import Flush
 from tests.contract.batches import batch
 from tests.contract.engines import Engine, OpenStore
+from tests.fakes.patience import patiently
 
 #: Stores of this test, for a fixture to close.
 OPENED: list[FilesStore] = []
@@ -95,13 +96,7 @@ class FilesStore(OpenStore):
         return super().everything(partition_id)
 
     def patiently(self, read: Callable[[], bytes]) -> bytes:
-        for _ in range(100):
-            try:
-                return read()
-            except NotInMemory as later:
-                while not later.loading.resolved:
-                    self.callbacks.get(timeout=10)()
-        raise AssertionError("what was loaded is never in memory")
+        return patiently(read, self.callbacks, attempts=100)
 
     def close(self) -> None:
         with suppress(StorageFailed):

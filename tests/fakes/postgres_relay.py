@@ -1,4 +1,4 @@
-"""A relay before a PostgreSQL, on a Unix socket of its own, that can be told to fail."""
+"""A relay before a PostgreSQL, on a Unix socket of its own, that fails when a test says so."""
 
 from __future__ import annotations
 
