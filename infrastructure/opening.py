@@ -330,17 +330,17 @@ def read_url(store: str) -> str:
     """Of what `opened_beside` reads: a folder of Kafka's, too. Raises UnknownStorage."""
     scheme, separator, place = store.partition("://")
     folder = Path(place if separator else store).absolute()
-    if scheme == _OF_KAFKA if separator else is_kafkas(folder):
+    if scheme == _OF_KAFKA if separator else _is_kafkas_alone(folder):
         return f"{_OF_KAFKA}://{folder}"
     return folder_of(store).url
 
 
-def is_kafkas(folder: Path) -> bool:
-    """Whether it is a log folder of Kafka's without a store of Ottla."""
-    from infrastructure.kafka_folder.files import META_PROPERTIES
+def _is_kafkas_alone(folder: Path) -> bool:
+    """Without a store of Ottla in it."""
+    from infrastructure.kafka_folder.files import is_log_folder
     from infrastructure.storage.lmdb.inspection import DATA_FILE
 
-    return (folder / META_PROPERTIES).exists() and not (folder / DATA_FILE).exists()
+    return is_log_folder(folder) and not (folder / DATA_FILE).exists()
 
 
 def store_of(store: str) -> ClosedStore:
@@ -361,7 +361,7 @@ def folder_of(store: str) -> StoreFolder:
     if not separator:
         scheme, place = _scheme_in(Path(store)), store
     engine = ENGINES.get(scheme)
-    if engine is POSTGRESQL:
+    if engine is not None and engine.database is not None:
         raise UnknownStorage(
             f"storage '{without_password(store)}' is in a database, and not in a folder"
         )

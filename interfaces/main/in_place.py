@@ -55,14 +55,14 @@ def _prepared(path: Path, url: str, rows: Path | None, skip_unsupported: bool) -
 def _prepare(
     path: Path, url: str, rows: Path | None, skip_unsupported: bool, stack: ExitStack
 ) -> None:
+    from infrastructure.kafka_folder.files import is_log_folder
     from interfaces.cli.kafka_import.in_place import (
         check_no_part_of_kafkas,
         check_unchanged,
-        is_kafkas,
         take_over,
     )
 
-    has_store, kafkas = folder_of(url).has_store(), is_kafkas(path)
+    has_store, kafkas = folder_of(url).has_store(), is_log_folder(path)
     if rows is not None:
         if not has_store and not kafkas:
             raise StorageUnusable(f"there is no store in {path}, and with --read-only none is made")

@@ -116,12 +116,12 @@ def _opened(
 
 def _kafkas_lock(path: Path, to_write: bool) -> int:
     """Kafka does not start on a folder of its own meanwhile."""
-    from infrastructure.kafka_folder.files import META_PROPERTIES
+    from infrastructure.kafka_folder.files import is_log_folder
     from infrastructure.kafka_folder.folder_lock import held
     from infrastructure.kafka_folder.refused import FolderRefused
 
     try:
-        return held(path, to_write) if (path / META_PROPERTIES).exists() else -1
+        return held(path, to_write) if is_log_folder(path) else -1
     except FolderRefused as refusal:
         raise StorageInUse(str(refusal)) from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
 import psycopg
 
@@ -64,7 +64,8 @@ class PostgresSchema:
                 rename = f"alter schema {schema}_partial rename to {schema}"
                 connection.execute(rename.encode())
         except BaseException:
-            partial._drop()
+            with suppress(StorageUnusable):  # the failure before it counts
+                partial._drop()
             raise
 
     def _drop(self) -> None:

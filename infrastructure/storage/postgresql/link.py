@@ -10,7 +10,7 @@ import psycopg
 
 from infrastructure.storage.postgresql.server import Rows
 
-#: A thread that connects cannot be interrupted: whoever closes a store does not wait for longer.
+#: A thread that connects cannot be interrupted: closing a store waits no longer for it.
 CLOSE_S = 1.0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, LogName, Trimmed
 from domain.messages.batch import HEADER_BYTES, last_offset_of
@@ -96,7 +97,7 @@ class PostgresLogStore:
         at = first_offset
         while at <= last_offset and at < self._contents.ends.get(partition_id, 0):
             entry = next(iter(self._from(partition_id, at)), None)
-            if entry is None or _first_offset(entry) > last_offset:
+            if entry is None or last_offset_of(entry.data) > last_offset:
                 break
             yield entry
             at = entry.last_offset + 1
@@ -164,7 +165,7 @@ class PostgresLogStore:
         cached = contents.cache.from_offset(partition_id, offset)
         first = next(cached, None)
         if first is not None:
-            return _and(first, cached)
+            return chain((first,), cached)
         found = self._ask(reading.BATCHES, partition_id, offset, _LOADED_BYTES)
         loaded, start = [], offset
         for last_offset, data in found:
@@ -214,16 +215,6 @@ class PostgresLogStore:
 
     def _ask(self, statement: str, partition_id: int, *values: int) -> reading.Answer:
         return self._reading.ask(Question(statement, partition_id, (partition_id, *values)))
-
-
-def _and(first: CachedEntry, others: Iterator[CachedEntry]) -> Iterator[CachedEntry]:
-    yield first
-    yield from others
-
-
-def _first_offset(entry: CachedEntry) -> int:
-    """The last offset of its first batch."""
-    return next(last_offset for _, _, last_offset in batches_of(memoryview(entry.data)))
 
 
 def _taken_out(

@@ -72,8 +72,8 @@ def opened(
             flush,
             store_id,
             live_bytes=size_bytes,
-            # Nobody can tell whether the database has lost commits since then; clients notice a
-            # log that was cut only by a new leader epoch.
+            # The database may have lost commits since then: only by a new leader epoch do clients
+            # notice that a log was cut.
             losses=starts - 1,
         ),
         raise_leader_epoch=session.raise_leader_epoch,

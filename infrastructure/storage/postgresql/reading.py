@@ -1,6 +1,6 @@
 """Reading: questions about batches that are not in memory, asked over a connection of their own.
 
-A question is asked in a thread, and its answer waits for whoever repeats the read. An answer counts
+A question is asked in a thread, and its answer waits until the read is repeated. An answer counts
 only while nothing of its log was removed or replaced since.
 """
 

@@ -1,8 +1,9 @@
 """Session: the right of one broker to write the store, and the number of its newest commit.
 
-A broker takes a new session whenever it connects, which ends that of whoever had one: later
-statements under an old session change nothing. The number of the newest commit says whether one
-whose response was lost has been persisted, and whether the database has gone back in time.
+A broker takes a new session whenever it connects, which ends the one before, also of another
+broker: later statements under an old session change nothing. The number of the newest commit says
+whether one whose response was lost has been persisted, and whether the database has gone back in
+time.
 """
 
 from __future__ import annotations
@@ -170,7 +171,7 @@ class Session:
                     self._seq += 1
                     return None
                 self._problem = psycopg.OperationalError("the session is over")  # `_resume` asks
-            except Exception as error:
+            except Exception as error:  # not only of psycopg: the thread must go on
                 if is_open and self._is_refusal(error):
                     return self._server.failed("refused a commit", error)
                 self._problem = error

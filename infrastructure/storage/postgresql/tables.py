@@ -1,10 +1,11 @@
-"""The tables of a store: made, checked, and raised from an older format. All in one schema.
+"""The tables of a store: made and checked. All in one schema.
 
-ottla_store      one row: the id of the store, the format of its tables, and of the broker that
-                 writes it the session and the number of its newest commit
+ottla_store      one row: the id of the store, the format of its tables, of the broker that writes
+                 it the session and the number of its newest commit, and the number of starts
 ottla_sessions   the sessions that are over, each with the number of its last commit
 ottla_rows       the rows of the state, by table and key
-ottla_entries    the batches of one partition and commit, under their last offset
+ottla_entries    the batches of one partition and commit, under their last offset, with their
+                 places in the timestamp index, and the largest timestamp of these
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from infrastructure.storage.errors import (
 from infrastructure.storage.postgresql.address import Address
 from infrastructure.storage.postgresql.server import Rows, in_schema
 
-#: Changes with the tables: see `_raise`.
+#: Changes with the tables.
 FORMAT = 1
 
 #: A key that is longer is cut and ends with its digest: an index of PostgreSQL takes 2,700 bytes.

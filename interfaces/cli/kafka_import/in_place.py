@@ -20,13 +20,13 @@ from domain.partitions import adopted
 from domain.partitions.log_end import LogEnd
 from domain.partitions.partition import Partition
 from domain.partitions.transactions import NONE_ABORTED, OpenTransaction
-from infrastructure.kafka_folder import files
 from infrastructure.kafka_folder.clean_stop import (
     begin_taking,
     end_taking,
     metadata_bytes,
     was_clean,
 )
+from infrastructure.kafka_folder.files import is_log_folder
 from infrastructure.kafka_folder.folder import KafkaFolder
 from infrastructure.kafka_folder.refused import FolderRefused
 from infrastructure.opening import Contents, contents
@@ -53,16 +53,12 @@ class Taken(NamedTuple):
         return "\n".join((*lines, *(f"  {note}" for note in self.notes)))
 
 
-def is_kafkas(folder: Path) -> bool:
-    return (folder / files.META_PROPERTIES).is_file()
-
-
 def check_no_part_of_kafkas(path: Path) -> None:
     """Where a new store is about to be made. Raises StorageForeign."""
     if not path.is_dir():
         return
     for meant in (path.parent, *sorted(path.iterdir())):
-        if is_kafkas(meant):
+        if is_log_folder(meant):
             raise StorageForeign(f"{path} is not the log folder of Kafka: {meant} is")
 
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from application.ports.log_store import LogStore
 from domain.errors import StorageFailed
 from domain.messages.batch import HEADER_BYTES, RecordBatch
-from infrastructure.opening import Contents, contents, is_kafkas, open_storage, store_of
+from infrastructure.kafka_folder.files import is_log_folder
+from infrastructure.opening import Contents, contents, open_storage, store_of
 from infrastructure.storage.engine import ClosedStore, Storage
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.cli.failures import CommandFailed
@@ -45,7 +46,7 @@ def stored_at(store: str) -> ClosedStore:
         closed = store_of(store)
         if closed.has_store():
             return closed
-        if closed.path is not None and is_kafkas(closed.path):
+        if closed.path is not None and is_log_folder(closed.path):
             ways = f"`ottla serve --storage files://{closed.path}` or `ottla import kafka`"
             raise CommandFailed(f"{store} is a folder of Apache Kafka, which is read by {ways}")
         raise CommandFailed(f"no store in {store if closed.path else closed.shown}")

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 from domain.configs.passwords import without_password
 from infrastructure.opening import ENGINES
-from infrastructure.storage.postgresql.engine import POSTGRESQL
 
 ALLOWED = (
     "memory://, lmdb:// or files:// (in the data folder), lmdb:///a/folder, files:///a/folder, "
@@ -45,7 +44,7 @@ class StorageSettings:
 
     @property
     def in_database(self) -> bool:
-        return self.engine == POSTGRESQL.scheme
+        return ENGINES[self.engine].database is not None
 
     @property
     def in_memory(self) -> bool:
@@ -55,13 +54,13 @@ class StorageSettings:
 def parse_storage(text: str, data_folder: Path) -> StorageSettings:
     """Raises ValueError with the allowed URLs."""
     scheme, separator, path = text.strip().partition("://")
-    if scheme == POSTGRESQL.scheme and path:
+    engine = ENGINES.get(scheme)
+    if engine is None or not separator:
+        raise ValueError(ALLOWED)
+    if engine.database is not None and path:
         url = text.strip()
         return StorageSettings(scheme, None, url, _without_password(url, ALLOWED, _hosts(path)))
-    engine = ENGINES.get(scheme)
-    if engine is None or engine is POSTGRESQL or not separator:
-        raise ValueError(ALLOWED)
-    if path and not (engine.folder and path.startswith("/")):
+    if engine.database is not None or (path and not (engine.folder and path.startswith("/"))):
         raise ValueError(ALLOWED)
     folder = None if engine.folder is None else Path(path) if path else data_folder
     return StorageSettings(scheme, folder)
