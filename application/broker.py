@@ -55,6 +55,7 @@ from application.security.quotas import QuotaService
 from application.security.users import Users
 from application.state.catalog import Catalog
 from application.state.commits import Commits
+from application.state.coordinators import Coordinators
 from application.state.features import Features
 from application.topics.create import CreateTopicsService
 from application.topics.delete import DeleteTopicsService
@@ -113,6 +114,7 @@ class GroupServices:
     """Groups of both protocols, and committed offsets."""
 
     registry: Groups
+    coordinators: Coordinators
     coordinator: GroupCoordinator
     configs: GroupConfigs
     offsets: Offsets
@@ -132,6 +134,7 @@ class TransactionServices:
     """Transactional producers."""
 
     registry: TransactionRegistry
+    coordinators: Coordinators
     coordinator: TransactionCoordinator
     ends: TransactionEnds
     list_transactions: ListTransactionsService

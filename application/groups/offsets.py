@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from application.groups.pending_offsets import PendingOffsets
 from application.groups.registry import Groups
 from application.ports.offset_repository import OffsetRepository, OffsetRow, OffsetWrite
-from application.ports.placement import Placement
 from application.state.catalog import Catalog
+from application.state.coordinators import Coordinators
 from application.state.runtime import Aggregates, Done, Runtime, ignore
-from domain.errors import CoordinatorLoadInProgress, NotCoordinator
+from domain.errors import CoordinatorLoadInProgress
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.offsets import CommittedOffset
 from domain.topics.topic import Topic
@@ -37,13 +37,13 @@ class Offsets(Aggregates[str, OffsetWrite]):
         repository: OffsetRepository,
         groups: Groups,
         catalog: Catalog,
-        placement: Placement,
+        coordinators: Coordinators,
         pending: PendingOffsets,
     ) -> None:
         self._repository = repository
         #: Of open transactions.
         self.pending = pending
-        self._placement = placement
+        self._coordinators = coordinators
         self._groups = groups
         self._catalog = catalog
         self._by_group: dict[str, dict[str, dict[int, CommittedOffset]]] = {}
@@ -91,13 +91,12 @@ class Offsets(Aggregates[str, OffsetWrite]):
 
     def coordinates(self, group_id: str) -> bool:
         """True if this node is the coordinator; the store has the groups of all nodes."""
-        return self._placement.coordinator(group_id) == self._placement.node_id
+        return self._coordinators.is_here(group_id)
 
     def check_coordinated(self, group_id: str) -> None:
         """Raises unless this node coordinates the group and has loaded its offsets."""
         self.check_loaded()
-        if not self.coordinates(group_id):
-            raise NotCoordinator(f"Another node coordinates group {group_id}.")
+        self._coordinators.check_here(group_id)
 
     def _ensure_group(self, group_id: str) -> None:
         """Offsets imply a group: nothing else is persisted of a simple group."""

@@ -1,4 +1,4 @@
-"""Placement: live nodes, leaders of partitions, coordinators of groups."""
+"""Placement: live nodes, and leaders of partitions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,18 @@ class Placement(Protocol):
         """All live nodes, including this one."""
         ...
 
+    @property
+    def is_alone(self) -> bool:
+        """No other broker can join: this one leads and coordinates everything."""
+        ...
+
+    @property
+    def controller_id(self) -> int: ...
+
     def leader(self, partition_id: int) -> Leader: ...
 
-    def coordinator(self, group_id: str) -> int:
-        """The node that coordinates the group."""
+    def replicas(self, partition_id: int) -> Sequence[int]:
+        """The nodes that may lead the partition, the preferred leader first."""
         ...
 
     def on_moved(self, call: Callable[[Collection[int]], None]) -> None:

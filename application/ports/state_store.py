@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 #: A key and its new value; None: the row is deleted.
@@ -28,6 +28,12 @@ class StateStore(Protocol):
         """The rows of a table by key: all, or up to `limit` from `first` on.
 
         Keys of tables that are read in parts have up to 400 bytes.
+        """
+        ...
+
+    def follow(self, table: str, changed: Callable[[Sequence[bytes]], None]) -> None:
+        """Calls back with the keys of rows that another broker has changed, when `get` and `scan`
+        see that. Never in a store that only this broker writes.
         """
         ...
 

@@ -15,6 +15,14 @@ class Node(NamedTuple):
     addresses: Mapping[str, Address] = {}
 
 
+class BrokerRegistration(NamedTuple):
+    node: Node
+    #: It leads nothing, and its commits change nothing.
+    is_fenced: bool = False
+    #: Its version.
+    software: str = ""
+
+
 class Leader(NamedTuple):
     node_id: int
     #: Rises when another node becomes leader, or the leader has lost acknowledged records.

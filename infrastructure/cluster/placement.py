@@ -12,12 +12,15 @@ from domain.cluster.nodes import Leader, Node
 
 
 class SingleNode:
-    __slots__ = ("_leader", "_nodes", "node_id")
+    __slots__ = ("_leader", "_nodes", "_replicas", "controller_id", "node_id")
+
+    is_alone = True
 
     def __init__(self, node_id: int, rack: str | None, leader_epoch: int) -> None:
-        self.node_id = node_id
+        self.node_id = self.controller_id = node_id
         self._nodes = (Node(node_id, rack),)
         self._leader = Leader(node_id, leader_epoch)
+        self._replicas = (node_id,)
 
     def nodes(self) -> Sequence[Node]:
         return self._nodes
@@ -25,8 +28,8 @@ class SingleNode:
     def leader(self, partition_id: int) -> Leader:
         return self._leader
 
-    def coordinator(self, group_id: str) -> int:
-        return self.node_id
+    def replicas(self, partition_id: int) -> Sequence[int]:
+        return self._replicas
 
     def on_moved(self, call: Callable[[Collection[int]], None]) -> None:
         """Nothing ever moves."""

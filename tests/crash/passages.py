@@ -165,6 +165,9 @@ class PassedState:
             "cluster": "cluster id" if key == b"id" else "producer ids",
         }.get(table, table)
 
+    def follow(self, table: str, changed: Callable[[Sequence[bytes]], None]) -> None:
+        self._inner.follow(table, changed)
+
     def scan(
         self, table: str, first: bytes = b"", limit: int | None = None
     ) -> list[tuple[bytes, bytes]]:

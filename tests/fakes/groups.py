@@ -6,13 +6,24 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from application.state.runtime import ignore
+from application.topics.create import NewTopic
+from domain.cluster.nodes import Leader
 from domain.errors import BrokerError
 from domain.groups.group import Group, GroupChange, GroupDeleted, GroupKind, GroupMember
 from domain.groups.offsets import CommittedOffset
-from domain.topics.topic import Topic
+from domain.topics.topic import OFFSETS_TOPIC, Topic
 from tests.fakes.broker import FakeBroker
 
 A_TOPIC_ID = bytes(15) + b"\1"
+
+
+def coordinate_on(fake: FakeBroker, node_id: int) -> None:
+    """This node coordinates all groups."""
+    new = NewTopic(OFFSETS_TOPIC, 3)
+    topic = fake.broker.topics.create_topics.create_internal(new)
+    fake.scheduler.run_pass()
+    for partition_id in topic.partition_ids:
+        fake.placement.move(partition_id, Leader(node_id, 1))
 
 
 class FakeGroup(Group):

@@ -1,4 +1,4 @@
-"""FakePlacement: one node, until a test adds others and moves partitions or groups."""
+"""FakePlacement: one node, until a test adds others and moves partitions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ class FakePlacement:
         self.node_id = node_id
         self._nodes = [Node(node_id, rack)]
         self._leaders: dict[int, Leader] = {}
-        self.coordinators: dict[str, int] = {}
         self._when_moved: list[Callable[[Collection[int]], None]] = []
 
     def nodes(self) -> Sequence[Node]:
@@ -21,8 +20,16 @@ class FakePlacement:
     def leader(self, partition_id: int) -> Leader:
         return self._leaders.get(partition_id, Leader(self.node_id, 0))
 
-    def coordinator(self, group_id: str) -> int:
-        return self.coordinators.get(group_id, self.node_id)
+    @property
+    def is_alone(self) -> bool:
+        return len(self._nodes) == 1
+
+    @property
+    def controller_id(self) -> int:
+        return min(node.node_id for node in self._nodes)
+
+    def replicas(self, partition_id: int) -> Sequence[int]:
+        return (self.leader(partition_id).node_id,)
 
     def on_moved(self, call: Callable[[Collection[int]], None]) -> None:
         self._when_moved.append(call)

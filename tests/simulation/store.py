@@ -243,6 +243,9 @@ class SimulatedStore:
         for key, value in rows:
             self.put(table, key, value)
 
+    def follow(self, table: str, changed: Callable[[Sequence[bytes]], None]) -> None:
+        """Only this broker changes rows."""
+
     def scan(
         self, table: str, first: bytes = b"", limit: int | None = None
     ) -> list[tuple[bytes, bytes]]:

@@ -6,7 +6,7 @@ closed with a digest, and stands in full before the value. Exactly these keys ha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import lmdb
 
@@ -76,6 +76,9 @@ class LmdbStateStore:
                 self._pass.fail(f"table {table} refused a row")
         except lmdb.Error as error:
             self._pass.fail(error, sum(len(value) for _, value in plain))
+
+    def follow(self, table: str, changed: Callable[[Sequence[bytes]], None]) -> None:
+        """Only this broker changes rows."""
 
     def scan(
         self, table: str, first: bytes = b"", limit: int | None = None

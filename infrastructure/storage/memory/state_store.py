@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from application.ports.state_store import RowChange
@@ -38,6 +38,9 @@ class MemoryStateStore:
             rows[key] = value
         elif rows.pop(key, None) is not None:
             del keys[bisect_left(keys, key)]
+
+    def follow(self, table: str, changed: Callable[[Sequence[bytes]], None]) -> None:
+        """Only this broker changes rows."""
 
     def scan(
         self, table: str, first: bytes = b"", limit: int | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from application.ports.state_store import RowChange
 from infrastructure.storage.postgresql.contents import Contents
@@ -23,3 +23,6 @@ class PostgresStateStore:
         staged = self._contents.staged.rows
         for key, value in rows:
             staged[table, key] = value
+
+    def follow(self, table: str, changed: Callable[[Sequence[bytes]], None]) -> None:
+        """Only this broker changes rows."""

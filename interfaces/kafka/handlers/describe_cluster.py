@@ -31,7 +31,7 @@ def handle(request: DescribeClusterRequest, call: Call) -> DescribeClusterRespon
     return DescribeClusterResponse(
         endpoint_type=BROKERS,
         cluster_id=call.broker.cluster_id,
-        controller_id=call.broker.placement.node_id,
+        controller_id=call.broker.placement.controller_id,
         brokers=[
             DescribeClusterBroker(broker_id=node.node_id, host=host, port=port, rack=node.rack)
             for node, (host, port) in nodes_for(call)

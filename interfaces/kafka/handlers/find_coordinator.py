@@ -49,7 +49,7 @@ def handle(request: FindCoordinatorRequest, call: Call) -> FindCoordinatorRespon
     if call.version < FIRST_WITH_MANY_KEYS:
         if request.key_type == SHARE:
             raise InvalidRequest(MALFORMED)
-        node_id, host, port = _node(request.key, call)
+        node_id, host, port = _node(request.key_type, request.key, call)
         return FindCoordinatorResponse(
             error_message=NO_ERROR, node_id=node_id, host=host, port=port
         )
@@ -64,18 +64,20 @@ def _coordinator(key_type: int, key: str, call: Call) -> Coordinator:
             key=key, node_id=NO_NODE, port=NO_NODE, error_code=call.code(InvalidRequest())
         )
     try:
-        node_id, host, port = _node(key, call)
+        node_id, host, port = _node(key_type, key, call)
     except CoordinatorNotAvailable as dead:
         return Coordinator(key=key, node_id=NO_NODE, port=NO_NODE, error_code=call.code(dead))
     return Coordinator(key=key, node_id=node_id, host=host, port=port)
 
 
-def _node(key: str, call: Call) -> tuple[int, str, int]:
-    coordinator = call.broker.placement.coordinator(key)
-    found = node_of(coordinator, call)
+def _node(key_type: int, key: str, call: Call) -> tuple[int, str, int]:
+    broker = call.broker
+    of_kind = broker.transactions if key_type == TRANSACTION else broker.groups
+    node_id = of_kind.coordinators.node_id(key)
+    found = node_of(node_id, call)
     if found is None:
-        raise CoordinatorNotAvailable(f"Node {coordinator} is not alive.")
-    return coordinator, *found[1]
+        raise CoordinatorNotAvailable(f"Node {node_id} is not alive.")
+    return node_id, *found[1]
 
 
 def _is_share_key(key: str) -> bool:

@@ -129,7 +129,7 @@ def _response(
             for node, (host, port) in nodes_for(call)
         ],
         cluster_id=call.broker.cluster_id,
-        controller_id=placement.node_id,
+        controller_id=placement.controller_id,
         topics=[
             _topic(topic, request, alive, call)
             if isinstance(topic, Topic)

@@ -6,6 +6,7 @@ from functools import partial
 
 from application.background.runner import Runner
 from application.ports.clock import Clock
+from application.ports.cluster_changes import ClusterChanges
 from application.ports.commit import at_once
 from application.ports.event_log import EventLog
 from application.ports.placement import Placement
@@ -15,6 +16,7 @@ from application.state.commits import Commits
 from application.state.fetch_purgatory import FetchPurgatory
 from application.state.storage_health import StorageHealth
 from domain.configs.broker import BrokerConfig
+from infrastructure.cluster.cluster_changes import OwnChanges
 from infrastructure.cluster.placement import SingleNode
 from infrastructure.observability.timed_commit import TimedCommit
 from infrastructure.storage.engine import Storage
@@ -41,6 +43,7 @@ class Core:
         events: EventLog,
         storage: Storage,
         placement: Placement | None = None,
+        cluster_changes: ClusterChanges | None = None,
     ) -> None:
         """Without `placement`, this broker is the whole cluster."""
         log, state = storage.log, storage.state
@@ -72,6 +75,7 @@ class Core:
         self.placement = placement or SingleNode(
             config.node_id, config.broker_rack, storage.info.losses
         )
+        self.cluster_changes = cluster_changes or OwnChanges()
         self.catalog = Catalog(
             self.topics,
             self.partitions,

@@ -22,6 +22,8 @@ from application.groups.transactional_offsets import TransactionalOffsets
 from application.partitions.list_offsets import ListOffsetsService
 from application.ports.group_repository import GroupRepository
 from application.ports.offset_repository import OffsetRepository
+from application.state.coordinators import Coordinators
+from domain.topics.topic import OFFSETS_TOPIC
 from infrastructure.patterns import compile_pattern
 from interfaces.main.container.core import Core
 from interfaces.main.container.identities import new_short_uuid, new_uuid
@@ -41,12 +43,14 @@ def make_groups(
     events, background = core.events, core.background
     registry = Groups(group_repository, core.commits)
     pending = PendingOffsets(core.pending_offsets, catalog, core.commits.when_committed)
-    offsets = Offsets(offset_repository, registry, catalog, core.placement, pending)
+    coordinators = Coordinators(OFFSETS_TOPIC, catalog, core.placement)
+    offsets = Offsets(offset_repository, registry, catalog, coordinators, pending)
     configs = GroupConfigs(core.configs, config, events)
     delete_groups = DeleteGroupsService(offsets, registry, events)
     offset_commit = OffsetCommitService(offsets, registry, clock, config)
     return GroupServices(
         registry=registry,
+        coordinators=coordinators,
         coordinator=GroupCoordinator(
             registry,
             offsets,

@@ -6,6 +6,7 @@ from application.broker import TransactionServices
 from application.groups.transactional_offsets import TransactionalOffsets
 from application.partitions.init_producer_id import InitProducerIdService
 from application.partitions.markers import TransactionMarkers
+from application.state.coordinators import Coordinators
 from application.state.features import Features
 from application.transactions.coordinator import TransactionCoordinator
 from application.transactions.ends import TransactionEnds
@@ -14,6 +15,7 @@ from application.transactions.late import LateTransactions
 from application.transactions.listing import ListTransactionsService
 from application.transactions.registry import TransactionRegistry
 from application.transactions.state_topic import TransactionsInTopic
+from domain.topics.topic import TRANSACTION_TOPIC
 from infrastructure.patterns import compile_pattern
 from interfaces.main.container.core import Core
 
@@ -37,6 +39,7 @@ def make_transactions(
     )
     return TransactionServices(
         registry=registry,
+        coordinators=Coordinators(TRANSACTION_TOPIC, core.catalog, core.placement),
         coordinator=coordinator,
         ends=ends,
         list_transactions=ListTransactionsService(registry, compile_pattern, clock),

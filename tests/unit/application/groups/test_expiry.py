@@ -147,7 +147,9 @@ def held(fake: FakeBroker) -> tuple[HeldOffsetRepository, Offsets]:
     repository = HeldOffsetRepository()
     groups = fake.broker.groups.registry
     pending = fake.broker.groups.offsets.pending
-    offsets = Offsets(repository, groups, fake.broker.catalog, fake.broker.placement, pending)
+    offsets = Offsets(
+        repository, groups, fake.broker.catalog, fake.broker.groups.coordinators, pending
+    )
     repository.finish_loading()
     fake.broker.stop_upkeep()
     events = fake.events

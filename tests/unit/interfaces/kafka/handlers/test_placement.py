@@ -7,6 +7,7 @@ import pytest
 from domain.cluster.nodes import Leader, Node
 from interfaces.kafka.wire.schema import Request
 from tests.fakes.client import FakeClient, FakeKafka
+from tests.fakes.groups import coordinate_on
 from tests.fakes.requests import fetch, produce
 from tests.fakes.structs import request_for
 
@@ -105,7 +106,7 @@ def test_a_new_epoch_shows_consumers_where_the_last_one_ended(
 
 
 def test_members_are_sent_to_the_coordinator(kafka: FakeKafka, client: FakeClient) -> None:
-    kafka.placement.coordinators["g"] = 2
+    coordinate_on(kafka, 2)
     [found] = client.request(
         request_for("find_coordinator", coordinator_keys=["g"]), 4
     ).coordinators

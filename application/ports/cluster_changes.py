@@ -1,0 +1,20 @@
+"""ClusterChanges: the right to change what all brokers share."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class ClusterChanges(Protocol):
+    """Of topics, configs, users, ACLs, quotas, features, producer ids and leaders.
+
+    One broker at a time has the right. It knows all changes of the others by then, and stages its
+    own; the right ends with the commit that has them.
+    """
+
+    def check(self) -> None:
+        """Raises NotInMemory while this broker has to wait for the right: repeat the call then.
+
+        To be called first, before any effect, and what is staged then is staged in the same call.
+        """
+        ...

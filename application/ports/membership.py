@@ -1,0 +1,38 @@
+"""Membership: the brokers that are registered with a store that several share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from domain.cluster.nodes import BrokerRegistration
+
+
+class Membership(Protocol):
+    """A broker is fenced when its lease is over and another broker has ended its session, or after
+    it has stopped. From then on its commits change nothing.
+    """
+
+    @property
+    def node_id(self) -> int:
+        """Of this broker."""
+        ...
+
+    def brokers(self) -> Sequence[BrokerRegistration]:
+        """All registered ones, by node id, this one too."""
+        ...
+
+    @property
+    def has_lease(self) -> bool:
+        """By this broker's own clock. Afterwards others may have fenced it already."""
+        ...
+
+    def on_changed(self, call: Callable[[], None]) -> None:
+        """Calls back when a broker has joined, stopped, or been fenced, and when this one has lost
+        its session or has a new one.
+        """
+        ...
+
+    def unregister(self, node_id: int) -> None:
+        """Stages that a fenced broker is forgotten."""
+        ...

@@ -1,0 +1,12 @@
+"""Changes of the cluster while this broker is the whole cluster."""
+
+from __future__ import annotations
+
+
+class OwnChanges:
+    """No other broker has anything to change."""
+
+    __slots__ = ()
+
+    def check(self) -> None:
+        pass
