@@ -18,6 +18,7 @@ from domain.configs.settings.definition import Definition, Source, Synonym, Valu
 from domain.configs.settings.durability import DurabilitySettings
 from domain.configs.settings.groups import GroupSettings
 from domain.configs.settings.identity import IdentitySettings
+from domain.configs.settings.leaders import LeaderSettings
 from domain.configs.settings.limits import LimitSettings
 from domain.configs.settings.log import LogSettings
 from domain.configs.settings.quotas import QuotaSettings
@@ -37,6 +38,7 @@ class BrokerConfig(
     RawSettings,
     DurabilitySettings,
     TopicSettings,
+    LeaderSettings,
     CleanerSettings,
     LimitSettings,
     SecuritySettings,

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from application.ports.cluster_changes import ClusterChanges
 from application.ports.commit import Commit
 from application.ports.log_store import LogName, LogStore
+from application.ports.membership import Membership
 from application.ports.reserve import Reserve
 from application.ports.state_store import StateStore
 from infrastructure.storage.flush import Flush
@@ -132,6 +134,9 @@ class Storage:
     cut_logs: CutLogs | None = None
     #: Why the commit under way takes long. None where commits end in the call.
     waits_for: Callable[[], str | None] | None = None
+    #: The brokers that share the store, and their right to change it. None: this one has it alone.
+    membership: Membership | None = None
+    cluster_changes: ClusterChanges | None = None
 
 
 class StoreBeside(Protocol):

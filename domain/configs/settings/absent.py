@@ -29,8 +29,6 @@ ABSENT: dict[str, tuple[str, ...]] = {
         "broker.session.timeout.ms",
         "initial.broker.registration.timeout.ms",
         "controlled.shutdown.enable",
-        "auto.leader.rebalance.enable",
-        "leader.imbalance.check.interval.seconds",
         "replica.",
         "num.replica.fetchers",
         "replication.quota.",

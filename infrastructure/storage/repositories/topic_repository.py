@@ -8,7 +8,7 @@ counters        "partition_ids" -> the next partition id
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from struct import Struct
 
 from application.ports.log_store import LogName, LogStore
@@ -65,6 +65,9 @@ class StoredTopicRepository:
 
     def doomed_partitions(self) -> list[int]:
         return [_PARTITION_ID.unpack(key)[0] for key, _ in self._state.scan(_DOOMED)]
+
+    def follow_doomed(self, changed: Callable[[], None]) -> None:
+        self._state.follow(_DOOMED, lambda _: changed())
 
     def dropped(self, partition_id: int) -> None:
         self._state.put(_DOOMED, _PARTITION_ID.pack(partition_id), None)

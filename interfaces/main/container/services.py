@@ -10,7 +10,7 @@ from application.broker import (
     MessageServices,
     TopicServices,
 )
-from application.cluster import ClusterService
+from application.cluster.service import ClusterService
 from application.configs.alter import AlterConfigsService
 from application.configs.brokers import BrokerConfigs
 from application.configs.describe import DescribeConfigsService
@@ -53,6 +53,7 @@ from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
 from infrastructure.storage.volume import StorageVolume
 from interfaces.main.container.access import make_access
+from interfaces.main.container.cluster import make_cluster
 from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
 from interfaces.main.container.identities import (
@@ -128,8 +129,17 @@ def make_broker(
     cluster_id, decoy_secret = identity_of(core)
     authorizer, acls = make_access(core, authorizer)
     security = make_security(core, decoy_secret, to_loop, acls)
+    cluster = make_cluster(core)
     dropping = Dropping(
-        log, topics, partitions, core.transaction_index, core.stream_index, background
+        log,
+        topics,
+        partitions,
+        core.transaction_index,
+        core.stream_index,
+        background,
+        core.placement,
+        core.cluster_changes,
+        core.registrations,
     )
     trimming = Trimming(
         log,
@@ -142,7 +152,9 @@ def make_broker(
         core.placement,
     )
     topic_state = TopicState(topics, catalog, commits, dropping)
-    create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
+    create_topics = CreateTopicsService(
+        catalog, topics, topic_state, cluster.assignment, config, new_topic_id, events
+    )
     init_producer_id = InitProducerIdService(core.cluster, commits)
     features = Features(core.cluster, commits)
     transaction_markers = TransactionMarkers(log, core.transaction_index, commits, clock, crc32c)
@@ -180,7 +192,11 @@ def make_broker(
         quota_service=quota_service,
         connection_rates=ConnectionRates(quotas, config, clock),
         placement=core.placement,
-        cluster=ClusterService(core.placement, clock),
+        cluster=ClusterService(
+            core.placement, clock, commits, core.cluster_changes, core.membership
+        ),
+        leadership=cluster.leadership,
+        controller=cluster.controller,
         features=features,
         catalog=catalog,
         commits=commits,
@@ -230,8 +246,10 @@ def make_broker(
             metadata=MetadataService(catalog, create_topics, config),
             create_topics=create_topics,
             delete_topics=delete_topics,
-            create_partitions=CreatePartitionsService(topics, topic_state, config, events),
-            replicas=ReplicasService(catalog, config),
+            create_partitions=CreatePartitionsService(
+                topics, topic_state, cluster.assignment, events
+            ),
+            replicas=ReplicasService(catalog, cluster.assignment, cluster.moves),
             log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info), background),
         ),
         groups=groups,
