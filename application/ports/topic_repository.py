@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 from domain.topics.topic import Topic
@@ -23,10 +22,6 @@ class TopicRepository(Protocol):
 
     def doomed_partitions(self) -> list[int]:
         """Partitions of deleted topics whose data is not dropped yet, as committed."""
-        ...
-
-    def follow_doomed(self, changed: Callable[[], None]) -> None:
-        """Calls back when another broker has deleted topics, or dropped their data."""
         ...
 
     def dropped(self, partition_id: int) -> None:

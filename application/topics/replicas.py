@@ -6,7 +6,7 @@ anything to do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from application.cluster.replica_assignment import NOT_NEEDED, ReplicaAssignment
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Topic and partition index.
 Place = tuple[str, int]
+#: The new replicas; None: cancels a reassignment.
+Reassignment = tuple[Place, Sequence[int] | None]
 #: None: done.
 Outcomes = dict[Place, BrokerError | None]
 
@@ -38,30 +40,34 @@ class ReplicasService:
         self._moves = moves
 
     def reassign(
-        self, requested: Mapping[Place, Sequence[int] | None], may_change_factor: bool = True
-    ) -> Outcomes | Pending[Outcomes]:
-        """Without replicas: cancels a reassignment."""
-        outcomes: Outcomes = {}
-        ids: dict[Place, int] = {}
-        for place, replicas in requested.items():
+        self, requested: Sequence[Reassignment], may_change_factor: bool = True
+    ) -> list[BrokerError | None] | Pending[list[BrokerError | None]]:
+        """The error of each, or None."""
+        outcomes: list[BrokerError | None] = []
+        ids: dict[int, int] = {}
+        replicas_of: dict[int, Sequence[int] | None] = {}
+        for number, (place, replicas) in enumerate(requested):
+            error = None
             try:
                 partition_id = self._find(place)
-                if self._moves is None and replicas is None:
-                    raise NoReassignmentInProgress
                 if replicas is not None:
                     self._assignment.check_replicas(replicas)
+                elif self._moves is None:
+                    raise NoReassignmentInProgress
+                ids[number] = partition_id
+                replicas_of[partition_id] = replicas
             except BrokerError as refused:
-                outcomes[place] = refused.as_value()
-            else:
-                outcomes[place] = None
-                ids[place] = partition_id
+                error = refused.as_value()
+            outcomes.append(error)
         if self._moves is None or not ids:
             return outcomes
-        moves = {partition_id: requested[place] for place, partition_id in ids.items()}
-        changed = self._moves.reassign(moves, may_change_factor)
-        return changed.map(
-            lambda found: {**outcomes, **{place: found[ids[place]] for place in ids}}
-        )
+
+        def with_moved(moved: dict[int, BrokerError | None]) -> list[BrokerError | None]:
+            for number, partition_id in ids.items():
+                outcomes[number] = moved[partition_id]
+            return outcomes
+
+        return self._moves.reassign(replicas_of, may_change_factor).map(with_moved)
 
     def reassignments(
         self, topics: Iterable[tuple[str, Sequence[int]]] | None

@@ -8,7 +8,7 @@ counters        "partition_ids" -> the next partition id
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from struct import Struct
 
 from application.ports.log_store import LogName, LogStore
@@ -58,16 +58,14 @@ class StoredTopicRepository:
         self._state.put_all(_DOOMED, [(pack(each), b"") for each in partition_ids])
 
     def reserve_partition_ids(self, count: int) -> tuple[int, ...]:
-        first = self._next_partition_id
+        # Another broker may have raised the row.
+        first = max(self._next_partition_id, int(self._state.get(_COUNTERS, _PARTITION_IDS) or 0))
         self._next_partition_id = first + count
         self._state.put(_COUNTERS, _PARTITION_IDS, b"%d" % self._next_partition_id)
         return tuple(range(first, first + count))
 
     def doomed_partitions(self) -> list[int]:
         return [_PARTITION_ID.unpack(key)[0] for key, _ in self._state.scan(_DOOMED)]
-
-    def follow_doomed(self, changed: Callable[[], None]) -> None:
-        self._state.follow(_DOOMED, lambda _: changed())
 
     def dropped(self, partition_id: int) -> None:
         self._state.put(_DOOMED, _PARTITION_ID.pack(partition_id), None)

@@ -9,7 +9,6 @@ to this broker alone completes at once.
 from __future__ import annotations
 
 from application.ports.pending import later
-from application.topics.replicas import Outcomes
 from domain.errors import BrokerError
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.alter_partition_reassignments import (
@@ -26,21 +25,22 @@ def handle(
     call.topics = len(request.topics)
     if not request.topics:  # as Kafka, which does not ask its controller then
         return AlterPartitionReassignmentsResponse(error_message="")
-    requested = {
-        (topic.name, one.partition_index): one.replicas
+    requested = [
+        ((topic.name, one.partition_index), one.replicas)
         for topic in request.topics
         for one in topic.partitions
-    }
+    ]
     changed = call.broker.topics.replicas.reassign(
         requested, request.allow_replication_factor_change
     )
-    call.respond_later(later(changed), lambda outcomes: _response(request, outcomes, call))
+    call.respond_later(later(changed), lambda errors: _response(request, errors, call))
     return None
 
 
 def _response(
-    request: AlterPartitionReassignmentsRequest, outcomes: Outcomes, call: Call
+    request: AlterPartitionReassignmentsRequest, errors: list[BrokerError | None], call: Call
 ) -> AlterPartitionReassignmentsResponse:
+    in_order = iter(errors)
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change,
         error_message=None,
@@ -48,7 +48,7 @@ def _response(
             ReassignableTopicResponse(
                 name=topic.name,
                 partitions=[
-                    _partition(one.partition_index, outcomes[topic.name, one.partition_index], call)
+                    _partition(one.partition_index, next(in_order), call)
                     for one in topic.partitions
                 ],
             )

@@ -48,8 +48,9 @@ class Core:
         events: EventLog,
         storage: Storage,
         placement: Placement | None = None,
+        cluster_changes: ClusterChanges | None = None,
     ) -> None:
-        """Without `placement`, that of the store: alone, or with others."""
+        """Without these, those of the store: this broker has it alone, or shares it."""
         log, state = storage.log, storage.state
         self.config = config
         self.scheduler = scheduler
@@ -77,7 +78,9 @@ class Core:
         )
         self.background = Runner(scheduler, clock, self.commits)
         self.membership = storage.membership
-        self.cluster_changes: ClusterChanges = storage.cluster_changes or OwnChanges()
+        self.cluster_changes: ClusterChanges = (
+            cluster_changes or storage.cluster_changes or OwnChanges()
+        )
         #: None: this broker is the whole cluster.
         self.registrations: Registrations | None
         self.shared_placement: SharedPlacement | None

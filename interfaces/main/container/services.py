@@ -136,9 +136,9 @@ def make_broker(
         partitions,
         core.transaction_index,
         core.stream_index,
-        background,
         core.placement,
         core.cluster_changes,
+        background,
         core.registrations,
     )
     trimming = Trimming(

@@ -12,7 +12,6 @@ from tests.fakes.batches import record_batch
 from tests.fakes.shared_store import SharedBroker, SharedStore
 
 
-
 @pytest.fixture
 def shared() -> SharedStore:
     shared = SharedStore()
