@@ -74,10 +74,12 @@ class Controller:
     # ---- partitions whose leader is fenced
 
     def _take_over(self) -> Job[None]:
+        # First: all changes of a failed commit are given up only then.
+        yield SLICE
         while self._is_controller and self._leaderless():
-            yield SLICE
             yield from loaded(self._stage_leaders)
             yield COMMIT
+            yield SLICE
 
     def _leaderless(self) -> list[tuple[int, PartitionRegistration | None]]:
         """None: of a topic that a broker has created which had the store alone."""

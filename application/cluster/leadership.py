@@ -135,9 +135,11 @@ class Leadership:
             self._background.start(self._begin)
 
     def _follow_targets(self) -> Job[None]:
+        # First: all changes of a failed commit are given up only then.
+        yield SLICE
         while self._placement.has_begun and self._at_targets():
-            yield SLICE
             yield from self._hand_over(self._at_targets)
+            yield SLICE
 
     def _at_targets(self) -> list[RegistrationChange]:
         alive = {node.node_id for node in self._placement.nodes()}

@@ -8,65 +8,82 @@ from domain.cluster.nodes import BrokerRegistration, Node
 
 
 class FakeMembers:
-    """The brokers as all of them see it, at once."""
+    """The brokers as the store has them."""
 
     def __init__(self) -> None:
         self.registered: dict[int, BrokerRegistration] = {}
-        self._when_changed: list[Callable[[], None]] = []
+        self.memberships: list[FakeMembership] = []
+        #: They learn changes with the right to change shared rows, or when they come back.
+        self.late: set[int] = set()
 
     def join(self, node: Node) -> None:
-        """Also one that was fenced."""
+        """Also one that was fenced: it has a new session."""
+        if self.is_fenced(node.node_id):
+            for each in self.memberships:
+                if each.node_id == node.node_id:
+                    each.learn()  # first that it has lost the last one
+                    each.when_new_session()
         self.registered[node.node_id] = BrokerRegistration(node)
-        self.changed()
+        self.late.discard(node.node_id)
+        self._changed()
 
     def fence(self, node_id: int) -> None:
         self.registered[node_id] = self.registered[node_id]._replace(is_fenced=True)
-        self.changed()
+        self._changed()
 
     def come_back(self, node_id: int) -> None:
         self.join(self.registered[node_id].node)
 
+    def forget(self, node_id: int) -> None:
+        del self.registered[node_id]
+        self._changed()
+
     def is_fenced(self, node_id: int) -> bool:
         return node_id not in self.registered or self.registered[node_id].is_fenced
 
-    def changed(self) -> None:
-        for call in self._when_changed:
-            call()
-
-    def on_changed(self, call: Callable[[], None]) -> None:
-        self._when_changed.append(call)
+    def _changed(self) -> None:
+        for each in list(self.memberships):
+            if each.node_id not in self.late:
+                each.learn()
 
 
 class FakeMembership:
-    """Of one broker."""
+    """As one broker sees it."""
 
     def __init__(self, members: FakeMembers, node_id: int) -> None:
         self.node_id = node_id
         self._members = members
-        self._is_over = False
+        self._known = dict(members.registered)
+        self._when_changed: list[Callable[[], None]] = []
+        self.when_new_session: Callable[[], None] = lambda: None
         #: To be forgotten when the next commit is done.
         self.unregistered: list[int] = []
+        members.memberships.append(self)
 
     def brokers(self) -> Sequence[BrokerRegistration]:
-        registered = self._members.registered
-        return [registered[node_id] for node_id in sorted(registered)]
+        return [self._known[node_id] for node_id in sorted(self._known)]
 
     @property
     def has_lease(self) -> bool:
         return not self._members.is_fenced(self.node_id)
 
     def on_changed(self, call: Callable[[], None]) -> None:
-        self._members.on_changed(lambda: None if self._is_over else call())
+        self._when_changed.append(call)
 
     def unregister(self, node_id: int) -> None:
         self.unregistered.append(node_id)
 
+    def learn(self) -> None:
+        if self._known != self._members.registered:
+            self._known = dict(self._members.registered)
+            for call in self._when_changed:
+                call()
+
     def committed(self) -> None:
         unregistered, self.unregistered = self.unregistered, []
         for node_id in unregistered:
-            del self._members.registered[node_id]
-            self._members.changed()
+            self._members.forget(node_id)
 
     def end(self) -> None:
         """The process was killed: nothing reaches it any more."""
-        self._is_over = True
+        self._members.memberships.remove(self)

@@ -1,8 +1,8 @@
 """SharedStore: a store in memory that several brokers share, as they share a database.
 
-Each broker stages changes of its own. A commit of a fenced broker fails. After a commit the other
-brokers learn the rows that it has changed, at the end of their pass, or when they get the right to
-change shared rows.
+Each broker stages changes of its own. A commit of a fenced broker fails, and one with changes that
+were staged before it came back. After a commit the other brokers learn the rows that it has
+changed, at the end of their pass, or when they get the right to change shared rows.
 """
 
 from __future__ import annotations
@@ -49,12 +49,14 @@ class SharedStore:
         self.run()
         return broker
 
-    def kill(self, node_id: int) -> None:
-        """The process ends. Others fence it later."""
+    def kill(self, node_id: int, persists: bool = False) -> None:
+        """The process ends. Others fence it later. Its commit under way is durable, or lost."""
         broker = self.brokers.pop(node_id)
         broker.store.end()
         broker.membership.end()
         broker.broker.stop_upkeep()
+        if broker.commit.under_way and persists:
+            broker.commit.let_go()
         self.release(broker.store)
 
     def fence(self, node_id: int) -> None:
@@ -147,6 +149,9 @@ class SharedCommit(FakeCommit):
         super().__init__(view)
         self._view = view
         self._membership = membership
+        #: Changes of an ended session are staged, or in the commit under way.
+        self._is_void = False
+        membership.when_new_session = self._new_session
         #: The commit with which the right to change shared rows ends.
         self.ends_right = 0
 
@@ -165,29 +170,35 @@ class SharedCommit(FakeCommit):
         super().commit(ended, waits)
 
     def _finish(self, failure: StorageFailed | None) -> None:
-        if self._view.shared.members.is_fenced(self._membership.node_id):
+        if self._is_void or self._view.shared.members.is_fenced(self._membership.node_id):
             failure = StorageFailed(FENCED)
+        self._is_void = False
         super()._finish(failure)
+
+    def _new_session(self) -> None:
+        self._is_void = self.under_way or bool(self._view.staged)
 
 
 class SharedChanges:
     """Implements `ClusterChanges`."""
 
-    def __init__(self, view: StoreView, commit: SharedCommit) -> None:
+    def __init__(self, view: StoreView, commit: SharedCommit, membership: FakeMembership) -> None:
         self._view = view
         self._commit = commit
+        self._membership = membership
         self.checks = 0
 
     def check(self) -> None:
         self.checks += 1
         shared = self._view.shared
-        if shared.holder not in (None, self._view):
+        if shared.holder not in (None, self._view) or self._view.is_over:
             pending: Pending[None] = Pending()
             shared.waiting.append(pending)
             raise NotInMemory(pending)
         shared.holder = self._view
         self._commit.ends_right = self._commit.count + 1
         self._view.learn()
+        self._membership.learn()
 
 
 class SharedBroker(InProcessBroker):
@@ -196,7 +207,7 @@ class SharedBroker(InProcessBroker):
         self.membership = FakeMembership(shared.members, node_id)
         self.store = StoreView(shared)
         self.commit = SharedCommit(self.store, self.membership)
-        self.changes = SharedChanges(self.store, self.commit)
+        self.changes = SharedChanges(self.store, self.commit, self.membership)
         self.log = FlakyLogStore(self.store)
         super().__init__(node_id=str(node_id), **settings)
         self.listener = FakeListener(self, FakeRequestLog())
