@@ -36,7 +36,7 @@ class Placement(Protocol):
         """Calls back with the ids of partitions whose leader or leader epoch has changed; with none
         if only the nodes have changed.
 
-        A store that several nodes share refuses batches of an old epoch: a commit may be in flight
-        when its partition moves.
+        A partition leaves a living node by that node's own commit; what a fenced one has in flight
+        is refused by the store that the nodes share.
         """
         ...
