@@ -12,7 +12,7 @@
         UnknownTopicOrPartition  UnknownTopicId  InvalidTopic  TopicAlreadyExists
         InvalidPartitions  InvalidReplicationFactor  InvalidReplicaAssignment
         InvalidConfig  TopicDeletionDisabled  PolicyViolation  ThrottlingQuotaExceeded
-        ElectionNotNeeded  NoReassignmentInProgress  LogDirNotFound
+        LogDirNotFound
       cluster: InvalidUpdateVersion  BrokerIdNotRegistered
       produce
         RequestTimedOut              too much at once, a retry succeeds
@@ -151,18 +151,6 @@ class PolicyViolation(BrokerError):
 
 
 class ThrottlingQuotaExceeded(BrokerError):
-    pass
-
-
-class ElectionNotNeeded(BrokerError):
-    pass
-
-
-class PreferredLeaderNotAvailable(BrokerError):
-    pass
-
-
-class NoReassignmentInProgress(BrokerError):
     pass
 
 

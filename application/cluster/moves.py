@@ -20,12 +20,14 @@ from application.ports.registration_repository import RegistrationChange
 from domain.cluster.registration import PartitionRegistration
 from domain.errors import (
     BrokerError,
-    ElectionNotNeeded,
     InvalidReplicationFactor,
-    NoReassignmentInProgress,
-    PreferredLeaderNotAvailable,
     RequestTimedOut,
     UnknownTopicOrPartition,
+)
+from domain.topics.errors import (
+    ElectionNotNeeded,
+    NoReassignmentInProgress,
+    PreferredLeaderNotAvailable,
 )
 
 #: Of each partition; None: done.

@@ -12,11 +12,16 @@ from kio.schema.errors import ErrorCode
 from domain import errors
 from domain.errors import BrokerError
 from domain.security import errors as security_errors
+from domain.topics import errors as topic_errors
 from interfaces.kafka.requests.error_codes import CODES, NAMES, UNKNOWN_SERVER_ERROR
 from tests.architecture.repository import ROOT
 
 #: Files with the one tree, and a drawing of their part of it on top.
-FILES = {"domain/errors.py": errors, "domain/security/errors.py": security_errors}
+FILES = {
+    "domain/errors.py": errors,
+    "domain/security/errors.py": security_errors,
+    "domain/topics/errors.py": topic_errors,
+}
 
 
 def tree(error: type[BrokerError]) -> set[type[BrokerError]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from domain import errors
 from domain.errors import BrokerError
 from domain.security import errors as security
+from domain.topics import errors as topics
 
 #: For bugs; the log has the traceback.
 UNKNOWN_SERVER_ERROR = -1
@@ -70,11 +71,11 @@ _TABLE: dict[type[BrokerError], tuple[int, str]] = {
     errors.UnknownLeaderEpoch: (75, "UNKNOWN_LEADER_EPOCH"),
     errors.UnsupportedCompressionType: (76, "UNSUPPORTED_COMPRESSION_TYPE"),
     errors.MemberIdRequired: (79, "MEMBER_ID_REQUIRED"),
-    errors.PreferredLeaderNotAvailable: (80, "PREFERRED_LEADER_NOT_AVAILABLE"),
+    topics.PreferredLeaderNotAvailable: (80, "PREFERRED_LEADER_NOT_AVAILABLE"),
     errors.GroupMaxSizeReached: (81, "GROUP_MAX_SIZE_REACHED"),
     errors.FencedInstanceId: (82, "FENCED_INSTANCE_ID"),
-    errors.ElectionNotNeeded: (84, "ELECTION_NOT_NEEDED"),
-    errors.NoReassignmentInProgress: (85, "NO_REASSIGNMENT_IN_PROGRESS"),
+    topics.ElectionNotNeeded: (84, "ELECTION_NOT_NEEDED"),
+    topics.NoReassignmentInProgress: (85, "NO_REASSIGNMENT_IN_PROGRESS"),
     errors.GroupSubscribedToTopic: (86, "GROUP_SUBSCRIBED_TO_TOPIC"),
     errors.InvalidRecord: (87, "INVALID_RECORD"),
     errors.UnstableOffsetCommit: (88, "UNSTABLE_OFFSET_COMMIT"),
