@@ -13,6 +13,7 @@ from application.background.loaded import loaded
 from application.background.runner import Runner
 from application.ports.clock import Clock
 from application.ports.partition_repository import PartitionRepository
+from application.ports.placement import Placement
 from application.state.catalog import Catalog
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
@@ -29,12 +30,14 @@ class ProducerExpiry:
         clock: Clock,
         background: Runner,
         config: BrokerConfig,
+        placement: Placement,
     ) -> None:
         self._catalog = catalog
         self._partitions = partitions
         self._clock = clock
         self._background = background
         self._config = config
+        self._placement = placement
 
     def start(self) -> None:
         interval_ms = self._config.producer_id_expiration_check_interval_ms
@@ -61,7 +64,7 @@ class ProducerExpiry:
                 return
             try:
                 position = self._partitions.forget_silent(
-                    before, position, ROWS_PER_COMMIT, transactions
+                    before, position, ROWS_PER_COMMIT, transactions, self._is_led
                 )
             except StorageFailed:
                 return  # until the next round
@@ -70,6 +73,9 @@ class ProducerExpiry:
             yield SLICE
         if unknown:
             yield from self._load(unknown)
+
+    def _is_led(self, partition_id: int) -> bool:
+        return self._placement.leader(partition_id).node_id == self._placement.node_id
 
     def _load(self, partition_ids: Container[int]) -> Job[None]:
         """Partitions with a row of an open transaction: the next round knows whether it is."""

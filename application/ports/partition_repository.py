@@ -44,8 +44,10 @@ class PartitionRepository(Protocol):
         position: bytes,
         max_rows: int,
         transactions: Callable[[int], Container[int] | None],
+        is_led: Callable[[int], bool],
     ) -> bytes | None:
-        """Stages the removal of producers, of any partition, that sent nothing since.
+        """Stages the removal of producers that sent nothing since, of all partitions that this
+        node leads.
 
         Reads up to `max_rows` rows from a position on, b"" at first, and returns the next position,
         or None at the end. Call it only while no snapshot is staged or in flight.

@@ -28,6 +28,10 @@ def as_of_the_snapshot(partition_id: int) -> None:
     """The open transactions of a partition that is not loaded."""
 
 
+def led_here(partition_id: int) -> bool:
+    return True
+
+
 def append(store: OpenStore, partition: Partition, **fields: Any) -> None:
     batch = RecordBatch(memoryview(record_batch(["a", "b", "c"], **fields)))
     appended = partition.append(batch, TIMESTAMP, crc32c)
@@ -279,7 +283,7 @@ def test_idle_producers_are_removed_in_slices(store: OpenStore) -> None:
     place: bytes | None = b""
     parts = 0
     while place is not None:
-        place = partitions.forget_silent(TIMESTAMP + 500, place, 4, as_of_the_snapshot)
+        place = partitions.forget_silent(TIMESTAMP + 500, place, 4, as_of_the_snapshot, led_here)
         store.keep()
         parts += 1
     assert parts == 3
@@ -296,7 +300,11 @@ def test_a_damaged_producer_does_not_stop_the_removal_of_others(store: OpenStore
     store.state.put("producers", damaged, b"\0" * 5)
     store.keep()
 
-    assert partitions.forget_silent(1 << 60, b"", 10, as_of_the_snapshot) is None
+    not_led = lambda partition_id: False  # noqa: E731
+    assert partitions.forget_silent(1 << 60, b"", 10, as_of_the_snapshot, not_led) is None
+    store.keep()
+    assert len(store.state.scan("producers")) == 3
+    assert partitions.forget_silent(1 << 60, b"", 10, as_of_the_snapshot, led_here) is None
     store.keep()
     assert [key for key, _ in store.state.scan("producers")] == [damaged]
 

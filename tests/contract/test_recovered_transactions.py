@@ -16,6 +16,7 @@ from tests.contract.test_partition_repository import (
     as_of_the_snapshot,
     facts,
     known,
+    led_here,
     new_partition,
 )
 from tests.fakes.batches import TIMESTAMP
@@ -60,7 +61,7 @@ def test_a_producer_with_an_open_transaction_stays(store: OpenStore) -> None:
     partitions.snapshot(partition)
     store.keep()
 
-    assert partitions.forget_silent(TIMESTAMP + 1, b"", 100, as_of_the_snapshot) is None
+    assert partitions.forget_silent(TIMESTAMP + 1, b"", 100, as_of_the_snapshot, led_here) is None
     store.keep()
 
     assert known(store) == [1, 3]
@@ -81,7 +82,7 @@ def test_a_producer_goes_if_its_transaction_has_ended_since_the_snapshot(store: 
     def transactions(partition_id: int) -> Container[int] | None:
         return partition.transactions if partition_id == partition.partition_id else None
 
-    assert partitions.forget_silent(TIMESTAMP + 1, b"", 100, transactions) is None
+    assert partitions.forget_silent(TIMESTAMP + 1, b"", 100, transactions, led_here) is None
     store.keep()
     assert known(store) == [1]
 

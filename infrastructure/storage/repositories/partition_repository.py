@@ -216,6 +216,7 @@ class StoredPartitionRepository:
         place: bytes,
         max_rows: int,
         transactions: Callable[[int], Container[int] | None],
+        is_led: Callable[[int], bool],
     ) -> bytes | None:
         rows = self._state.scan(_PRODUCERS, place, max_rows)
         for key, row in rows:
@@ -223,6 +224,7 @@ class StoredPartitionRepository:
             if (
                 len(row) >= _PRODUCER.size
                 and _PRODUCER.unpack_from(row)[1] < before_timestamp
+                and is_led(KEY.unpack(key)[0])
                 and not _is_open(key, row, transactions)
             ):
                 self._state.put(_PRODUCERS, key, None)

@@ -281,7 +281,9 @@ def make_broker(
             log, catalog, commits, trimming, clock, background, config, events
         ),
         compaction=CompactionService(log, catalog, clock, background, config, events, make_cleaner),
-        producer_expiry=ProducerExpiry(catalog, partitions, clock, background, config),
+        producer_expiry=ProducerExpiry(
+            catalog, partitions, clock, background, config, core.placement
+        ),
         internal_topics=internal_topics.setups(groups, transactions, create_topics, delete_topics),
         streams=streams,
         background=background,

@@ -5,6 +5,7 @@ import pytest
 from application.background.runner import PAUSE_MS, SLICE_NS
 from application.partitions import producer_expiry
 from application.state.runtime import ignore
+from domain.cluster.nodes import Leader, Node
 from domain.errors import BrokerError
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
@@ -168,3 +169,16 @@ def test_a_round_that_waits_for_a_commit_ends_with_the_stop() -> None:
     fake.run()
     assert len(fake.store.tables["producers"]) == 3
     assert fake.store.staged == []
+
+
+def test_rows_of_a_partition_that_another_node_leads_are_left_to_it() -> None:
+    fake = expiring()
+    append(fake)
+    snapshot(fake)
+    fake.placement.add(Node(2))
+    fake.placement.move(fake.existing().partition_ids[0], Leader(2, 1))
+    fake.scheduler.advance(1300)
+    assert len(fake.store.tables["producers"]) == 1
+    fake.placement.move(fake.existing().partition_ids[0], Leader(1, 2))
+    fake.scheduler.advance(300)
+    assert fake.store.tables["producers"] == {}
