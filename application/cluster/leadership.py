@@ -2,7 +2,7 @@
 
     begin       raises the leader epoch of all that it leads: the store may have lost commits of its
                 last run. Again when it was fenced and has a new session.
-    hand over   `leave` -> the snapshot and the registration with the new leader, in one commit
+    hand over   the snapshot and the registration with the new leader, in one commit; `leave`
       durable:  all brokers learn the new leader by the registration
       failed:   `stay`: it leads again
 
@@ -164,12 +164,11 @@ class Leadership:
         moving = [
             each for each, after in changes if after is not None and after.leader != self._node_id
         ]
-        held = [self._catalog.partition_by_id(each) for each in moving]
-        self._placement.leave(moving)
-        for partition in held:
+        for partition in map(self._catalog.partition_by_id, moving):
             if partition and partition.broken is None and partition.bytes_since_snapshot:
                 self._partitions.snapshot(partition)
         self._registrations.save(changes, partial(self._handed_over, moving))
+        self._placement.leave(moving)
 
     def _handed_over(self, moving: Sequence[int], failure: Outcome) -> None:
         if failure is not None:

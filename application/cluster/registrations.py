@@ -13,6 +13,7 @@ from application.ports.registration_repository import (
     RegistrationRepository,
 )
 from application.state.commits import Commits
+from application.state.notifying import notify_each
 from application.state.runtime import Aggregates, Done, Runtime, ignore
 from domain.cluster.registration import PartitionRegistration
 
@@ -100,5 +101,6 @@ class Registrations(Aggregates[int, RegistrationChange]):
             if before != after:
                 changed.append(Changed(partition_id, before, after))
         if changed:
-            for call in self._when_changed:
-                call(changed)
+            faults = notify_each(self._when_changed, lambda call: call(changed))
+            if faults:
+                raise faults[0]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from application.cluster.registrations import Changed, Registrations
 from application.ports.membership import Membership
+from application.state.notifying import notify_each
 from domain.cluster.nodes import NO_LEADER, Leader, Node
 
 Moved = Callable[[Collection[int]], None]
@@ -114,5 +115,6 @@ class SharedPlacement:
             self._moved(())
 
     def _moved(self, partition_ids: Collection[int]) -> None:
-        for call in self._when_moved:
-            call(partition_ids)
+        faults = notify_each(self._when_moved, lambda call: call(partition_ids))
+        if faults:
+            raise faults[0]
