@@ -79,9 +79,15 @@ class SharedStore:
 
     def learn_topics(self) -> None:
         for broker in self.brokers.values():
-            for topic in broker.core.topics.load():
-                if broker.broker.catalog.topic(topic.name) != topic:
-                    broker.broker.catalog.put(topic)
+            catalog = broker.broker.catalog
+            stored = broker.core.topics.load()
+            names = {topic.name for topic in stored}
+            for topic in [one for one in catalog if one.name not in names]:
+                catalog.remove(topic)
+            for topic in stored:
+                if catalog.topic(topic.name) != topic:
+                    catalog.put(topic)
+            broker.broker.dropping.start()
         self.run()
 
     def release(self, view: StoreView) -> None:
