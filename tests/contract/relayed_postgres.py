@@ -127,7 +127,7 @@ class RelayedPostgres:
         return offsets
 
     def last_session(self) -> tuple[object, ...]:
-        [row] = self.execute("select session, seq from ottla_store")
+        [row] = self.execute("select session, seq from ottla_fences")
         return row
 
     def close(self) -> None:
@@ -148,7 +148,7 @@ class Held:
             host=str(postgres.server.folder), user="postgres", dbname="postgres"
         )
         self._connection.execute(f"set search_path = {postgres.schema}".encode())
-        self._connection.execute("select * from ottla_store for update")
+        self._connection.execute("select * from ottla_fences for update")
 
     def release(self) -> None:
         self._connection.close()
@@ -170,14 +170,16 @@ class Taking:
     """Another broker's transaction that takes the session; `commit` ends it."""
 
     def __init__(self, postgres: RelayedPostgres) -> None:
-        [(self._session, _)] = postgres.execute("select session, seq from ottla_store")
+        [(self._session, _)] = postgres.execute("select session, seq from ottla_fences")
         self._connection = psycopg.connect(
             host=str(postgres.server.folder), user="postgres", dbname="postgres"
         )
         self._connection.execute(f"set search_path = {postgres.schema}".encode())
 
     def take(self) -> None:
-        self._connection.execute(session._TAKE, {"old": self._session, "new": 7})
+        self._connection.execute(
+            session._TAKE, {"node": session.ALONE, "old": self._session, "new": 7}
+        )
 
     def commit(self) -> None:
         self._connection.commit()

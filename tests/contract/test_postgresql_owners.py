@@ -138,7 +138,7 @@ def test_a_database_that_lost_commits(
     opened.keep(1, 2)
     if is_cut:
         relayed.relay.cut()
-    relayed.execute("update ottla_store set seq = 2")
+    relayed.execute("update ottla_fences set seq = 2")
     for _ in range(2):
         opened.append(3)
         assert "PostgreSQL has commit 2, not 3: it lost or gained commits" in str(opened.commit())
@@ -147,7 +147,7 @@ def test_a_database_that_lost_commits(
 
 def test_a_database_that_lost_the_session(relayed: RelayedPostgres, opened: RelayedStore) -> None:
     relayed.relay.cut()
-    relayed.execute("delete from ottla_sessions", "update ottla_store set session = 0")
+    relayed.execute("delete from ottla_sessions", "update ottla_fences set session = 0")
     opened.append(1)
     assert "does not know this session: it has lost commits" in str(opened.commit())
     assert relayed.last_offsets() == [0]

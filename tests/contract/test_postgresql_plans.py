@@ -7,12 +7,12 @@ import pytest
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.postgresql.address import parse_address
 from infrastructure.storage.postgresql.server import Server
-from infrastructure.storage.postgresql.staged import Staged
+from infrastructure.storage.postgresql.staged import Fence, Staged
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
 
 _ROWS = """
     insert into ottla_rows
-    select 't', convert_to(n::text, 'UTF8'), null, 'v' from generate_series({}) n
+    select 't', convert_to(n::text, 'UTF8'), null, 'v', 0, 0, 1 from generate_series({}) n
 """
 
 
@@ -25,7 +25,7 @@ def test_keys_are_looked_up_also_by_plans_of_a_small_table(
     for number in range(10):
         staged.rows["t", b"%d" % number] = None
         staged.removed.append((1, number, number))
-    statement, parameters = staged.statement(1, 1)
+    statement, parameters = staged.statement(Fence(-1, 1, 0, "(0,1)"))
     place = f"postgres@/postgres?host={relayed.server.folder}&schema={relayed.schema}"
     with Server(parse_address(place), "commit").connect() as connection:
         lines = connection.execute(f"explain {statement}".encode(), parameters).fetchall()

@@ -336,13 +336,13 @@ def test_a_large_commit_lets_other_threads_run(
 ) -> None:
     """It is sent in one call that holds no lock of the interpreter."""
     ways: list[str] = []
-    much = session._changes_much
+    much = session._place_after_much
 
     def at_once(*arguments: Any) -> bool:
         ways.append(threading.current_thread().name)
         return much(*arguments)
 
-    monkeypatch.setattr(session, "_changes_much", at_once)
+    monkeypatch.setattr(session, "_place_after_much", at_once)
     store = relayed.open(through_relay=False)
     store.keep(0)
     for offset, (name, size_bytes) in enumerate(

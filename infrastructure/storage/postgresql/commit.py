@@ -7,13 +7,15 @@ from collections.abc import Callable
 from domain.errors import StorageFailed
 from infrastructure.storage.engine import ToLoop
 from infrastructure.storage.loading_thread import LoadingThread
-from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.contents import NOTHING_GAINED, Contents
 from infrastructure.storage.postgresql.link import CLOSE_S
 from infrastructure.storage.postgresql.reading import Reading
 from infrastructure.storage.postgresql.session import Session
+from infrastructure.storage.postgresql.shared_rows import Gained
 from infrastructure.storage.postgresql.staged import Staged
 
 Done = Callable[[StorageFailed | None], None]
+Outcome = StorageFailed | Gained
 
 
 class PostgresCommit:
@@ -30,7 +32,7 @@ class PostgresCommit:
         self._thread = (
             None
             if to_loop is None
-            else LoadingThread(session.commit, self._committed, to_loop, "ottla-commits")
+            else LoadingThread(self._commit, self._committed, to_loop, "ottla-commits")
         )
 
     def commit(self, done: Done, waits: bool = False) -> None:
@@ -38,25 +40,34 @@ class PostgresCommit:
         if not staged:
             done(None)
         elif staged.why_not is not None:
+            self._contents.failed()
             done(StorageFailed(f"The store could not stage: {staged.why_not}"))
         elif waits or self._thread is None:
-            failure = self._session.commit(staged)
+            outcome = self._commit(staged)
             self._done = done
-            self._committed(staged, failure)
+            self._committed(staged, outcome)
         else:
             self._done = done
             if not self._thread.put(staged):
                 self._committed(staged, StorageFailed("The system has no thread for commits"))
 
-    def _committed(self, staged: Staged, failure: StorageFailed | None) -> None:
+    def _commit(self, staged: Staged) -> Outcome:
+        """In the thread."""
+        failure = self._session.commit(staged)
+        if failure is not None:
+            return failure
+        led = staged.leaders()
+        return self._session.gained(self._contents, led) if led else NOTHING_GAINED
+
+    def _committed(self, staged: Staged, outcome: Outcome) -> None:
         done, self._done = self._done, None
         assert done is not None
-        if failure is None:
-            self._contents.committed(staged)
+        if isinstance(outcome, StorageFailed):
+            self._contents.failed()
+            done(outcome)
         else:
-            # What was staged meanwhile follows what is not there.
-            self._contents.end_pass()
-        done(failure)
+            self._contents.committed(staged, outcome)
+            done(None)
 
     def close(self) -> None:
         if self._closed:

@@ -19,7 +19,7 @@ from infrastructure.storage.postgresql.server import (
     check_server,
     reason_of,
 )
-from infrastructure.storage.postgresql.session import PATIENCE_S, Session
+from infrastructure.storage.postgresql.session import ALONE, PATIENCE_S, Session
 from infrastructure.storage.postgresql.state_store import PostgresStateStore
 from infrastructure.storage.postgresql.tables import check, make
 
@@ -44,12 +44,12 @@ def opened(
         if not read_only:
             make(for_commits, address)
         store_id = check(for_commits, address)
-        session, contents = Session(server, patience_s), Contents()
+        session, contents = Session(server, ALONE, patience_s), Contents()
         session.begin(for_commits, read_only)
         contents.load(for_reads)
         if not read_only:
-            for_commits.execute("update ottla_store set starts = starts + 1")
-        [(starts,)] = for_commits.execute("select starts from ottla_store").fetchall()
+            for_commits.execute("update ottla_store set epoch = epoch + 1")
+        [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
         [(size_bytes,)] = for_reads.execute(
             "select pg_total_relation_size('ottla_entries') + pg_total_relation_size('ottla_rows')"
         ).fetchall()
@@ -74,7 +74,7 @@ def opened(
             live_bytes=size_bytes,
             # The database may have lost commits since then: only by a new leader epoch do clients
             # notice that a log was cut.
-            losses=starts - 1,
+            losses=epoch - 1,
         ),
         raise_leader_epoch=session.raise_leader_epoch,
         waits_for=session.waits_for,

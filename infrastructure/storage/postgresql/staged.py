@@ -17,13 +17,15 @@ from functools import cache
 from struct import Struct
 from typing import Any, NamedTuple
 
-from psycopg.types.numeric import Int8
+from psycopg.types.numeric import Int4, Int8
 
 from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry
 from domain.messages.batch import HEADER_BYTES
 from infrastructure.storage.lmdb.entries import batches_of
 from infrastructure.storage.postgresql.arrays import bigints, byteas, texts
 from infrastructure.storage.postgresql.tables import LONGEST_KEY
+from infrastructure.storage.repositories.leader_rows import LEADERS
+from infrastructure.storage.repositories.scopes import is_shared, scope_of
 
 #: A timestamp, and the last offset of its batch.
 TIME = Struct(">qq")
@@ -49,15 +51,54 @@ _PARTS = {
     " %b::bigint[]) as u(partition_id, first_offset, last_offset)"
     " where e.partition_id = u.partition_id"
     " and e.last_offset between u.first_offset and u.last_offset",
-    "put": 'insert into ottla_rows ("table", place, key, value)'
-    " select u.\"table\", u.place, nullif(u.key, ''), u.value from"
-    " unnest(%b::text[], %b::bytea[], %b::bytea[], %b::bytea[])"
-    ' as u("table", place, key, value), fence'
+    "put": 'insert into ottla_rows ("table", place, key, value, kind, number)'
+    " select u.\"table\", u.place, nullif(u.key, ''), u.value, u.kind, u.number from"
+    " unnest(%b::text[], %b::bytea[], %b::bytea[], %b::bytea[], %b::bigint[], %b::bigint[])"
+    ' as u("table", place, key, value, kind, number), fence'
     ' on conflict ("table", place) do update set value = excluded.value',
     "deleted": "delete from ottla_rows r using fence, unnest(%b::text[], %b::bytea[])"
     ' as u("table", place) where r."table" = u."table" and r.place = u.place',
+    "next_version": "update ottla_store set version = version + 1 from fence where version = %b"
+    " returning version",
+    "shared_put": 'insert into ottla_rows ("table", place, key, value, kind, number, version)'
+    " select u.\"table\", u.place, nullif(u.key, ''), u.value, 0, 0, v.version from"
+    " unnest(%b::text[], %b::bytea[], %b::bytea[], %b::bytea[])"
+    ' as u("table", place, key, value), next_version v'
+    ' on conflict ("table", place) do update set value = excluded.value,'
+    " version = excluded.version",
+    "shared_deleted": "update ottla_rows r set value = null, version = v.version"
+    ' from next_version v, unnest(%b::text[], %b::bytea[]) as u("table", place)'
+    ' where r."table" = u."table" and r.place = u.place',
 }
-_FENCE = "fence as (update ottla_store set seq = %b where session = %b and seq = %b returning 1)"
+_TOLD = "select pg_notify('ottla ' || current_schema(), '') as told from next_version"
+#: By its place: a long transaction of somebody else keeps all versions of the row, which a search
+#: by key would look through.
+_FENCE = (
+    "fence as (update ottla_fences set seq = %b"
+    " where ctid = %b::text::tid and node_id = %b and session = %b and seq = %b"
+    " returning ctid::text as place)"
+)
+_KEPT = "select place from fence"
+#: Otherwise the division fails, and nothing is persisted.
+_KEPT_SHARED = (
+    "select place, 1 / (select count(*) from next_version),"
+    " (select count(told::text) from told) from fence"
+)
+
+
+#: Table and key, and the value.
+_Key = tuple[str, bytes]
+_Row = tuple[_Key, bytes]
+
+
+class Fence(NamedTuple):
+    """The row of `ottla_fences` that a commit must find as it was left."""
+
+    node_id: int
+    session: int
+    seq: int
+    #: Its ctid.
+    place: str
 
 
 class Entry(NamedTuple):
@@ -90,9 +131,11 @@ class _Growing:
 
 
 class Staged:
-    __slots__ = ("_growing", "added", "removed", "replaced", "rows", "why_not")
+    __slots__ = ("_growing", "added", "removed", "replaced", "rows", "version", "why_not")
 
-    def __init__(self) -> None:
+    def __init__(self, version: int = 0) -> None:
+        #: Of the shared rows on which changes of them were decided.
+        self.version = version
         self.added: list[Entry] = []
         self._growing: dict[int, _Growing] = {}
         self.replaced: list[Entry] = []
@@ -145,28 +188,55 @@ class Staged:
         self.added = [one for one in self.added if one.partition_id != partition_id]
         self.replaced = [one for one in self.replaced if one.partition_id != partition_id]
 
-    def statement(self, session: int, seq: int) -> tuple[str, list[Any]]:
-        """Its last row says 1 if it was kept; 0: the session is over, and nothing was."""
-        put = [(key, value) for key, value in self.rows.items() if value is not None]
-        deleted = [key for key, value in self.rows.items() if value is None]
-        parameters: list[Any] = [Int8(seq), Int8(session), Int8(seq - 1)]
-        columns = {
+    @property
+    def changes_shared_rows(self) -> bool:
+        return any(is_shared(table) for table, _ in self.rows)
+
+    def leaders(self) -> list[tuple[bytes, bytes | None]]:
+        """The changed rows that say which broker leads."""
+        return [(key, row) for (table, key), row in self.rows.items() if table == LEADERS]
+
+    def statement(self, fence: Fence) -> tuple[str, list[Any]]:
+        """Its row has the new place of the fence. No row: the session is over, nothing is
+        persisted; it fails if another broker has changed the shared rows meanwhile.
+        """
+        put: list[_Row] = []
+        deleted: list[_Key] = []
+        shared_put: list[_Row] = []
+        shared_deleted: list[_Key] = []
+        for key, value in self.rows.items():
+            shared = is_shared(key[0])
+            if value is None:
+                (shared_deleted if shared else deleted).append(key)
+            else:
+                (shared_put if shared else put).append((key, value))
+        shared_rows = shared_put or shared_deleted
+        parts: dict[str, list[Any]] = {
             "added": self.added and _entry_columns(self.added),
             "replaced": self.replaced and _entry_columns(self.replaced),
             "removed": self.removed and _range_columns(self.removed),
-            "put": put and _row_columns(put),
+            "put": put and [*_row_columns(put), *_scope_columns(put)],
             "deleted": deleted and _key_columns(deleted),
+            "next_version": [Int8(self.version)] if shared_rows else [],
+            "shared_put": shared_put and _row_columns(shared_put),
+            "shared_deleted": shared_deleted and _key_columns(shared_deleted),
         }
-        for one in columns.values():
+        parameters: list[Any] = [
+            Int8(fence.seq + 1), fence.place, Int4(fence.node_id), Int8(fence.session),
+            Int8(fence.seq),
+        ]  # fmt: skip
+        for one in parts.values():
             parameters += one
-        return _text(tuple(name for name, one in columns.items() if one)), parameters
+        return _text(tuple(name for name, one in parts.items() if one)), parameters
 
 
 @cache
 def _text(used: tuple[str, ...]) -> str:
     parts = [_PARTS[name].format(columns=_ENTRY_COLUMNS, unnested=_UNNESTED) for name in used]
     named = ", ".join(f"{name} as ({part})" for name, part in zip(used, parts, strict=True))
-    return f"with {_FENCE}, {named} select count(*) from fence"
+    if "next_version" not in used:
+        return f"with {_FENCE}, {named} {_KEPT}"
+    return f"with {_FENCE}, {named}, told as ({_TOLD}) {_KEPT_SHARED}"
 
 
 def _entry_columns(entries: Sequence[Entry]) -> list[Any]:
@@ -185,7 +255,7 @@ def _range_columns(ranges: Sequence[tuple[int, int, int]]) -> list[Any]:
     return [bigints(column) for column in zip(*ranges, strict=True)]
 
 
-def _row_columns(rows: Sequence[tuple[tuple[str, bytes], bytes]]) -> list[Any]:
+def _row_columns(rows: Sequence[_Row]) -> list[Any]:
     places = [place_of(key) for (_, key), _ in rows]
     # Most places are the keys.
     keys = [b"" if place == key else key for ((_, key), _), place in zip(rows, places, strict=True)]
@@ -193,7 +263,12 @@ def _row_columns(rows: Sequence[tuple[tuple[str, bytes], bytes]]) -> list[Any]:
     return [tables, byteas(places), byteas(keys), byteas([value for _, value in rows])]
 
 
-def _key_columns(keys: Sequence[tuple[str, bytes]]) -> list[Any]:
+def _scope_columns(rows: Sequence[_Row]) -> list[Any]:
+    scopes = [scope_of(table, key, value) for (table, key), value in rows]
+    return [bigints([one.kind for one in scopes]), bigints([one.number for one in scopes])]
+
+
+def _key_columns(keys: Sequence[_Key]) -> list[Any]:
     return [texts([table for table, _ in keys]), byteas([place_of(key) for _, key in keys])]
 
 

@@ -64,10 +64,16 @@ class NumberedOffsets:
 def _numbered(key: bytes, value: bytes) -> tuple[int, OffsetRow]:
     try:
         (number,) = _NUMBER.unpack_from(key)
-        start = _LENGTH.size
-        end = start + _LENGTH.unpack_from(value)[0]
+        row = pending_row(value)
     except StructError as damage:
         raise StorageFailed(
             f"The store could not read an offset of a transaction {key!r}: {damage!r}"
         ) from damage
-    return number, offset_row(value[start:end], value[end:])
+    return number, offset_row(*row)
+
+
+def pending_row(value: bytes) -> tuple[bytes, bytes]:
+    """Key and value of the row in table `offsets`."""
+    start = _LENGTH.size
+    end = start + _LENGTH.unpack_from(value)[0]
+    return value[start:end], value[end:]

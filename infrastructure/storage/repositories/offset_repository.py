@@ -15,7 +15,7 @@ from application.ports.state_store import RowChange, StateStore
 from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
 
-_OFFSETS = "offsets"
+OFFSETS = "offsets"
 _LENGTH = Struct(">I")
 _PARTITION = Struct(">I")
 _VALUE = Struct(">qiqq16s")
@@ -36,7 +36,7 @@ class StoredOffsetRepository:
         self._when_committed = when_committed
 
     def load(self, take: Callable[[Sequence[OffsetRow]], None], done: Callable[[], None]) -> None:
-        take([offset_row(key, value) for key, value in self._state.scan(_OFFSETS)])
+        take([offset_row(key, value) for key, value in self._state.scan(OFFSETS)])
         done()
 
     def apply(
@@ -52,7 +52,7 @@ class StoredOffsetRepository:
                 prefix = _prefix(group_id, topic)
             value = None if committed is None else offset_value(committed)
             rows.append((prefix + index(partition), value))
-        self._state.put_all(_OFFSETS, rows)
+        self._state.put_all(OFFSETS, rows)
         self._when_committed(done)
 
     apply_with_log = apply
@@ -80,6 +80,10 @@ def offset_value(committed: CommittedOffset) -> bytes:
         committed.topic_id,
     )
     return fixed + committed.metadata.encode() if committed.metadata else fixed
+
+
+def group_of_offset(key: bytes) -> str:
+    return key[_LENGTH.size : _LENGTH.size + _LENGTH.unpack_from(key)[0]].decode()
 
 
 def offset_row(key: bytes, value: bytes) -> OffsetRow:
