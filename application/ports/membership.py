@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from domain.cluster.nodes import BrokerRegistration
+from domain.cluster.nodes import BrokerRegistration, Node
 
 
 class Membership(Protocol):
@@ -31,6 +31,10 @@ class Membership(Protocol):
         """Calls back when a broker has joined, stopped, or been fenced, and when this one has lost
         its session or has a new one.
         """
+        ...
+
+    def announce(self, node: Node) -> None:
+        """This broker serves clients at these addresses: it is fenced no longer."""
         ...
 
     def unregister(self, node_id: int) -> None:

@@ -13,17 +13,24 @@ from infrastructure.storage.postgresql.reading import Reading
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.shared_rows import Gained
 from infrastructure.storage.postgresql.staged import Staged
+from infrastructure.storage.postgresql.watch import Watch
 
 Done = Callable[[StorageFailed | None], None]
 Outcome = StorageFailed | Gained
 
 
 class PostgresCommit:
-    __slots__ = ("_closed", "_contents", "_done", "_reading", "_session", "_thread")
+    __slots__ = ("_closed", "_contents", "_done", "_reading", "_session", "_thread", "_watch")
 
     def __init__(
-        self, session: Session, contents: Contents, reading: Reading, to_loop: ToLoop | None
+        self,
+        session: Session,
+        contents: Contents,
+        reading: Reading,
+        to_loop: ToLoop | None,
+        watch: Watch | None = None,
     ) -> None:
+        self._watch = watch
         self._session = session
         self._contents = contents
         self._reading = reading
@@ -78,6 +85,8 @@ class PostgresCommit:
         if self._thread is not None:
             self._thread.close(CLOSE_S)
         self._session.close()
+        if self._watch is not None:
+            self._watch.close()
         self._reading.close()
         done, self._done = self._done, None
         if done is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
+from operator import methodcaller
 
 from application.state.notifying import notify_each
 from infrastructure.storage.memory.state_store import MemoryStateStore
@@ -70,7 +71,7 @@ class Contents:
         self._followers: Followers = defaultdict(list)
         self.staged = Staged()
         #: Changes of shared rows are under way; those of other brokers wait for their outcome.
-        self._changes_shared = False
+        self._is_changing = False
         self._waiting: list[tuple[SharedRows, Gained]] = []
 
     # ---- start
@@ -118,7 +119,7 @@ class Contents:
 
     def take_over(self, changes: SharedRows, gained: Gained) -> None:
         """Rows that other brokers have changed."""
-        if self._changes_shared:
+        if self._is_changing:
             self._waiting.append((changes, gained))
             return
         new = [row for row in changes.rows if row.version > self.version]
@@ -136,7 +137,7 @@ class Contents:
         faults: list[Exception] = []
         for table in tables:
             keys = by_table[table]
-            faults += notify_each(self._followers[table], lambda call, keys=keys: call(keys))
+            faults += notify_each(self._followers[table], methodcaller("__call__", keys))
         if faults:
             raise faults[0]
 
@@ -145,10 +146,15 @@ class Contents:
     def end_pass(self) -> Staged:
         staged, self.staged = self.staged, Staged(self.version)
         staged.end()
-        self._changes_shared = staged.changes_shared_rows
-        if self._changes_shared:
+        self._is_changing = staged.changes_shared_rows
+        if self._is_changing:
             self.staged.version += 1
         return staged
+
+    @property
+    def changes_shared(self) -> bool:
+        """Changes of shared rows are staged, or under way."""
+        return self._is_changing or self.staged.changes_shared_rows
 
     def failed(self) -> None:
         """What was staged meanwhile follows what is not there."""
@@ -177,7 +183,7 @@ class Contents:
         self._changed()
 
     def _changed(self) -> None:
-        self._changes_shared = False
+        self._is_changing = False
         waiting, self._waiting = self._waiting, []
         for changes, gained in waiting:
             self.take_over(changes, gained)

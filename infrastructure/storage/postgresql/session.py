@@ -60,11 +60,19 @@ _TAKE = """
         where node_id = %(node)s and session in (%(old)s, %(new)s) for update),
     past as (
         insert into ottla_sessions (session, last_seq)
-        select session, seq from old where session <> %(new)s),
+        select session, seq from old where session not in (0, %(new)s)),
     taken as (
         update ottla_fences f set session = %(new)s from old where f.node_id = old.node_id
         returning f.seq, f.ctid::text)
     select seq, ctid from taken
+"""
+_END = """
+    with old as (select node_id, session, seq from ottla_fences f where"""
+_ENDED = """for update),
+    past as (
+        insert into ottla_sessions (session, last_seq) select session, seq from old
+        where session <> 0)
+    update ottla_fences f set session = 0 from old where f.node_id = old.node_id
 """
 _NEW = """
     insert into ottla_fences (node_id, session, seq) values (%s, 0, 0) on conflict do nothing
@@ -125,6 +133,15 @@ class Session:
             seq = self._take(connection)
         self._seq = seq
         self._backend = connection.info.backend_pid
+
+    def end_others(self, connection: Rows) -> None:
+        """Of a process that has the store alone."""
+        connection.execute(f"{_END} f.node_id <> %s {_ENDED}", (ALONE,))
+        connection.execute("update ottla_brokers set is_fenced = true")
+
+    def end_alone(self, connection: Rows) -> None:
+        """Of a broker: no process has the store alone any more."""
+        connection.execute(f"{_END} f.node_id = %s {_ENDED}", (ALONE,))
 
     def raise_leader_epoch(self, epoch: int) -> None:
         """For commands. Raises StorageFailed."""

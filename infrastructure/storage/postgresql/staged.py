@@ -58,6 +58,8 @@ _PARTS = {
     ' on conflict ("table", place) do update set value = excluded.value',
     "deleted": "delete from ottla_rows r using fence, unnest(%b::text[], %b::bytea[])"
     ' as u("table", place) where r."table" = u."table" and r.place = u.place',
+    "unregistered": "delete from ottla_brokers b using fence where b.is_fenced"
+    " and b.node_id = any(%b::bigint[])",
     "next_version": "update ottla_store set version = version + 1 from fence where version = %b"
     " returning version",
     "shared_put": 'insert into ottla_rows ("table", place, key, value, kind, number, version)'
@@ -131,7 +133,16 @@ class _Growing:
 
 
 class Staged:
-    __slots__ = ("_growing", "added", "removed", "replaced", "rows", "version", "why_not")
+    __slots__ = (
+        "_growing",
+        "added",
+        "removed",
+        "replaced",
+        "rows",
+        "unregistered",
+        "version",
+        "why_not",
+    )
 
     def __init__(self, version: int = 0) -> None:
         #: Of the shared rows on which changes of them were decided.
@@ -142,13 +153,15 @@ class Staged:
         #: Partition id, first and last offset.
         self.removed: list[tuple[int, int, int]] = []
         self.rows: dict[tuple[str, bytes], bytes | None] = {}
+        #: Node ids.
+        self.unregistered: list[int] = []
         #: The pass cannot be committed.
         self.why_not: str | None = None
 
     def __bool__(self) -> bool:
         return bool(
             self.added or self._growing or self.replaced or self.removed or self.rows
-            or self.why_not
+            or self.unregistered or self.why_not
         )  # fmt: skip
 
     def append(
@@ -210,6 +223,7 @@ class Staged:
                 (shared_deleted if shared else deleted).append(key)
             else:
                 (shared_put if shared else put).append((key, value))
+        unregistered = self.unregistered
         shared_rows = shared_put or shared_deleted
         parts: dict[str, list[Any]] = {
             "added": self.added and _entry_columns(self.added),
@@ -217,6 +231,7 @@ class Staged:
             "removed": self.removed and _range_columns(self.removed),
             "put": put and [*_row_columns(put), *_scope_columns(put)],
             "deleted": deleted and _key_columns(deleted),
+            "unregistered": [bigints(unregistered)] if unregistered else [],
             "next_version": [Int8(self.version)] if shared_rows else [],
             "shared_put": shared_put and _row_columns(shared_put),
             "shared_deleted": shared_deleted and _key_columns(shared_deleted),

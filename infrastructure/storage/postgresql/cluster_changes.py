@@ -1,0 +1,59 @@
+"""PostgresClusterChanges: the right to change shared rows, by an advisory lock that one broker has.
+
+A broker keeps it until another one asks for it, which it does over the database. If the lock was
+lost with its connection, the version of the shared rows decides: the statement of a commit fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from application.ports.log_store import NotInMemory
+from application.ports.pending import Pending
+from infrastructure.storage.postgresql.contents import Contents
+
+
+class PostgresClusterChanges:
+    """Used on the loop; `wakes` lets the thread that has the connection look at `wanted`."""
+
+    def __init__(self, contents: Contents, wake: Callable[[], None]) -> None:
+        self._contents = contents
+        self._wake = wake
+        self._held = False
+        self._asked = False
+        #: Since it is held: who waited for it has had it.
+        self._used = False
+        self._waiting: Pending[None] | None = None
+
+    @property
+    def wanted(self) -> bool:
+        return self._waiting is not None
+
+    def check(self) -> None:
+        if self._held and not (self._asked and self._used):
+            self._used = True
+            return
+        if self._waiting is None:
+            self._waiting = Pending()
+            self._wake()
+        raise NotInMemory(self._waiting)
+
+    def given(self, is_used: bool = False) -> None:
+        """All changes of others are known here."""
+        self._held, self._asked, self._used = True, False, is_used
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            waiting.resolve(None)
+
+    def asked(self, release: Callable[[], None]) -> None:
+        """Another broker waits for it: called again and again. Releases it if it is not in use."""
+        self._asked = True
+        if self._held and self._used and not self._contents.changes_shared:
+            self._held = False
+            release()
+
+    def lost(self) -> None:
+        """With its connection."""
+        self._held = False
+        if self._waiting is not None:
+            self._wake()
