@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
+from infrastructure.storage.loading_thread import resolve_all
 from infrastructure.storage.postgresql.contents import Contents
 
 
@@ -23,27 +24,27 @@ class PostgresClusterChanges:
         self._asked = False
         #: Since it is held: who waited for it has had it.
         self._used = False
-        self._waiting: Pending[None] | None = None
+        self._waiting: list[Pending[None]] = []
 
     @property
     def wanted(self) -> bool:
-        return self._waiting is not None
+        return bool(self._waiting)
 
     def check(self) -> None:
         if self._held and not (self._asked and self._used):
             self._used = True
             return
-        if self._waiting is None:
-            self._waiting = Pending()
+        loading: Pending[None] = Pending()
+        self._waiting.append(loading)
+        if len(self._waiting) == 1:
             self._wake()
-        raise NotInMemory(self._waiting)
+        raise NotInMemory(loading)
 
     def given(self, is_used: bool = False) -> None:
         """All changes of others are known here."""
         self._held, self._asked, self._used = True, False, is_used
-        waiting, self._waiting = self._waiting, None
-        if waiting is not None:
-            waiting.resolve(None)
+        waiting, self._waiting = self._waiting, []
+        resolve_all(waiting)
 
     def asked(self, release: Callable[[], None]) -> None:
         """Another broker waits for it: called again and again. Releases it if it is not in use."""
@@ -55,5 +56,5 @@ class PostgresClusterChanges:
     def lost(self) -> None:
         """With its connection."""
         self._held = False
-        if self._waiting is not None:
+        if self._waiting:
             self._wake()
