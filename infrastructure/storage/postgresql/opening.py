@@ -11,6 +11,7 @@ from infrastructure.storage.postgresql.address import parse_address
 from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.log_store import PostgresLogStore
+from infrastructure.storage.postgresql.migrations import STEPS, migrate
 from infrastructure.storage.postgresql.reading import Reading
 from infrastructure.storage.postgresql.server import (
     Rows,
@@ -21,7 +22,13 @@ from infrastructure.storage.postgresql.server import (
 )
 from infrastructure.storage.postgresql.session import PATIENCE_S, Session
 from infrastructure.storage.postgresql.state_store import PostgresStateStore
-from infrastructure.storage.postgresql.tables import check, make
+from infrastructure.storage.postgresql.tables import FORMAT, check, make
+from infrastructure.storage.postgresql.tails import TAIL_BYTES
+
+_SIZE = """
+    select sum(pg_total_relation_size(oid))::bigint from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname ~ '^ottla_'
+"""
 
 
 def opened(
@@ -30,6 +37,7 @@ def opened(
     to_loop: ToLoop | None,
     patience_s: float = PATIENCE_S,
     read_only: bool = False,
+    tail_bytes: int = TAIL_BYTES,
 ) -> Storage:
     """Raises StorageUnusable."""
     address = parse_address(place)
@@ -43,16 +51,16 @@ def opened(
         check_server(for_commits, address)
         if not read_only:
             make(for_commits, address)
-        store_id = check(for_commits, address)
-        session, contents = Session(server, patience_s), Contents()
+        store_id = check(for_commits, address, (FORMAT,) if read_only else (FORMAT, *STEPS))
+        session, contents = Session(server, patience_s), Contents(tail_bytes)
         session.begin(for_commits, read_only)
+        if not read_only:
+            migrate(for_commits)
         contents.load(for_reads)
         if not read_only:
             for_commits.execute("update ottla_store set starts = starts + 1")
         [(starts,)] = for_commits.execute("select starts from ottla_store").fetchall()
-        [(size_bytes,)] = for_reads.execute(
-            "select pg_total_relation_size('ottla_entries') + pg_total_relation_size('ottla_rows')"
-        ).fetchall()
+        [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
     except BaseException as error:
         for connection in connections:
             connection.close()
@@ -60,7 +68,7 @@ def opened(
             raise StorageUnusable(reason_of(error)) from error
         raise
     reading = Reading(server, for_reads, contents, to_loop)
-    commit = PostgresCommit(session, contents, reading, to_loop)
+    commit = PostgresCommit(server, session, contents, reading, to_loop)
     return Storage(
         PostgresLogStore(contents, reading),
         PostgresStateStore(contents),

@@ -9,22 +9,16 @@ time.
 from __future__ import annotations
 
 import secrets
-import threading
 import time
 from contextlib import suppress
-from functools import cache
-from typing import Any
+from typing import Protocol
 
 import psycopg
-from psycopg.adapt import PyFormat, Transformer
-from psycopg.pq import ExecStatus
 
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageInUse
-from infrastructure.storage.postgresql.arrays import Array
 from infrastructure.storage.postgresql.link import Link
 from infrastructure.storage.postgresql.server import Rows, Server, is_lost
-from infrastructure.storage.postgresql.staged import Staged
 
 #: Between two attempts to connect, or to get the lock.
 RETRY_S = 0.1
@@ -32,8 +26,6 @@ RETRY_S = 0.1
 PATIENCE_S = 20.0
 #: A commit that takes longer is reported.
 LONG_S = 2.0
-#: Of a commit.
-_LARGE_BYTES = 4 << 20
 #: The backend of a broker that was just killed, or closed, may still have the lock.
 LOCK_S = 1.0
 
@@ -60,6 +52,15 @@ _TAKE = """
     taken as (update ottla_store s set session = %(new)s from old returning s.seq)
     select seq from taken
 """
+
+
+class Change(Protocol):
+    def execute(self, connection: Rows, session: int, seq: int) -> bool:
+        """As a whole; False: the session is over, and nothing has changed. Raises psycopg.Error.
+
+        Repeated if nothing was persisted.
+        """
+        ...
 
 
 class Session:
@@ -126,12 +127,17 @@ class Session:
         self._number, self._next = self._next, secrets.randbits(62)
         return int(found[0][0])
 
-    def commit(self, staged: Staged) -> StorageFailed | None:
+    @property
+    def number(self) -> int:
+        """From any thread; it changes with the connection."""
+        return self._number
+
+    def commit(self, change: Change, patience_s: float | None = None) -> StorageFailed | None:
         """None: persisted. A failure: nothing of it is, nor will be, unless `end` was called."""
         self._problem, self._began_s = None, time.monotonic()
         self._link.busy = True
         try:
-            return self._commit(staged)
+            return self._commit(change, self._patience_s if patience_s is None else patience_s)
         finally:
             self._link.busy = False
 
@@ -143,8 +149,8 @@ class Session:
             return "PostgreSQL does not respond to a commit"
         return self._server.failed("cannot be reached", self._problem).message
 
-    def _commit(self, staged: Staged) -> StorageFailed | None:
-        until = self._began_s + self._patience_s
+    def _commit(self, change: Change, patience_s: float) -> StorageFailed | None:
+        until = self._began_s + patience_s
         #: It was sent, and what became of it is not known.
         is_open = False
         failures = 0
@@ -165,9 +171,8 @@ class Session:
                     self._check(found)
                     continue
                 _check_open(self._link.connection)
-                statement, parameters = staged.statement(self._number, self._seq + 1)
                 is_open = True
-                if _changes(self._link.connection, statement, parameters):
+                if change.execute(self._link.connection, self._number, self._seq + 1):
                     self._seq += 1
                     return None
                 self._problem = psycopg.OperationalError("the session is over")  # `_resume` asks
@@ -248,40 +253,3 @@ def _check_open(connection: Rows) -> None:
     """Raises psycopg.Error if it is known to be lost: then nothing is sent."""
     for _ in range(2):  # the server's last words, and the end
         connection.pgconn.consume_input()
-
-
-def _changes(connection: Rows, statement: str, parameters: list[Any]) -> bool:
-    """False: the fence let nothing pass. Raises psycopg.Error."""
-    size_bytes = sum(len(one.data) for one in parameters if isinstance(one, Array))
-    # Ctrl-C would wait for the response.
-    if size_bytes > _LARGE_BYTES and threading.current_thread() is not threading.main_thread():
-        return _changes_much(connection, statement, parameters)
-    [(count,)] = connection.execute(statement.encode(), parameters).fetchall()
-    return bool(count)
-
-
-def _changes_much(connection: Rows, statement: str, parameters: list[Any]) -> bool:
-    """psycopg sends what the socket takes, piece by piece; for each one libpq moves all that is
-    left, and no other thread runs meanwhile: 200 MB take 12 s, and stop the loop for 9.
-    """
-    transformer = Transformer(connection)
-    values = transformer.dump_sequence(parameters, [PyFormat.BINARY] * len(parameters))
-    pgconn = connection.pgconn
-    pgconn.nonblocking = 0
-    try:
-        result = pgconn.exec_params(
-            _numbered(statement), values, transformer.types, transformer.formats
-        )
-    finally:
-        pgconn.nonblocking = 1
-    if result.status != ExecStatus.TUPLES_OK:
-        raise psycopg.errors.error_from_result(result)
-    return result.get_value(0, 0) != b"0"
-
-
-@cache
-def _numbered(statement: str) -> bytes:
-    """With parameters as PostgreSQL itself has them."""
-    first, *others = statement.split("%b")
-    numbered = (f"${number}{text}" for number, text in enumerate(others, 1))
-    return (first + "".join(numbered)).encode()
