@@ -170,6 +170,7 @@ def test_a_server_that_is_away_for_too_long(relayed: RelayedPostgres) -> None:
 def test_a_commit_that_was_sent_waits_for_longer(relayed: RelayedPostgres) -> None:
     opened = relayed.open(patience_s=0)
     opened.keep(0)
+    opened.prepare()
     relayed.relay.end_next(3)
     relayed.relay.lose(responses=True)
     opened.append(1)

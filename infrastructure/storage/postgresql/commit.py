@@ -112,8 +112,8 @@ class PostgresCommit:
         if self._thread is not None:
             self._is_kept_up = self._thread.put(due)
             self._commits = 0
-        elif due is Upkeep.NEW_TAIL:
-            self._writer.do(due)
+        elif due is Upkeep.NEW_TAIL and self._writer.do(due) is not None:
+            self._not_before_s = monotonic() + RETRY_S
 
     def close(self) -> None:
         if self._closed:

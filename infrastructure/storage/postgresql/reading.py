@@ -132,7 +132,7 @@ class Reading:
 
     def _patiently(self, question: Question) -> Answer | StorageFailed:
         failure = StorageFailed("The store is closed")
-        for _ in range(3):  # it was lost, connects, asks
+        for _ in range(4):  # it was lost, connects, asks a tail that is gone, asks
             if self._link.ended.is_set():
                 self._link.drop()
                 break

@@ -81,8 +81,10 @@ def without(runs: LogRuns, end_offset: int) -> LogRuns:
 def moved(runs: LogRuns, span: Span, log_end: int) -> LogRuns:
     """The entries of these offsets are in that tail now."""
     parts = [*spans(runs, 0, span.first_offset), span]
-    if span.end_offset < log_end:
-        parts += spans(runs, span.end_offset)
+    behind = list(spans(runs, span.end_offset))
+    # No empty part at the end of the log.
+    if len(behind) > 1 or span.end_offset < log_end:
+        parts += behind
     joined: list[Run] = []
     for part in parts:
         if not joined or joined[-1].tail != part.tail:

@@ -199,6 +199,8 @@ class Session:
             connection is not None
             and isinstance(error, psycopg.Error)
             and not is_lost(error, connection)
+            # Another broker has taken over the store, and dropped the tail.
+            and not isinstance(error, psycopg.errors.UndefinedTable)
         )
 
     def _resume(self) -> int | None:

@@ -1,24 +1,23 @@
 """Tails: how full the tables of entries are, and what becomes of those that are full.
 
-A tail that no run refers to is dropped whole. Of one whose live entries are less than half of what
-was written the rest is moved into the current tail: one slow log would keep many.
+A tail that no run refers to is dropped whole. One slow log would keep many: while more of the full
+tails is dead than live, and two tails beyond that, the entries of the one with the least are moved
+into the current tail. Retention alone moves nothing: it leaves one tail that is dead in part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from time import monotonic
 
 from infrastructure.storage.postgresql.runs import Runs
 from infrastructure.storage.postgresql.server import Rows
 
 #: Of entries; after that a new tail begins.
 TAIL_BYTES = 256 << 20
-#: Or then, if there is something in it: few records, too, go soon after retention removes them.
-TAIL_S = 600.0
+_DEAD_TAILS = 2
 
 _TAILS = "select n, written, dead from ottla_tails order by n"
-#: Nothing is counted at each commit: after a start it is what its pages take.
+#: No commit counts them: after a start it is what its pages take.
 _CURRENT = """
     select s.tail, pg_relation_size(c.oid) + pg_relation_size(c.reltoastrelid)
     from ottla_store s join pg_class c on c.oid = to_regclass('ottla_tail_' || s.tail)
@@ -32,6 +31,14 @@ class _Tail:
         self.written_bytes = written_bytes
         self.dead_bytes = dead_bytes
 
+    @property
+    def live_bytes(self) -> int:
+        return self.written_bytes - self.dead_bytes
+
+    @property
+    def live_part(self) -> float:
+        return self.live_bytes / max(self.written_bytes, 1)
+
 
 class Tails:
     """Changed by the thread that writes, but for `forget`."""
@@ -40,10 +47,9 @@ class Tails:
         self._runs = runs
         self._most_bytes = most_bytes
         self._tails: dict[int, _Tail] = {}
-        self._began_s = 0.0
-        #: Of the broker: all entries go there.
+        #: Of the broker: all new entries go there.
         self.current = 0
-        #: Full, and mostly dead: its entries are to be moved.
+        #: Its entries are to be moved.
         self.sparse: int | None = None
         #: No run refers to them.
         self.unused: tuple[int, ...] = ()
@@ -54,7 +60,6 @@ class Tails:
             self._tails[number] = _Tail(written_bytes, dead_bytes)
         [(self.current, written_bytes)] = connection.execute(_CURRENT).fetchall()
         self._tails[self.current].written_bytes = written_bytes
-        self._began_s = monotonic()
         self._look()
 
     @property
@@ -64,14 +69,11 @@ class Tails:
 
     @property
     def is_full(self) -> bool:
-        written_bytes = self._tails[self.current].written_bytes
-        return written_bytes >= self._most_bytes or (
-            written_bytes > 0 and monotonic() - self._began_s > TAIL_S
-        )
+        return self.written_bytes >= self._most_bytes
 
     def begin(self, number: int) -> None:
         self._tails[number] = _Tail()
-        self.current, self._began_s = number, monotonic()
+        self.current = number
         self._look()
 
     def add(self, written_bytes: int) -> None:
@@ -84,18 +86,14 @@ class Tails:
         self._look()
 
     def _look(self) -> None:
-        full = [
-            (number, tail) for number, tail in list(self._tails.items()) if number != self.current
-        ]
-        self.unused = tuple(number for number, _ in full if not self._runs.are_in(number))
-        self.sparse = next(
-            (
-                number
-                for number, tail in full
-                if tail.dead_bytes * 2 > tail.written_bytes and self._runs.are_in(number)
-            ),
-            None,
-        )
+        full = {one: tail for one, tail in list(self._tails.items()) if one != self.current}
+        self.unused = tuple(one for one in full if not self._runs.are_in(one))
+        used = {one: tail for one, tail in full.items() if self._runs.are_in(one)}
+        dead_bytes = sum(tail.dead_bytes for tail in used.values())
+        live_bytes = sum(tail.live_bytes for tail in used.values())
+        self.sparse = None
+        if dead_bytes > live_bytes + _DEAD_TAILS * self._most_bytes:
+            self.sparse = min(used, key=lambda one: used[one].live_part)
 
     def forget(self, number: int) -> None:
         """It was dropped. From any thread."""
