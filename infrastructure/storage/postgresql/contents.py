@@ -10,17 +10,19 @@ node id, which has the store alone, has everything.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import methodcaller
 
 from application.state.notifying import notify_each
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
-from infrastructure.storage.postgresql import shared_rows
+from infrastructure.storage.postgresql import loading, shared_rows
 from infrastructure.storage.postgresql.cache import CachedEntry, LogCache
+from infrastructure.storage.postgresql.runs import ABOVE_ALL_OFFSETS, LogRuns, Runs
 from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.postgresql.shared_rows import Gained, Row, SharedRows
-from infrastructure.storage.postgresql.staged import Staged
+from infrastructure.storage.postgresql.staged import Rewritten, Staged
+from infrastructure.storage.postgresql.tails import TAIL_BYTES, Tails, tail_rows
 from infrastructure.storage.repositories.internal_slots import InternalSlots
 from infrastructure.storage.repositories.leader_rows import LEADERS, leader_of
 from infrastructure.storage.repositories.scopes import OF_PARTITIONS, OF_SLOTS, scope_of
@@ -29,38 +31,22 @@ from infrastructure.storage.repositories.topic_repository import TOPICS
 #: Of batches.
 CACHE_BYTES = 128 << 20
 
-#: The last offset of each log, by steps from one partition to the next.
-_ENDS = """
-    with recursive steps as (
-        (select partition_id, last_offset from ottla_entries
-         order by partition_id desc, last_offset desc limit 1)
-        union all
-        select found.partition_id, found.last_offset from steps, lateral (
-            select partition_id, last_offset from ottla_entries
-            where partition_id < steps.partition_id
-            order by partition_id desc, last_offset desc limit 1) found)
-    select partition_id, last_offset from steps
-"""
-_ENDS_OF = """
-    select wanted, found.last_offset from unnest(%s::bigint[]) as wanted, lateral (
-        select last_offset from ottla_entries where partition_id = wanted
-        order by last_offset desc limit 1) found
-"""
-
-_ABOVE_ALL_OFFSETS = (1 << 63) - 1
-NOTHING_GAINED = Gained(frozenset(), [], {})
+NOTHING_GAINED = Gained(frozenset(), [], {}, {}, [])
 
 Followers = dict[str, list[Callable[[Sequence[bytes]], None]]]
 
 
 class Contents:
-    def __init__(self, node_id: int | None = None) -> None:
+    def __init__(self, node_id: int | None = None, tail_bytes: int = TAIL_BYTES) -> None:
         """None: everything."""
         self._node_id = node_id
         self._rows = MemoryStore()
         #: Reads of rows: they are in memory.
         self.state = MemoryStateStore(self._rows)
         self.cache = LogCache(CACHE_BYTES)
+        #: Changed by the thread that writes, and with what this broker leads.
+        self.runs = Runs()
+        self.tails = Tails(self.runs, tail_bytes)
         #: Of each log that has a batch: the offset after the last one.
         self.ends: dict[int, int] = {}
         self._changes: dict[int, int] = {}
@@ -76,12 +62,16 @@ class Contents:
 
     # ---- start
 
-    def load(self, connection: Rows) -> None:
+    def load(self, connection: Rows, writer_id: int) -> None:
         """Raises psycopg.Error."""
+        self.tails.load(connection, writer_id)
         if self._node_id is None:
             self._put(shared_rows.everything(connection))
-            for partition_id, last_offset in connection.execute(_ENDS):
-                self.ends[partition_id] = last_offset + 1
+            runs = loading.all_runs(connection)
+            for partition_id, of_log in runs.items():
+                self.runs.put(partition_id, of_log)
+            self.ends = loading.ends_of(connection, runs)
+            self.tails.add_known(tail_rows(connection, _tails_of(runs)))
             [(self.version,)] = connection.execute("select version from ottla_store").fetchall()
         else:
             found = shared_rows.shared(connection)
@@ -105,11 +95,13 @@ class Contents:
         partition_ids -= frozenset(self._led.copy())
         if not partition_ids:
             return NOTHING_GAINED
-        ends = connection.execute(_ENDS_OF, (list(partition_ids),)).fetchall()
+        runs = loading.runs_of(connection, partition_ids)
         return Gained(
             partition_ids,
             shared_rows.of_partitions(connection, partition_ids, slots),
-            {partition_id: last_offset + 1 for partition_id, last_offset in ends},
+            runs,
+            loading.ends_of(connection, runs),
+            tail_rows(connection, _tails_of(runs)),
         )
 
     # ---- changes of other brokers
@@ -165,19 +157,18 @@ class Contents:
         if staged.changes_shared_rows:
             self.version = staged.version + 1
         self._put(Row(table, key, value) for (table, key), value in staged.rows.items())
-        for partition_id, first, last in staged.removed:
-            self._changes[partition_id] = self.changes_of(partition_id) + 1
-            self.cache.remove(partition_id, first, last)
-            if not first and self.ends.get(partition_id, 0) <= last + 1:
+        for one in staged.rewritten:
+            self._rewritten(one)
+        for partition_id, last in staged.trimmed.items():
+            self._changed_log(partition_id, 0, last)
+            if self.ends.get(partition_id, 0) <= last + 1:
                 self.ends.pop(partition_id, None)
-        for one in staged.replaced:
-            self._changes[one.partition_id] = self.changes_of(one.partition_id) + 1
-            self.cache.remove(one.partition_id, one.last_offset, one.last_offset)
-            self._reach(one.partition_id, one.last_offset)
-        for one in staged.added:
-            start = self.ends.get(one.partition_id, 0)
-            self.cache.add(one.partition_id, CachedEntry(start, one.last_offset, one.data))
-            self._reach(one.partition_id, one.last_offset)
+        for entry in staged.added:
+            start = self.ends.get(entry.partition_id, 0)
+            self.cache.add(
+                entry.partition_id, CachedEntry(start, entry.last_offset, entry.data, entry.times)
+            )
+            self.ends[entry.partition_id] = entry.last_offset + 1
         self._change_leaders(staged.leaders())
         self._gain(gained)
         self._changed()
@@ -192,8 +183,15 @@ class Contents:
         """How often entries of a log were removed or replaced, or the log was gained or lost."""
         return self._changes.get(partition_id, 0)
 
-    def _reach(self, partition_id: int, last_offset: int) -> None:
-        self.ends[partition_id] = max(self.ends.get(partition_id, 0), last_offset + 1)
+    def _rewritten(self, one: Rewritten) -> None:
+        self._changed_log(one.partition_id, one.first_offset, one.last_offset)
+        # Nothing was appended since it was staged.
+        if self.ends.get(one.partition_id) == one.last_offset + 1:
+            self.ends[one.partition_id] = one.log_end
+
+    def _changed_log(self, partition_id: int, first_offset: int, last_offset: int) -> None:
+        self._changes[partition_id] = self.changes_of(partition_id) + 1
+        self.cache.remove(partition_id, first_offset, last_offset)
 
     # ---- scopes
 
@@ -211,7 +209,9 @@ class Contents:
             for partition_id in new:
                 self._forget_log(partition_id)
                 if partition_id in gained.ends:
+                    self.runs.put(partition_id, gained.runs[partition_id])
                     self.ends[partition_id] = gained.ends[partition_id]
+            self.tails.add_known(gained.tails)
 
     def _change_leaders(self, rows: Iterable[tuple[bytes, bytes | None]]) -> None:
         if self._node_id is None:
@@ -230,8 +230,8 @@ class Contents:
             self._put(Row(table, key, None) for table, key in self._rows_of(lost))
 
     def _forget_log(self, partition_id: int) -> None:
-        self._changes[partition_id] = self.changes_of(partition_id) + 1
-        self.cache.remove(partition_id, 0, _ABOVE_ALL_OFFSETS)
+        self._changed_log(partition_id, 0, ABOVE_ALL_OFFSETS)
+        self.runs.put(partition_id, ())
         self.ends.pop(partition_id, None)
 
     def _rows_of(self, partition_ids: Collection[int]) -> list[tuple[str, bytes]]:
@@ -242,6 +242,10 @@ class Contents:
             for key, value in self.state.scan(table)
             if self._slots.partition_id(scope_of(table, key, value)) in partition_ids
         ]
+
+
+def _tails_of(runs: Mapping[int, LogRuns]) -> set[int]:
+    return {run.tail for of_log in runs.values() for run in of_log}
 
 
 def _learn(slots: InternalSlots, table: str, key: bytes, value: bytes | None) -> None:

@@ -15,6 +15,7 @@ from infrastructure.storage.postgresql.address import Address, parse_address
 from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.log_store import PostgresLogStore
+from infrastructure.storage.postgresql.migrations import STEPS, migrate
 from infrastructure.storage.postgresql.reading import Reading
 from infrastructure.storage.postgresql.server import (
     Rows,
@@ -25,10 +26,14 @@ from infrastructure.storage.postgresql.server import (
 )
 from infrastructure.storage.postgresql.session import ALONE, PATIENCE_S, Session
 from infrastructure.storage.postgresql.state_store import PostgresStateStore
-from infrastructure.storage.postgresql.tables import check, make
+from infrastructure.storage.postgresql.tables import FORMAT, check, make
+from infrastructure.storage.postgresql.tails import TAIL_BYTES
 from infrastructure.storage.postgresql.watch import Watch
 
-_SIZE = "select pg_total_relation_size('ottla_entries') + pg_total_relation_size('ottla_rows')"
+_SIZE = """
+    select coalesce(sum(pg_total_relation_size(oid)), 0)::bigint from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname ~ '^ottla_'
+"""
 
 
 def opened(
@@ -37,6 +42,7 @@ def opened(
     to_loop: ToLoop | None,
     patience_s: float = PATIENCE_S,
     read_only: bool = False,
+    tail_bytes: int = TAIL_BYTES,
 ) -> Storage:
     """For a process that has the store alone. Raises StorageUnusable."""
     address = parse_address(place)
@@ -44,7 +50,7 @@ def opened(
     with _connected(server, 2) as connections:
         for_commits, for_reads = connections
         store_id = _prepared(connections, address, read_only)
-        session, contents = Session(server, ALONE, patience_s), Contents()
+        session, contents = Session(server, ALONE, patience_s), Contents(None, tail_bytes)
         session.begin(for_commits, read_only)
         if not read_only:
             _, found = leases.leases(for_commits)
@@ -52,13 +58,13 @@ def opened(
                 if not lease.is_fenced and not lease.is_over:
                     raise StorageInUse(f"the database is in use by broker {lease.node_id}")
             session.end_others(for_commits)
-        contents.load(for_reads)
+        contents.load(for_reads, ALONE)
         if not read_only:
             for_commits.execute("update ottla_store set epoch = epoch + 1")
         [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
         [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
     reading = Reading(server, for_reads, contents, to_loop)
-    commit = PostgresCommit(session, contents, reading, to_loop)
+    commit = PostgresCommit(server, session, contents, reading, to_loop)
     # The database may have lost commits since the last start: only by a new leader epoch do clients
     # notice that a log was cut.
     info = _info(size_bytes, flush, store_id, epoch - 1)
@@ -78,12 +84,12 @@ def joined(place: str, flush: Flush, to_loop: ToLoop, joining: Joining) -> Stora
         watch = Watch(server, for_watch, session, contents, joining, to_loop)
         watch.begin()
         session.end_alone(for_commits)
-        contents.load(for_reads)
+        contents.load(for_reads, node.node_id)
         [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
         [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
     watch.start()
     reading = Reading(server, for_reads, contents, to_loop)
-    commit = PostgresCommit(session, contents, reading, to_loop, watch)
+    commit = PostgresCommit(server, session, contents, reading, to_loop, watch)
     storage = _storage(
         _info(size_bytes, flush, store_id, epoch), session, contents, reading, commit
     )
@@ -111,9 +117,13 @@ def _prepared(connections: list[Rows], address: Address, read_only: bool) -> str
     """The id of the store."""
     check_own_backends(*connections)
     check_server(connections[0], address)
+    connection = connections[0]
     if not read_only:
-        make(connections[0], address)
-    return check(connections[0], address)
+        make(connection, address)
+    store_id = check(connection, address, (FORMAT,) if read_only else (FORMAT, *STEPS))
+    if not read_only:
+        migrate(connection)
+    return store_id
 
 
 def _info(size_bytes: int, flush: Flush, store_id: str, losses: int) -> StorageInfo:

@@ -9,29 +9,23 @@ time.
 from __future__ import annotations
 
 import secrets
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
-from typing import Any
+from typing import Protocol
 
 import psycopg
-from psycopg.adapt import PyFormat, Transformer
-from psycopg.pq import ExecStatus
 
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageInUse
-from infrastructure.storage.postgresql.arrays import Array
 from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.fence import Fence
 from infrastructure.storage.postgresql.link import Link
 from infrastructure.storage.postgresql.locks import NodeLock
 from infrastructure.storage.postgresql.server import Rows, Server, is_lost
 from infrastructure.storage.postgresql.shared_rows import Gained, Row
-from infrastructure.storage.postgresql.staged import Fence, Staged
+from infrastructure.storage.postgresql.tables import fence_of
 from infrastructure.storage.repositories.leader_rows import LEADERS
-
-Leaders = Sequence[tuple[bytes, bytes | None]]
 
 #: In place of a node id: of a process that has the store alone.
 ALONE = -1
@@ -42,10 +36,10 @@ RETRY_S = 0.1
 PATIENCE_S = 20.0
 #: A commit that takes longer is reported.
 LONG_S = 2.0
-#: Of a commit.
-_LARGE_BYTES = 4 << 20
 #: The backend of a broker that was just killed, or closed, may still have the lock.
 LOCK_S = 1.0
+
+Leaders = Sequence[tuple[bytes, bytes | None]]
 
 #: The server may not have noticed that its client is gone: it would keep the lock.
 _END_BACKEND = """
@@ -74,24 +68,29 @@ _ENDED = """for update),
         where session <> 0)
     update ottla_fences f set session = 0 from old where f.node_id = old.node_id
 """
-_NEW = """
-    insert into ottla_fences (node_id, session, seq) values (%s, 0, 0) on conflict do nothing
-"""
+
+
+class Change(Protocol):
+    def execute(self, connection: Rows, fence: Fence) -> str | None:
+        """As a whole. The new place of the fence; None: the session is over, and nothing has
+        changed. Raises psycopg.Error. Repeated if nothing was persisted.
+        """
+        ...
 
 
 class Session:
-    """For one thread at a time, but for `end` and `numbers`."""
+    """For one thread at a time, but for `end` and the numbers."""
 
     def __init__(self, server: Server, node_id: int, patience_s: float = PATIENCE_S) -> None:
         self._server = server
-        self._node_id = node_id
+        self.node_id = node_id
         self._patience_s = patience_s
+        #: Of the row in ottla_fences.
+        self._place = ""
         self._link = Link()
         #: Of the newest connection.
         self._backend = 0
         self._number = 0
-        #: Of the row in ottla_fences.
-        self._place = ""
         #: To be taken, or already taken without a response. Random: a database that went back in
         #: time would give the same number again.
         self._next = secrets.randbits(62)
@@ -102,19 +101,9 @@ class Session:
         self._began_s = 0.0
         self._problem: Exception | None = None
 
-    @property
-    def numbers(self) -> tuple[int, int]:
-        """Of this session, and of the next, which the server may have already."""
-        return self._number, self._next
-
-    @property
-    def over(self) -> StorageFailed | None:
-        """Why this broker commits nothing any more."""
-        return self._over
-
     def begin(self, connection: Rows, read_only: bool = False) -> None:
         """With a connection of `Server`. Raises StorageInUse or psycopg.Error."""
-        lock = NodeLock(self._node_id)
+        lock = NodeLock(self.node_id)
         until = time.monotonic() + LOCK_S
         while not lock.taken(connection):
             if time.monotonic() >= until:
@@ -124,29 +113,27 @@ class Session:
         if read_only:
             self._over = StorageFailed("The store was opened to be read only")
             return
-        connection.execute(_NEW, (self._node_id,))
         seq = None
         while seq is None:
-            [(self._number,)] = connection.execute(
-                "select session from ottla_fences where node_id = %s", (self._node_id,)
-            ).fetchall()
+            self._number = fence_of(connection, self.node_id)
             seq = self._take(connection)
         self._seq = seq
         self._backend = connection.info.backend_pid
 
     def end_others(self, connection: Rows) -> None:
         """Of a process that has the store alone."""
-        connection.execute(f"{_END} f.node_id <> %s {_ENDED}", (ALONE,))
+        connection.execute(f"{_END} f.node_id <> %s {_ENDED}".encode(), (ALONE,))
         connection.execute("update ottla_brokers set is_fenced = true")
 
     def end_alone(self, connection: Rows) -> None:
         """Of a broker: no process has the store alone any more."""
-        connection.execute(f"{_END} f.node_id = %s {_ENDED}", (ALONE,))
+        connection.execute(f"{_END} f.node_id = %s {_ENDED}".encode(), (ALONE,))
 
     def raise_leader_epoch(self, epoch: int) -> None:
         """For commands. Raises StorageFailed."""
         assert self._link.connection is not None
         try:
+            # The next start adds one.
             raised = "update ottla_store set epoch = greatest(epoch, %s)"
             self._link.connection.execute(raised, (epoch,))
         except psycopg.Error as error:
@@ -154,7 +141,7 @@ class Session:
 
     def _take(self, connection: Rows) -> int | None:
         """The number of the newest commit; None: the session is over."""
-        values = {"node": self._node_id, "old": self._number, "new": self._next}
+        values = {"node": self.node_id, "old": self._number, "new": self._next}
         found = connection.execute(_TAKE, values).fetchall()
         if not found:
             return None
@@ -162,12 +149,22 @@ class Session:
         [(seq, self._place)] = found
         return int(seq)
 
-    def commit(self, staged: Staged) -> StorageFailed | None:
+    @property
+    def number(self) -> int:
+        """From any thread; it changes with the connection."""
+        return self._number
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """Of this session, and of the next, which the server may have already."""
+        return self._number, self._next
+
+    def commit(self, change: Change, patience_s: float | None = None) -> StorageFailed | None:
         """None: persisted. A failure: nothing of it is, nor will be, unless `end` was called."""
         self._problem, self._began_s = None, time.monotonic()
         self._link.busy = True
         try:
-            return self._commit(staged)
+            return self._commit(change, self._patience_s if patience_s is None else patience_s)
         finally:
             self._link.busy = False
 
@@ -179,8 +176,8 @@ class Session:
             return "PostgreSQL does not respond to a commit"
         return self._server.failed("cannot be reached", self._problem).message
 
-    def _commit(self, staged: Staged) -> StorageFailed | None:
-        until = self._began_s + self._patience_s
+    def _commit(self, change: Change, patience_s: float) -> StorageFailed | None:
+        until = self._began_s + patience_s
         #: It was sent, and what became of it is not known.
         is_open = False
         failures = 0
@@ -201,10 +198,9 @@ class Session:
                     self._check(found)
                     continue
                 _check_open(self._link.connection)
-                fence = Fence(self._node_id, self._number, self._seq, self._place)
-                statement, parameters = staged.statement(fence)
                 is_open = True
-                place = _place_after(self._link.connection, statement, parameters)
+                fence = Fence(self.node_id, self._number, self._seq, self._place)
+                place = change.execute(self._link.connection, fence)
                 if place is not None:
                     self._seq, self._place = self._seq + 1, place
                     return None
@@ -252,6 +248,8 @@ class Session:
             connection is not None
             and isinstance(error, psycopg.Error)
             and not is_lost(error, connection)
+            # Another broker has taken over the store, and dropped the tail.
+            and not isinstance(error, psycopg.errors.UndefinedTable)
         )
 
     def _resume(self) -> int | None:
@@ -265,7 +263,7 @@ class Session:
                 raise psycopg.OperationalError("the store is being closed")
             with suppress(psycopg.errors.InsufficientPrivilege):
                 connection.execute(_END_BACKEND, (self._backend,))
-            NodeLock(self._node_id).taken(connection)
+            NodeLock(self.node_id).taken(connection)
             found = self._take(connection)
             if found is None:
                 found = self._last_seq(connection)
@@ -306,41 +304,3 @@ def _check_open(connection: Rows) -> None:
     """Raises psycopg.Error if it is known to be lost: then nothing is sent."""
     for _ in range(2):  # the server's last words, and the end
         connection.pgconn.consume_input()
-
-
-def _place_after(connection: Rows, statement: str, parameters: list[Any]) -> str | None:
-    """Of the row in ottla_fences; None: the fence let nothing pass. Raises psycopg.Error."""
-    size_bytes = sum(len(one.data) for one in parameters if isinstance(one, Array))
-    # Ctrl-C would wait for the response.
-    if size_bytes > _LARGE_BYTES and threading.current_thread() is not threading.main_thread():
-        return _place_after_much(connection, statement, parameters)
-    found = connection.execute(statement.encode(), parameters).fetchall()
-    return found[0][0] if found else None
-
-
-def _place_after_much(connection: Rows, statement: str, parameters: list[Any]) -> str | None:
-    """psycopg sends what the socket takes, piece by piece; for each one libpq moves all that is
-    left, and no other thread runs meanwhile: 200 MB take 12 s, and stop the loop for 9.
-    """
-    transformer = Transformer(connection)
-    values = transformer.dump_sequence(parameters, [PyFormat.BINARY] * len(parameters))
-    pgconn = connection.pgconn
-    pgconn.nonblocking = 0
-    try:
-        result = pgconn.exec_params(
-            _numbered(statement), values, transformer.types, transformer.formats
-        )
-    finally:
-        pgconn.nonblocking = 1
-    if result.status != ExecStatus.TUPLES_OK:
-        raise psycopg.errors.error_from_result(result)
-    place = result.get_value(0, 0)
-    return None if place is None else bytes(place).decode()
-
-
-@cache
-def _numbered(statement: str) -> bytes:
-    """With parameters as PostgreSQL itself has them."""
-    first, *others = statement.split("%b")
-    numbered = (f"${number}{text}" for number, text in enumerate(others, 1))
-    return (first + "".join(numbered)).encode()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from infrastructure.storage.postgresql.runs import LogRuns
 from infrastructure.storage.postgresql.server import Rows
+from infrastructure.storage.postgresql.tails import TailRow
 from infrastructure.storage.repositories.internal_slots import InternalSlots
 from infrastructure.storage.repositories.scopes import ScopeKind
 
@@ -30,8 +32,11 @@ class Gained(NamedTuple):
 
     partition_ids: frozenset[int]
     rows: list[Row]
-    #: Of each log the offset after its last batch.
+    runs: dict[int, LogRuns]
+    #: Of each log that has entries the offset after the last one.
     ends: dict[int, int]
+    #: In which the runs are.
+    tails: list[TailRow]
 
 
 _ALL = 'select "table", coalesce(key, place), value, coalesce(version, 0) from ottla_rows'

@@ -7,6 +7,7 @@ from struct import pack
 from domain.topics.internal_records import partition_of
 from domain.topics.topic import OFFSETS_TOPIC, Topic
 from infrastructure.storage.postgresql.contents import NOTHING_GAINED, Contents
+from infrastructure.storage.postgresql.runs import Run
 from infrastructure.storage.postgresql.shared_rows import Gained, Row, SharedRows
 from infrastructure.storage.repositories.leader_rows import LEADERS
 
@@ -23,7 +24,9 @@ def led(partition_id: int, leader: int, version: int = 1) -> Row:
 
 
 def gained(partition_id: int, *rows: Row, end: int = 0) -> Gained:
-    return Gained(frozenset([partition_id]), list(rows), {partition_id: end})
+    return Gained(
+        frozenset([partition_id]), list(rows), {partition_id: (Run(0, 1),)}, {partition_id: end}, []
+    )
 
 
 def contents() -> Contents:
@@ -104,7 +107,7 @@ def test_groups_go_with_their_partition_of_the_internal_topic() -> None:
     mine = ids[partition_of("g", SLOTS)]
     leaders = [led(one, ME) for one in ids]
     groups = [Row("groups", name.encode(), b'["%s"]' % name.encode()) for name in "ghij"]
-    everything = Gained(frozenset(ids), groups, {})
+    everything = Gained(frozenset(ids), groups, {}, {}, [])
     known.take_over(SharedRows(1, [topic._replace(version=1), *leaders]), everything)
     known.take_over(SharedRows(2, [led(mine, OTHER, 2)]), NOTHING_GAINED)
     left = [key.decode() for key, _ in known.state.scan("groups")]
