@@ -15,7 +15,7 @@ from application.ports.cluster_repository import ClusterRepository, WrittenTopic
 from application.ports.log_store import LogStore
 from application.state.catalog import Catalog
 from application.state.commits import Commits
-from domain.errors import BrokerError, StorageFailed
+from domain.errors import BrokerError, NotLeaderOrFollower, StorageFailed
 from domain.messages.batch import RecordBatch
 from domain.messages.building import build_batch
 from domain.messages.message import Message
@@ -56,7 +56,8 @@ class InternalTopic:
             records = encode()
             partition = self._catalog.partition(topic, partition_of(key, len(topic.partition_ids)))
             self._check_room(records)
-        except TooLong:
+        except (TooLong, NotLeaderOrFollower):
+            # Not the leader: the rows are of a group that has just moved, and are not kept either.
             return
         except BrokerError:
             self._leave_out(topic)

@@ -34,7 +34,8 @@ class Placement(Protocol):
 
     def on_moved(self, call: Callable[[Collection[int]], None]) -> None:
         """Calls back with the ids of partitions whose leader or leader epoch has changed; with none
-        if only the nodes have changed.
+        if only the nodes have changed. By then all that was committed under earlier leaders can be
+        read, the rows of groups and transactions too, and the catalogue has all topics of it.
 
         A store that several nodes share refuses batches of an old epoch: a commit may be in flight
         when its partition moves.

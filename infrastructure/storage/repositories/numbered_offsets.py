@@ -8,7 +8,7 @@ The digest bounds the key, so that the offsets of one number are read alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from struct import Struct
 from struct import error as StructError
@@ -39,14 +39,18 @@ class NumberedOffsets:
         self._state = state
         self._table = table
 
-    def load(self, number: int | None = None) -> Iterator[tuple[int, OffsetRow]]:
+    def load(
+        self, number: int | None = None, includes: Callable[[str], bool] | None = None
+    ) -> Iterator[tuple[int, OffsetRow]]:
         first = prefix = b"" if number is None else _NUMBER.pack(number)
         while True:
             rows = self._state.scan(self._table, first, _PART)
             for key, value in rows:
                 if not key.startswith(prefix):
                     return
-                yield _numbered(key, value)
+                found = _numbered(key, value)
+                if includes is None or includes(found[1][0]):
+                    yield found
             if len(rows) < _PART:
                 return
             first = rows[-1][0] + b"\0"

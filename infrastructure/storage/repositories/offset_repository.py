@@ -6,7 +6,7 @@ offsets         length of the group id, group id, length of the topic, topic, pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from struct import Struct
 from struct import error as StructError
 
@@ -38,6 +38,17 @@ class StoredOffsetRepository:
     def load(self, take: Callable[[Sequence[OffsetRow]], None], done: Callable[[], None]) -> None:
         take([offset_row(key, value) for key, value in self._state.scan(OFFSETS)])
         done()
+
+    def load_groups(self, includes: Callable[[str], bool]) -> Iterator[OffsetRow]:
+        refused: bytes | None = None  # of a group: its rows are neighbours
+        for key, value in self._state.scan(_OFFSETS):
+            if refused is not None and key.startswith(refused):
+                continue
+            row = offset_row(key, value)
+            if includes(row[0]):
+                yield row
+            else:
+                refused = key[: _LENGTH.size + _LENGTH.unpack_from(key)[0]]
 
     def apply(
         self, writes: Sequence[OffsetWrite], done: Callable[[StorageFailed | None], None]
