@@ -83,6 +83,7 @@ def test_a_store_with_one_of_the_topics_gets_the_other(off: FakeBroker) -> None:
     """From a release without __transaction_state."""
     on = switched(off, "on")
     on.scheduler.advance(1000)
+    on.changes.check()
     on.core.cluster.save_internal_topic(TRANSACTION_TOPIC, None)
     on.broker.topics.delete_topics.delete([on.existing(TRANSACTION_TOPIC)])
     on.run()
