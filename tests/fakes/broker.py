@@ -14,6 +14,7 @@ from application.ports.cluster_changes import ClusterChanges
 from application.ports.log_store import Buffer, IndexEntry, NotInMemory, Trimmed
 from application.ports.offset_repository import OffsetRepository
 from application.ports.pending import Pending
+from application.ports.state_store import StateStore
 from application.topics.create import NewTopic
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, StorageFailed
@@ -227,8 +228,10 @@ class FakeBroker(InProcessBroker):
         self.changes = FakeChanges(self.scheduler)
         self.commit.on_begin = self.changes.end
         info = StorageInfo("memory", None, 0, "none", "a-store")
-        state = GuardedState(self.store, self.changes)
-        return Storage(self.log, state, self.commit, info, reserve=self.reserve)
+        return Storage(self.log, self._state(), self.commit, info, reserve=self.reserve)
+
+    def _state(self) -> StateStore:
+        return GuardedState(self.store, self.changes)
 
     def _clock(self) -> Clock:
         return self.clock
