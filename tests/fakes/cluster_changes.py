@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
@@ -26,12 +26,15 @@ class FakeChanges:
         self._taken_in: int | None = None
         self._waiting: list[Pending[None]] = []
         self._is_withheld = False
+        self._then: Callable[[], None] | None = None
         #: Rows that are staged without the right fail the test.
         self.guards = False
 
     def check(self) -> None:
         if self._is_withheld:
             self._waiting.append(Pending())
+            if self._then is not None:
+                self._scheduler.soon(self._then)
             raise NotInMemory(self._waiting[-1])
         self._taken_in = self._scheduler.passes
 
@@ -39,9 +42,10 @@ class FakeChanges:
         """A commit begins."""
         self._taken_in = None
 
-    def withhold(self) -> None:
-        """Another broker has the right."""
+    def withhold(self, then: Callable[[], None] | None = None) -> None:
+        """Another broker has the right. `then` is called a pass after a caller waits for it."""
         self._is_withheld = True
+        self._then = then
 
     @property
     def waiting(self) -> int:
