@@ -98,8 +98,8 @@ class TopicState(Aggregates[str, TopicChange]):
             if topic is not None:
                 self._catalog.put(topic)
         self.forget(deleted)
-        # Also of topics that were created and deleted meanwhile.
-        self._dropping.start()
+        if deleted or None in changed.values():  # created and deleted meanwhile
+            self._dropping.start()
 
     # ---- Aggregates
 
