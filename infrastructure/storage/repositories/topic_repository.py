@@ -8,7 +8,7 @@ counters        "partition_ids" -> the next partition id
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from struct import Struct
 
 from application.ports.log_store import LogName, LogStore
@@ -50,6 +50,15 @@ class StoredTopicRepository:
         self._state.put(TOPICS, topic.name.encode(), None)
         self.doom(topic.partition_ids)
 
+    def follow(self, changed: Callable[[Mapping[str, Topic | None]], None]) -> None:
+        def rows_changed(names: Sequence[bytes]) -> None:
+            rows = [(name, self._state.get(_TOPICS, name)) for name in names]
+            changed(
+                {name.decode(): None if row is None else _topic(name, row) for name, row in rows}
+            )
+
+        self._state.follow(_TOPICS, rows_changed)
+
     def doom(self, partition_ids: Collection[int]) -> None:
         """Their data is dropped, unless a topic gets them before the next start of a broker."""
         for partition_id in partition_ids:
@@ -58,7 +67,8 @@ class StoredTopicRepository:
         self._state.put_all(_DOOMED, [(pack(each), b"") for each in partition_ids])
 
     def reserve_partition_ids(self, count: int) -> tuple[int, ...]:
-        first = self._next_partition_id
+        # Another broker may have raised the row.
+        first = max(self._next_partition_id, int(self._state.get(_COUNTERS, _PARTITION_IDS) or 0))
         self._next_partition_id = first + count
         self._state.put(_COUNTERS, _PARTITION_IDS, b"%d" % self._next_partition_id)
         return tuple(range(first, first + count))
