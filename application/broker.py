@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from application.background.runner import Runner
-from application.cluster import ClusterService
+from application.cluster.service import ClusterService
 from application.configs.alter import AlterConfigsService
 from application.configs.describe import DescribeConfigsService
 from application.groups.configs import GroupConfigs
@@ -40,6 +40,7 @@ from application.partitions.trimming import Trimming
 from application.ports.authorizer import Authorizer
 from application.ports.partition_repository import PartitionRepository
 from application.ports.password_hashing import PasswordHashing
+from application.ports.pending import Pending, resolved
 from application.ports.placement import Placement
 from application.records.browse import BrowseService
 from application.records.clone import CloneService
@@ -73,7 +74,9 @@ from application.transactions.registry import TransactionRegistry
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
 
-if TYPE_CHECKING:  # imported by brokers with a raw listener
+if TYPE_CHECKING:  # imported by brokers that share a store, or have a raw listener
+    from application.cluster.controller import Controller
+    from application.cluster.leadership import Leadership
     from application.streams.service import StreamService
 
 
@@ -171,6 +174,9 @@ class Broker:
     connection_rates: ConnectionRates
     placement: Placement
     cluster: ClusterService
+    #: None of a broker that has its store alone.
+    leadership: Leadership | None
+    controller: Controller | None
     features: Features
     catalog: Catalog
     commits: Commits
@@ -198,7 +204,17 @@ class Broker:
             self._start_jobs()
         self.groups.offsets.on_loaded(self._begin_sessions)
 
+    def begin(self) -> Pending[None]:
+        """Before the listeners open. Resolved when this broker leads its partitions."""
+        return resolved(None) if self.leadership is None else self.leadership.begin()
+
+    def hand_over_all(self) -> Pending[StorageFailed | None]:
+        """At an orderly stop: other brokers lead its partitions."""
+        return resolved(None) if self.leadership is None else self.leadership.hand_over_all()
+
     def _start_jobs(self) -> None:
+        if self.controller is not None:
+            self.controller.start()
         self.dropping.start()
         self.trimming.start()
         self.compaction.start()

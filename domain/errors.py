@@ -158,6 +158,10 @@ class ElectionNotNeeded(BrokerError):
     pass
 
 
+class PreferredLeaderNotAvailable(BrokerError):
+    pass
+
+
 class NoReassignmentInProgress(BrokerError):
     pass
 

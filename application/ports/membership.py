@@ -10,7 +10,8 @@ from domain.cluster.nodes import BrokerRegistration, Node
 
 class Membership(Protocol):
     """A broker is fenced when its lease is over and another broker has ended its session, or after
-    it has stopped. From then on its commits change nothing.
+    it has stopped. From then on its commits change nothing, nor does one with changes that were
+    staged before it had a new session.
     """
 
     @property
@@ -19,7 +20,10 @@ class Membership(Protocol):
         ...
 
     def brokers(self) -> Sequence[BrokerRegistration]:
-        """All registered ones, by node id, this one too."""
+        """All registered ones, by node id, this one too.
+
+        As new as the rows after `ClusterChanges.check`, which may call back, too.
+        """
         ...
 
     @property
@@ -28,8 +32,9 @@ class Membership(Protocol):
         ...
 
     def on_changed(self, call: Callable[[], None]) -> None:
-        """Calls back when a broker has joined, stopped, or been fenced, and when this one has lost
-        its session or has a new one.
+        """Calls back when a broker has joined, stopped, or been fenced.
+
+        Twice when this one was fenced and has a new session: before, it is fenced in `brokers`.
         """
         ...
 

@@ -37,7 +37,7 @@ class Placement(Protocol):
         if only the nodes have changed. By then all that was committed under earlier leaders can be
         read, the rows of groups and transactions too, and the catalogue has all topics of it.
 
-        A store that several nodes share refuses batches of an old epoch: a commit may be in flight
-        when its partition moves.
+        A partition leaves a living node by that node's own commit; what a fenced one has in flight
+        is refused by the store that the nodes share.
         """
         ...

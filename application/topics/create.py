@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from application.cluster.replica_assignment import ReplicaAssignment
 from application.ports.event_log import EventLog, topic_lines
 from application.ports.pending import Pending
 from application.ports.request_log import NO_CLIENT, Requester
@@ -54,6 +55,7 @@ class CreateTopicsService:
         catalog: Catalog,
         repository: TopicRepository,
         topics: TopicState,
+        assignment: ReplicaAssignment,
         config: BrokerConfig,
         new_topic_id: Callable[[], bytes],
         events: EventLog,
@@ -61,6 +63,7 @@ class CreateTopicsService:
         self._catalog = catalog
         self._repository = repository
         self._topics = topics
+        self._assignment = assignment
         self._config = config
         self._new_topic_id = new_topic_id
         self._events = events
@@ -88,7 +91,7 @@ class CreateTopicsService:
             if isinstance(topic, Topic):
                 self._warn(new)
                 if not validate_only:
-                    self._topics.save(topic)
+                    self._save(new, topic)
                     created.append(topic)
         self._topics.when_durable(created, partial(self._log, automatic=False, by=by))
         return respond(self._topics.keys(new.name for new in requested), results)
@@ -107,9 +110,10 @@ class CreateTopicsService:
         for name in names:
             topic: Created | None = self._topics.find(name)
             if topic is None:
-                topic = self._new(NewTopic(name, partition_count), validate_only=False)
+                new = NewTopic(name, partition_count)
+                topic = self._new(new, validate_only=False)
                 if isinstance(topic, Topic):
-                    self._topics.save(topic)
+                    self._save(new, topic)
                     created.append(topic)
             results.append(topic)
         self._topics.when_durable(created, partial(self._log, automatic=True, by=by))
@@ -122,9 +126,24 @@ class CreateTopicsService:
         """
         self._topics.changes.check()
         topic = self._topic(new, new.partition_count, validate_only=False)
-        self._topics.save(topic)
+        factor = self._assignment.at_most(self._config.default_replication_factor)
+        self._save(new._replace(replication_factor=factor), topic)
         self._topics.when_durable([topic], partial(self._log, automatic=True, by=NO_CLIENT))
         return topic
+
+    def _save(self, new: NewTopic, topic: Topic) -> None:
+        # First: who sees the topic finds the leaders of its partitions.
+        if new.assignments:
+            replicas = [of_one for _, of_one in sorted(new.assignments)]
+            self._assignment.assign_to(topic.partition_ids, replicas)
+        else:
+            self._assignment.assign(topic.partition_ids, self._factor(new))
+        self._topics.save(topic)
+
+    def _factor(self, new: NewTopic) -> int:
+        if new.replication_factor == USE_DEFAULT:
+            return self._config.default_replication_factor
+        return new.replication_factor
 
     def _log(self, created: Sequence[Topic], automatic: bool, by: Requester) -> None:
         for line in topic_lines(partition_counts(created)):
@@ -174,9 +193,7 @@ class CreateTopicsService:
         return self._partition_count(new)
 
     def _check_numbers(self, new: NewTopic) -> None:
-        replicas = new.replication_factor
-        if replicas == USE_DEFAULT:
-            replicas = self._config.default_replication_factor
+        replicas = self._factor(new)
         if replicas <= 0:
             raise InvalidReplicationFactor(
                 "Replication factor must be larger than 0, or -1 to use the default value."
@@ -185,11 +202,12 @@ class CreateTopicsService:
             raise InvalidPartitions(
                 "Number of partitions was set to an invalid non-positive value."
             )
-        if replicas > 1:
+        try:
+            self._assignment.check_factor(replicas)
+        except InvalidReplicationFactor as refused:
             raise InvalidReplicationFactor(
-                f"Unable to replicate the partition {replicas} time(s): The target replication "
-                f"factor of {replicas} cannot be reached because only 1 broker(s) are registered."
-            )
+                f"Unable to replicate the partition {replicas} time(s): {refused.message}"
+            ) from None
 
     def _check_assignments(self, new: NewTopic) -> int:
         if new.replication_factor != USE_DEFAULT:
@@ -202,34 +220,18 @@ class CreateTopicsService:
                 "A manual partition assignment was specified, but numPartitions was not set to -1."
             )
         seen: set[int] = set()
+        factor = None
         for index, replicas in new.assignments:
             if index in seen:
                 raise InvalidReplicaAssignment(
                     f"Found multiple manual partition assignments for partition {index}"
                 )
             seen.add(index)
-            check_replicas(replicas, self._config.node_id)
+            self._assignment.check_replicas(replicas, factor)
+            self._assignment.check_alive(index, replicas)
+            factor = len(replicas)
         if seen != set(range(len(seen))):
             raise InvalidReplicaAssignment(
                 "partitions should be a consecutive 0-based integer sequence"
             )
         return len(seen)
-
-
-def check_replicas(replicas: list[int], node_id: int) -> None:
-    if not replicas:
-        raise InvalidReplicaAssignment(
-            "The manual partition assignment includes an empty replica list."
-        )
-    before = None
-    for broker_id in sorted(replicas):  # Kafka reports the first error in this order
-        if broker_id != node_id:
-            raise InvalidReplicaAssignment(
-                f"The manual partition assignment includes broker {broker_id}, but no such "
-                "broker is registered."
-            )
-        if broker_id == before:
-            raise InvalidReplicaAssignment(
-                f"The manual partition assignment includes the broker {node_id} more than once."
-            )
-        before = broker_id

@@ -6,9 +6,10 @@ or another leader: the leader of a partition removes its data.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from functools import partial
+from typing import TYPE_CHECKING
 
 from application.background.job import COMMIT, END_OF_COMMIT, SLICE, Job, Outcome
 from application.background.loaded import loaded
@@ -21,6 +22,9 @@ from application.ports.stream_index import StreamIndex
 from application.ports.topic_repository import TopicRepository
 from application.ports.transaction_index import TransactionIndex
 from domain.errors import StorageFailed
+
+if TYPE_CHECKING:
+    from application.cluster.registrations import Registrations
 
 #: Per commit: each removal dirties pages of the store.
 BATCHES_PER_COMMIT = 256
@@ -44,7 +48,9 @@ class Dropping:
         placement: Placement,
         changes: ClusterChanges,
         background: Runner,
+        registrations: Registrations | None,
     ) -> None:
+        """Without `registrations`, this broker is the whole cluster."""
         self._log = log
         self._topics = topics
         self._partitions = partitions
@@ -53,6 +59,7 @@ class Dropping:
         self._placement = placement
         self._changes = changes
         self._background = background
+        self._registrations = registrations
         #: In order.
         self._doomed: dict[int, None] = {}
         #: Nothing is left of them but their mark.
@@ -77,7 +84,10 @@ class Dropping:
             self._background.start(self._drop)
 
     def _is_led(self, partition_id: int) -> bool:
-        return self._placement.leader(partition_id).node_id == self._placement.node_id
+        placement = self._placement
+        if self._registrations is not None and self._registrations.find(partition_id) is None:
+            return placement.controller_id == placement.node_id  # of an import that was cut
+        return placement.leader(partition_id).node_id == placement.node_id
 
     def _drop(self) -> Job[None]:
         failure: Outcome = None
@@ -133,7 +143,9 @@ class Dropping:
         empty = empty and self._stream_index.drop(partition_id, ROWS_PER_COMMIT)
         return _Step.EMPTY if empty else _Step.MORE
 
-    def _stage_marks(self, partition_ids: Iterable[int]) -> None:
+    def _stage_marks(self, partition_ids: Sequence[int]) -> None:
         self._changes.check()
         for partition_id in partition_ids:
             self._topics.dropped(partition_id)
+        if self._registrations is not None:
+            self._registrations.save([(each, None) for each in partition_ids])

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+from application.cluster.replica_assignment import ReplicaAssignment
 from application.ports.event_log import EventLog, topic_lines
 from application.ports.pending import Pending
 from application.ports.request_log import NO_CLIENT, Requester
 from application.ports.topic_repository import TopicRepository
 from application.state.runtime import respond
-from application.topics.create import MAX_PARTITIONS_PER_REQUEST, check_replicas
+from application.topics.create import MAX_PARTITIONS_PER_REQUEST
 from application.topics.state import CountPartitions, TopicState, partition_counts, uncounted
-from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
     InvalidPartitions,
@@ -41,12 +41,12 @@ class CreatePartitionsService:
         self,
         repository: TopicRepository,
         topics: TopicState,
-        config: BrokerConfig,
+        assignment: ReplicaAssignment,
         events: EventLog,
     ) -> None:
         self._repository = repository
         self._topics = topics
-        self._config = config
+        self._assignment = assignment
         self._events = events
 
     def grow(
@@ -81,7 +81,12 @@ class CreatePartitionsService:
         count(additional)
         if validate_only:
             return topic
-        grown = topic.grown(self._repository.reserve_partition_ids(additional))
+        added = self._repository.reserve_partition_ids(additional)
+        if more.assignments is not None:
+            self._assignment.assign_to(added, more.assignments)
+        else:
+            self._assignment.assign(added, self._assignment.factor(topic))
+        grown = topic.grown(added)
         self._topics.save(grown)
         return grown
 
@@ -107,6 +112,10 @@ class CreatePartitionsService:
                     f"Attempted to add {additional} additional partition(s), but only "
                     f"{len(more.assignments)} assignment(s) were specified."
                 )
-            for replicas in more.assignments:
-                check_replicas(replicas, self._config.node_id)
+            factor = self._assignment.factor(topic)
+            for index, replicas in enumerate(more.assignments, present):
+                self._assignment.check_replicas(replicas, factor)
+                self._assignment.check_alive(index, replicas)
+        else:
+            self._assignment.check_factor(self._assignment.factor(topic))
         return additional

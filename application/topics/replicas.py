@@ -1,13 +1,18 @@
-"""Replicas: reassignments and elections, as in a healthy Kafka cluster of one broker.
+"""Replicas: reassignments and elections, as Kafka's controller decides them.
 
-Each partition has one replica, which leads: there is never anything to do.
+Of a broker that is the whole cluster, each partition has one replica, which leads: there is never
+anything to do.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from application.cluster.replica_assignment import NOT_NEEDED, ReplicaAssignment
+from application.ports.pending import Pending
 from application.state.catalog import Catalog
-from application.topics.create import check_replicas
-from domain.configs.broker import BrokerConfig
+from domain.cluster.registration import PartitionRegistration
 from domain.errors import (
     BrokerError,
     ElectionNotNeeded,
@@ -15,32 +20,115 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 
+if TYPE_CHECKING:
+    from application.cluster.moves import Moves
+
+#: Topic and partition index.
+Place = tuple[str, int]
+#: The new replicas; None: cancels a reassignment.
+Reassignment = tuple[Place, Sequence[int] | None]
+#: None: done.
+Outcomes = dict[Place, BrokerError | None]
+
 
 class ReplicasService:
-    def __init__(self, catalog: Catalog, config: BrokerConfig) -> None:
+    def __init__(
+        self, catalog: Catalog, assignment: ReplicaAssignment, moves: Moves | None
+    ) -> None:
         self._catalog = catalog
-        self._config = config
+        self._assignment = assignment
+        self._moves = moves
 
-    def reassign(self, topic_name: str, index: int, replicas: list[int] | None) -> None:
-        """Without replicas: cancels a reassignment."""
-        count = self._partition_count(topic_name)
-        if not count:
-            raise UnknownTopicOrPartition(f"Unable to find a topic named {topic_name}.")
-        if not 0 <= index < count:
-            raise UnknownTopicOrPartition(f"Unable to find partition {topic_name}:{index}.")
-        if replicas is None:
-            raise NoReassignmentInProgress
-        check_replicas(replicas, self._config.node_id)
+    def reassign(
+        self, requested: Sequence[Reassignment], may_change_factor: bool = True
+    ) -> list[BrokerError | None] | Pending[list[BrokerError | None]]:
+        """The error of each, or None."""
+        outcomes: list[BrokerError | None] = []
+        ids: dict[int, int] = {}
+        replicas_of: dict[int, Sequence[int] | None] = {}
+        for number, (place, replicas) in enumerate(requested):
+            error = None
+            try:
+                partition_id = self._find(place)
+                if replicas is not None:
+                    self._assignment.check_replicas(replicas)
+                elif self._moves is None:
+                    raise NoReassignmentInProgress
+                ids[number] = partition_id
+                replicas_of[partition_id] = replicas
+            except BrokerError as refused:
+                error = refused.as_value()
+            outcomes.append(error)
+        if self._moves is None or not ids:
+            return outcomes
 
-    def elect(self, topic_name: str, index: int) -> BrokerError:
-        """Why no leader is elected."""
-        count = self._partition_count(topic_name)
-        if not count:
-            return UnknownTopicOrPartition(f"No such topic as {topic_name}")
-        if not 0 <= index < count:
-            return UnknownTopicOrPartition(f"No such partition as {topic_name}-{index}")
-        return ElectionNotNeeded("Leader election not needed for topic partition.")
+        def with_moved(moved: dict[int, BrokerError | None]) -> list[BrokerError | None]:
+            for number, partition_id in ids.items():
+                outcomes[number] = moved[partition_id]
+            return outcomes
 
-    def _partition_count(self, topic_name: str) -> int:
+        return self._moves.reassign(replicas_of, may_change_factor).map(with_moved)
+
+    def reassignments(
+        self, topics: Iterable[tuple[str, Sequence[int]]] | None
+    ) -> Iterator[tuple[str, int, PartitionRegistration]]:
+        """Those under way: all, or of these partitions."""
+        under_way = {} if self._moves is None else self._moves.reassignments()
+        if not under_way:
+            return
+        if topics is None:
+            topics = ((topic.name, range(len(topic.partition_ids))) for topic in self._catalog)
+        for name, indexes in topics:
+            topic = self._catalog.topic(name)
+            ids = () if topic is None else topic.partition_ids
+            for index in indexes:
+                if 0 <= index < len(ids) and ids[index] in under_way:
+                    yield name, index, under_way[ids[index]]
+
+    def all_places(self) -> list[Place]:
+        return [
+            (topic.name, index)
+            for topic in self._catalog
+            for index in range(len(topic.partition_ids))
+        ]
+
+    def elect(
+        self, places: Sequence[Place], is_preferred: bool, timeout_ms: int
+    ) -> Outcomes | Pending[Outcomes]:
+        """Elects the preferred leaders. Each partition has a leader while a broker is alive, so
+        there are no unclean elections.
+        """
+        outcomes: Outcomes = {}
+        ids: dict[Place, int] = {}
+        for place in places:
+            try:
+                ids[place] = self._find_for_election(place)
+                outcomes[place] = ElectionNotNeeded(NOT_NEEDED)
+            except UnknownTopicOrPartition as unknown:
+                outcomes[place] = unknown.as_value()
+        if self._moves is None or not is_preferred or not ids:
+            return outcomes
+        moved = self._moves.elect_preferred(list(ids.values()), timeout_ms)
+        return moved.map(lambda found: {**outcomes, **{place: found[ids[place]] for place in ids}})
+
+    def _find(self, place: Place) -> int:
+        name, index = place
+        ids = self._partition_ids(name)
+        if not ids:
+            raise UnknownTopicOrPartition(f"Unable to find a topic named {name}.")
+        if not 0 <= index < len(ids):
+            raise UnknownTopicOrPartition(f"Unable to find partition {name}:{index}.")
+        return ids[index]
+
+    def _find_for_election(self, place: Place) -> int:
+        name, index = place
+        ids = self._partition_ids(name)
+        if not ids:
+            raise UnknownTopicOrPartition(f"No such topic as {name}")
+        if not 0 <= index < len(ids):
+            raise UnknownTopicOrPartition(f"No such partition as {name}-{index}")
+        return ids[index]
+
+    def _partition_ids(self, topic_name: str) -> Sequence[int]:
         topic = self._catalog.topic(topic_name)
-        return 0 if topic is None else len(topic.partition_ids)
+        return () if topic is None else topic.partition_ids

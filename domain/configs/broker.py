@@ -19,6 +19,7 @@ from domain.configs.settings.definition import Definition, Source, Synonym, Valu
 from domain.configs.settings.durability import DurabilitySettings
 from domain.configs.settings.groups import GroupSettings
 from domain.configs.settings.identity import IdentitySettings
+from domain.configs.settings.leaders import LeaderSettings
 from domain.configs.settings.limits import LimitSettings
 from domain.configs.settings.log import LogSettings
 from domain.configs.settings.quotas import QuotaSettings
@@ -39,6 +40,7 @@ class BrokerConfig(
     DurabilitySettings,
     ClusterSettings,
     TopicSettings,
+    LeaderSettings,
     CleanerSettings,
     LimitSettings,
     SecuritySettings,

@@ -27,8 +27,6 @@ ABSENT: dict[str, tuple[str, ...]] = {
         "sasl.oauthbearer.token.endpoint.url",
         "initial.broker.registration.timeout.ms",
         "controlled.shutdown.enable",
-        "auto.leader.rebalance.enable",
-        "leader.imbalance.check.interval.seconds",
         "replica.",
         "num.replica.fetchers",
         "replication.quota.",

@@ -19,7 +19,8 @@ class TopicSettings:
         "default.replication.factor",
         INT,
         1,
-        "Replicas of a topic that is created without a replication factor; one broker has one.",
+        "Replicas of a topic that is created without a replication factor: brokers that may lead a "
+        "partition. A broker that has its store alone has one.",
         minimum=1,
     )
     auto_create_topics_enable: bool = setting(

@@ -41,7 +41,7 @@ class StoredOffsetRepository:
 
     def load_groups(self, includes: Callable[[str], bool]) -> Iterator[OffsetRow]:
         refused: bytes | None = None  # of a group: its rows are neighbours
-        for key, value in self._state.scan(_OFFSETS):
+        for key, value in self._state.scan(OFFSETS):
             if refused is not None and key.startswith(refused):
                 continue
             row = offset_row(key, value)

@@ -52,12 +52,12 @@ class StoredTopicRepository:
 
     def follow(self, changed: Callable[[Mapping[str, Topic | None]], None]) -> None:
         def rows_changed(names: Sequence[bytes]) -> None:
-            rows = [(name, self._state.get(_TOPICS, name)) for name in names]
+            rows = [(name, self._state.get(TOPICS, name)) for name in names]
             changed(
                 {name.decode(): None if row is None else _topic(name, row) for name, row in rows}
             )
 
-        self._state.follow(_TOPICS, rows_changed)
+        self._state.follow(TOPICS, rows_changed)
 
     def doom(self, partition_ids: Collection[int]) -> None:
         """Their data is dropped, unless a topic gets them before the next start of a broker."""

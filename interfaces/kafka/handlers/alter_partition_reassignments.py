@@ -1,18 +1,19 @@
 """AlterPartitionReassignments (key 45), versions 0-1 (KIP-455).
 
-1  the client may forbid changes of the replication factor (KIP-860), which is always 1 here
+1  the client may forbid changes of the replication factor (KIP-860)
 
-A reassignment to this broker completes at once: each partition is already on it.
+Brokers that share a store copy nothing: a reassignment is under way until another leader leads. One
+to this broker alone completes at once.
 """
 
 from __future__ import annotations
 
+from application.ports.pending import later
 from domain.errors import BrokerError
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
-    ReassignablePartition,
     ReassignablePartitionResponse,
     ReassignableTopicResponse,
 )
@@ -20,17 +21,36 @@ from interfaces.kafka.wire.messages.alter_partition_reassignments import (
 
 def handle(
     request: AlterPartitionReassignmentsRequest, call: Call
-) -> AlterPartitionReassignmentsResponse:
+) -> AlterPartitionReassignmentsResponse | None:
     call.topics = len(request.topics)
     if not request.topics:  # as Kafka, which does not ask its controller then
         return AlterPartitionReassignmentsResponse(error_message="")
+    requested = [
+        ((topic.name, one.partition_index), one.replicas)
+        for topic in request.topics
+        for one in topic.partitions
+    ]
+    changed = call.broker.topics.replicas.reassign(
+        requested, request.allow_replication_factor_change
+    )
+    call.respond_later(later(changed), lambda errors: _response(request, errors, call))
+    return None
+
+
+def _response(
+    request: AlterPartitionReassignmentsRequest, errors: list[BrokerError | None], call: Call
+) -> AlterPartitionReassignmentsResponse:
+    in_order = iter(errors)
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change,
         error_message=None,
         responses=[
             ReassignableTopicResponse(
                 name=topic.name,
-                partitions=[_partition(topic.name, one, call) for one in topic.partitions],
+                partitions=[
+                    _partition(one.partition_index, next(in_order), call)
+                    for one in topic.partitions
+                ],
             )
             for topic in request.topics
         ],
@@ -38,13 +58,10 @@ def handle(
 
 
 def _partition(
-    topic_name: str, requested: ReassignablePartition, call: Call
+    index: int, refused: BrokerError | None, call: Call
 ) -> ReassignablePartitionResponse:
-    code, message, index = 0, None, requested.partition_index
-    try:
-        call.broker.topics.replicas.reassign(topic_name, index, requested.replicas)
-    except BrokerError as refused:
-        code, message = call.code(refused), refused.message or None
+    if refused is None:
+        return ReassignablePartitionResponse(partition_index=index, error_message=None)
     return ReassignablePartitionResponse(
-        partition_index=index, error_code=code, error_message=message
+        partition_index=index, error_code=call.code(refused), error_message=refused.message or None
     )

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from application.topics.create import NewTopic
+from application.topics.create import USE_DEFAULT, NewTopic
 from domain.configs.topic import deciding_source, describe_topic_configs
 from domain.errors import BrokerError, TopicAuthorizationFailed
 from domain.security.access import Operation, ResourceType
@@ -24,7 +24,6 @@ from interfaces.kafka.wire.messages.create_topics import (
     CreateTopicsResponse,
 )
 
-REPLICATION_FACTOR = 1
 FIRST_WITH_QUOTA_ERROR = 6
 
 #: Kafka's message for a topic that the client may not create.
@@ -34,6 +33,8 @@ NOT_AUTHORIZED = "Authorization failed."
 def handle(request: CreateTopicsRequest, call: Call) -> None:
     create = call.broker.topics.create_topics.create
     quota = call.mutation_quota(FIRST_WITH_QUOTA_ERROR)
+    default = call.broker.config.default_replication_factor
+    factors = {topic.name: _factor(topic, default) for topic in request.topics}
     respond_to_each(
         request.topics,
         call,
@@ -44,7 +45,7 @@ def handle(request: CreateTopicsRequest, call: Call) -> None:
             call.requester,
             quota.record,
         ),
-        _result,
+        lambda name, topic, _: _result(name, topic, factors[name], call),
         lambda results: CreateTopicsResponse(topics=results),
     )
 
@@ -59,7 +60,13 @@ def _new_topic(topic: CreatableTopic) -> NewTopic:
     )
 
 
-def _result(name: str, topic: Changed, call: Call) -> CreatableTopicResult:
+def _factor(topic: CreatableTopic, default: int) -> int:
+    if topic.assignments:
+        return len(topic.assignments[0].broker_ids)
+    return default if topic.replication_factor == USE_DEFAULT else topic.replication_factor
+
+
+def _result(name: str, topic: Changed, factor: int, call: Call) -> CreatableTopicResult:
     if isinstance(topic, BrokerError):
         return CreatableTopicResult(
             name=name, error_code=call.code(topic), error_message=topic.message or None, configs=[]
@@ -78,7 +85,7 @@ def _result(name: str, topic: Changed, call: Call) -> CreatableTopicResult:
         error_code=0,
         error_message=None,
         num_partitions=len(topic.partition_ids),
-        replication_factor=REPLICATION_FACTOR,
+        replication_factor=factor,
         configs=[
             CreatableTopicConfigs(
                 name=entry.name,

@@ -1,14 +1,14 @@
 """DescribeCluster (key 60), versions 0-2.
 
 1  endpoint type: brokers (1); a broker's listener refuses controllers (2) (KIP-919)
-2  fenced brokers (there are none)
+2  fenced brokers: those that share the store and are not alive now (KIP-1073)
 """
 
 from __future__ import annotations
 
 from domain.errors import MismatchedEndpointType, UnsupportedEndpointType
 from interfaces.kafka.handlers.shared.authorized_operations import cluster_operations
-from interfaces.kafka.handlers.shared.nodes import nodes_for
+from interfaces.kafka.handlers.shared.nodes import address_of, nodes_for
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_cluster import (
     DescribeClusterBroker,
@@ -28,13 +28,19 @@ def handle(request: DescribeClusterRequest, call: Call) -> DescribeClusterRespon
         )
     if request.endpoint_type != BROKERS:
         raise UnsupportedEndpointType(f"Unsupported endpoint type {request.endpoint_type}")
+    fenced = call.broker.cluster.fenced_nodes() if request.include_fenced_brokers else ()
     return DescribeClusterResponse(
         endpoint_type=BROKERS,
         cluster_id=call.broker.cluster_id,
         controller_id=call.broker.placement.controller_id,
         brokers=[
-            DescribeClusterBroker(broker_id=node.node_id, host=host, port=port, rack=node.rack)
-            for node, (host, port) in nodes_for(call)
+            DescribeClusterBroker(
+                broker_id=node.node_id, host=host, port=port, rack=node.rack, is_fenced=is_fenced
+            )
+            for node, (host, port), is_fenced in (
+                *((*one, False) for one in nodes_for(call)),
+                *((node, address_of(node, call), True) for node in fenced),
+            )
         ],
         cluster_authorized_operations=cluster_operations(
             request.include_cluster_authorized_operations, call

@@ -8,11 +8,11 @@ topics means all topics that the client may describe. A response has at most
 from __future__ import annotations
 
 from application.topics.metadata import unknown_topic_error
-from domain.cluster.nodes import NO_LEADER
 from domain.errors import BrokerError, InvalidRequest, TopicAuthorizationFailed
 from domain.security.access import Operation, ResourceType
 from domain.topics.topic import INTERNAL_TOPICS, Topic
 from interfaces.kafka.handlers.shared.authorized_operations import may_describe, topic_operations
+from interfaces.kafka.handlers.shared.replicas import ReplicasOf
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_topic_partitions import (
     Cursor,
@@ -64,9 +64,7 @@ def handle(request: DescribeTopicPartitionsRequest, call: Call) -> DescribeTopic
 
 
 def _topic(topic: Topic, first: int, end: int, call: Call) -> DescribeTopicPartitionsResponseTopic:
-    placement = call.broker.placement
-    leaders = list(map(placement.leader, topic.partition_ids[first:end]))
-    alive = {node.node_id for node in placement.nodes()}
+    described = map(ReplicasOf(call.broker.placement), topic.partition_ids[first:end])
     return DescribeTopicPartitionsResponseTopic(
         error_code=0,
         name=topic.name,
@@ -76,15 +74,15 @@ def _topic(topic: Topic, first: int, end: int, call: Call) -> DescribeTopicParti
             DescribeTopicPartitionsResponsePartition(
                 error_code=0,
                 partition_index=index,
-                leader_id=node_id if node_id in alive else NO_LEADER.node_id,
-                leader_epoch=epoch,
-                replica_nodes=[node_id],
-                isr_nodes=[node_id],
+                leader_id=one.leader_id,
+                leader_epoch=one.leader_epoch,
+                replica_nodes=one.replicas,
+                isr_nodes=one.in_sync,
                 eligible_leader_replicas=[],
                 last_known_elr=[],
-                offline_replicas=[] if node_id in alive else [node_id],
+                offline_replicas=one.offline,
             )
-            for index, (node_id, epoch) in enumerate(leaders, first)
+            for index, one in enumerate(described, first)
         ],
         topic_authorized_operations=topic_operations(topic.name, True, call),
     )

@@ -2,12 +2,14 @@
 
 1  unclean elections (KIP-460), top-level error      2  flexible
 
-The only replica is the preferred leader and leads, so no partition needs an election. If all
-partitions are requested, the response names the topics without partitions, as Kafka's does.
+A broker that has its store alone leads all partitions: none needs an election. If all partitions
+are requested, the response has only those that needed one, as Kafka's does.
 """
 
 from __future__ import annotations
 
+from application.ports.pending import later
+from application.topics.replicas import Outcomes
 from domain.errors import BrokerError, ElectionNotNeeded, InvalidRequest
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.elect_leaders import (
@@ -23,20 +25,41 @@ PREFERRED, UNCLEAN = 0, 1
 EXPECTED = (ElectionNotNeeded,)
 
 
-def handle(request: ElectLeadersRequest, call: Call) -> ElectLeadersResponse:
+def handle(request: ElectLeadersRequest, call: Call) -> ElectLeadersResponse | None:
     requested = request.topic_partitions
     call.topics = len(requested or ())
     if request.election_type not in (PREFERRED, UNCLEAN) and requested != []:
         raise InvalidRequest(f"Unknown election type {request.election_type}")
+    replicas = call.broker.topics.replicas
+    places = (
+        replicas.all_places()
+        if requested is None
+        else [(topic.topic, index) for topic in requested for index in topic.partitions]
+    )
+    elected = replicas.elect(
+        list(dict.fromkeys(places)), request.election_type == PREFERRED, request.timeout_ms
+    )
+    call.respond_later(later(elected), lambda outcomes: _response(requested, outcomes, call))
+    return None
+
+
+def _response(
+    requested: list[TopicPartitions] | None, outcomes: Outcomes, call: Call
+) -> ElectLeadersResponse:
     if requested is None:
-        requested = [TopicPartitions(topic=name) for name in call.broker.catalog.names()]
+        by_topic: dict[str, list[int]] = {name: [] for name in call.broker.catalog.names()}
+        for (name, index), error in outcomes.items():
+            if not isinstance(error, ElectionNotNeeded):
+                by_topic.setdefault(name, []).append(index)
+        requested = [
+            TopicPartitions(topic=name, partitions=found) for name, found in by_topic.items()
+        ]
     return ElectLeadersResponse(
         replica_election_results=[
             ReplicaElectionResult(
                 topic=topic.topic,
                 partition_result=[
-                    _result(index, call.broker.topics.replicas.elect(topic.topic, index), call)
-                    for index in topic.partitions
+                    _result(index, outcomes[topic.topic, index], call) for index in topic.partitions
                 ],
             )
             for topic in requested
@@ -44,7 +67,9 @@ def handle(request: ElectLeadersRequest, call: Call) -> ElectLeadersResponse:
     )
 
 
-def _result(index: int, error: BrokerError, call: Call) -> PartitionResult:
+def _result(index: int, error: BrokerError | None, call: Call) -> PartitionResult:
+    if error is None:
+        return PartitionResult(partition_id=index, error_message=None)
     return PartitionResult(
         partition_id=index, error_code=call.code(error), error_message=error.message
     )

@@ -26,6 +26,7 @@ from interfaces.kafka.handlers.shared.authorized_operations import (
     topic_operations,
 )
 from interfaces.kafka.handlers.shared.nodes import nodes_for
+from interfaces.kafka.handlers.shared.replicas import ReplicasOf
 from interfaces.kafka.requests.call import Call, CloseConnection
 from interfaces.kafka.wire.messages.metadata import (
     MetadataRequest,
@@ -36,6 +37,8 @@ from interfaces.kafka.wire.messages.metadata import (
 )
 
 FIRST_BY_ID = 12
+
+NO_NODE = NO_LEADER.node_id
 
 #: Cached responses: they differ by the advertised address, of which there are few, and with an
 #: authorizer by the client's identity.
@@ -122,7 +125,7 @@ def _response(
     topics: Sequence[Described], request: MetadataRequest, call: Call
 ) -> MetadataResponse:
     placement = call.broker.placement
-    alive = {node.node_id for node in placement.nodes()}
+    replicas_of = ReplicasOf(placement)
     return MetadataResponse(
         brokers=[
             MetadataResponseBroker(node_id=node.node_id, host=host, port=port, rack=node.rack)
@@ -131,7 +134,7 @@ def _response(
         cluster_id=call.broker.cluster_id,
         controller_id=placement.controller_id,
         topics=[
-            _topic(topic, request, alive, call)
+            _topic(topic, request, replicas_of, call)
             if isinstance(topic, Topic)
             else _unknown(topic, request, call)
             for topic in topics
@@ -143,9 +146,8 @@ def _response(
 
 
 def _topic(
-    topic: Topic, request: MetadataRequest, alive: set[int], call: Call
+    topic: Topic, request: MetadataRequest, replicas_of: ReplicasOf, call: Call
 ) -> MetadataResponseTopic:
-    leaders = map(call.broker.placement.leader, topic.partition_ids)
     return MetadataResponseTopic(
         error_code=0,
         name=topic.name,
@@ -153,15 +155,15 @@ def _topic(
         is_internal=topic.is_internal,
         partitions=[
             MetadataResponsePartition(
-                error_code=0 if node_id in alive else call.code(LeaderNotAvailable()),
+                error_code=call.code(LeaderNotAvailable()) if one.leader_id == NO_NODE else 0,
                 partition_index=index,
-                leader_id=node_id if node_id in alive else NO_LEADER.node_id,
-                leader_epoch=epoch,
-                replica_nodes=[node_id],
-                isr_nodes=[node_id],
-                offline_replicas=[] if node_id in alive else [node_id],
+                leader_id=one.leader_id,
+                leader_epoch=one.leader_epoch,
+                replica_nodes=one.replicas,
+                isr_nodes=one.in_sync,
+                offline_replicas=one.offline,
             )
-            for index, (node_id, epoch) in enumerate(leaders)
+            for index, one in enumerate(map(replicas_of, topic.partition_ids))
         ],
         topic_authorized_operations=topic_operations(
             topic.name, request.include_topic_authorized_operations, call

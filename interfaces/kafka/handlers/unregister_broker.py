@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from domain.errors import StorageFailed
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.unregister_broker import (
     UnregisterBrokerRequest,
@@ -9,6 +10,12 @@ from interfaces.kafka.wire.messages.unregister_broker import (
 )
 
 
-def handle(request: UnregisterBrokerRequest, call: Call) -> UnregisterBrokerResponse:
-    call.broker.cluster.unregister(request.broker_id)
-    return UnregisterBrokerResponse(error_message=None)
+def handle(request: UnregisterBrokerRequest, call: Call) -> None:
+    def response(failure: StorageFailed | None) -> UnregisterBrokerResponse:
+        if failure is None:
+            return UnregisterBrokerResponse(error_message=None)
+        return UnregisterBrokerResponse(
+            error_code=call.code(failure), error_message=failure.message
+        )
+
+    call.respond_later(call.broker.cluster.unregister(request.broker_id), response)

@@ -70,6 +70,7 @@ _TABLE: dict[type[BrokerError], tuple[int, str]] = {
     errors.UnknownLeaderEpoch: (75, "UNKNOWN_LEADER_EPOCH"),
     errors.UnsupportedCompressionType: (76, "UNSUPPORTED_COMPRESSION_TYPE"),
     errors.MemberIdRequired: (79, "MEMBER_ID_REQUIRED"),
+    errors.PreferredLeaderNotAvailable: (80, "PREFERRED_LEADER_NOT_AVAILABLE"),
     errors.GroupMaxSizeReached: (81, "GROUP_MAX_SIZE_REACHED"),
     errors.FencedInstanceId: (82, "FENCED_INSTANCE_ID"),
     errors.ElectionNotNeeded: (84, "ELECTION_NOT_NEEDED"),
@@ -111,7 +112,6 @@ _OF_FAULTS = {
     60: "REASSIGNMENT_IN_PROGRESS",
     72: "LISTENER_NOT_FOUND",
     78: "OFFSET_NOT_AVAILABLE",
-    80: "PREFERRED_LEADER_NOT_AVAILABLE",
     83: "ELIGIBLE_LEADERS_NOT_AVAILABLE",
 }
 

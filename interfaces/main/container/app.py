@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from application.partitions.strays import stray_partitions
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
+from application.ports.pending import Pending
 from domain.configs.listener_security import ADMIN, RAW
 from domain.configs.listeners import EVERY_ADDRESS
 from domain.errors import StorageFailed
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 #: After the start: the check reads a page of every partition.
 STRAYS_AFTER_MS = 200
-#: For committed offsets in a file, before the listeners open.
+#: For leaders, and committed offsets in a file, before the listeners open.
 LOADING_PATIENCE_S = 5.0
 CHECK_FILE_MS = 5000
 CHECK_WAITS_MS = 1000
@@ -276,12 +277,14 @@ class App:
                 self._when_fenced()
 
     async def loaded(self) -> None:
-        """Waits for committed offsets in a file; a database server may not be up yet."""
+        """Waits until this broker leads its partitions, and for committed offsets in a file; a
+        database server may not be up yet.
+        """
+        await _settled(self.broker.begin(), LOADING_PATIENCE_S)
         if not self._offsets_in_file or self.broker.groups.offsets.loaded:
             return
         self.broker.groups.offsets.on_loaded(self._settled.set)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._settled.wait(), LOADING_PATIENCE_S)
+        await _in_time(self._settled, LOADING_PATIENCE_S)
 
     def _cannot_go_on(self, failure: StorageUnusable) -> None:
         self._unusable = failure
@@ -297,6 +300,8 @@ class App:
     async def drain(self, timeout_seconds: float) -> bool:
         for listener in (*self.listeners, *self.raw_listeners):
             listener.stop_accepting()
+        # First: clients that are connected find the new leaders.
+        await _settled(self.broker.hand_over_all(), timeout_seconds)
         both = (self._shared.drain(timeout_seconds), self.admin.drain(timeout_seconds))
         in_time = all(await asyncio.gather(*both))
         self.broker.stop_upkeep()
@@ -319,3 +324,16 @@ class App:
         if self._offset_repository is not None:
             self._offset_repository.close()
         self.storage.commit.close()
+
+
+async def _settled(pending: Pending[Any], timeout_seconds: float) -> None:
+    """Waits for it; also for a failure."""
+    if not pending.resolved:
+        event = asyncio.Event()
+        pending.then(lambda _: event.set(), lambda _: event.set())
+        await _in_time(event, timeout_seconds)
+
+
+async def _in_time(event: asyncio.Event, timeout_seconds: float) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), timeout_seconds)

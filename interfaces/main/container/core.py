@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from application.background.runner import Runner
 from application.ports.clock import Clock
@@ -33,6 +34,10 @@ from infrastructure.storage.repositories.transaction_index import StoredTransact
 from infrastructure.storage.repositories.transaction_repository import StoredTransactionRepository
 from infrastructure.storage.repositories.user_repository import StoredUserRepository
 
+if TYPE_CHECKING:
+    from application.cluster.registrations import Registrations
+    from application.cluster.shared_placement import SharedPlacement
+
 
 class Core:
     def __init__(
@@ -45,7 +50,7 @@ class Core:
         placement: Placement | None = None,
         cluster_changes: ClusterChanges | None = None,
     ) -> None:
-        """Without `placement`, this broker is the whole cluster."""
+        """Without these, those of the store: this broker has it alone, or shares it."""
         log, state = storage.log, storage.state
         self.config = config
         self.scheduler = scheduler
@@ -72,10 +77,19 @@ class Core:
             self.commit, scheduler, self.partitions, self.purgatory, self.storage_health
         )
         self.background = Runner(scheduler, clock, self.commits)
-        self.placement = placement or SingleNode(
-            config.node_id, config.broker_rack, storage.info.losses
+        self.membership = storage.membership
+        self.cluster_changes: ClusterChanges = (
+            cluster_changes or storage.cluster_changes or OwnChanges()
         )
-        self.cluster_changes = cluster_changes or OwnChanges()
+        #: None: this broker is the whole cluster.
+        self.registrations: Registrations | None
+        self.shared_placement: SharedPlacement | None
+        self.registrations, self.shared_placement = self._share()
+        self.placement: Placement = (
+            placement
+            or self.shared_placement
+            or SingleNode(config.node_id, config.broker_rack, storage.info.losses)
+        )
         self.catalog = Catalog(
             self.topics,
             self.partitions,
@@ -84,6 +98,19 @@ class Core:
             self.placement,
             self.purgatory,
         )
+
+    def _share(self) -> tuple[Registrations, SharedPlacement] | tuple[None, None]:
+        if self.membership is None:
+            return None, None
+        from application.cluster.registrations import Registrations
+        from application.cluster.shared_placement import SharedPlacement
+        from infrastructure.storage.repositories.registration_repository import (
+            StoredRegistrationRepository,
+        )
+
+        repository = StoredRegistrationRepository(self.storage.state)
+        registrations = Registrations(repository, self.commits)
+        return registrations, SharedPlacement(registrations, self.membership)
 
     def commit_at_once(self) -> None:
         """At a start, before requests. Raises StorageFailed."""

@@ -10,7 +10,7 @@ from application.broker import (
     MessageServices,
     TopicServices,
 )
-from application.cluster import ClusterService
+from application.cluster.service import ClusterService
 from application.configs.alter import AlterConfigsService
 from application.configs.brokers import BrokerConfigs
 from application.configs.describe import DescribeConfigsService
@@ -53,6 +53,7 @@ from infrastructure.codecs.checksum import crc32c
 from infrastructure.codecs.compression import BatchCompression
 from infrastructure.storage.volume import StorageVolume
 from interfaces.main.container.access import make_access
+from interfaces.main.container.cluster import make_cluster
 from interfaces.main.container.core import Core
 from interfaces.main.container.groups import make_groups
 from interfaces.main.container.identities import (
@@ -128,6 +129,7 @@ def make_broker(
     cluster_id, decoy_secret = identity_of(core)
     authorizer, acls = make_access(core, authorizer)
     security = make_security(core, decoy_secret, to_loop, acls)
+    cluster = make_cluster(core)
     dropping = Dropping(
         log,
         topics,
@@ -137,6 +139,7 @@ def make_broker(
         core.placement,
         changes,
         background,
+        core.registrations,
     )
     trimming = Trimming(
         log,
@@ -156,7 +159,9 @@ def make_broker(
     internal_topics = InternalTopics(core, features)
     groups = make_groups(core, offset_repository, list_offsets, internal_topics.offsets)
     topic_state = TopicState(topics, catalog, commits, dropping, groups.offset_cleanup, changes)
-    create_topics = CreateTopicsService(catalog, topics, topic_state, config, new_topic_id, events)
+    create_topics = CreateTopicsService(
+        catalog, topics, topic_state, cluster.assignment, config, new_topic_id, events
+    )
     transactions = make_transactions(
         core,
         transaction_markers,
@@ -187,7 +192,11 @@ def make_broker(
         quota_service=quota_service,
         connection_rates=ConnectionRates(quotas, config, clock),
         placement=core.placement,
-        cluster=ClusterService(core.placement, clock),
+        cluster=ClusterService(
+            core.placement, clock, commits, core.cluster_changes, core.membership
+        ),
+        leadership=cluster.leadership,
+        controller=cluster.controller,
         features=features,
         catalog=catalog,
         commits=commits,
@@ -238,8 +247,10 @@ def make_broker(
             metadata=MetadataService(catalog, create_topics, config),
             create_topics=create_topics,
             delete_topics=delete_topics,
-            create_partitions=CreatePartitionsService(topics, topic_state, config, events),
-            replicas=ReplicasService(catalog, config),
+            create_partitions=CreatePartitionsService(
+                topics, topic_state, cluster.assignment, events
+            ),
+            replicas=ReplicasService(catalog, cluster.assignment, cluster.moves),
             log_dirs=LogDirsService(catalog, StorageVolume(core.storage.info), background),
         ),
         groups=groups,

@@ -1,0 +1,176 @@
+"""Leadership: the partitions that this broker leads: how it begins, and how it hands them over.
+
+    begin       raises the leader epoch of all that it leads: the store may have lost commits of its
+                last run. Again when it was fenced and has a new session.
+    hand over   `leave` -> the snapshot and the registration with the new leader, in one commit
+      durable:  all brokers learn the new leader by the registration
+      failed:   `stay`: it leads again
+
+A partition leaves a living broker by its own commit only. That commit comes after all that it has
+appended, and after `leave` it appends nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from application.background.job import COMMIT, SLICE, Job, Outcome
+from application.background.loaded import loaded
+from application.background.runner import Runner
+from application.cluster.registrations import Changed, Registrations
+from application.cluster.shared_placement import SharedPlacement
+from application.ports.cluster_changes import ClusterChanges
+from application.ports.membership import Membership
+from application.ports.partition_repository import PartitionRepository
+from application.ports.pending import Pending
+from application.ports.registration_repository import RegistrationChange
+from application.state.catalog import Catalog
+from domain.cluster.registration import loads_of
+
+#: Some milliseconds of the loop.
+PARTITIONS_PER_COMMIT = 1000
+
+#: What this broker would change, by the newest registrations.
+Decide = Callable[[], Sequence[RegistrationChange]]
+
+
+class Leadership:
+    def __init__(
+        self,
+        placement: SharedPlacement,
+        registrations: Registrations,
+        membership: Membership,
+        cluster_changes: ClusterChanges,
+        catalog: Catalog,
+        partitions: PartitionRepository,
+        background: Runner,
+    ) -> None:
+        self._placement = placement
+        self._registrations = registrations
+        self._cluster_changes = cluster_changes
+        self._catalog = catalog
+        self._partitions = partitions
+        self._background = background
+        self._node_id = placement.node_id
+        self._when_begun: list[Callable[[], None]] = []
+        registrations.on_changed(self._registrations_changed)
+        membership.on_changed(self._nodes_changed)
+
+    # ---- begin
+
+    def begin(self) -> Pending[None]:
+        """Before the listeners open. Resolved when this broker leads what its registrations say."""
+        begun: Pending[None] = Pending()
+        self._when_begun.append(lambda: begun.resolve(None))
+        self._background.start(self._begin)
+        return begun
+
+    def _begin(self) -> Job[None]:
+        raised: set[int] = set()
+        while not (self._placement.has_begun or self._placement.is_fenced):
+            yield SLICE
+            staged = yield from loaded(partial(self._stage_epochs, raised))
+            if (yield COMMIT) is None:
+                raised.update(staged)
+                if len(staged) < PARTITIONS_PER_COMMIT:
+                    self._begun()
+
+    def _stage_epochs(self, raised: set[int]) -> list[int]:
+        self._cluster_changes.check()
+        own = [each for each in self._own() if each not in raised][:PARTITIONS_PER_COMMIT]
+        found = [(each, self._registrations.find(each)) for each in own]
+        self._registrations.save([(each, one.raised()) for each, one in found if one is not None])
+        return own
+
+    def _begun(self) -> None:
+        if not self._placement.is_fenced:
+            self._placement.begin()
+            calls, self._when_begun = self._when_begun, []
+            for call in calls:
+                call()
+            self._background.start(self._follow_targets)
+
+    def _own(self) -> list[int]:
+        """By the newest registrations."""
+        found = ((each, self._registrations.find(each)) for each in self._registrations)
+        return [each for each, one in found if one is not None and one.leader == self._node_id]
+
+    # ---- hand over
+
+    def hand_over_all(self) -> Pending[Outcome]:
+        """At an orderly stop: to living replicas, or any living brokers; else to nobody."""
+        return self._background.run(self._leave_all())
+
+    def _leave_all(self) -> Job[Outcome]:
+        while self._placement.has_begun and self._others() and self._own():
+            failure = yield from self._hand_over(self._leaving)
+            if failure is not None:
+                return failure
+        return None
+
+    def _others(self) -> list[int]:
+        return [one.node_id for one in self._placement.nodes() if one.node_id != self._node_id]
+
+    def _leaving(self) -> list[RegistrationChange]:
+        others = self._others()
+        if not others:
+            return []
+        loads = loads_of(others, self._registrations.values())
+        found = ((each, self._registrations.find(each)) for each in self._own())
+        own = [(each, one) for each, one in found if one is not None][:PARTITIONS_PER_COMMIT]
+        return [(each, one.left(loads)) for each, one in own]
+
+    def _registrations_changed(self, changes: Sequence[Changed]) -> None:
+        if any(
+            after is not None and after.target and after.leader == self._node_id
+            for _, _, after in changes
+        ):
+            self._background.start(self._follow_targets)
+
+    def _nodes_changed(self) -> None:
+        if self._placement.has_begun:
+            self._background.start(self._follow_targets)
+        elif not self._placement.is_fenced:
+            self._background.start(self._begin)
+
+    def _follow_targets(self) -> Job[None]:
+        # First: all changes of a failed commit are given up only then.
+        yield SLICE
+        while self._placement.has_begun and self._at_targets():
+            yield from self._hand_over(self._at_targets)
+            yield SLICE
+
+    def _at_targets(self) -> list[RegistrationChange]:
+        alive = {node.node_id for node in self._placement.nodes()}
+        changes: list[RegistrationChange] = []
+        for each in self._registrations:
+            one = self._registrations.find(each)
+            if one is not None and one.target and one.leader == self._node_id:
+                after = one.at_target(alive)
+                if after != one and len(changes) < PARTITIONS_PER_COMMIT:
+                    changes.append((each, after))
+        return changes
+
+    def _hand_over(self, decide: Decide) -> Job[Outcome]:
+        yield from loaded(partial(self._stage, decide))
+        # Also with nothing to change: the right ends with the commit.
+        failure: Outcome = yield COMMIT
+        return failure
+
+    def _stage(self, decide: Decide) -> None:
+        self._cluster_changes.check()
+        changes = decide()
+        moving = [
+            each for each, after in changes if after is not None and after.leader != self._node_id
+        ]
+        held = [self._catalog.partition_by_id(each) for each in moving]
+        self._placement.leave(moving)
+        for partition in held:
+            if partition and partition.broken is None and partition.bytes_since_snapshot:
+                self._partitions.snapshot(partition)
+        self._registrations.save(changes, partial(self._handed_over, moving))
+
+    def _handed_over(self, moving: Sequence[int], failure: Outcome) -> None:
+        if failure is not None:
+            self._placement.stay(moving)

@@ -1,0 +1,56 @@
+"""The cluster: its metadata quorum, and the registration of its brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from application.ports.clock import Clock
+from application.ports.cluster_changes import ClusterChanges
+from application.ports.membership import Membership
+from application.ports.pending import Pending
+from application.ports.placement import Placement
+from application.state.commits import Commits
+from domain.cluster.nodes import Node
+from domain.errors import BrokerIdNotRegistered, InvalidRequest, StorageFailed
+
+
+class ClusterService:
+    def __init__(
+        self,
+        placement: Placement,
+        clock: Clock,
+        commits: Commits,
+        cluster_changes: ClusterChanges,
+        membership: Membership | None,
+    ) -> None:
+        """Without `membership`, this broker is the whole cluster."""
+        self._placement = placement
+        self._clock = clock
+        self._commits = commits
+        self._cluster_changes = cluster_changes
+        self._membership = membership
+
+    def caught_up(self) -> tuple[int, int]:
+        """The only voter, this broker, and the time: its metadata is always up to date."""
+        return self._placement.node_id, self._clock.now_ms()
+
+    def fenced_nodes(self) -> Sequence[Node]:
+        if self._membership is None:
+            return ()
+        return [one.node for one in self._membership.brokers() if one.is_fenced]
+
+    def unregister(self, broker_id: int) -> Pending[StorageFailed | None]:
+        """Raises NotInMemory, or if the broker is alive.
+
+        Kafka unregisters a live broker too, and then no client finds it.
+        """
+        self._cluster_changes.check()
+        if any(node.node_id == broker_id for node in self._placement.nodes()):
+            raise InvalidRequest(f"Broker ID {broker_id} is alive: stop it first")
+        if all(node.node_id != broker_id for node in self.fenced_nodes()):
+            raise BrokerIdNotRegistered(f"Broker ID {broker_id} is not currently registered")
+        assert self._membership is not None
+        self._membership.unregister(broker_id)
+        done: Pending[StorageFailed | None] = Pending()
+        self._commits.when_committed(done.resolve)
+        return done

@@ -1,0 +1,47 @@
+"""SharedReplicaAssignment: new partitions, over all brokers that share the store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from application.cluster.registrations import Registrations
+from application.cluster.replica_assignment import ReplicaAssignment
+from application.ports.membership import Membership
+from domain.cluster.nodes import Node
+from domain.cluster.registration import PartitionRegistration, place
+from domain.topics.topic import Topic
+
+
+class SharedReplicaAssignment(ReplicaAssignment):
+    def __init__(self, registrations: Registrations, membership: Membership) -> None:
+        super().__init__(membership.node_id)
+        self._registrations = registrations
+        self._membership = membership
+
+    def _registered(self) -> set[int]:
+        return {one.node.node_id for one in self._membership.brokers()}
+
+    def _alive(self) -> Sequence[Node]:
+        return [one.node for one in self._membership.brokers() if not one.is_fenced]
+
+    def factor(self, topic: Topic) -> int:
+        registration = self._registrations.find(topic.partition_ids[0])
+        return 1 if registration is None else len(registration.replicas)
+
+    def assign(self, partition_ids: Sequence[int], factor: int) -> None:
+        nodes = self._alive()
+        # Ids rise over all topics: so do the places of their leaders.
+        self.assign_to(partition_ids, [place(nodes, factor, each) for each in partition_ids])
+
+    def assign_to(self, partition_ids: Sequence[int], replicas: Sequence[Sequence[int]]) -> None:
+        alive = {node.node_id for node in self._alive()}
+        self._registrations.save(
+            [
+                (each, PartitionRegistration(tuple(of_one), _first(of_one, alive), 0))
+                for each, of_one in zip(partition_ids, replicas, strict=True)
+            ]
+        )
+
+
+def _first(replicas: Sequence[int], alive: set[int]) -> int:
+    return next(each for each in replicas if each in alive)

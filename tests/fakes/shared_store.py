@@ -1,0 +1,238 @@
+"""SharedStore: a store in memory that several brokers share, as they share a database.
+
+Each broker stages changes of its own. A commit of a fenced broker fails, and one with changes that
+were staged before it came back. After a commit the other brokers learn the rows that it has
+changed, at the end of their pass, or when they get the right to change shared rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from application.ports.log_store import NotInMemory
+from application.ports.pending import Pending
+from domain.cluster.nodes import Node
+from domain.errors import StorageFailed
+from domain.topics.topic import Topic
+from infrastructure.storage.engine import Storage, StorageInfo
+from infrastructure.storage.memory.state_store import MemoryStateStore
+from infrastructure.storage.memory.store import MemoryStore
+from tests.fakes.broker import FlakyLogStore, InProcessBroker
+from tests.fakes.client import LISTENER, FakeClient, FakeListener
+from tests.fakes.clock import FakeClock
+from tests.fakes.commit import Done, FakeCommit
+from tests.fakes.logs import FakeRequestLog
+from tests.fakes.membership import FakeMembers, FakeMembership
+from tests.fakes.placement import FakePlacement
+
+Changed = Callable[[Sequence[bytes]], None]
+Row = tuple[str, bytes]
+
+FENCED = "another broker has ended the session of this one"
+
+
+class SharedStore:
+    def __init__(self) -> None:
+        self.data = MemoryStore()
+        self.members = FakeMembers()
+        self.views: list[StoreView] = []
+        self.brokers: dict[int, SharedBroker] = {}
+        #: Who may change shared rows.
+        self.holder: StoreView | None = None
+        self.waiting: list[Pending[None]] = []
+
+    def start(self, node_id: int, rack: str | None = None, **settings: str) -> SharedBroker:
+        self.members.join(Node(node_id, rack, {LISTENER: (f"192.0.2.{node_id}", 9092)}))
+        broker = SharedBroker(self, node_id, **settings)
+        broker.broker.begin()
+        broker.broker.start_upkeep()
+        self.run()
+        return broker
+
+    def kill(self, node_id: int, persists: bool = False) -> None:
+        """The process ends. Others fence it later. Its commit under way is durable, or lost."""
+        broker = self.brokers.pop(node_id)
+        broker.store.end()
+        broker.membership.end()
+        broker.broker.stop_upkeep()
+        if broker.commit.under_way and persists:
+            broker.commit.let_go()
+        self.release(broker.store)
+
+    def fence(self, node_id: int) -> None:
+        self.members.fence(node_id)
+        self.run()
+
+    def run(self) -> None:
+        """Until nothing is scheduled; jobs pause some milliseconds."""
+        self.advance(50)
+
+    def advance(self, by_ms: int, step_ms: int = 5) -> None:
+        for _ in range(0, by_ms, step_ms):
+            for broker in list(self.brokers.values()):
+                broker.scheduler.advance(step_ms)
+
+    def topic(self, name: str = "t", partitions: int = 1, on: int = 1) -> Topic:
+        topic = self.brokers[on].topic(name, partitions)
+        self.learn_topics()
+        return topic
+
+    def learn_topics(self) -> None:
+        for broker in self.brokers.values():
+            for topic in broker.core.topics.load():
+                if broker.broker.catalog.topic(topic.name) != topic:
+                    broker.broker.catalog.put(topic)
+        self.run()
+
+    def release(self, view: StoreView) -> None:
+        if self.holder is view:
+            self.holder = None
+            waiting, self.waiting = self.waiting, []
+            for one in waiting:
+                one.resolve(None)
+
+
+class StoreView(MemoryStore):
+    """The data, with the staged changes of one broker."""
+
+    __slots__ = ("changed", "followers", "is_over", "news", "shared", "wake")
+
+    def __init__(self, shared: SharedStore) -> None:
+        super().__init__()
+        self.partitions = shared.data.partitions
+        self.tables = shared.data.tables
+        self.keys = shared.data.keys
+        self.shared = shared
+        self.followers: dict[str, list[Changed]] = {}
+        #: Rows that the commit under way changes; rows that others have changed.
+        self.changed: list[Row] = []
+        self.news: list[Row] = []
+        self.is_over = False
+        self.wake: Callable[[], None] = lambda: None
+        shared.views.append(self)
+
+    def end(self) -> None:
+        self.is_over = True
+        self.shared.views.remove(self)
+
+    def publish(self) -> None:
+        changed, self.changed = self.changed, []
+        for other in self.shared.views:
+            if other is not self and changed:
+                other.news += changed
+                other.wake()
+
+    def learn(self) -> None:
+        """What others have changed."""
+        news, self.news = self.news, []
+        for table, calls in self.followers.items():
+            keys = list(dict.fromkeys(key for of, key in news if of == table))
+            for call in calls if keys else ():
+                call(keys)
+
+
+class SharedStateStore(MemoryStateStore):
+    __slots__ = ()
+
+    _store: StoreView
+
+    def _change(self, table: str, key: bytes, value: bytes | None) -> None:
+        super()._change(table, key, value)
+        self._store.changed.append((table, key))
+
+    def follow(self, table: str, changed: Changed) -> None:
+        self._store.followers.setdefault(table, []).append(changed)
+
+
+class SharedCommit(FakeCommit):
+    def __init__(self, view: StoreView, membership: FakeMembership) -> None:
+        super().__init__(view)
+        self._view = view
+        self._membership = membership
+        #: Changes of an ended session are staged, or in the commit under way.
+        self._is_void = False
+        membership.when_new_session = self._new_session
+        #: The commit with which the right to change shared rows ends.
+        self.ends_right = 0
+
+    def commit(self, done: Done, waits: bool = False) -> None:
+        number = self.count + 1
+
+        def ended(failure: StorageFailed | None) -> None:
+            if failure is None:
+                self._view.publish()
+                self._membership.committed()
+            if self.ends_right == number or failure is not None:
+                self._view.shared.release(self._view)
+            if not self._view.is_over:
+                done(failure)
+
+        super().commit(ended, waits)
+
+    def _finish(self, failure: StorageFailed | None) -> None:
+        if self._is_void or self._view.shared.members.is_fenced(self._membership.node_id):
+            failure = StorageFailed(FENCED)
+        self._is_void = False
+        super()._finish(failure)
+
+    def _new_session(self) -> None:
+        self._is_void = self.under_way or bool(self._view.staged)
+
+
+class SharedChanges:
+    """Implements `ClusterChanges`."""
+
+    def __init__(self, view: StoreView, commit: SharedCommit, membership: FakeMembership) -> None:
+        self._view = view
+        self._commit = commit
+        self._membership = membership
+        self.checks = 0
+
+    def check(self) -> None:
+        self.checks += 1
+        shared = self._view.shared
+        if shared.holder not in (None, self._view) or self._view.is_over:
+            pending: Pending[None] = Pending()
+            shared.waiting.append(pending)
+            raise NotInMemory(pending)
+        shared.holder = self._view
+        self._commit.ends_right = self._commit.count + 1
+        self._view.learn()
+        self._membership.learn()
+
+
+class SharedBroker(InProcessBroker):
+    def __init__(self, shared: SharedStore, node_id: int, **settings: str) -> None:
+        self.shared = shared
+        self.membership = FakeMembership(shared.members, node_id)
+        self.store = StoreView(shared)
+        self.commit = SharedCommit(self.store, self.membership)
+        self.changes = SharedChanges(self.store, self.commit, self.membership)
+        self.log = FlakyLogStore(self.store)
+        super().__init__(node_id=str(node_id), **settings)
+        self.listener = FakeListener(self, FakeRequestLog())
+        self.store.wake = lambda: self.scheduler.soon(self.store.learn)
+        shared.brokers[node_id] = self
+
+    def _placement(self) -> FakePlacement:
+        return None  # type: ignore[return-value]  # that of the store
+
+    def _clock(self) -> FakeClock:
+        return self.clock
+
+    def _storage(self, url: str, flush: str) -> Storage:
+        return Storage(
+            self.log,
+            SharedStateStore(self.store),
+            self.commit,
+            StorageInfo("memory", None, 0, "none", "a-store"),
+            membership=self.membership,
+            cluster_changes=self.changes,
+        )
+
+    def client(self) -> FakeClient:
+        return self.listener.client()
+
+    def leader(self, partition_id: int) -> tuple[int, int]:
+        """Node id and epoch, as this broker sees it."""
+        return tuple(self.core.placement.leader(partition_id))
