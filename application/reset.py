@@ -15,6 +15,7 @@ from application.groups.coordinator import GroupCoordinator
 from application.groups.delete import DeleteGroupsService
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
+from application.ports.cluster_changes import ClusterChanges
 from application.ports.pending import Pending, later
 from application.security.acls import AclService
 from application.security.quotas import QuotaService
@@ -47,6 +48,7 @@ class ResetService:
         quotas: QuotaService,
         users: Users,
         acls: AclService | None,
+        changes: ClusterChanges,
         config: BrokerConfig,
     ) -> None:
         self._catalog = catalog
@@ -60,14 +62,17 @@ class ResetService:
         self._quotas = quotas
         self._users = users
         self._acls = acls
+        self._changes = changes
         self._config = config
 
     def reset(self, by: Principal = ANONYMOUS) -> Pending[BrokerError | None]:
         """Resolved when all is durable; an error if something is not deleted.
 
         The user `by` stays, who could not log in again.
+        May raise NotInMemory (`ClusterChanges.check`).
         """
         self._offsets.check_loaded()
+        self._changes.check()
         keys: list[AggregateKey] = []
         for group in list(self._groups):
             is_looked_for = isinstance(group, ConsumerGroup) and not group.is_empty

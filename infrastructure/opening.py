@@ -27,6 +27,7 @@ from infrastructure.storage.engine import (
     ClosedStore,
     CutLogs,
     Engine,
+    Joining,
     Storage,
     StoreBeside,
     StoreFolder,
@@ -95,6 +96,7 @@ def open_storage(
     read_only: bool = False,
     to_loop: ToLoop | None = None,
     rows: Path | None = None,
+    joining: Joining | None = None,
 ) -> Storage:
     """Raises StorageUnusable, in one line, when there is no such engine or it cannot be opened.
 
@@ -102,11 +104,14 @@ def open_storage(
     except after a power cut with flush=interval: then it is put back to its newest flush, because
     nothing newer can be trusted. With `to_loop` reads of data that is not in memory respond later;
     without, they wait for the disk. With `rows`, the folder of a copy of its rows, a store of
-    files:// stays as it is.
+    files:// stays as it is. With `joining` and `to_loop` the process is one of the brokers of a
+    store that several can share.
     """
     if rows is not None:
         return open_frozen(Path(engine_of(url)[1]), rows, to_loop)
     engine, place = engine_of(url)
+    if engine.join is not None and joining is not None and to_loop is not None:
+        return engine.join(place, flush, to_loop, joining)
     storage = engine.open(place, flush, map_size_bytes, read_only, to_loop)
     if storage.cut_logs is not None:
         try:

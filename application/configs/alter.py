@@ -57,7 +57,12 @@ class AlterConfigsService:
     def alter(
         self, requested: Sequence[RequestedConfigs], validate_only: bool, by: Requester = NO_CLIENT
     ) -> list[Altered] | Pending[list[Altered]]:
-        """One result per resource, in order, once all changes are durable."""
+        """One result per resource, in order, once all changes are durable.
+
+        May raise NotInMemory (`ClusterChanges.check`).
+        """
+        if requested and not validate_only:
+            self._topics.changes.check()
         results: list[Altered] = []
         for one in requested:
             try:

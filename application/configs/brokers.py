@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from application.ports.config_repository import ConfigRepository
@@ -26,15 +27,28 @@ class BrokerConfigs:
     ) -> None:
         self._config = config
         self._catalog = catalog
+        self._events = events
         self.this_broker = Resource(ResourceKind.BROKER, str(config.node_id))
         persisted = repository.load()
         self._set: dict[Resource, Configs] = {}
         self._unused: dict[Resource, Configs] = {}
         for resource in (ALL_BROKERS, self.this_broker):
-            self._set[resource], self._unused[resource] = split_unusable(
-                persisted.get(resource, NOTHING), partial(self._check, resource), events, resource
-            )
+            self._take(resource, persisted.get(resource, NOTHING))
         self._configure()
+        repository.follow(self._followed)
+
+    def _take(self, resource: Resource, stored: Configs) -> None:
+        self._set[resource], self._unused[resource] = split_unusable(
+            stored, partial(self._check, resource), self._events, resource
+        )
+
+    def _followed(self, changed: Mapping[Resource, Configs]) -> None:
+        """Another broker has altered them."""
+        altered = changed.keys() & self._set.keys()
+        for resource in altered:
+            self._take(resource, changed[resource])
+        if altered:
+            self._configure()
 
     def of(self, resource: Resource) -> Configs:
         return self._set[resource]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from application.ports.config_repository import ConfigRepository
 from application.ports.event_log import EventLog
 from application.state.unused_configs import NOTHING, Configs, split_unusable
 from domain.configs.broker import BrokerConfig
 from domain.configs.group import GroupConfig, check_group_configs, resolve_group_config
-from domain.configs.resource import ResourceKind
+from domain.configs.resource import Resource, ResourceKind
 
 
 class GroupConfigs:
@@ -17,13 +19,19 @@ class GroupConfigs:
         self, repository: ConfigRepository, broker: BrokerConfig, events: EventLog
     ) -> None:
         self._broker = broker
+        self._events = events
         self._default = resolve_group_config(NOTHING, broker)
         self._overrides: dict[str, Configs] = {}
         self._unused: dict[str, Configs] = {}
         self._resolved: dict[str, GroupConfig] = {}
-        for resource, configs in repository.load().items():
+        self._take(repository.load())
+        repository.follow(self._take)
+
+    def _take(self, stored: Mapping[Resource, Configs]) -> None:
+        """At the start, and when another broker has altered them."""
+        for resource, configs in stored.items():
             if resource.kind is ResourceKind.GROUP:
-                usable = split_unusable(configs, check_group_configs, events, resource)
+                usable = split_unusable(configs, check_group_configs, self._events, resource)
                 self.put(resource.name, *usable)
 
     def of(self, group_id: str) -> GroupConfig:

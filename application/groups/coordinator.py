@@ -39,6 +39,7 @@ from domain.errors import (
     BrokerError,
     CoordinatorNotAvailable,
     InvalidGroupId,
+    NotCoordinator,
     RebalanceInProgress,
     UnknownMemberId,
 )
@@ -140,8 +141,7 @@ class GroupCoordinator:
         return [
             group
             for group in self._groups
-            if self._offsets.coordinates(group.group_id)
-            and (not states or group.state_name.lower() in states)
+            if (not states or group.state_name.lower() in states)
             and (not kinds or group.kind.value.lower() in kinds)
         ]
 
@@ -165,12 +165,18 @@ class GroupCoordinator:
         group: Any = self._groups.find(group_id)
         return None if group is None else self._timers[group.kind].due(group)
 
-    def start(self) -> None:
-        """Starts all timeouts, also of members that joined before a restart."""
+    def start(self, group_ids: Callable[[str], bool] = lambda _: True) -> None:
+        """Starts all timeouts, also of members that joined before a restart, or another node."""
         group: Any
         for group in list(self._groups):
-            if self._offsets.coordinates(group.group_id):
+            if group_ids(group.group_id):
                 self._timers[group.kind].restored(group)
+
+    def stop(self, group_ids: Callable[[str], bool]) -> None:
+        """Ends the timeouts and the pending requests of groups that this node has dropped."""
+        self._deadlines.cancel_all(group_ids)
+        for group_id in filter(group_ids, list(self._decisions.waiting)):
+            self._decisions.fail(group_id, NotCoordinator("Another node coordinates the group."))
 
     @property
     def pending_requests(self) -> int:

@@ -57,6 +57,10 @@ class Deadlines:
         if timer is not None and timer.timer is not None:
             timer.timer.cancel()
 
+    def cancel_all(self, group_ids: Callable[[str], bool]) -> None:
+        for group_id in filter(group_ids, list(self._timers)):
+            self.cancel(group_id)
+
     def _fire(self, group_id: str, timer: GroupTimer) -> None:
         if self._timers.get(group_id) is not timer:
             return  # cancelled in this pass

@@ -54,7 +54,7 @@ class OffsetExpiry:
         now_ms = self._clock.now_ms()
         for group_id in [group.group_id for group in self._groups]:
             group = self._groups.find(group_id)
-            if group is not None and self._offsets.coordinates(group_id):
+            if group is not None:
                 yield from self._expire_group(group, now_ms)
 
     def _expire_group(self, group: Group, now_ms: int) -> Job[None]:

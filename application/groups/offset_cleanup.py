@@ -1,7 +1,7 @@
 """OffsetCleanup: removes committed offsets of deleted topics from the store, in slices.
 
-They are no longer in memory. After a restart the rest is found when offsets are loaded: their
-topics do not exist.
+They are no longer in memory. After a restart, or by another node, the rest is found when offsets
+are loaded: their topics do not exist.
 """
 
 from __future__ import annotations
@@ -60,6 +60,8 @@ class OffsetCleanup:
         for row in [self._rows.popleft() for _ in range(min(ROWS_PER_WRITE, len(self._rows)))]:
             if self._offsets.is_pending(*row[:3]):
                 self._rows.append(row)
+            elif not self._offsets.coordinates(row[0]):
+                continue  # the coordinator of its group finds it
             # If the topic was created again and committed to, the row belongs to the new topic.
             elif not self._offsets.has(*row[:3]):
                 rows.append(row)

@@ -51,19 +51,34 @@ class Offsets(Aggregates[str, OffsetWrite]):
         self.runtime: Runtime[str, OffsetWrite] = Runtime(self)
         #: By group, partitions whose offset in the store may differ from memory.
         self._doubtful: dict[str, set[tuple[str, int]]] = defaultdict(set)
-        #: Rows of deleted topics that were found at start.
+        #: Rows of deleted topics that were found when they were loaded.
         self.stale: list[OffsetWrite] = []
         #: Until then requests get CoordinatorLoadInProgress.
         self.loaded = False
         self._on_loaded: list[Callable[[], None]] = []
         groups.on_removed(self._ensure_group)
-        for group_id in pending.group_ids():
-            self._ensure_group(group_id)
-        repository.load(self._take, self._all_taken)
+        self._ensure_groups(pending.group_ids())
+        repository.load(self._take_here, self._all_taken)
 
-    # ---- start
+    # ---- start, and moves of groups
 
-    def _take(self, rows: Sequence[OffsetRow]) -> None:
+    def load(self, group_ids: Callable[[str], bool]) -> None:
+        """Those that another node has coordinated so far."""
+        self._take(self._repository.load_groups(group_ids))
+        self._ensure_groups(filter(group_ids, [*self._by_group, *self.pending.group_ids()]))
+
+    def unload(self, group_ids: Callable[[str], bool]) -> None:
+        """Removes offsets from memory only: another node coordinates their groups."""
+        self.runtime.drop(group_ids)
+        for group_id in filter(group_ids, list(self._by_group)):
+            del self._by_group[group_id]
+        self.stale = [row for row in self.stale if not group_ids(row[0])]
+
+    def _take_here(self, rows: Sequence[OffsetRow]) -> None:
+        is_here = self._coordinators.is_here
+        self._take(row for row in rows if is_here(row[0]))
+
+    def _take(self, rows: Iterable[OffsetRow]) -> None:
         """Skips deleted topics, which are compared by id: the name may be in use again."""
         for group_id, topic, partition, committed in rows:
             known = self._catalog.topic(topic)
@@ -73,8 +88,7 @@ class Offsets(Aggregates[str, OffsetWrite]):
                 self._put(group_id, topic, partition, committed)
 
     def _all_taken(self) -> None:
-        for group_id in self._by_group:
-            self._ensure_group(group_id)
+        self._ensure_groups(self._by_group)
         self.loaded = True
         for call in self._on_loaded:
             call()
@@ -90,13 +104,20 @@ class Offsets(Aggregates[str, OffsetWrite]):
             raise CoordinatorLoadInProgress()
 
     def coordinates(self, group_id: str) -> bool:
-        """True if this node is the coordinator; the store has the groups of all nodes."""
+        """True if this node is the coordinator."""
         return self._coordinators.is_here(group_id)
+
+    def check_here(self, group_id: str) -> None:
+        self._coordinators.check_here(group_id)
 
     def check_coordinated(self, group_id: str) -> None:
         """Raises unless this node coordinates the group and has loaded its offsets."""
         self.check_loaded()
         self._coordinators.check_here(group_id)
+
+    def _ensure_groups(self, group_ids: Iterable[str]) -> None:
+        for group_id in group_ids:
+            self._ensure_group(group_id)
 
     def _ensure_group(self, group_id: str) -> None:
         """Offsets imply a group: nothing else is persisted of a simple group."""

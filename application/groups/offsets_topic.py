@@ -41,6 +41,9 @@ class OffsetsInTopic:
     def load(self, take: Callable[[Sequence[OffsetRow]], None], done: Callable[[], None]) -> None:
         self._repository.load(take, done)
 
+    def load_groups(self, includes: Callable[[str], bool]) -> Iterable[OffsetRow]:
+        return self._repository.load_groups(includes)
+
     def apply(self, writes: Sequence[OffsetWrite], done: Done) -> None:
         self._topic.append_offsets(writes)
         self._repository.apply(writes, done)
@@ -63,8 +66,10 @@ class GroupsInTopic:
         self._repository = repository
         self._topic = topic
 
-    def load(self, group_id: str | None = None) -> Iterable[GroupChange]:
-        return self._repository.load(group_id)
+    def load(
+        self, group_id: str | None = None, includes: Callable[[str], bool] | None = None
+    ) -> Iterable[GroupChange]:
+        return self._repository.load(group_id, includes)
 
     def save(self, change: GroupChange) -> None:
         self._repository.save(change)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from application.ports.offset_repository import OffsetWrite, PendingOffsetRepository
 from application.state.catalog import Catalog
+from application.state.coordinators import Coordinators
 from application.state.runtime import Aggregates, Done, Runtime, ignore
 from domain.groups.offsets import CommittedOffset
 
@@ -24,18 +25,30 @@ class PendingOffsets(Aggregates[int, OffsetWrite]):
         repository: PendingOffsetRepository,
         catalog: Catalog,
         when_committed: Callable[[Done], None],
+        coordinators: Coordinators,
     ) -> None:
         self._repository = repository
+        self._catalog = catalog
+        self._coordinators = coordinators
         self._when_committed = when_committed
         self._of: dict[int, dict[Place, CommittedOffset]] = {}
         #: The producers of each partition, by group.
         self._producers: dict[str, dict[tuple[str, int], set[int]]] = {}
         #: By producer id.
         self.runtime: Runtime[int, OffsetWrite] = Runtime(self)
-        for producer_id, row in list(repository.load()):
+        self.load(coordinators.is_here)
+
+    def load(self, group_ids: Callable[[str], bool]) -> None:
+        for producer_id, row in list(self._repository.load(includes=group_ids)):
             self._put(producer_id, row)
-            if catalog.topic_by_id(row[3].topic_id) is None:  # it was deleted
+            if self._catalog.topic_by_id(row[3].topic_id) is None:  # it was deleted
                 self.persist(producer_id, [(*row[:3], None)], ignore)
+
+    def unload(self, group_ids: Callable[[str], bool]) -> None:
+        """Removes offsets from memory only: another node coordinates their groups."""
+        for producer_id, places in list(self._of.items()):
+            for place in [one for one in places if group_ids(one[0])]:
+                self._put(producer_id, (*place, None))
 
     def group_ids(self) -> list[str]:
         return list(self._producers)
@@ -99,7 +112,7 @@ class PendingOffsets(Aggregates[int, OffsetWrite]):
             return
         for place in list(self.of(producer_id)):
             self._put(producer_id, (*place, None))
-        for _, row in self._repository.load(producer_id):
+        for _, row in self._repository.load(producer_id, self._coordinators.is_here):
             self._put(producer_id, row)
 
     def _put(self, producer_id: int, write: OffsetWrite) -> None:

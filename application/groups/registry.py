@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from application.ports.group_repository import GroupRepository
 from application.state.commits import Commits
+from application.state.coordinators import Coordinators
 from application.state.runtime import Aggregates, Done, Runtime, ignore
 from domain.errors import GroupIdNotFound
 from domain.groups.classic.group import ClassicGroup
@@ -22,14 +23,27 @@ _GROUPS: dict[GroupKind, type[Group]] = {
 
 
 class Groups(Aggregates[str, GroupChange]):
-    def __init__(self, repository: GroupRepository, commits: Commits) -> None:
+    """Those that this node coordinates."""
+
+    def __init__(
+        self, repository: GroupRepository, commits: Commits, coordinators: Coordinators
+    ) -> None:
         self._repository = repository
         self._commits = commits
         self._by_id: dict[str, Group] = {}
         self._on_reloaded: list[Callable[[str], None]] = []
         self._on_removed: list[Callable[[str], None]] = []
         self.runtime: Runtime[str, GroupChange] = Runtime(self)
-        self._apply(repository.load())
+        self.load(coordinators.is_here)
+
+    def load(self, group_ids: Callable[[str], bool]) -> None:
+        self._apply(self._repository.load(includes=group_ids))
+
+    def unload(self, group_ids: Callable[[str], bool]) -> None:
+        """Removes groups from memory only: another node coordinates them."""
+        self.runtime.drop(group_ids)
+        for group_id in filter(group_ids, list(self._by_id)):
+            del self._by_id[group_id]
 
     def __iter__(self) -> Iterator[Group]:
         return iter(self._by_id.values())

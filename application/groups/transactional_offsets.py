@@ -77,9 +77,11 @@ class TransactionalOffsets:
     def complete(self, producer_id: int, group_ids: Collection[str], committed: bool) -> None:
         """Stages the outcome of the producer's transaction in these groups.
 
-        Raises, without any effect, while committed offsets are loaded, or while it is uncertain
-        whether a later plain commit counts.
+        Raises, without any effect, while committed offsets are loaded, while another node
+        coordinates a group, or while it is uncertain whether a later plain commit counts.
         """
+        for group_id in group_ids:
+            self._offsets.check_here(group_id)
         found = self._pending.of(producer_id).items()
         pending = {place: offset for place, offset in found if place[0] in group_ids}
         if not pending:

@@ -1,14 +1,16 @@
 """InitProducerId: unique ids for idempotent producers.
 
 Ids are taken from a block that a durable row has reserved, so most requests need no commit. After a
-crash the rest of a block is never used.
+crash the rest of a block is never used. Brokers that share the store take their blocks in turn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from application.ports.cluster_changes import ClusterChanges
 from application.ports.cluster_repository import ClusterRepository
+from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
 from application.state.commits import Commits
 from application.state.runtime import Aggregates, Done, Runtime
@@ -18,13 +20,17 @@ BLOCK_SIZE = 1000
 
 
 class InitProducerIdService(Aggregates[None, int]):
-    def __init__(self, cluster: ClusterRepository, commits: Commits) -> None:
+    def __init__(
+        self, cluster: ClusterRepository, commits: Commits, changes: ClusterChanges
+    ) -> None:
         self._cluster = cluster
         self._commits = commits
+        self._changes = changes
         self._next = self._block_end = cluster.next_producer_id()
         #: One aggregate; a change is the end of the reserved block.
         self._runtime: Runtime[None, int] = Runtime(self)
         self._waiting: list[Pending[int | StorageFailed]] = []
+        self._is_reserving = False
 
     @property
     def block_end(self) -> int:
@@ -41,19 +47,33 @@ class InitProducerIdService(Aggregates[None, int]):
         return pending
 
     def _reserve(self) -> None:
-        if None not in self._runtime:
-            self._runtime.persist(None, (self._block_end + BLOCK_SIZE,), self._reserved)
+        if not self._is_reserving:
+            self._is_reserving = True
+            self._stage_block()
+
+    def _stage_block(self) -> None:
+        """The block begins where the last one ends, which may be another broker's."""
+        try:
+            self._changes.check()
+            end = self._cluster.next_producer_id() + BLOCK_SIZE
+        except NotInMemory as later:
+            later.loading.then(lambda _: self._stage_block())
+        except StorageFailed as unreadable:
+            self._reserved(unreadable.as_value())
+        else:
+            self._runtime.persist(None, (end,), self._reserved)
 
     def _reserved(self, failure: StorageFailed | None) -> None:
+        self._is_reserving = False
         waiting, self._waiting = self._waiting, []
         if failure is not None:
             for pending in waiting:
                 pending.resolve(failure)
             return
-        for pending in waiting[:BLOCK_SIZE]:
-            self._next += 1
-            pending.resolve(self._next - 1)
-        self._waiting = waiting[BLOCK_SIZE:] + self._waiting
+        served, self._waiting = waiting[:BLOCK_SIZE], waiting[BLOCK_SIZE:]
+        first, self._next = self._next, self._next + len(served)
+        for producer_id, pending in enumerate(served, first):
+            pending.resolve(producer_id)
         if self._waiting:
             self._reserve()
 
@@ -65,3 +85,4 @@ class InitProducerIdService(Aggregates[None, int]):
 
     def committed(self, key: None, changes: Sequence[int]) -> None:
         self._block_end = changes[-1]
+        self._next = self._block_end - BLOCK_SIZE

@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterable, Iterator
 from application.partitions.adopting import adopt
 from application.ports.checksum import Checksum
 from application.ports.clock import Clock
+from application.ports.cluster_changes import ClusterChanges
 from application.ports.cluster_repository import ClusterRepository, WrittenTopic
-from application.ports.log_store import LogStore
+from application.ports.log_store import LogStore, NotInMemory
 from application.state.catalog import Catalog
 from application.state.commits import Commits
-from domain.errors import BrokerError, StorageFailed
+from domain.errors import BrokerError, NotLeaderOrFollower, StorageFailed
 from domain.messages.batch import RecordBatch
 from domain.messages.building import build_batch
 from domain.messages.message import Message
 from domain.topics.internal_records import Record, TooLong, partition_of
-from domain.topics.topic import Topic
 
 #: A larger commit is several batches.
 BATCH_BYTES = 512 * 1024
@@ -34,6 +34,7 @@ class InternalTopic:
         log: LogStore,
         commits: Commits,
         cluster: ClusterRepository,
+        changes: ClusterChanges,
         clock: Clock,
         checksum: Checksum,
     ) -> None:
@@ -42,6 +43,7 @@ class InternalTopic:
         self._log = log
         self._commits = commits
         self._cluster = cluster
+        self._changes = changes
         self._clock = clock
         self._checksum = checksum
         #: A record could not be appended.
@@ -56,10 +58,11 @@ class InternalTopic:
             records = encode()
             partition = self._catalog.partition(topic, partition_of(key, len(topic.partition_ids)))
             self._check_room(records)
-        except TooLong:
+        except (TooLong, NotLeaderOrFollower):
+            # Not the leader: the rows are of a group that has just moved, and are not kept either.
             return
         except BrokerError:
-            self._leave_out(topic)
+            self._leave_out()
             return
         assert partition is not None, "each key has one of the partitions"
         now_ms = self._clock.now_ms()
@@ -76,9 +79,20 @@ class InternalTopic:
         ):
             raise health.refusal()
 
-    def _leave_out(self, topic: Topic) -> None:
+    def _leave_out(self) -> None:
         if not self.is_damaged:
             self.is_damaged = True
+            self._stage_damage()
+
+    def _stage_damage(self) -> None:
+        """In the commit of the rows, unless it has to wait for the right."""
+        try:
+            self._changes.check()
+        except NotInMemory as later:
+            later.loading.then(lambda _: self._stage_damage())
+            return
+        topic = self._catalog.topic(self.name)
+        if topic is not None:
             written = WrittenTopic(topic.topic_id, complete=False)
             self._cluster.save_internal_topic(self.name, written)
             self._commits.when_committed(self._left_out)

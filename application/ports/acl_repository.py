@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from domain.security.acl import AclBinding
@@ -12,4 +13,8 @@ class AclRepository(Protocol):
 
     def save(self, binding: AclBinding, exists: bool) -> None:
         """Creates or deletes it."""
+        ...
+
+    def follow(self, changed: Callable[[list[AclBinding]], None]) -> None:
+        """Calls back with all ACLs when another broker has changed some."""
         ...

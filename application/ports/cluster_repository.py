@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from domain.features import FinalizedFeatures
@@ -30,6 +31,10 @@ class ClusterRepository(Protocol):
         ...
 
     def save_features(self, finalized: FinalizedFeatures) -> None: ...
+
+    def follow_features(self, changed: Callable[[FinalizedFeatures | None], None]) -> None:
+        """Calls back when another broker has changed them."""
+        ...
 
     def internal_topic(self, name: str) -> WrittenTopic | None: ...
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from domain.configs.resource import Resource
@@ -16,4 +16,8 @@ class ConfigRepository(Protocol):
 
     def save(self, resource: Resource, configs: Mapping[str, str]) -> None:
         """Replaces all configs of the resource; without any its row is deleted."""
+        ...
+
+    def follow(self, changed: Callable[[Mapping[Resource, Mapping[str, str]]], None]) -> None:
+        """Calls back with all configs of the resources that another broker has altered."""
         ...

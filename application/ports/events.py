@@ -32,6 +32,12 @@ BROKER = {
         {"stdin_ended": "With `--exit-with-stdin`: the program that started it ended."},
     ),
     "broker_stopped": Event(INFO, "", "The store is closed."),
+    "broker_fenced": Event(
+        WARNING,
+        "",
+        "Other brokers have taken the place of this one, which was silent for longer than "
+        "`broker.session.timeout.ms`. It starts again.",
+    ),
     "drain_timed_out": Event(
         WARNING,
         "waited_seconds",

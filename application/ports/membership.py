@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from domain.cluster.nodes import BrokerRegistration
+from domain.cluster.nodes import BrokerRegistration, Node
 
 
 class Membership(Protocol):
@@ -36,6 +36,10 @@ class Membership(Protocol):
 
         Twice when this one was fenced and has a new session: before, it is fenced in `brokers`.
         """
+        ...
+
+    def announce(self, node: Node) -> None:
+        """This broker serves clients at these addresses: it is fenced no longer."""
         ...
 
     def unregister(self, node_id: int) -> None:

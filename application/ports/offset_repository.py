@@ -1,4 +1,4 @@
-"""The stores of offsets. They are read once, at start.
+"""The stores of offsets. They are read at start, and when the coordinator of groups changes.
 
 OffsetRepository          committed offsets
 PendingOffsetRepository   offsets of open transactions, always in the log's commits
@@ -32,6 +32,13 @@ class OffsetRepository(Protocol):
         """
         ...
 
+    def load_groups(self, includes: Callable[[str], bool]) -> Iterable[OffsetRow]:
+        """The rows of the groups that `includes` returns True for, at once.
+
+        Never called of a store that only this broker writes.
+        """
+        ...
+
     def apply(
         self, writes: Sequence[OffsetWrite], done: Callable[[StorageFailed | None], None]
     ) -> None:
@@ -60,8 +67,12 @@ class OffsetRepository(Protocol):
 
 
 class PendingOffsetRepository(Protocol):
-    def load(self, producer_id: int | None = None) -> Iterable[tuple[int, OffsetRow]]:
-        """All committed rows, or those of one producer, with their producer ids."""
+    def load(
+        self, producer_id: int | None = None, includes: Callable[[str], bool] | None = None
+    ) -> Iterable[tuple[int, OffsetRow]]:
+        """All committed rows, or those of one producer, with their producer ids; with `includes`
+        those of the groups that it returns True for.
+        """
         ...
 
     def save(self, producer_id: int, writes: Sequence[OffsetWrite]) -> None:

@@ -34,7 +34,8 @@ class Placement(Protocol):
 
     def on_moved(self, call: Callable[[Collection[int]], None]) -> None:
         """Calls back with the ids of partitions whose leader or leader epoch has changed; with none
-        if only the nodes have changed.
+        if only the nodes have changed. By then all that was committed under earlier leaders can be
+        read, the rows of groups and transactions too, and the catalogue has all topics of it.
 
         A partition leaves a living node by that node's own commit; what a fenced one has in flight
         is refused by the store that the nodes share.

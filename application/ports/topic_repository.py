@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from domain.topics.topic import Topic
@@ -14,6 +15,10 @@ class TopicRepository(Protocol):
 
     def delete(self, topic: Topic) -> None:
         """Deletes the topic, and marks its partitions as doomed: their data must be dropped."""
+        ...
+
+    def follow(self, changed: Callable[[Mapping[str, Topic | None]], None]) -> None:
+        """Calls back with the topics that another broker has changed, by name; None: deleted."""
         ...
 
     def reserve_partition_ids(self, count: int) -> tuple[int, ...]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from domain.security.scram import Credentials
@@ -12,6 +13,10 @@ class UserRepository(Protocol):
 
     def save(self, name: str, credentials: Credentials) -> None:
         """Replaces all credentials of the user; without any the row is deleted."""
+        ...
+
+    def follow(self, changed: Callable[[Mapping[str, Credentials]], None]) -> None:
+        """Calls back with all credentials of the users that another broker has altered."""
         ...
 
     def decoy_secret(self) -> bytes | None:

@@ -8,9 +8,11 @@ committed records are copied; a copy ends at the last stable offset.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 from application.background.job import END_OF_COMMIT, Job, Outcome
+from application.background.loaded import loaded
 from application.background.runner import Runner
 from application.partitions.adopting import adopt
 from application.partitions.opened_batch import open_messages
@@ -23,6 +25,7 @@ from application.ports.transaction_index import TransactionIndex
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from application.topics.create import Created, CreateTopicsService, NewTopic
+from application.topics.delete import DeleteTopicsService
 from domain.errors import BrokerError, InvalidRequest, UnknownTopicOrPartition
 from domain.messages.batch import CONTROL, RecordBatch, batches_in, next_offset
 from domain.messages.building import build_batch, without_producer
@@ -47,6 +50,7 @@ class CloneService:
         self,
         catalog: Catalog,
         create: CreateTopicsService,
+        delete: DeleteTopicsService,
         log: LogStore,
         transaction_index: TransactionIndex,
         commits: Commits,
@@ -56,6 +60,7 @@ class CloneService:
     ) -> None:
         self.catalog = catalog
         self._create = create
+        self._delete = delete
         self.log = log
         self.transaction_index = transaction_index
         self.commits = commits
@@ -70,7 +75,10 @@ class CloneService:
         configs: Mapping[str, str | None],
         by: Requester = NO_CLIENT,
     ) -> list[Created] | Pending[list[Created]]:
-        """Creates the topic. `configs` replace those of its source; None removes one."""
+        """Creates the topic. `configs` replace those of its source; None removes one.
+
+        May raise NotInMemory (`ClusterChanges.check`).
+        """
         source = self.catalog.topic(source_name)
         if source is None:
             raise UnknownTopicOrPartition(f"There is no topic {source_name}")
@@ -79,6 +87,19 @@ class CloneService:
         return self._create.create(
             [NewTopic(name, len(source.partition_ids), configs=present)], False, by
         )
+
+    def remove(self, incomplete: Topic) -> None:
+        """Deletes a copy."""
+        # Without a callback, a fault of the job would not be logged.
+        self.background.run(self._remove(incomplete)).then(lambda _: None)
+
+    def _remove(self, incomplete: Topic) -> Job[None]:
+        yield from loaded(partial(self._stage_removal, incomplete))
+
+    def _stage_removal(self, incomplete: Topic) -> None:
+        found = self._delete.find(None, incomplete.topic_id)
+        if isinstance(found, Topic):
+            self._delete.delete([found])
 
     def copy(self, source_name: str, target: Topic) -> Copying:
         """Copies the records that are committed by now; each `next` copies one slice."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 from application.ports.acl_repository import AclRepository
+from application.ports.cluster_changes import ClusterChanges
 from application.ports.pending import Pending
 from application.security.acl_authorizer import AclAuthorizer
 from application.state.commits import Commits
@@ -30,14 +31,27 @@ class AclChange(NamedTuple):
 
 class AclState(Aggregates[str, AclChange]):
     def __init__(
-        self, repository: AclRepository, authorizer: AclAuthorizer, commits: Commits
+        self,
+        repository: AclRepository,
+        authorizer: AclAuthorizer,
+        commits: Commits,
+        changes: ClusterChanges,
     ) -> None:
         self._repository = repository
         self._authorizer = authorizer
         self._commits = commits
+        self.changes = changes
         self.index = authorizer.index
         self.index.add(repository.load())
         self._runtime: Runtime[str, AclChange] = Runtime(self)
+        repository.follow(self._followed)
+
+    def _followed(self, bindings: list[AclBinding]) -> None:
+        """Another broker has created or deleted some; these are all."""
+        for gone in set(self.index) - set(bindings):
+            self.index.remove(gone)
+        self.index.add(bindings)
+        self._authorizer.changed()
 
     def newest(self) -> dict[AclBinding, bool]:
         """The changes in flight."""
@@ -112,8 +126,13 @@ class AclService:
     def create(
         self, bindings: Sequence[AclBinding | BrokerError]
     ) -> Pending[list[BrokerError | None]]:
-        """An ACL that exists already is a success."""
+        """An ACL that exists already is a success.
+
+        May raise NotInMemory (`ClusterChanges.check`).
+        """
         state = self._state
+        if bindings:
+            state.changes.check()
         newest = state.newest()
         created: dict[AclBinding, None] = {}
         results: list[BrokerError | None] = []
@@ -133,7 +152,10 @@ class AclService:
     def delete(
         self, filters: Sequence[AclFilter | BrokerError]
     ) -> Pending[list[list[AclBinding] | BrokerError]]:
+        """May raise NotInMemory (`ClusterChanges.check`)."""
         state = self._state
+        if filters:
+            state.changes.check()
         existing = state.existing()
         results: list[list[AclBinding] | BrokerError] = [
             each

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from application.ports.cluster_changes import ClusterChanges
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending
 from application.ports.quota_repository import QuotaRepository
@@ -55,15 +56,18 @@ class QuotaService(Aggregates[QuotaEntity, Quotas]):
         repository: QuotaRepository,
         limits: ClientQuotas,
         commits: Commits,
+        changes: ClusterChanges,
         events: EventLog,
     ) -> None:
         """`limits` applies the quotas."""
         self._repository = repository
         self._limits = limits
         self._commits = commits
+        self._changes = changes
         self._events = events
         self.runtime: Runtime[QuotaEntity, Quotas] = Runtime(self)
         self._limits.load(repository.load())
+        repository.follow(self._limits.load)
 
     def describe(self, wanted: QuotaFilter) -> list[tuple[QuotaEntity, Quotas]]:
         return [(one, quotas) for one, quotas in self._limits.quotas.items() if wanted.fits(one)]
@@ -77,7 +81,10 @@ class QuotaService(Aggregates[QuotaEntity, Quotas]):
         """One result per entity, in order of their first alteration, once all are durable.
 
         If an entity is altered twice, only the first alteration has an effect, as in Kafka.
+        May raise NotInMemory (`ClusterChanges.check`).
         """
+        if alterations and not validate_only:
+            self._changes.check()
         results: dict[frozenset[tuple[str, str | None]], Altered] = {}
         keys: dict[frozenset[tuple[str, str | None]], AggregateKey] = {}
         changes: list[_Change] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from application.ports.cluster_changes import ClusterChanges
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending
 from application.ports.request_log import NO_CLIENT, Requester
@@ -65,16 +66,28 @@ Altered = BrokerError | None
 
 class Users(Aggregates[str, Credentials]):
     def __init__(
-        self, repository: UserRepository, decoys: Decoys, commits: Commits, events: EventLog
+        self,
+        repository: UserRepository,
+        decoys: Decoys,
+        commits: Commits,
+        changes: ClusterChanges,
+        events: EventLog,
     ) -> None:
         self._repository = repository
         self._decoys = decoys
         self._commits = commits
+        self._changes = changes
         self._events = events
         self._credentials: dict[str, Credentials] = repository.load()
         self.runtime: Runtime[str, Credentials] = Runtime(self)
         #: Rises with every change, for caches of verified passwords.
         self.revision = 0
+        repository.follow(self._followed)
+
+    def _followed(self, altered: Mapping[str, Credentials]) -> None:
+        """Another broker has altered these users."""
+        for name, credentials in altered.items():
+            self.committed(name, [credentials])
 
     # ---- reading
 
@@ -120,7 +133,12 @@ class Users(Aggregates[str, Credentials]):
         upsertions: Sequence[Upsertion],
         by: Requester = NO_CLIENT,
     ) -> Mapping[str, Altered] | Pending[Mapping[str, Altered]]:
-        """One result per user, once all changes are durable."""
+        """One result per user, once all changes are durable.
+
+        May raise NotInMemory (`ClusterChanges.check`).
+        """
+        if deletions or upsertions:
+            self._changes.check()
         results: dict[str, Altered] = {}
         accepted: dict[str, Deletion | Upsertion] = {}
         alterations: list[Deletion | Upsertion] = [*deletions, *upsertions]

@@ -47,6 +47,7 @@ class Catalog:
         self.topic_by_id: Callable[[bytes], Topic | None] = self._by_id.get
         self._collisions: dict[str, dict[str, None]] = {}
         self._loaded: dict[int, Partition] = {}
+        self._layout_watched: dict[str, list[Callable[[], None]]] = {}
         self._configs: dict[bytes, TopicConfig] = {}
         #: Rises with every change, so that responses made from the catalogue can be cached.
         self.revision = 0
@@ -87,6 +88,14 @@ class Catalog:
         if any(partition_id in topic.partition_ids for topic in topics):
             return NotLeaderOrFollower(self._placement.leader(partition_id))
         return UnknownTopicOrPartition("The topic was deleted")
+
+    def on_layout_of(self, topic_name: str, call: Callable[[], None]) -> None:
+        """Calls back when a topic of this name is created, deleted or gets partitions."""
+        self._layout_watched.setdefault(topic_name, []).append(call)
+
+    def _layout_changed(self, topic: Topic) -> None:
+        for call in self._layout_watched.get(topic.name, ()):
+            call()
 
     def name_of(self, topic_id: bytes) -> str | None:
         topic = self.topic_by_id(topic_id)
@@ -227,6 +236,7 @@ class Catalog:
             if first is not None:
                 # A tail of the whole topic watches all partitions: one of them is enough.
                 self._purgatory.advanced(first)
+            self._layout_changed(topic)
 
     def reconfigured(self) -> None:
         """The configs of the broker have changed, which are the defaults of topics."""
@@ -254,6 +264,7 @@ class Catalog:
         for partition in held:
             if partition is not None:
                 self._purgatory.advanced(partition)
+        self._layout_changed(topic)
 
     def _remove_collision(self, name: str) -> None:
         """Several colliding names may exist: one request may create them, as in Kafka."""

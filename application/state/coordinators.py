@@ -1,16 +1,48 @@
 """Coordinators: which node coordinates a group or a transaction, as in Kafka.
 
 It is the leader of one partition of `__consumer_offsets` or `__transaction_state`: the one that the
-group id or the transactional id chooses.
+group id or the transactional id chooses. What this node coordinates is in memory: it is loaded when
+this node becomes the leader, or has another leader epoch, and dropped when that ends.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
 from application.ports.placement import Placement
 from application.state.catalog import Catalog
-from domain.cluster.nodes import NO_LEADER
+from application.state.notifying import notify_each
+from domain.cluster.nodes import NO_LEADER, Leader
 from domain.errors import CoordinatorNotAvailable, NotCoordinator
 from domain.topics.internal_records import partition_of
+
+#: Whether a group id or transactional id is one of those that have moved.
+Moved = Callable[[str], bool]
+
+
+class _Led(NamedTuple):
+    """Partitions of the topic that are led here."""
+
+    #: All of the topic.
+    partition_ids: tuple[int, ...] = ()
+    leaders: Mapping[int, Leader] = {}
+    #: This node is alone: it coordinates everything, also without the topic.
+    is_all: bool = False
+
+    def partition_id(self, key: str) -> int:
+        return self.partition_ids[partition_of(key, len(self.partition_ids))]
+
+    def has(self, key: str) -> bool:
+        return self.is_all or (bool(self.leaders) and self.partition_id(key) in self.leaders)
+
+    @property
+    def is_any(self) -> bool:
+        return self.is_all or bool(self.leaders)
+
+    def without(self, others: Mapping[int, Leader]) -> _Led:
+        leaders = {one: leader for one, leader in self.leaders.items() if one not in others}
+        return self._replace(leaders=leaders)
 
 
 class Coordinators:
@@ -20,6 +52,11 @@ class Coordinators:
         self._topic_name = topic_name
         self._catalog = catalog
         self._placement = placement
+        self._lost: list[Callable[[Moved], None]] = []
+        self._gained: list[Callable[[Moved], None]] = []
+        self._led = self._led_now()
+        placement.on_moved(lambda _: self._follow())
+        catalog.on_layout_of(topic_name, self._follow)
 
     def node_id(self, key: str) -> int:
         """-1: none, because the topic is not created yet, or its partition has no leader."""
@@ -32,12 +69,59 @@ class Coordinators:
         return self._placement.leader(ids[partition_of(key, len(ids))]).node_id
 
     def is_here(self, key: str) -> bool:
-        return self._placement.is_alone or self.node_id(key) == self._placement.node_id
+        led = self._led
+        if led.is_all:
+            return True
+        if not led.leaders:
+            return False
+        partition_id = led.partition_id(key)
+        # The placement may have changed while others hear of it before `_follow`.
+        return led.leaders.get(partition_id) == self._placement.leader(partition_id)
 
     def check_here(self, key: str) -> None:
         """Raises NotCoordinator or CoordinatorNotAvailable."""
         if self.is_here(key):
             return
-        if self.node_id(key) == NO_LEADER.node_id:
+        node_id = self.node_id(key)
+        if node_id in (NO_LEADER.node_id, self._placement.node_id):
             raise CoordinatorNotAvailable(f"No node coordinates {key} now.")
-        raise NotCoordinator(f"Another node coordinates {key}.")
+        raise NotCoordinator(f"Node {node_id} coordinates {key}.")
+
+    # ---- moves
+
+    def on_moved(self, lost: Callable[[Moved], None], gained: Callable[[Moved], None]) -> None:
+        """Calls `lost` when this node has to drop some, and then `gained` for some to be loaded;
+        both for a new leader epoch, because another node may have led between.
+        """
+        self._lost.append(lost)
+        self._gained.append(gained)
+
+    def _led_now(self) -> _Led:
+        placement, node_id = self._placement, self._placement.node_id
+        if placement.is_alone:
+            return _Led(is_all=True)
+        topic = self._catalog.topic(self._topic_name)
+        ids = () if topic is None else topic.partition_ids
+        leaders = {one: placement.leader(one) for one in ids}
+        here = {one: leader for one, leader in leaders.items() if leader.node_id == node_id}
+        return _Led(ids, here)
+
+    def _follow(self) -> None:
+        before, after = self._led, self._led_now()
+        if before == after:
+            return
+        stay: dict[int, Leader] = {}
+        if before.partition_ids == after.partition_ids:
+            stay = dict(before.leaders.items() & after.leaders.items())
+        lost, gained = before.without(stay), after.without(stay)
+        self._led = after.without(gained.leaders)._replace(is_all=False)
+        faults: list[Exception] = []
+        if lost.is_any:
+            faults += notify_each(self._lost, lambda call: call(lost.has))
+        if gained.is_any:
+            faults += notify_each(self._gained, lambda call: call(gained.has))
+        if not faults:
+            self._led = after
+            return
+        # Those that cannot be read are not here: the next move tries again.
+        raise faults[0]

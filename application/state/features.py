@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from application.ports.cluster_changes import ClusterChanges
 from application.ports.cluster_repository import ClusterRepository
 from application.state.commits import Commits
 from application.state.runtime import Aggregates, Done, Runtime
@@ -11,11 +12,18 @@ from domain.features import DEFAULT_LEVELS, TRANSACTION_VERSION, FinalizedFeatur
 
 
 class Features(Aggregates[None, FinalizedFeatures]):
-    def __init__(self, cluster: ClusterRepository, commits: Commits) -> None:
+    def __init__(
+        self, cluster: ClusterRepository, commits: Commits, changes: ClusterChanges
+    ) -> None:
         self._cluster = cluster
         self._commits = commits
-        self._finalized = cluster.features() or FinalizedFeatures(0, DEFAULT_LEVELS)
+        self._changes = changes
+        self._followed(cluster.features())
+        cluster.follow_features(self._followed)
         self._runtime: Runtime[None, FinalizedFeatures] = Runtime(self)
+
+    def _followed(self, stored: FinalizedFeatures | None) -> None:
+        self._finalized = stored or FinalizedFeatures(0, DEFAULT_LEVELS)
 
     @property
     def finalized(self) -> FinalizedFeatures:
@@ -30,6 +38,8 @@ class Features(Aggregates[None, FinalizedFeatures]):
         return self._runtime.newest(None) or self._finalized
 
     def update(self, levels: Mapping[str, int], then: Done) -> None:
+        """May raise NotInMemory (`ClusterChanges.check`)."""
+        self._changes.check()
         before = self.newest()
         after = {**before.levels, **levels}
         if after == before.levels:

@@ -60,7 +60,7 @@ class Aggregates(ABC, Generic[K, C]):
 class _Decision(Generic[K, C]):
     """Changes in flight, and the callbacks that wait for them."""
 
-    __slots__ = ("_runtime", "changes", "first_lost", "key", "waiting")
+    __slots__ = ("_runtime", "changes", "first_lost", "is_dropped", "key", "waiting")
 
     def __init__(self, runtime: Runtime[K, C], key: K, changes: Sequence[C], then: Done) -> None:
         self._runtime = runtime
@@ -68,6 +68,7 @@ class _Decision(Generic[K, C]):
         self.changes = changes
         self.waiting = [then]
         self.first_lost = True
+        self.is_dropped = False
 
     def done(self, failure: StorageFailed | None) -> None:
         self._runtime.done(self, failure)
@@ -123,24 +124,36 @@ class Runtime(Generic[K, C]):
         else:
             in_flight[-1].waiting.append(then)
 
+    def drop(self, keys: Callable[[K], bool]) -> None:
+        """These aggregates are no longer in memory: decisions about them that are in flight will
+        only call back.
+        """
+        for key in [one for one in self._in_flight if keys(one)]:
+            for decision in self._in_flight.pop(key):
+                decision.is_dropped = True
+
     def done(self, decision: _Decision[K, C], failure: StorageFailed | None) -> None:
+        try:
+            if not decision.is_dropped:
+                self._ended(decision, failure)
+        finally:  # also if the rows cannot be read
+            faults = notify_each(decision.waiting, lambda then: then(failure))
+        if faults:
+            raise faults[0]
+
+    def _ended(self, decision: _Decision[K, C], failure: StorageFailed | None) -> None:
         key = decision.key
         in_flight = self._in_flight[key]
         in_flight.remove(decision)
         if not in_flight:
             del self._in_flight[key]
-        try:
-            if failure is None:
-                self._aggregates.committed(key, decision.changes)
-            else:
-                if decision.first_lost:
-                    for later in in_flight:
-                        later.first_lost = False
-                self._aggregates.lost(key, decision.changes, decision.first_lost)
-        finally:  # also if the rows cannot be read
-            faults = notify_each(decision.waiting, lambda then: then(failure))
-        if faults:
-            raise faults[0]
+        if failure is None:
+            self._aggregates.committed(key, decision.changes)
+            return
+        if decision.first_lost:
+            for later in in_flight:
+                later.first_lost = False
+        self._aggregates.lost(key, decision.changes, decision.first_lost)
 
 
 #: An aggregate, by its key.

@@ -75,7 +75,12 @@ class CreateTopicsService:
         by: Requester = NO_CLIENT,
         count: CountPartitions = uncounted,
     ) -> list[Created] | Pending[list[Created]]:
-        """One result per topic, in order, once all created topics are durable."""
+        """One result per topic, in order, once all created topics are durable.
+
+        May raise NotInMemory (`ClusterChanges.check`).
+        """
+        if requested and not validate_only:
+            self._topics.changes.check()
         if sum(map(self._partition_count, requested)) > MAX_PARTITIONS_PER_REQUEST:
             excessive = PolicyViolation("Excessively large number of partitions per request.")
             return [excessive for _ in requested]
@@ -94,7 +99,12 @@ class CreateTopicsService:
     def create_automatically(
         self, names: list[str], by: Requester = NO_CLIENT, partition_count: int = USE_DEFAULT
     ) -> list[Created] | Pending[list[Created]]:
-        """Creates topics on first use, otherwise with the defaults of the broker."""
+        """Creates topics on first use, otherwise with the defaults of the broker.
+
+        May raise NotInMemory (`ClusterChanges.check`).
+        """
+        if any(self._topics.find(name) is None for name in names):
+            self._topics.changes.check()
         results: list[Created] = []
         created: list[Topic] = []
         for name in names:
@@ -110,7 +120,11 @@ class CreateTopicsService:
         return respond(self._topics.keys(names), results)
 
     def create_internal(self, new: NewTopic) -> Topic:
-        """Stages a topic whose name clients cannot use."""
+        """Stages a topic whose name clients cannot use.
+
+        May raise NotInMemory (`ClusterChanges.check`).
+        """
+        self._topics.changes.check()
         topic = self._topic(new, new.partition_count, validate_only=False)
         factor = self._assignment.at_most(self._config.default_replication_factor)
         self._save(new._replace(replication_factor=factor), topic)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from application.groups.offset_cleanup import OffsetCleanup
 from application.ports.event_log import EventLog, topic_lines
 from application.ports.pending import Pending, later
 from application.ports.request_log import NO_CLIENT, Requester
@@ -31,13 +30,11 @@ class DeleteTopicsService:
         self,
         catalog: Catalog,
         topics: TopicState,
-        offset_cleanup: OffsetCleanup,
         config: BrokerConfig,
         events: EventLog,
     ) -> None:
         self._catalog = catalog
         self._topics = topics
-        self._offset_cleanup = offset_cleanup
         self._config = config
         self._events = events
 
@@ -66,7 +63,12 @@ class DeleteTopicsService:
     def delete(
         self, topics: list[Topic], by: Requester = NO_CLIENT, count: CountPartitions = uncounted
     ) -> Pending[list[Deleted]]:
-        """One result per topic, in order: the deleted topic or an error."""
+        """One result per topic, in order: the deleted topic or an error.
+
+        May raise NotInMemory (`ClusterChanges.check`).
+        """
+        if topics:
+            self._topics.changes.check()
         results: list[Deleted] = []
         deleted: list[Topic] = []
         for topic in topics:
@@ -93,5 +95,5 @@ class DeleteTopicsService:
             self._events.info("topic_deleted", **line, **by.fields())
 
     def _forget(self, deleted: list[Deleted]) -> list[Deleted]:
-        self._offset_cleanup.forget([one for one in deleted if isinstance(one, Topic)])
+        self._topics.forget([one for one in deleted if isinstance(one, Topic)])
         return deleted

@@ -2,7 +2,8 @@
 
 With the setting on, the topic is created, and the rows of the store are appended as records, in
 slices; then the store has a row that the topic is complete. A start without that row begins again
-with a new topic. With the setting off, the topic is deleted.
+with a new topic, unless another broker has begun meanwhile. With the setting off, the topic is
+deleted.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from itertools import islice
 from typing import Protocol, TypeVar
 
 from application.background.job import COMMIT, SLICE, Job
+from application.background.loaded import loaded
 from application.background.runner import Runner
 from application.partitions.internal_topic import InternalTopic
+from application.ports.cluster_changes import ClusterChanges
 from application.ports.cluster_repository import ClusterRepository, WrittenTopic
 from application.state.catalog import Catalog
 from application.topics.create import CreateTopicsService, NewTopic
@@ -46,6 +49,7 @@ class InternalTopicSetup:
         create_topics: CreateTopicsService,
         delete_topics: DeleteTopicsService,
         cluster: ClusterRepository,
+        changes: ClusterChanges,
         background: Runner,
     ) -> None:
         """`written_to`, `contents`: None if the setting is off and there is no topic."""
@@ -57,10 +61,13 @@ class InternalTopicSetup:
         self._create_topics = create_topics
         self._delete_topics = delete_topics
         self._cluster = cluster
+        self._changes = changes
         self._background = background
+        #: As it was at the start.
+        self._found: WrittenTopic | None = None
 
     def start(self) -> None:
-        written = self._cluster.internal_topic(self._new_topic.name)
+        written = self._found = self._cluster.internal_topic(self._new_topic.name)
         if not self._is_on:
             if written is not None:
                 self._background.start(self._remove)
@@ -73,24 +80,32 @@ class InternalTopicSetup:
 
     def _write(self) -> Job[None]:
         assert self._contents is not None
-        yield from _durably(self._stage_topic)
+        if not (yield from _durably(self._stage_topic)):
+            return
         for part in self._contents.parts():
             yield from _durably(part)
         yield from _durably(self._stage_completeness)
 
     def _stage_removal(self) -> None:
+        self._changes.check()
         topic = self._catalog.topic(self._new_topic.name)
         if topic is not None:
             self._delete_topics.delete([topic])
         self._cluster.save_internal_topic(self._new_topic.name, None)
 
-    def _stage_topic(self) -> None:
+    def _stage_topic(self) -> bool:
+        """False if another broker writes the topic."""
+        self._changes.check()
+        if self._cluster.internal_topic(self._new_topic.name) != self._found:
+            return False
         self._stage_removal()
         topic = self._create_topics.create_internal(self._new_topic)
         written = WrittenTopic(topic.topic_id, complete=False)
         self._cluster.save_internal_topic(topic.name, written)
+        return True
 
     def _stage_completeness(self) -> None:
+        self._changes.check()
         assert self._written_to is not None
         name = self._new_topic.name
         written = self._cluster.internal_topic(name)
@@ -99,13 +114,14 @@ class InternalTopicSetup:
             self._cluster.save_internal_topic(name, complete)
 
 
-def _durably(stage: Callable[[], None]) -> Job[None]:
+def _durably(stage: Callable[[], T]) -> Job[T]:
     """Stages changes, again as long as their commit fails."""
-    stage()
+    staged = yield from loaded(stage)
     while (yield COMMIT) is not None:
         # Other changes of the failed commit are not given up before the next slice.
         yield SLICE
-        stage()
+        staged = yield from loaded(stage)
+    return staged
 
 
 def parts_of(items: Iterable[T]) -> Iterator[list[T]]:

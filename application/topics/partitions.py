@@ -56,6 +56,9 @@ class CreatePartitionsService:
         by: Requester = NO_CLIENT,
         count: CountPartitions = uncounted,
     ) -> list[Grown] | Pending[list[Grown]]:
+        """May raise NotInMemory (`ClusterChanges.check`)."""
+        if requested and not validate_only:
+            self._topics.changes.check()
         results: list[Grown] = []
         for more in requested:
             try:

@@ -6,10 +6,12 @@ created, altered or deleted in the same pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from application.groups.offset_cleanup import OffsetCleanup
+from application.ports.cluster_changes import ClusterChanges
 from application.ports.topic_repository import TopicRepository
 from application.state.catalog import Catalog
 from application.state.commits import Commits
@@ -45,13 +47,19 @@ class TopicState(Aggregates[str, TopicChange]):
         catalog: Catalog,
         commits: Commits,
         dropping: Dropping,
+        offset_cleanup: OffsetCleanup,
+        changes: ClusterChanges,
     ) -> None:
         self._repository = repository
         self._catalog = catalog
         self._commits = commits
         self._dropping = dropping
+        self._offset_cleanup = offset_cleanup
+        #: To be checked before topics are changed, or anything else.
+        self.changes = changes
         #: By the topic's name.
         self.runtime: Runtime[str, TopicChange] = Runtime(self)
+        repository.follow(self._followed)
 
     def find(self, name: str) -> Topic | None:
         newest = self.runtime.newest(name)
@@ -74,6 +82,24 @@ class TopicState(Aggregates[str, TopicChange]):
         """Calls back once for topics that were changed in one pass: they share a commit."""
         if changed:
             self.runtime.when_durable(changed[-1].name, if_durable(partial(call, changed)))
+
+    def forget(self, deleted: Sequence[Topic]) -> None:
+        """Forgets their committed offsets."""
+        self._offset_cleanup.forget(deleted)
+
+    def _followed(self, changed: Mapping[str, Topic | None]) -> None:
+        """Another broker has changed these topics."""
+        deleted: list[Topic] = []
+        for name, topic in changed.items():
+            before = self._catalog.topic(name)
+            if before is not None and (topic is None or topic.topic_id != before.topic_id):
+                self._catalog.remove(before)
+                deleted.append(before)
+            if topic is not None:
+                self._catalog.put(topic)
+        self.forget(deleted)
+        if deleted or None in changed.values():  # created and deleted meanwhile
+            self._dropping.start()
 
     # ---- Aggregates
 

@@ -26,6 +26,7 @@ from domain.errors import (
     InvalidRequest,
     InvalidTransactionTimeout,
     InvalidTxnState,
+    NotCoordinator,
     NotEnoughReplicas,
     ProducerFenced,
     StorageFailed,
@@ -41,6 +42,9 @@ from domain.transactions.transaction import (
     TopicPartition,
     Transaction,
 )
+
+#: Kafka's words: its partition leaders ask the coordinator, if that is another broker.
+UNVERIFIED = "Unable to verify the partition has been added to the transaction."
 
 R = TypeVar("R")
 Later = Pending[R | BrokerError]
@@ -89,6 +93,7 @@ class TransactionCoordinator:
                 f"The timeout {timeout_ms} ms of a transaction is not within 1 and "
                 f"transaction.max.timeout.ms ({self._config.transaction_max_timeout_ms})"
             )
+        self._registry.check_here(transactional_id)
         before = self._registry.find(transactional_id)
         if before is not None and before.is_open:
             decisions.check_expected(before, expected)
@@ -115,6 +120,7 @@ class TransactionCoordinator:
         expected: ProducerIdAndEpoch | None,
         new_producer_id: int,
     ) -> Later[ProducerIdAndEpoch]:
+        self._registry.check_here(transactional_id)  # it may have moved meanwhile
         now_ms = self._clock.now_ms()
         before = self._registry.find(transactional_id) or Transaction(
             transactional_id, new_producer_id, timeout_ms, now_ms
@@ -191,6 +197,8 @@ class TransactionCoordinator:
             if operation is SupportedOperation.ADD_PARTITION:
                 raise
             raise retriable("The transaction before it is not completed yet") from ending
+        except (CoordinatorNotAvailable, NotCoordinator) as elsewhere:
+            raise retriable(f"{UNVERIFIED} {elsewhere.message}") from elsewhere
         except TransactionAbortable as missing:
             if operation is SupportedOperation.DEFAULT_ERROR:
                 raise InvalidTxnState(missing.message) from missing

@@ -2,9 +2,13 @@
 
 prepared, markers, offsets of groups, completed: one commit, if all partitions are in memory
 prepared: a commit; the rest: another one, by a job, which a start repeats
+
+The job also waits, with its back-off, for partitions and groups that another node leads now.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from application.background.job import COMMIT, Job
 from application.background.runner import Runner
@@ -23,7 +27,7 @@ from domain.partitions.producers import NO_COORDINATOR_EPOCH
 from domain.transactions.decisions import complete
 from domain.transactions.transaction import TV_0, Transaction
 
-#: One broker coordinates all transactions.
+#: The store refuses the commits of a broker that coordinates no longer.
 COORDINATOR_EPOCH = 0
 
 
@@ -46,10 +50,10 @@ class TransactionEnds:
         self._background = background
         self._storage_health = storage_health
 
-    def start(self) -> None:
-        """Ends the transactions that were prepared before this start."""
+    def start(self, transactional_ids: Callable[[str], bool] = lambda _: True) -> None:
+        """Ends the transactions that were prepared before this start, or by another node."""
         for transaction in self._registry:
-            if transaction.is_prepared:
+            if transaction.is_prepared and transactional_ids(transaction.transactional_id):
                 self._end_later(transaction.transactional_id)
 
     def end(self, prepared: Transaction) -> Transaction:

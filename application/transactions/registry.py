@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from application.ports.transaction_repository import TransactionRepository
 from application.state.commits import Commits
+from application.state.coordinators import Coordinators
 from application.state.runtime import Aggregates, Done, Runtime, ignore
 from domain.errors import InvalidProducerIdMapping
 from domain.transactions.transaction import Transaction
@@ -19,13 +20,29 @@ class Change(NamedTuple):
 
 
 class TransactionRegistry(Aggregates[str, Change]):
-    """A change applies when it is decided, so that the next request is decided on it."""
+    """Those that this node coordinates. A change applies when it is decided, so that the next
+    request is decided on it.
+    """
 
-    def __init__(self, repository: TransactionRepository, commits: Commits) -> None:
+    def __init__(
+        self, repository: TransactionRepository, commits: Commits, coordinators: Coordinators
+    ) -> None:
         self._repository = repository
         self._commits = commits
-        self._by_id = {one.transactional_id: one for one in repository.load()}
+        self._coordinators = coordinators
+        self._by_id: dict[str, Transaction] = {}
         self.runtime: Runtime[str, Change] = Runtime(self)
+        self.load(coordinators.is_here)
+
+    def load(self, transactional_ids: Callable[[str], bool]) -> None:
+        for one in self._repository.load(transactional_ids):
+            self._by_id[one.transactional_id] = one
+
+    def unload(self, transactional_ids: Callable[[str], bool]) -> None:
+        """Removes transactions from memory only: another node coordinates them."""
+        self.runtime.drop(transactional_ids)
+        for one in filter(transactional_ids, list(self._by_id)):
+            del self._by_id[one]
 
     def __iter__(self) -> Iterator[Transaction]:
         """As they are now: the caller may change them."""
@@ -34,7 +51,12 @@ class TransactionRegistry(Aggregates[str, Change]):
     def find(self, transactional_id: str) -> Transaction | None:
         return self._by_id.get(transactional_id)
 
+    def check_here(self, transactional_id: str) -> None:
+        """Raises unless this node coordinates the transactional id."""
+        self._coordinators.check_here(transactional_id)
+
     def existing(self, transactional_id: str) -> Transaction:
+        self.check_here(transactional_id)
         found = self._by_id.get(transactional_id)
         if found is None:
             raise InvalidProducerIdMapping(f"Unknown transactional id: {transactional_id}")

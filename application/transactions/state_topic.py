@@ -6,7 +6,7 @@ written in a later commit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from application.partitions.internal_topic import InternalTopic
 from application.ports.transaction_repository import TransactionRepository
@@ -30,8 +30,8 @@ class TransactionsInTopic:
         self._features = features
         self._offsets_partitions = offsets_partitions
 
-    def load(self) -> Iterable[Transaction]:
-        return self._repository.load()
+    def load(self, includes: Callable[[str], bool] | None = None) -> Iterable[Transaction]:
+        return self._repository.load(includes)
 
     def save(self, transactional_id: str, transaction: Transaction | None) -> None:
         self._repository.save(transactional_id, transaction)

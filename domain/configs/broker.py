@@ -14,6 +14,7 @@ from domain.configs.listeners import parse_addresses
 from domain.configs.settings.access import AccessSettings
 from domain.configs.settings.admin import AdminSettings
 from domain.configs.settings.cleaner import CleanerSettings
+from domain.configs.settings.cluster import ClusterSettings
 from domain.configs.settings.definition import Definition, Source, Synonym, Value
 from domain.configs.settings.durability import DurabilitySettings
 from domain.configs.settings.groups import GroupSettings
@@ -37,6 +38,7 @@ class BrokerConfig(
     AdminSettings,
     RawSettings,
     DurabilitySettings,
+    ClusterSettings,
     TopicSettings,
     LeaderSettings,
     CleanerSettings,

@@ -22,13 +22,18 @@ class TooLong(Exception):
 
 def partition_of(name: str, partitions: int) -> int:
     """As Kafka: by Java's hash code of the group id or transactional id."""
+    return hash_of(name) % partitions
+
+
+def hash_of(name: str) -> int:
+    """Without its sign."""
     code = 0
     encoded = name.encode("utf-16-be")
     for unit in unpack(f">{len(encoded) // 2}H", encoded):
         code = (31 * code + unit) & 0xFFFFFFFF
     if code == 1 << 31:  # its negation is no Java int
         return 0
-    return (code if code < 1 << 31 else (1 << 32) - code) % partitions
+    return code if code < 1 << 31 else (1 << 32) - code
 
 
 def string(text: str | None) -> bytes:

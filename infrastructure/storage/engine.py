@@ -17,6 +17,7 @@ from application.ports.log_store import LogName, LogStore
 from application.ports.membership import Membership
 from application.ports.reserve import Reserve
 from application.ports.state_store import StateStore
+from domain.cluster.nodes import Node
 from infrastructure.storage.flush import Flush
 
 #: Runs a call on the event loop, from any thread.
@@ -48,6 +49,18 @@ class StoreRoom:
     #: The part of `used_bytes` in pages that are free.
     free_bytes: int
     page_bytes: int
+
+
+class Joining(NamedTuple):
+    """A broker that joins those which share a store."""
+
+    node: Node
+    software: str
+    #: How long it may be silent before others take its place, and how often it reports.
+    session_ms: int
+    heartbeat_ms: int
+    #: Called on the loop, perhaps again: others have taken its place.
+    fenced: Callable[[], None]
 
 
 class StoreSnapshot(Protocol):
@@ -134,7 +147,7 @@ class Storage:
     cut_logs: CutLogs | None = None
     #: Why the commit under way takes long. None where commits end in the call.
     waits_for: Callable[[], str | None] | None = None
-    #: The brokers that share the store, and their right to change it. None: this one has it alone.
+    #: None of a store that one broker has alone; with it comes the right to change shared rows.
     membership: Membership | None = None
     cluster_changes: ClusterChanges | None = None
 
@@ -237,3 +250,5 @@ class Engine:
     folder: Callable[[Path], StoreFolder] | None = None
     #: By what follows `scheme://`; None of an engine with folders.
     database: Callable[[str], ClosedStore] | None = None
+    #: Opens a store as one of several brokers. None where a broker has its store alone.
+    join: Callable[[str, Flush, ToLoop, Joining], Storage] | None = None

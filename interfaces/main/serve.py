@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -31,6 +32,9 @@ SWITCH_INTERVAL_SECONDS = 0.0005
 
 #: Objects per young collection, young collections per middle one, and so on.
 COLLECTION_THRESHOLDS = (5_000, 20, 50)
+
+#: In place of an exit code: the process starts again.
+FENCED = -1
 
 #: How long the process waits for a slow reader of its log at the end.
 LOG_PATIENCE_SECONDS = 1.0
@@ -72,6 +76,10 @@ class Container(Protocol):
         """Calls when the broker cannot go on with its data."""
         ...
 
+    def when_fenced(self, call: Callable[[], None]) -> None:
+        """Calls when other brokers have taken the place of this one: it must start again."""
+        ...
+
     async def loaded(self) -> None:
         """Waits until clients may connect."""
         ...
@@ -95,7 +103,11 @@ def run(settings: Settings, ready_file: Path | None, build: Build) -> int:
     _raise_file_limit()
     log_format = settings.broker.log_format or ("console" if sys.stderr.isatty() else "json")
     with event_log(sys.stderr.buffer, log_format, LOG_PATIENCE_SECONDS) as log:
-        return _run(settings, ready_file, build, log_format, log)
+        code = _run(settings, ready_file, build, log_format, log)
+    if code == FENCED:
+        # Nothing of what it knew is true any more.
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    return code
 
 
 def _run(
@@ -151,7 +163,14 @@ async def serve(
         failures.append(failure)
         stop.set()
 
+    fenced = asyncio.Event()
+
+    def start_again() -> None:
+        fenced.set()
+        stop.set()
+
     container.when_unusable(unusable)
+    container.when_fenced(start_again)
     try:
         started = await _start(settings, container, ports)
         _collect_rarely()
@@ -163,10 +182,13 @@ async def serve(
         notify("STOPPING=1")
         if ready_file is not None:
             remove_ready_file(ready_file)
-        await _drain(container, settings.broker.drain_timeout_ms / 1000, log)
+        if not fenced.is_set():  # it could respond nothing that is true
+            await _drain(container, settings.broker.drain_timeout_ms / 1000, log)
     finally:
         closed = _close(container, log)
         ports.close()
+    if fenced.is_set():
+        return FENCED
     if failures:
         raise _cannot_keep_offsets(settings, failures[0])
     if closed:

@@ -65,7 +65,7 @@ REFUSALS: dict[type[BrokerError], Refusal] = {
     errors.NotLeaderOrFollower: _TRY_AGAIN,
     errors.CoordinatorLoadInProgress: _TRY_AGAIN,
     errors.CoordinatorNotAvailable: _TRY_AGAIN,
-    errors.NotCoordinator: _TRY_AGAIN,
+    errors.NotCoordinator: Refusal(421, 42101),
     errors.ConcurrentTransactions: _TRY_AGAIN,
     errors.GroupIdNotFound: Refusal(404, 40404),
     errors.TransactionalIdNotFound: Refusal(404, 40405),

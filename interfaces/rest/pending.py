@@ -47,14 +47,6 @@ async def value_of(result: T | Pending[T]) -> T:
         raise
 
 
-async def only(result: list[T | BrokerError] | Pending[list[T | BrokerError]]) -> T:
-    """The only result of a service; raises it if it is an error."""
-    [each] = await value_of(result)
-    if isinstance(each, BrokerError):
-        raise each
-    return each
-
-
 async def when_loaded(action: Callable[[], T]) -> T:
     """Repeats an action that may raise NotInMemory before it has any effect."""
     while True:
@@ -62,3 +54,24 @@ async def when_loaded(action: Callable[[], T]) -> T:
             return action()
         except NotInMemory as later:
             await value_of(later.loading)
+
+
+@overload
+async def outcome_of(change: Callable[[], Pending[T]]) -> T: ...
+
+
+@overload
+async def outcome_of(change: Callable[[], T | Pending[T]]) -> T: ...
+
+
+async def outcome_of(change: Callable[[], T | Pending[T]]) -> T:
+    """The result of a change that may have to wait for the right to it, and its commit."""
+    return await value_of(await when_loaded(change))
+
+
+async def only(change: Callable[[], list[T | BrokerError] | Pending[list[T | BrokerError]]]) -> T:
+    """The only result of a change, as `outcome_of`; raises it if it is an error."""
+    [each] = await outcome_of(change)
+    if isinstance(each, BrokerError):
+        raise each
+    return each

@@ -88,4 +88,5 @@ def opened(relayed: RelayedPostgres) -> RelayedStore:
     """With one batch; its statements are prepared."""
     store = relayed.open()
     store.keep(0)
+    store.prepare()
     return store

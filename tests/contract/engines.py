@@ -14,10 +14,14 @@ from domain.messages.batch import RecordBatch, next_offset
 from infrastructure.opening import open_storage
 from infrastructure.storage.engine import Storage, ToLoop
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
+from infrastructure.storage.postgresql.tails import TAIL_BYTES
 from tests.contract.postgres_server import running_postgres
 from tests.fakes.patience import patiently
 
 T = TypeVar("T")
+
+#: Tables of a commit or two.
+TINY_TAIL_BYTES = 200
 
 
 class Engine:
@@ -90,14 +94,15 @@ def _small_lmdb(folder: Path) -> Storage:
     return open_storage(f"lmdb://{folder}/store", "os", map_size_bytes=1 << 20)
 
 
-def in_postgres(folder: Path, to_loop: ToLoop | None = None) -> Storage:
+def in_postgres(
+    folder: Path, to_loop: ToLoop | None = None, tail_bytes: int = TAIL_BYTES
+) -> Storage:
     """Each folder has a schema of its own."""
     from infrastructure.storage.postgresql.opening import opened
 
     schema = f"s{hashlib.sha256(bytes(folder)).hexdigest()[:20]}"
-    return opened(
-        f"postgres@/postgres?host={running_postgres().folder}&schema={schema}", "commit", to_loop
-    )
+    place = f"postgres@/postgres?host={running_postgres().folder}&schema={schema}"
+    return opened(place, "commit", to_loop, tail_bytes=tail_bytes)
 
 
 class LaterPostgres:
@@ -120,7 +125,7 @@ class LaterPostgres:
     def commit(self, done: Callable[[StorageFailed | None], None], waits: bool = False) -> None:
         outcomes: list[StorageFailed | None] = []
         self._commit.commit(outcomes.append, waits)
-        while not outcomes:
+        while not outcomes or self._commit.is_keeping_up:
             self._callbacks.get(timeout=10)()
         self._forgets = not self._forgets
         if self._forgets:
@@ -131,9 +136,9 @@ class LaterPostgres:
         return patiently(partial(call, *arguments, **named), self._callbacks, attempts=1000)
 
 
-def later_postgres(folder: Path) -> Storage:
+def later_postgres(folder: Path, tail_bytes: int = TAIL_BYTES) -> Storage:
     callbacks: SimpleQueue[Callable[[], None]] = SimpleQueue()
-    storage = in_postgres(folder, callbacks.put)
+    storage = in_postgres(folder, callbacks.put, tail_bytes)
     storage.log = storage.commit = LaterPostgres(storage, callbacks)
     return storage
 
@@ -159,6 +164,9 @@ ENGINES = {
         lambda folder: open_storage(f"files://{folder}/store", "os"), persistent=True
     ),
     "postgresql": Engine(later_postgres, persistent=True, has_snapshots=False),
+    "postgresql-tails": Engine(
+        partial(later_postgres, tail_bytes=TINY_TAIL_BYTES), persistent=True, has_snapshots=False
+    ),
     "lmdb-os": Engine(lambda folder: open_storage(f"lmdb://{folder}/store", "os"), persistent=True),
 }
 

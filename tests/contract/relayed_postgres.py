@@ -14,8 +14,12 @@ from domain.errors import StorageFailed
 from domain.messages.batch import next_offset
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.postgresql import session
+from infrastructure.storage.postgresql.fence import Fence
 from infrastructure.storage.postgresql.opening import opened
+from infrastructure.storage.postgresql.plan import Plan
+from infrastructure.storage.postgresql.sending import sent
 from infrastructure.storage.postgresql.session import PATIENCE_S
+from infrastructure.storage.postgresql.statement import statement_of
 from tests.contract.batches import batch
 from tests.fakes.patience import patiently
 from tests.fakes.postgres import Postgres
@@ -78,6 +82,19 @@ class RelayedStore:
             self.append(one)
             assert self.commit() is None
 
+    def prepare(self) -> None:
+        """The statement of a commit with the next batch, without any change."""
+        contents = self.storage.log._contents
+        self.append(1)
+        staged = contents.end_pass()
+        plan = Plan(contents.runs, contents.ends, contents.tails.current)
+        plan.take(staged)
+        connection = self.storage.commit._session._link.connection
+        assert connection is not None
+        fence = Fence(session.ALONE, 0, 0, "(0,1)")
+        assert sent(connection, *statement_of(staged, plan, fence)) is None
+        contents.failed()
+
     def patiently(self, read: Callable[[], T]) -> T:
         return patiently(read, self.callbacks, attempts=100)
 
@@ -116,18 +133,31 @@ class RelayedPostgres:
 
     def last_offsets(self) -> list[int]:
         """Of the batches in the store, which must have a row each, by SQL."""
-        found = self.execute("select last_offset, data from ottla_entries order by last_offset")
-        offsets = []
-        for last_offset, data in found:
-            assert isinstance(last_offset, int) and isinstance(data, bytes)
-            assert next_offset(data) == last_offset + 1
-            offsets.append(last_offset)
+        offsets = [last_offset for last_offset, _ in self.entries()]
         rows = self.execute("select convert_from(place, 'UTF8')::int from ottla_rows order by 1")
         assert [one for (one,) in rows] == offsets
         return offsets
 
+    def entries(self, partition_id: int = 1) -> list[tuple[int, bytes]]:
+        """Last offsets and batches that are in the runs of a log."""
+        runs = self.execute(
+            "select tail, first_offset, lead(first_offset, 1, 1::bigint << 62) over"
+            f" (order by first_offset) from ottla_runs where partition_id = {partition_id}"
+        )
+        entries: list[tuple[int, bytes]] = []
+        for tail, first_offset, end_offset in runs:
+            for last_offset, data in self.execute(
+                f"select last_offset, data from ottla_tail_{tail} where partition_id ="
+                f" {partition_id} and last_offset >= {first_offset}"
+                f" and last_offset < {end_offset} order by last_offset"
+            ):
+                assert isinstance(last_offset, int) and isinstance(data, bytes)
+                assert next_offset(data) == last_offset + 1
+                entries.append((last_offset, data))
+        return entries
+
     def last_session(self) -> tuple[object, ...]:
-        [row] = self.execute("select session, seq from ottla_store")
+        [row] = self.execute("select session, seq from ottla_fences")
         return row
 
     def close(self) -> None:
@@ -148,7 +178,7 @@ class Held:
             host=str(postgres.server.folder), user="postgres", dbname="postgres"
         )
         self._connection.execute(f"set search_path = {postgres.schema}".encode())
-        self._connection.execute("select * from ottla_store for update")
+        self._connection.execute("select * from ottla_fences for update")
 
     def release(self) -> None:
         self._connection.close()
@@ -170,14 +200,16 @@ class Taking:
     """Another broker's transaction that takes the session; `commit` ends it."""
 
     def __init__(self, postgres: RelayedPostgres) -> None:
-        [(self._session, _)] = postgres.execute("select session, seq from ottla_store")
+        [(self._session, _)] = postgres.execute("select session, seq from ottla_fences")
         self._connection = psycopg.connect(
             host=str(postgres.server.folder), user="postgres", dbname="postgres"
         )
         self._connection.execute(f"set search_path = {postgres.schema}".encode())
 
     def take(self) -> None:
-        self._connection.execute(session._TAKE, {"old": self._session, "new": 7})
+        self._connection.execute(
+            session._TAKE, {"node": session.ALONE, "old": self._session, "new": 7}
+        )
 
     def commit(self) -> None:
         self._connection.commit()

@@ -42,6 +42,15 @@ def images(groups: StoredGroupRepository, group_id: str | None = None) -> dict[s
     return found
 
 
+def test_groups_are_loaded_by_a_predicate(store: OpenStore) -> None:
+    groups = StoredGroupRepository(store.state)
+    for group_id in ("a", "b", "c"):
+        groups.save(generation(group_id, 1, member("m")))
+    store.keep()
+    found = {change.group_id for change in groups.load(includes=lambda one: one != "b")}
+    assert found == {"a", "c"}
+
+
 def test_a_saved_group_is_loaded_unchanged(lasting_store: OpenStore) -> None:
     groups = StoredGroupRepository(lasting_store.state)
     full = generation("full", 3, member("a"), member("b", "instance"))

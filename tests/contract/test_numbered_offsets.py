@@ -30,6 +30,14 @@ def test_offsets_are_found_by_their_number(store: OpenStore) -> None:
     assert list(rows(store).load()) == [(1, row(8, partition=1)), (2**62, row(7))]
 
 
+def test_offsets_of_some_groups_are_loaded(store: OpenStore) -> None:
+    rows(store).save(1, [row(5), row(6, "h")])
+    rows(store).save(2, [row(7, "h")])
+    assert store.commit() is None
+    assert list(rows(store).load(includes=lambda one: one == "g")) == [(1, row(5))]
+    assert list(rows(store).load(1, lambda one: one == "h")) == [(1, row(6, "h"))]
+
+
 def test_many_offsets_are_loaded_in_parts(store: OpenStore) -> None:
     for number in (1, 2, 3):
         rows(store).save(number, [row(n, partition=n) for n in range(300)])

@@ -10,6 +10,7 @@ import pytest
 from application.ports.offset_repository import OffsetRow, OffsetWrite
 from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
+from infrastructure.storage.repositories.offset_repository import StoredOffsetRepository
 from tests.contract.offset_engines import OFFSET_ENGINES, REFUSED, OffsetEngine, SqlOffsets
 from tests.fakes.groups import A_TOPIC_ID, committed
 
@@ -76,6 +77,17 @@ def test_all_fields_of_an_offset_are_loaded(lasting: OffsetEngine) -> None:
     lasting.keep(*expected)
     lasting.reopen()
     assert lasting.rows() == sorted(expected, key=lambda one: one[:3])
+
+
+def test_offsets_of_some_groups_are_loaded_from_a_store_that_brokers_share(
+    engine: OffsetEngine,
+) -> None:
+    engine.load()
+    written = [row(n, group_id, partition=n) for group_id in ("a", "b", "bb", "c") for n in (0, 1)]
+    engine.outcomes(written)
+    found = list(engine.repository.load_groups(lambda one: one not in ("a", "bb")))
+    shared = isinstance(engine.repository, StoredOffsetRepository)
+    assert found == ([one for one in written if one[0] in ("b", "c")] if shared else [])
 
 
 def test_the_newest_offset_of_a_partition_is_loaded(lasting: OffsetEngine) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from infrastructure.storage.postgresql import session
+from infrastructure.storage.postgresql import sending, session
 from tests.contract.batches import batch
 from tests.contract.relayed_postgres import (
     Held,
@@ -170,6 +170,7 @@ def test_a_server_that_is_away_for_too_long(relayed: RelayedPostgres) -> None:
 def test_a_commit_that_was_sent_waits_for_longer(relayed: RelayedPostgres) -> None:
     opened = relayed.open(patience_s=0)
     opened.keep(0)
+    opened.prepare()
     relayed.relay.end_next(3)
     relayed.relay.lose(responses=True)
     opened.append(1)
@@ -188,11 +189,11 @@ def test_a_commit_is_not_sent_for_ever(relayed: RelayedPostgres) -> None:
     relayed.execute(
         "create function ends() returns trigger language plpgsql as"
         " 'begin perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(60); end'",
-        "create trigger ends before insert on ottla_entries for each row execute function ends()",
+        "create trigger ends before insert on ottla_tail_1 for each row execute function ends()",
     )
     opened.append(1)
     assert "cannot be reached" in str(opened.commit())
-    relayed.execute("drop trigger ends on ottla_entries")
+    relayed.execute("drop trigger ends on ottla_tail_1")
     assert relayed.last_offsets() == [0]
     opened.keep(1)
 
@@ -259,6 +260,7 @@ def test_any_faults(relayed: RelayedPostgres, seed: int, patience_s: float) -> N
     opened = relayed.open(patience_s)
     opened.storage.log.append(2, 5, batch(5))
     assert opened.commit() is None
+    relayed.execute("alter table ottla_rows add check (\"table\" <> 'refused')")
     persisted: list[bytes] = []
     newest = None
     for number in range(30):
@@ -268,7 +270,7 @@ def test_any_faults(relayed: RelayedPostgres, seed: int, patience_s: float) -> N
         opened.storage.state.put("t", b"newest", b"%d" % number)
         is_refused = chance.random() < 0.1
         if is_refused:
-            opened.storage.log.append(2, 5, batch(5))
+            opened.storage.state.put("refused", b"", b"")
         fault = chance.randrange(8)
         if fault == 0:
             relay.cut()
@@ -316,15 +318,15 @@ def test_large_commits_are_lost_alike(
     monkeypatch: pytest.MonkeyPatch,
     happens: Callable[[RelayedPostgres, RelayedStore], None],
 ) -> None:
-    monkeypatch.setattr(session, "_LARGE_BYTES", 0)
+    monkeypatch.setattr(sending, "_LARGE_BYTES", 0)
     happens(relayed, opened)
 
 
 def test_a_large_commit_that_is_refused(
     relayed: RelayedPostgres, opened: RelayedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "_LARGE_BYTES", 0)
-    relayed.execute("alter table ottla_entries add check (last_offset <> 1)")
+    monkeypatch.setattr(sending, "_LARGE_BYTES", 0)
+    relayed.execute("alter table ottla_tail_1 add check (last_offset <> 1)")
     opened.append(1)
     assert "refused a commit" in str(opened.commit())
     opened.keep(2)
@@ -336,21 +338,21 @@ def test_a_large_commit_lets_other_threads_run(
 ) -> None:
     """It is sent in one call that holds no lock of the interpreter."""
     ways: list[str] = []
-    much = session._changes_much
+    much = sending._sent_much
 
     def at_once(*arguments: Any) -> bool:
         ways.append(threading.current_thread().name)
         return much(*arguments)
 
-    monkeypatch.setattr(session, "_changes_much", at_once)
+    monkeypatch.setattr(sending, "_sent_much", at_once)
     store = relayed.open(through_relay=False)
     store.keep(0)
     for offset, (name, size_bytes) in enumerate(
-        (("small", 10), ("large", session._LARGE_BYTES)), 1
+        (("small", 10), ("large", sending._LARGE_BYTES)), 1
     ):
         store.append(offset, bytes(size_bytes))
         staged = store.storage.log._contents.end_pass()
-        commit = store.storage.commit._session.commit
+        commit = store.storage.commit._writer.do
         committing = threading.Thread(target=commit, args=(staged,), name=name)
         committing.start()
         committing.join()

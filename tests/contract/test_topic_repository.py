@@ -122,3 +122,12 @@ def test_partitions_without_a_topic_are_doomed_until_a_topic_has_them(store: Ope
     topics.dropped(1)
     store.keep()
     assert topics.doomed_partitions() == [0]
+
+
+def test_ids_that_another_broker_has_reserved_are_not_assigned(store: OpenStore) -> None:
+    topics, of_another = (StoredTopicRepository(store.log, store.state) for _ in range(2))
+    topics.reserve_partition_ids(3)
+    store.keep()
+    assert of_another.reserve_partition_ids(2) == (3, 4)
+    store.keep()
+    assert topics.reserve_partition_ids(1) == (5,)

@@ -39,6 +39,7 @@ def test_transactions_stay_and_the_latest_value_replaces_the_one_before(
     lasting_store.reopen()
     transactions = StoredTransactionRepository(lasting_store.state)
     assert set(transactions.load()) == {OPEN, NEW._replace(epoch=1)}
+    assert list(transactions.load(lambda one: one != "new")) == [OPEN]
     transactions.save(OPEN.transactional_id, None)
     lasting_store.keep()
     lasting_store.reopen()

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from typing import cast
 
 from application.ports.clock import Clock
+from application.ports.cluster_changes import ClusterChanges
 from application.ports.log_store import Buffer, IndexEntry, NotInMemory, Trimmed
 from application.ports.offset_repository import OffsetRepository
 from application.ports.pending import Pending
+from application.ports.state_store import StateStore
 from application.topics.create import NewTopic
 from domain.configs.broker import BrokerConfig
 from domain.errors import BrokerError, StorageFailed
@@ -20,17 +22,18 @@ from domain.partitions.appended import Appended
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 from infrastructure.clock import SystemClock
+from infrastructure.cluster.cluster_changes import OwnChanges
 from infrastructure.opening import open_storage
 from infrastructure.security.authorizer import OpenAuthorizer
 from infrastructure.storage.engine import Storage, StorageInfo
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.memory.log_store import MemoryLogStore
-from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
 from infrastructure.storage.repositories.offset_repository import StoredOffsetRepository
 from interfaces.main.container.core import Core
 from interfaces.main.container.services import make_broker
 from tests.fakes.clock import FakeClock
+from tests.fakes.cluster_changes import FakeChanges, GuardedState
 from tests.fakes.commit import FakeCommit
 from tests.fakes.logs import FakeEventLog
 from tests.fakes.placement import FakePlacement
@@ -139,6 +142,7 @@ class InProcessBroker:
             self.events,
             self._storage(storage, flush),
             self.placement,
+            self._changes(),
         )
         self._offset_repository = self._offsets()
         self.broker = make_broker(self.core, self._offset_repository, OpenAuthorizer())
@@ -150,6 +154,9 @@ class InProcessBroker:
 
     def _clock(self) -> Clock:
         return SystemClock()
+
+    def _changes(self) -> ClusterChanges:
+        return OwnChanges()
 
     def _storage(self, url: str, flush: str) -> Storage:
         return open_storage(url, cast(Flush, flush))
@@ -201,7 +208,10 @@ class InProcessBroker:
 
 
 class FakeBroker(InProcessBroker):
-    """Starts empty, or with the committed data of `store`."""
+    """Starts empty, or with the committed data of `store`.
+
+    Shared rows that are staged without the right fail the test.
+    """
 
     def __init__(self, store: MemoryStore | None = None, **settings: str) -> None:
         self.store = store or MemoryStore()
@@ -209,11 +219,19 @@ class FakeBroker(InProcessBroker):
         self.log = FlakyLogStore(self.store)
         self.reserve = FakeReserve()
         super().__init__(**settings)
+        self.changes.guards = True
+
+    def _changes(self) -> ClusterChanges:
+        return self.changes
 
     def _storage(self, url: str, flush: str) -> Storage:
+        self.changes = FakeChanges(self.scheduler)
+        self.commit.on_begin = self.changes.end
         info = StorageInfo("memory", None, 0, "none", "a-store")
-        state = MemoryStateStore(self.store)
-        return Storage(self.log, state, self.commit, info, reserve=self.reserve)
+        return Storage(self.log, self._state(), self.commit, info, reserve=self.reserve)
+
+    def _state(self) -> StateStore:
+        return GuardedState(self.store, self.changes)
 
     def _clock(self) -> Clock:
         return self.clock

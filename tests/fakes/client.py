@@ -13,6 +13,7 @@ from typing import Any
 from application.ports.request_log import RequestLog
 from domain.configs.broker import BrokerConfig
 from domain.configs.listener_security import ListenerSecurity, SecurityProtocol
+from infrastructure.storage.memory.store import MemoryStore
 from interfaces.kafka.connections.session import Session
 from interfaces.kafka.connections.shared import Shared
 from interfaces.kafka.requests.gate import Wrap
@@ -164,7 +165,12 @@ class InProcessKafka(InProcessBroker, FakeListener):
 class FakeKafka(FakeBroker, FakeListener):
     """The fake broker with sessions."""
 
-    def __init__(self, request_log: FakeRequestLog | None = None, **settings: str) -> None:
-        FakeBroker.__init__(self, None, **settings)
+    def __init__(
+        self,
+        request_log: FakeRequestLog | None = None,
+        store: MemoryStore | None = None,
+        **settings: str,
+    ) -> None:
+        FakeBroker.__init__(self, store, **settings)
         self.request_log = request_log or FakeRequestLog()
         FakeListener.__init__(self, self, self.request_log)

@@ -25,6 +25,8 @@ class FakeCommit:
         self.count = 0
         #: The next commits end with these, one each.
         self.failures: list[StorageFailed] = []
+        #: Called when a commit begins.
+        self.on_begin: Callable[[], None] = lambda: None
 
     @property
     def under_way(self) -> bool:
@@ -36,6 +38,7 @@ class FakeCommit:
     def commit(self, done: Done, waits: bool = False) -> None:
         assert self._done is None, "a commit is under way"
         self.count += 1
+        self.on_begin()
         self._held_changes = list(self._store.staged)
         self._held_lengths = dict(self._store.staged_lengths)
         self._held_drops = dict(self._store.staged_drops)

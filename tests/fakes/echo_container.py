@@ -46,6 +46,9 @@ class EchoContainer:
         self.answered = asyncio.Event()
         self.answered.set()
 
+    def when_fenced(self, call: Callable[[], None]) -> None:
+        """It is alone."""
+
     def when_unusable(self, call: Callable[[StorageUnusable], None]) -> None:
         self.unusable = call
 

@@ -19,9 +19,11 @@ A_TOPIC_ID = bytes(15) + b"\1"
 
 def coordinate_on(fake: FakeBroker, node_id: int) -> None:
     """This node coordinates all groups."""
-    new = NewTopic(OFFSETS_TOPIC, 3)
-    topic = fake.broker.topics.create_topics.create_internal(new)
-    fake.scheduler.run_pass()
+    topic = fake.broker.catalog.topic(OFFSETS_TOPIC)
+    if topic is None:
+        new = NewTopic(OFFSETS_TOPIC, 3)
+        topic = fake.broker.topics.create_topics.create_internal(new)
+        fake.scheduler.run_pass()
     for partition_id in topic.partition_ids:
         fake.placement.move(partition_id, Leader(node_id, 1))
 

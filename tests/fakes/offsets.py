@@ -39,6 +39,9 @@ class HeldOffsetRepository:
     def load(self, take: Callable[[Sequence[OffsetRow]], None], done: Callable[[], None]) -> None:
         self._take, self._done = take, done
 
+    def load_groups(self, includes: Callable[[str], bool]) -> list[OffsetRow]:
+        return []
+
     def load_rows(self, rows: Sequence[OffsetRow]) -> None:
         assert self._take is not None
         self._take(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from domain.cluster.nodes import Leader, Node
 
@@ -43,8 +43,12 @@ class FakePlacement:
         self._changed()
 
     def move(self, partition_id: int, leader: Leader) -> None:
-        self._leaders[partition_id] = leader
-        self._changed(partition_id)
+        self.move_all({partition_id: leader})
+
+    def move_all(self, leaders: Mapping[int, Leader]) -> None:
+        """In one call back."""
+        self._leaders.update(leaders)
+        self._changed(*leaders)
 
     def _changed(self, *partition_ids: int) -> None:
         for call in self._when_moved:

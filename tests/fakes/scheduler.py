@@ -29,6 +29,8 @@ class FakeScheduler:
         self._clock = clock
         self._soon: list[Callback] = []
         self._timers: list[FakeTimer] = []
+        #: Each timer counts as one.
+        self.passes = 0
 
     def soon(self, callback: Callback) -> None:
         self._soon.append(callback)
@@ -49,6 +51,7 @@ class FakeScheduler:
 
     def run_pass(self) -> None:
         """Runs callbacks scheduled before the pass; new ones wait for the next pass."""
+        self.passes += 1
         callbacks, self._soon = self._soon, []
         for callback in callbacks:
             callback()
@@ -68,6 +71,7 @@ class FakeScheduler:
         while (timers := self.timers) and timers[0].due_ms <= end_ms:
             self._clock.advance(max(timers[0].due_ms - self._clock.monotonic_ms(), 0))
             self._timers.remove(timers[0])
+            self.passes += 1
             timers[0].callback()
             self.run()
         self._clock.advance(end_ms - self._clock.monotonic_ms())

@@ -25,8 +25,6 @@ ABSENT: dict[str, tuple[str, ...]] = {
         "sasl.oauthbearer.jwt.retriever.class",
         "sasl.oauthbearer.scope",
         "sasl.oauthbearer.token.endpoint.url",
-        "broker.heartbeat.interval.ms",
-        "broker.session.timeout.ms",
         "initial.broker.registration.timeout.ms",
         "controlled.shutdown.enable",
         "replica.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from application.ports.offset_repository import OffsetRow, OffsetWrite
 from domain.errors import StorageFailed
@@ -20,6 +20,9 @@ class MemoryOffsetRepository:
 
     def load(self, take: Callable[[Sequence[OffsetRow]], None], done: Callable[[], None]) -> None:
         done()
+
+    def load_groups(self, includes: Callable[[str], bool]) -> Iterable[OffsetRow]:
+        return ()
 
     def apply(
         self, writes: Sequence[OffsetWrite], done: Callable[[StorageFailed | None], None]

@@ -19,10 +19,12 @@ class CachedEntry(NamedTuple):
     start: int
     last_offset: int
     data: bytes
+    #: Of the timestamp index.
+    times: bytes = b""
 
     @property
     def size_bytes(self) -> int:
-        return ENTRY_BYTES + len(self.data)
+        return ENTRY_BYTES + len(self.data) + len(self.times)
 
 
 class LogCache:

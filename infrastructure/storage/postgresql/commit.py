@@ -1,62 +1,123 @@
-"""PostgresCommit: each pass is one statement, in a thread that only waits for it."""
+"""PostgresCommit: each pass is one statement, in a thread that only waits for it.
+
+Between commits the thread begins a new tail when one is full, and moves entries of tails that are
+mostly dead.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic
 
 from domain.errors import StorageFailed
 from infrastructure.storage.engine import ToLoop
 from infrastructure.storage.loading_thread import LoadingThread
 from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.dropping import Dropping
 from infrastructure.storage.postgresql.link import CLOSE_S
 from infrastructure.storage.postgresql.reading import Reading
+from infrastructure.storage.postgresql.server import Server
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.staged import Staged
+from infrastructure.storage.postgresql.watch import Watch
+from infrastructure.storage.postgresql.writer import Outcome, Upkeep, Work, Writer
 
 Done = Callable[[StorageFailed | None], None]
 
+#: Of a store that is never idle: commits between two moves.
+_COMMITS_A_MOVE = 100
+#: After upkeep that failed.
+RETRY_S = 10.0
+
 
 class PostgresCommit:
-    __slots__ = ("_closed", "_contents", "_done", "_reading", "_session", "_thread")
+    __slots__ = (
+        "_closed", "_commits", "_contents", "_done", "_dropping", "_is_kept_up", "_not_before_s",
+        "_reading", "_session", "_thread", "_watch", "_writer",
+    )  # fmt: skip
 
     def __init__(
-        self, session: Session, contents: Contents, reading: Reading, to_loop: ToLoop | None
+        self,
+        server: Server,
+        session: Session,
+        contents: Contents,
+        reading: Reading,
+        to_loop: ToLoop | None,
+        watch: Watch | None = None,
     ) -> None:
+        self._watch = watch
         self._session = session
         self._contents = contents
         self._reading = reading
+        self._writer = Writer(session, contents)
         self._done: Done | None = None
         self._closed = False
-        self._thread = (
-            None
-            if to_loop is None
-            else LoadingThread(session.commit, self._committed, to_loop, "ottla-commits")
-        )
+        #: Since the last move.
+        self._commits = 0
+        #: By the thread, now.
+        self._is_kept_up = False
+        self._not_before_s = 0.0
+        self._thread: LoadingThread[Work, Outcome] | None = None
+        self._dropping: Dropping | None = None
+        if to_loop is not None:
+            self._thread = LoadingThread(self._writer.do, self._did, to_loop, "ottla-commits")
+            self._dropping = Dropping(server, session, contents.tails, to_loop)
+
+    @property
+    def is_keeping_up(self) -> bool:
+        return self._is_kept_up or (self._dropping is not None and self._dropping.is_busy)
 
     def commit(self, done: Done, waits: bool = False) -> None:
         staged = self._contents.end_pass()
         if not staged:
             done(None)
         elif staged.why_not is not None:
+            self._contents.failed()
             done(StorageFailed(f"The store could not stage: {staged.why_not}"))
         elif waits or self._thread is None:
-            failure = self._session.commit(staged)
+            outcome = self._writer.do(staged)
             self._done = done
-            self._committed(staged, failure)
+            self._committed(staged, outcome)
         else:
             self._done = done
             if not self._thread.put(staged):
                 self._committed(staged, StorageFailed("The system has no thread for commits"))
 
-    def _committed(self, staged: Staged, failure: StorageFailed | None) -> None:
+    def _did(self, work: Work, outcome: Outcome) -> None:
+        if isinstance(work, Staged):
+            self._committed(work, outcome)
+        else:
+            self._is_kept_up = False
+            failed = isinstance(outcome, StorageFailed)
+            self._not_before_s = monotonic() + RETRY_S if failed else 0.0
+            self._keep_up()
+
+    def _committed(self, staged: Staged, outcome: Outcome) -> None:
         done, self._done = self._done, None
         assert done is not None
-        if failure is None:
-            self._contents.committed(staged)
+        if isinstance(outcome, StorageFailed):
+            self._contents.failed()
+            done(outcome)
         else:
-            # What was staged meanwhile follows what is not there.
-            self._contents.end_pass()
-        done(failure)
+            self._contents.committed(staged, outcome)
+            done(None)
+            self._commits += 1
+            self._keep_up()
+
+    def _keep_up(self) -> None:
+        if self._closed or self._is_kept_up:
+            return
+        if self._dropping is not None:
+            self._dropping.look()
+        is_idle = self._done is None and not self._contents.staged
+        due = self._writer.due(is_idle or self._commits > _COMMITS_A_MOVE)
+        if due is None or monotonic() < self._not_before_s:
+            return
+        if self._thread is not None:
+            self._is_kept_up = self._thread.put(due)
+            self._commits = 0
+        elif due is Upkeep.NEW_TAIL and isinstance(self._writer.do(due), StorageFailed):
+            self._not_before_s = monotonic() + RETRY_S
 
     def close(self) -> None:
         if self._closed:
@@ -66,7 +127,11 @@ class PostgresCommit:
         self._session.end()
         if self._thread is not None:
             self._thread.close(CLOSE_S)
+        if self._dropping is not None:
+            self._dropping.close()
         self._session.close()
+        if self._watch is not None:
+            self._watch.close()
         self._reading.close()
         done, self._done = self._done, None
         if done is not None:

@@ -1,84 +1,253 @@
-"""Contents: what this process knows of the store: what is staged, all rows, where logs end, and
-the batches of late.
+"""Contents: what this process knows of the store: what is staged, the rows of its scopes, where its
+logs end, and the batches of late.
+
+A broker has the rows that all share, and those of the partitions that it leads, by the rows of
+the table `leaders`. It gains and loses partitions with changes of these rows, its own and those of
+other brokers; what it has gained is read before the rows are changed here. A process without a
+node id, which has the store alone, has everything.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import methodcaller
+
+from application.state.notifying import notify_each
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
+from infrastructure.storage.postgresql import loading, shared_rows
 from infrastructure.storage.postgresql.cache import CachedEntry, LogCache
+from infrastructure.storage.postgresql.runs import ABOVE_ALL_OFFSETS, LogRuns, Runs
 from infrastructure.storage.postgresql.server import Rows
-from infrastructure.storage.postgresql.staged import Staged
+from infrastructure.storage.postgresql.shared_rows import Gained, Row, SharedRows
+from infrastructure.storage.postgresql.staged import Rewritten, Staged
+from infrastructure.storage.postgresql.tails import TAIL_BYTES, Tails, tail_rows
+from infrastructure.storage.repositories.internal_slots import InternalSlots
+from infrastructure.storage.repositories.leader_rows import LEADERS, leader_of
+from infrastructure.storage.repositories.scopes import OF_PARTITIONS, OF_SLOTS, scope_of
+from infrastructure.storage.repositories.topic_repository import TOPICS
 
 #: Of batches.
 CACHE_BYTES = 128 << 20
 
-#: In order: each one goes behind all others.
-_ROWS = """
-    select "table", coalesce(key, place), value from ottla_rows order by "table", place
-"""
-#: The last offset of each log, by steps from one partition to the next.
-_ENDS = """
-    with recursive steps as (
-        (select partition_id, last_offset from ottla_entries
-         order by partition_id desc, last_offset desc limit 1)
-        union all
-        select found.partition_id, found.last_offset from steps, lateral (
-            select partition_id, last_offset from ottla_entries
-            where partition_id < steps.partition_id
-            order by partition_id desc, last_offset desc limit 1) found)
-    select partition_id, last_offset from steps
-"""
+NOTHING_GAINED = Gained(frozenset(), [], {}, {}, [])
+
+Followers = dict[str, list[Callable[[Sequence[bytes]], None]]]
 
 
 class Contents:
-    __slots__ = ("_changes", "_rows", "cache", "ends", "staged", "state")
-
-    def __init__(self) -> None:
-        self.staged = Staged()
+    def __init__(self, node_id: int | None = None, tail_bytes: int = TAIL_BYTES) -> None:
+        """None: everything."""
+        self._node_id = node_id
         self._rows = MemoryStore()
-        #: Reads of all rows: they are in memory.
+        #: Reads of rows: they are in memory.
         self.state = MemoryStateStore(self._rows)
         self.cache = LogCache(CACHE_BYTES)
+        #: Changed by the thread that writes, and with what this broker leads.
+        self.runs = Runs()
+        self.tails = Tails(self.runs, tail_bytes)
         #: Of each log that has a batch: the offset after the last one.
         self.ends: dict[int, int] = {}
         self._changes: dict[int, int] = {}
+        #: Of the shared rows.
+        self.version = 0
+        self._led: set[int] = set()
+        self._slots = InternalSlots()
+        self._followers: Followers = defaultdict(list)
+        self.staged = Staged()
+        #: Changes of shared rows are under way; those of other brokers wait for their outcome.
+        self._is_changing = False
+        self._waiting: list[tuple[SharedRows, Gained]] = []
 
-    def load(self, connection: Rows) -> None:
+    # ---- start
+
+    def load(self, connection: Rows, writer_id: int) -> None:
         """Raises psycopg.Error."""
-        with connection.cursor() as cursor:
-            for table, key, value in cursor.stream(_ROWS, binary=True):
-                self.state.put(table, key, value)
-        self._rows.keep()
-        for partition_id, last_offset in connection.execute(_ENDS):
-            self.ends[partition_id] = last_offset + 1
+        self.tails.load(connection, writer_id)
+        if self._node_id is None:
+            self._put(shared_rows.everything(connection))
+            runs = loading.all_runs(connection)
+            for partition_id, of_log in runs.items():
+                self.runs.put(partition_id, of_log)
+            self.ends = loading.ends_of(connection, runs)
+            self.tails.add_known(tail_rows(connection, _tails_of(runs)))
+            [(self.version,)] = connection.execute("select version from ottla_store").fetchall()
+        else:
+            found = shared_rows.shared(connection)
+            self.take_over(found, self.gained(connection, found.rows))
+        self.staged = Staged(self.version)
+
+    def gained(self, connection: Rows, rows: Iterable[Row]) -> Gained:
+        """What this broker has to know of partitions that it leads by these rows. From any thread.
+
+        Raises psycopg.Error.
+        """
+        rows = list(rows)
+        slots = self._slots.copy()
+        for row in rows:
+            _learn(slots, row.table, row.key, row.value)
+        partition_ids = frozenset(
+            int.from_bytes(row.key, "big")
+            for row in rows
+            if row.table == LEADERS and row.value and leader_of(row.value) == self._node_id
+        )
+        partition_ids -= frozenset(self._led.copy())
+        if not partition_ids:
+            return NOTHING_GAINED
+        runs = loading.runs_of(connection, partition_ids)
+        return Gained(
+            partition_ids,
+            shared_rows.of_partitions(connection, partition_ids, slots),
+            runs,
+            loading.ends_of(connection, runs),
+            tail_rows(connection, _tails_of(runs)),
+        )
+
+    # ---- changes of other brokers
+
+    def follow(self, table: str, changed: Callable[[Sequence[bytes]], None]) -> None:
+        self._followers[table].append(changed)
+
+    def take_over(self, changes: SharedRows, gained: Gained) -> None:
+        """Rows that other brokers have changed."""
+        if self._is_changing:
+            self._waiting.append((changes, gained))
+            return
+        new = [row for row in changes.rows if row.version > self.version]
+        if changes.version > self.version:
+            self.version = changes.version
+            self.staged.version = self.version
+        self._change_leaders((row.key, row.value) for row in new if row.table == LEADERS)
+        self._put(new)
+        self._gain(gained)
+        by_table: dict[str, list[bytes]] = defaultdict(list)
+        for row in new:
+            by_table[row.table].append(row.key)
+        # Topics first: leaders are those of their partitions.
+        tables = sorted(by_table, key=lambda table: (table != TOPICS, table))
+        faults: list[Exception] = []
+        for table in tables:
+            keys = by_table[table]
+            faults += notify_each(self._followers[table], methodcaller("__call__", keys))
+        if faults:
+            raise faults[0]
+
+    # ---- changes of this broker
 
     def end_pass(self) -> Staged:
-        staged, self.staged = self.staged, Staged()
+        staged, self.staged = self.staged, Staged(self.version)
         staged.end()
+        self._is_changing = staged.changes_shared_rows
+        if self._is_changing:
+            self.staged.version += 1
         return staged
 
-    def committed(self, staged: Staged) -> None:
-        for (table, key), value in staged.rows.items():
-            self.state.put(table, key, value)
-        self._rows.keep()
-        for partition_id, first, last in staged.removed:
-            self._changes[partition_id] = self.changes_of(partition_id) + 1
-            self.cache.remove(partition_id, first, last)
-            if not first and self.ends.get(partition_id, 0) <= last + 1:
+    @property
+    def changes_shared(self) -> bool:
+        """Changes of shared rows are staged, or under way."""
+        return self._is_changing or self.staged.changes_shared_rows
+
+    def failed(self) -> None:
+        """What was staged meanwhile follows what is not there."""
+        self.staged = Staged(self.version)
+        self._changed()
+
+    def committed(self, staged: Staged, gained: Gained) -> None:
+        if staged.changes_shared_rows:
+            self.version = staged.version + 1
+        self._put(Row(table, key, value) for (table, key), value in staged.rows.items())
+        for one in staged.rewritten:
+            self._rewritten(one)
+        for partition_id, last in staged.trimmed.items():
+            self._changed_log(partition_id, 0, last)
+            if self.ends.get(partition_id, 0) <= last + 1:
                 self.ends.pop(partition_id, None)
-        for one in staged.replaced:
-            self._changes[one.partition_id] = self.changes_of(one.partition_id) + 1
-            self.cache.remove(one.partition_id, one.last_offset, one.last_offset)
-            self._reach(one.partition_id, one.last_offset)
-        for one in staged.added:
-            start = self.ends.get(one.partition_id, 0)
-            self.cache.add(one.partition_id, CachedEntry(start, one.last_offset, one.data))
-            self._reach(one.partition_id, one.last_offset)
+        for entry in staged.added:
+            start = self.ends.get(entry.partition_id, 0)
+            self.cache.add(
+                entry.partition_id, CachedEntry(start, entry.last_offset, entry.data, entry.times)
+            )
+            self.ends[entry.partition_id] = entry.last_offset + 1
+        self._change_leaders(staged.leaders())
+        self._gain(gained)
+        self._changed()
+
+    def _changed(self) -> None:
+        self._is_changing = False
+        waiting, self._waiting = self._waiting, []
+        for changes, gained in waiting:
+            self.take_over(changes, gained)
 
     def changes_of(self, partition_id: int) -> int:
-        """How often entries of a log were removed or replaced."""
+        """How often entries of a log were removed or replaced, or the log was gained or lost."""
         return self._changes.get(partition_id, 0)
 
-    def _reach(self, partition_id: int, last_offset: int) -> None:
-        self.ends[partition_id] = max(self.ends.get(partition_id, 0), last_offset + 1)
+    def _rewritten(self, one: Rewritten) -> None:
+        self._changed_log(one.partition_id, one.first_offset, one.last_offset)
+        # Nothing was appended since it was staged.
+        if self.ends.get(one.partition_id) == one.last_offset + 1:
+            self.ends[one.partition_id] = one.log_end
+
+    def _changed_log(self, partition_id: int, first_offset: int, last_offset: int) -> None:
+        self._changes[partition_id] = self.changes_of(partition_id) + 1
+        self.cache.remove(partition_id, first_offset, last_offset)
+
+    # ---- scopes
+
+    def _put(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            _learn(self._slots, row.table, row.key, row.value)
+            self.state.put(row.table, row.key, row.value)
+        self._rows.keep()
+
+    def _gain(self, gained: Gained) -> None:
+        new = gained.partition_ids - self._led
+        if new:
+            self._put(gained.rows)
+            self._led |= new
+            for partition_id in new:
+                self._forget_log(partition_id)
+                if partition_id in gained.ends:
+                    self.runs.put(partition_id, gained.runs[partition_id])
+                    self.ends[partition_id] = gained.ends[partition_id]
+            self.tails.add_known(gained.tails)
+
+    def _change_leaders(self, rows: Iterable[tuple[bytes, bytes | None]]) -> None:
+        if self._node_id is None:
+            return
+        lost = {
+            partition_id
+            for partition_id, leader in (
+                (int.from_bytes(key, "big"), value and leader_of(value)) for key, value in rows
+            )
+            if partition_id in self._led and leader != self._node_id
+        }
+        if lost:
+            self._led -= lost
+            for partition_id in lost:
+                self._forget_log(partition_id)
+            self._put(Row(table, key, None) for table, key in self._rows_of(lost))
+
+    def _forget_log(self, partition_id: int) -> None:
+        self._changed_log(partition_id, 0, ABOVE_ALL_OFFSETS)
+        self.runs.put(partition_id, ())
+        self.ends.pop(partition_id, None)
+
+    def _rows_of(self, partition_ids: Collection[int]) -> list[tuple[str, bytes]]:
+        """In memory; of one partition, the work of all."""
+        return [
+            (table, key)
+            for table in (*OF_PARTITIONS, *OF_SLOTS)
+            for key, value in self.state.scan(table)
+            if self._slots.partition_id(scope_of(table, key, value)) in partition_ids
+        ]
+
+
+def _tails_of(runs: Mapping[int, LogRuns]) -> set[int]:
+    return {run.tail for of_log in runs.values() for run in of_log}
+
+
+def _learn(slots: InternalSlots, table: str, key: bytes, value: bytes | None) -> None:
+    if table == TOPICS:
+        slots.put(key, value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from infrastructure.storage.engine import ClosedStore, Engine, Storage, ToLoop
+from infrastructure.storage.engine import ClosedStore, Engine, Joining, Storage, ToLoop
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.flush import Flush
 
@@ -16,12 +16,17 @@ def _open(
     read_only: bool,
     to_loop: ToLoop | None,
 ) -> Storage:
-    _check_driver()
-    if flush == "interval":
-        raise StorageUnusable("PostgreSQL has flush=commit and flush=os, not flush=interval")
+    _check_open(flush)
     from infrastructure.storage.postgresql.opening import opened
 
     return opened(place, flush, to_loop, read_only=read_only)
+
+
+def _join(place: str, flush: Flush, to_loop: ToLoop, joining: Joining) -> Storage:
+    _check_open(flush)
+    from infrastructure.storage.postgresql.opening import joined
+
+    return joined(place, flush, to_loop, joining)
 
 
 def _closed(place: str) -> ClosedStore:
@@ -31,10 +36,17 @@ def _closed(place: str) -> ClosedStore:
     return PostgresSchema(place)
 
 
+def _check_open(flush: Flush) -> None:
+    """Raises StorageUnusable, as `_check_driver`."""
+    _check_driver()
+    if flush == "interval":
+        raise StorageUnusable("PostgreSQL has flush=commit and flush=os, not flush=interval")
+
+
 def _check_driver() -> None:
     """Raises StorageUnusable."""
     if importlib.util.find_spec("psycopg") is None:
         raise StorageUnusable("PostgreSQL needs its driver: pip install 'psycopg[binary]'")
 
 
-POSTGRESQL = Engine("postgresql", "user@host/database", _open, database=_closed)
+POSTGRESQL = Engine("postgresql", "user@host/database", _open, database=_closed, join=_join)

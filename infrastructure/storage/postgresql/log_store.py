@@ -6,18 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, LogName, Trimmed
-from domain.messages.batch import HEADER_BYTES, last_offset_of
+from domain.messages.batch import EXTENT, HEADER_BYTES, last_offset_of
 from infrastructure.storage.lmdb.entries import batches_of, position_of, whole_batches
-from infrastructure.storage.postgresql import reading
+from infrastructure.storage.postgresql import questions
 from infrastructure.storage.postgresql.cache import CachedEntry
 from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.entries import TIME, packed
+from infrastructure.storage.postgresql.questions import Answer, Kind
 from infrastructure.storage.postgresql.reading import Question, Reading
-from infrastructure.storage.postgresql.staged import MOST_ENTRY_BYTES, TIME, Entry
+from infrastructure.storage.postgresql.runs import ABOVE_ALL_OFFSETS
+from infrastructure.storage.postgresql.staged import Rewritten
 
 #: Asked for at once, also if a client wants more: it gets the rest with its next read.
 _LOADED_BYTES = 4 << 20
 _NO_TIMESTAMP = 1 << 63
-_ABOVE_ALL_OFFSETS = (1 << 63) - 1
 
 
 class PostgresLogStore:
@@ -37,7 +39,10 @@ class PostgresLogStore:
         indexed_timestamp: int = NOT_INDEXED,
         begins_segment: bool = False,
     ) -> None:
-        self._contents.staged.append(partition_id, last_offset, batch, indexed_timestamp)
+        staged = self._contents.staged
+        if last_offset < self._contents.ends.get(partition_id, 0):
+            staged.why_not = f"partition {partition_id} has a batch behind {last_offset} already"
+        staged.append(partition_id, last_offset, batch, indexed_timestamp)
 
     def name(self, partition_id: int, name: LogName | None) -> None:
         """Only the rows of topics say it."""
@@ -54,42 +59,24 @@ class PostgresLogStore:
         indexed: Sequence[IndexEntry],
     ) -> int:
         entries = list(self._entries_within(partition_id, first_offset, last_offset))
+        if not entries:
+            return 0
         before, after, removed_bytes = _taken_out(entries, first_offset, last_offset)
-        times: list[IndexEntry] = []
-        if entries:
-            times = self._times_of(partition_id, entries, first_offset, last_offset, indexed)
-        new = list(_packed(partition_id, [*before, *map(bytes, batches), *after], times))
-        staged = self._contents.staged
-        new_offsets = {one.last_offset for one in new}
-        for entry in entries:
-            if entry.last_offset not in new_offsets:
-                staged.removed.append((partition_id, entry.last_offset, entry.last_offset))
-        staged.replaced += new
-        return sum(map(len, batches)) - removed_bytes
-
-    def _times_of(
-        self,
-        partition_id: int,
-        entries: list[CachedEntry],
-        first_offset: int,
-        last_offset: int,
-        indexed: Sequence[IndexEntry],
-    ) -> list[IndexEntry]:
-        """Places in the timestamp index, within these entries, after the replacement."""
         first, last = entries[0].last_offset, entries[-1].last_offset
-        values = first, partition_id, first, last, partition_id, last
-        rows = self._ask(reading.TIMES, partition_id, *values)
-        found = [(at, time) for at, times in rows for time in TIME.iter_unpack(times)]
-        least = max((time for _, (time, offset) in found if offset < first_offset), default=0)
-        most = min(
-            (time for _, (time, offset) in found if offset > last_offset), default=_NO_TIMESTAMP
-        )
-        within = [time for at, time in found if first <= at <= last]
-        return [
-            *(one for one in within if one[1] < first_offset),
-            *((max(time, least), offset) for time, offset in indexed if time < most),
-            *(one for one in within if one[1] > last_offset),
-        ]
+        [(previous, *around)] = self._ask(questions.surroundings, partition_id, first, last)
+        times = _times_of(entries, around, first_offset, last_offset, indexed)
+        new = list(packed(partition_id, [*before, *map(bytes, batches), *after], times))
+        sizes = [(one.last_offset, len(one.data)) for one in entries]
+        staged = self._contents.staged
+        if not new and previous is None and last + 1 >= self._contents.ends[partition_id]:
+            # Nothing of the log is left.
+            staged.trim(partition_id, last, sizes)
+        else:
+            end = new[-1].last_offset if new else previous
+            [start, *_] = EXTENT.unpack_from(entries[0].data)
+            log_end = -1 if end is None else end + 1
+            staged.rewrite(Rewritten(partition_id, start, last, log_end), new, sizes)
+        return sum(map(len, batches)) - removed_bytes
 
     def _entries_within(
         self, partition_id: int, first_offset: int, last_offset: int
@@ -103,28 +90,26 @@ class PostgresLogStore:
             at = entry.last_offset + 1
 
     def trim(self, partition_id: int, offset: int, max_batches: int) -> Trimmed:
-        if partition_id not in self._contents.ends:
+        end_offset = self._contents.ends.get(partition_id)
+        if end_offset is None:
             return Trimmed(0, True)
         staged = self._contents.staged
-        values = staged.removed_to(partition_id), offset, max_batches + 1
-        found = self._ask(reading.OLDEST, partition_id, *values)
-        removed = found[:max_batches]
-        if removed:
-            staged.removed.append((partition_id, 0, removed[-1][0]))
-        return Trimmed(sum(size for _, size in removed), len(found) <= max_batches)
+        values = staged.trimmed_to(partition_id), offset, max_batches + 1
+        found = self._ask(questions.oldest, partition_id, *values)
+        removed, is_done = found[:max_batches], len(found) <= max_batches
+        last = removed[-1][0] if removed else -1
+        if is_done:
+            # Nothing is below it, also where a batch ended before compaction.
+            last = max(last, min(offset, end_offset) - 1)
+        if removed or last + 1 >= end_offset:
+            staged.trim(partition_id, last, removed)
+        return Trimmed(sum(size for _, size in removed), is_done)
 
     def drop(self, partition_id: int, max_batches: int) -> bool:
-        staged = self._contents.staged
-        found: reading.Answer = []
-        if partition_id in self._contents.ends:
-            values = staged.removed_to(partition_id), _ABOVE_ALL_OFFSETS, max_batches + 1
-            found = self._ask(reading.OLDEST, partition_id, *values)
-        if found:
-            staged.removed.append((partition_id, 0, found[:max_batches][-1][0]))
-            if len(found) > max_batches:
-                return False
+        if not self.trim(partition_id, ABOVE_ALL_OFFSETS, max_batches).done:
+            return False
         # They need no commit to be removed.
-        staged.forget_batches(partition_id)
+        self._contents.staged.forget_batches(partition_id)
         return True
 
     # ---- reads
@@ -166,10 +151,10 @@ class PostgresLogStore:
         first = next(cached, None)
         if first is not None:
             return chain((first,), cached)
-        found = self._ask(reading.BATCHES, partition_id, offset, _LOADED_BYTES)
+        found = self._ask(questions.batches, partition_id, offset, _LOADED_BYTES)
         loaded, start = [], offset
-        for last_offset, data in found:
-            loaded.append(CachedEntry(start, last_offset, data))
+        for last_offset, data, times in found:
+            loaded.append(CachedEntry(start, last_offset, data, times or b""))
             start = last_offset + 1
         for entry in loaded:
             contents.cache.add(partition_id, entry)
@@ -190,8 +175,7 @@ class PostgresLogStore:
                     return headers
         if headers:
             return headers
-        values = partition_id, offset, limit, limit * HEADER_BYTES
-        question = Question(reading.HEADERS, partition_id, values)
+        question = Question(questions.headers, partition_id, (offset, limit))
         for (several,) in self._reading.ask(question, waits):
             for start in range(0, len(several), HEADER_BYTES):
                 header = several[start : start + HEADER_BYTES]
@@ -202,9 +186,8 @@ class PostgresLogStore:
     def at_timestamp(self, partition_id: int, timestamp: int) -> int:
         if partition_id not in self._contents.ends:
             return 0
-        values = timestamp, partition_id, timestamp
         at = 0
-        for (times,) in self._ask(reading.AROUND_TIMESTAMP, partition_id, *values):
+        for (times,) in self._ask(questions.around_timestamp, partition_id, timestamp):
             for time, offset in TIME.iter_unpack(times):
                 if time < timestamp:
                     at = max(at, offset + 1)
@@ -213,8 +196,8 @@ class PostgresLogStore:
     def partition_ids(self) -> list[int]:
         return sorted(self._contents.ends)
 
-    def _ask(self, statement: str, partition_id: int, *values: int) -> reading.Answer:
-        return self._reading.ask(Question(statement, partition_id, (partition_id, *values)))
+    def _ask(self, kind: Kind, partition_id: int, *values: int) -> Answer:
+        return self._reading.ask(Question(kind, partition_id, values))
 
 
 def _taken_out(
@@ -236,17 +219,24 @@ def _taken_out(
     return before, after, removed_bytes
 
 
-def _packed(
-    partition_id: int, batches: Sequence[bytes], times: Sequence[IndexEntry]
-) -> Iterator[Entry]:
-    at = 0
-    while at < len(batches):
-        size_bytes, end = len(batches[at]), at + 1
-        while end < len(batches) and size_bytes + len(batches[end]) <= MOST_ENTRY_BYTES:
-            size_bytes += len(batches[end])
-            end += 1
-        last_offset = last_offset_of(batches[end - 1])
-        indexed = [one for one in times if one[1] <= last_offset]
-        times = times[len(indexed) :]
-        yield Entry(partition_id, last_offset, indexed, b"".join(batches[at:end]))
-        at = end
+def _times_of(
+    entries: list[CachedEntry],
+    around: list[bytes],
+    first_offset: int,
+    last_offset: int,
+    indexed: Sequence[IndexEntry],
+) -> list[IndexEntry]:
+    """Places in the timestamp index, within these entries, after the replacement."""
+    within = [time for one in entries for time in TIME.iter_unpack(one.times)]
+    before = [one for one in within if one[1] < first_offset]
+    after = [one for one in within if one[1] > last_offset]
+    times_before, times_after = around
+    least = max((time for time, _ in (*TIME.iter_unpack(times_before), *before)), default=0)
+    most = min(
+        (time for time, _ in (*after, *TIME.iter_unpack(times_after))), default=_NO_TIMESTAMP
+    )
+    return [
+        *before,
+        *((max(time, least), offset) for time, offset in indexed if time < most),
+        *after,
+    ]

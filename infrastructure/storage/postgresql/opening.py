@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import psycopg
 
-from infrastructure.storage.engine import Storage, StorageInfo, ToLoop
-from infrastructure.storage.errors import StorageUnusable
+from infrastructure.storage.engine import Joining, Storage, StorageInfo, ToLoop
+from infrastructure.storage.errors import StorageInUse, StorageUnusable
 from infrastructure.storage.flush import Flush
-from infrastructure.storage.postgresql.address import parse_address
+from infrastructure.storage.postgresql import leases
+from infrastructure.storage.postgresql.address import Address, parse_address
 from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.log_store import PostgresLogStore
+from infrastructure.storage.postgresql.migrations import STEPS, migrate
 from infrastructure.storage.postgresql.reading import Reading
 from infrastructure.storage.postgresql.server import (
     Rows,
@@ -19,9 +24,16 @@ from infrastructure.storage.postgresql.server import (
     check_server,
     reason_of,
 )
-from infrastructure.storage.postgresql.session import PATIENCE_S, Session
+from infrastructure.storage.postgresql.session import ALONE, PATIENCE_S, Session
 from infrastructure.storage.postgresql.state_store import PostgresStateStore
-from infrastructure.storage.postgresql.tables import check, make
+from infrastructure.storage.postgresql.tables import FORMAT, check, make
+from infrastructure.storage.postgresql.tails import TAIL_BYTES
+from infrastructure.storage.postgresql.watch import Watch
+
+_SIZE = """
+    select coalesce(sum(pg_total_relation_size(oid)), 0)::bigint from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname ~ '^ottla_'
+"""
 
 
 def opened(
@@ -30,52 +42,108 @@ def opened(
     to_loop: ToLoop | None,
     patience_s: float = PATIENCE_S,
     read_only: bool = False,
+    tail_bytes: int = TAIL_BYTES,
 ) -> Storage:
-    """Raises StorageUnusable."""
+    """For a process that has the store alone. Raises StorageUnusable."""
     address = parse_address(place)
     server = Server(address, flush)
+    with _connected(server, 2) as connections:
+        for_commits, for_reads = connections
+        store_id = _prepared(connections, address, read_only)
+        session, contents = Session(server, ALONE, patience_s), Contents(None, tail_bytes)
+        session.begin(for_commits, read_only)
+        if not read_only:
+            _, found = leases.leases(for_commits)
+            for lease in found:
+                if not lease.is_fenced and not lease.is_over:
+                    raise StorageInUse(f"the database is in use by broker {lease.node_id}")
+            session.end_others(for_commits)
+        contents.load(for_reads, ALONE)
+        if not read_only:
+            for_commits.execute("update ottla_store set epoch = epoch + 1")
+        [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
+        [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
+    reading = Reading(server, for_reads, contents, to_loop)
+    commit = PostgresCommit(server, session, contents, reading, to_loop)
+    # The database may have lost commits since the last start: only by a new leader epoch do clients
+    # notice that a log was cut.
+    info = _info(size_bytes, flush, store_id, epoch - 1)
+    return _storage(info, session, contents, reading, commit)
+
+
+def joined(place: str, flush: Flush, to_loop: ToLoop, joining: Joining) -> Storage:
+    """For one of several brokers. Raises StorageUnusable."""
+    address = parse_address(place)
+    server = Server(address, flush)
+    node = joining.node
+    with _connected(server, 3) as connections:
+        for_commits, for_reads, for_watch = connections
+        store_id = _prepared(connections, address, read_only=False)
+        session, contents = Session(server, node.node_id), Contents(node.node_id)
+        session.begin(for_commits)
+        watch = Watch(server, for_watch, session, contents, joining, to_loop)
+        watch.begin()
+        session.end_alone(for_commits)
+        contents.load(for_reads, node.node_id)
+        [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
+        [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
+    watch.start()
+    reading = Reading(server, for_reads, contents, to_loop)
+    commit = PostgresCommit(server, session, contents, reading, to_loop, watch)
+    storage = _storage(
+        _info(size_bytes, flush, store_id, epoch), session, contents, reading, commit
+    )
+    storage.membership, storage.cluster_changes = watch.membership, watch.changes
+    return storage
+
+
+@contextmanager
+def _connected(server: Server, count: int) -> Iterator[list[Rows]]:
+    """Closes them if anything fails."""
     connections: list[Rows] = []
     try:
-        for _ in range(2):
+        for _ in range(count):
             connections.append(server.connect())
-        for_commits, for_reads = connections
-        check_own_backends(*connections)
-        check_server(for_commits, address)
-        if not read_only:
-            make(for_commits, address)
-        store_id = check(for_commits, address)
-        session, contents = Session(server, patience_s), Contents()
-        session.begin(for_commits, read_only)
-        contents.load(for_reads)
-        if not read_only:
-            for_commits.execute("update ottla_store set starts = starts + 1")
-        [(starts,)] = for_commits.execute("select starts from ottla_store").fetchall()
-        [(size_bytes,)] = for_reads.execute(
-            "select pg_total_relation_size('ottla_entries') + pg_total_relation_size('ottla_rows')"
-        ).fetchall()
+        yield connections
     except BaseException as error:
         for connection in connections:
             connection.close()
         if isinstance(error, psycopg.Error):
             raise StorageUnusable(reason_of(error)) from error
         raise
-    reading = Reading(server, for_reads, contents, to_loop)
-    commit = PostgresCommit(session, contents, reading, to_loop)
+
+
+def _prepared(connections: list[Rows], address: Address, read_only: bool) -> str:
+    """The id of the store."""
+    check_own_backends(*connections)
+    check_server(connections[0], address)
+    connection = connections[0]
+    if not read_only:
+        make(connection, address)
+    store_id = check(connection, address, (FORMAT,) if read_only else (FORMAT, *STEPS))
+    if not read_only:
+        migrate(connection)
+    return store_id
+
+
+def _info(size_bytes: int, flush: Flush, store_id: str, losses: int) -> StorageInfo:
+    return StorageInfo(
+        "postgresql", None, size_bytes, flush, store_id, live_bytes=size_bytes, losses=losses
+    )
+
+
+def _storage(
+    info: StorageInfo,
+    session: Session,
+    contents: Contents,
+    reading: Reading,
+    commit: PostgresCommit,
+) -> Storage:
     return Storage(
         PostgresLogStore(contents, reading),
         PostgresStateStore(contents),
         commit,
-        StorageInfo(
-            "postgresql",
-            None,
-            size_bytes,
-            flush,
-            store_id,
-            live_bytes=size_bytes,
-            # The database may have lost commits since then: only by a new leader epoch do clients
-            # notice that a log was cut.
-            losses=starts - 1,
-        ),
+        info,
         raise_leader_epoch=session.raise_leader_epoch,
         waits_for=session.waits_for,
     )

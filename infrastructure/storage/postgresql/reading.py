@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psycopg
 
@@ -19,12 +19,10 @@ from infrastructure.storage.engine import ToLoop
 from infrastructure.storage.loading_thread import LoadingThread, resolve_all
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.link import CLOSE_S, Link
+from infrastructure.storage.postgresql.questions import Answer, Kind
+from infrastructure.storage.postgresql.runs import Span
 from infrastructure.storage.postgresql.server import Rows, Server, is_lost
 
-Answer = list[tuple[Any, ...]]
-
-#: Entries in one answer.
-_MOST_ENTRIES = 1000
 #: Of callers that did not come back.
 _MOST_ANSWERS = 20
 #: A failure is for the callers that waited for it: the server may be back soon.
@@ -32,51 +30,9 @@ _FAILURE_S = 1.0
 #: A read that waits stops the loop, with all clients.
 _LONGEST_WAIT_S = 2.0
 
-BATCHES = f"""
-    select last_offset, data from (
-        select last_offset, data, sum(size) over (order by last_offset) - size as before
-        from ottla_entries where partition_id = %s and last_offset >= %s
-        order by last_offset limit {_MOST_ENTRIES}) as found
-    where before < %s order by last_offset
-"""
-HEADERS = """
-    select headers from (
-        select last_offset, headers,
-            sum(octet_length(headers)) over (order by last_offset) - octet_length(headers) as before
-        from ottla_entries where partition_id = %s and last_offset >= %s
-        order by last_offset limit %s) as found
-    where before < %s order by last_offset
-"""
-OLDEST = """
-    select last_offset, size from ottla_entries
-    where partition_id = %s and last_offset >= %s and last_offset < %s
-    order by last_offset limit %s
-"""
-#: The newest entry with smaller timestamps only, and the oldest with others.
-AROUND_TIMESTAMP = """
-    (select times from ottla_entries where partition_id = %s and timestamp < %s
-     order by timestamp desc, last_offset desc limit 1)
-    union all
-    (select times from ottla_entries where partition_id = %s and timestamp >= %s
-     order by timestamp, last_offset limit 1)
-"""
-#: Of some entries, with the ones before and behind them that have timestamps.
-TIMES = """
-    select last_offset, times from (
-        (select last_offset, times from ottla_entries where partition_id = %s and last_offset < %s
-         and timestamp is not null order by last_offset desc limit 1)
-        union all
-        (select last_offset, times from ottla_entries
-         where partition_id = %s and last_offset between %s and %s and timestamp is not null)
-        union all
-        (select last_offset, times from ottla_entries where partition_id = %s and last_offset > %s
-         and timestamp is not null order by last_offset limit 1)
-    ) as found order by last_offset
-"""
-
 
 class Question(NamedTuple):
-    statement: str
+    kind: Kind
     partition_id: int
     values: tuple[int, ...]
 
@@ -176,7 +132,7 @@ class Reading:
 
     def _patiently(self, question: Question) -> Answer | StorageFailed:
         failure = StorageFailed("The store is closed")
-        for _ in range(3):  # it was lost, connects, asks
+        for _ in range(4):  # it was lost, connects, asks a tail that is gone, asks
             if self._link.ended.is_set():
                 self._link.drop()
                 break
@@ -184,9 +140,10 @@ class Reading:
                 if self._link.connection is None:
                     self._link.connection = self._server.connect(again=True)
                     continue  # it may have been closed meanwhile
-                statement = question.statement.encode()
-                cursor = self._link.connection.execute(statement, question.values, binary=True)
-                return cursor.fetchall()
+                return self._asked_of(self._link.connection, question)
+            except psycopg.errors.UndefinedTable as error:
+                # The run was trimmed or moved meanwhile, and its tail dropped: the new runs say it.
+                failure = self._server.failed("could not be read", error)
             except psycopg.Error as error:
                 failure = self._server.failed("could not be read", error)
                 connection = self._link.connection
@@ -197,6 +154,15 @@ class Reading:
                 self._link.drop()
                 raise
         return failure
+
+    def _asked_of(self, connection: Rows, question: Question) -> Answer:
+        def ask(statement: str, span: Span, value: int) -> Answer:
+            values = {**span._asdict(), "partition_id": question.partition_id, "value": value}
+            text = statement.format(tail=f"ottla_tail_{span.tail}").encode()
+            # There are as many texts as tails.
+            return connection.execute(text, values, prepare=False, binary=True).fetchall()
+
+        return question.kind(ask, self._contents.runs.of(question.partition_id), question.values)
 
     def close(self) -> None:
         self._link.end()

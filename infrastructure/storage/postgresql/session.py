@@ -9,22 +9,26 @@ time.
 from __future__ import annotations
 
 import secrets
-import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
-from typing import Any
+from typing import Protocol
 
 import psycopg
-from psycopg.adapt import PyFormat, Transformer
-from psycopg.pq import ExecStatus
 
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageInUse
-from infrastructure.storage.postgresql.arrays import Array
+from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.fence import Fence
 from infrastructure.storage.postgresql.link import Link
+from infrastructure.storage.postgresql.locks import NodeLock
 from infrastructure.storage.postgresql.server import Rows, Server, is_lost
-from infrastructure.storage.postgresql.staged import Staged
+from infrastructure.storage.postgresql.shared_rows import Gained, Row
+from infrastructure.storage.postgresql.tables import fence_of
+from infrastructure.storage.repositories.leader_rows import LEADERS
+
+#: In place of a node id: of a process that has the store alone.
+ALONE = -1
 
 #: Between two attempts to connect, or to get the lock.
 RETRY_S = 0.1
@@ -32,18 +36,11 @@ RETRY_S = 0.1
 PATIENCE_S = 20.0
 #: A commit that takes longer is reported.
 LONG_S = 2.0
-#: Of a commit.
-_LARGE_BYTES = 4 << 20
 #: The backend of a broker that was just killed, or closed, may still have the lock.
 LOCK_S = 1.0
 
-_LOCK = "hashtext('ottla'), hashtext(current_schema())"
-_HOLDERS = """
-    select a.application_name from pg_locks l join pg_stat_activity a using (pid)
-    where l.locktype = 'advisory' and l.granted
-    and l.classid::bigint = (hashtext('ottla')::bigint & 4294967295)
-    and l.objid::bigint = (hashtext(current_schema())::bigint & 4294967295)
-"""
+Leaders = Sequence[tuple[bytes, bytes | None]]
+
 #: The server may not have noticed that its client is gone: it would keep the lock.
 _END_BACKEND = """
     select pg_terminate_backend(pid, 1000) from pg_stat_activity
@@ -53,21 +50,43 @@ _END_BACKEND = """
 #: response was lost.
 _TAKE = """
     with old as (
-        select session, seq from ottla_store where session in (%(old)s, %(new)s) for update),
+        select node_id, session, seq from ottla_fences
+        where node_id = %(node)s and session in (%(old)s, %(new)s) for update),
     past as (
         insert into ottla_sessions (session, last_seq)
-        select session, seq from old where session <> %(new)s),
-    taken as (update ottla_store s set session = %(new)s from old returning s.seq)
-    select seq from taken
+        select session, seq from old where session not in (0, %(new)s)),
+    taken as (
+        update ottla_fences f set session = %(new)s from old where f.node_id = old.node_id
+        returning f.seq, f.ctid::text)
+    select seq, ctid from taken
+"""
+_END = """
+    with old as (select node_id, session, seq from ottla_fences f where"""
+_ENDED = """for update),
+    past as (
+        insert into ottla_sessions (session, last_seq) select session, seq from old
+        where session <> 0)
+    update ottla_fences f set session = 0 from old where f.node_id = old.node_id
 """
 
 
-class Session:
-    """For one thread at a time, but for `end`."""
+class Change(Protocol):
+    def execute(self, connection: Rows, fence: Fence) -> str | None:
+        """As a whole. The new place of the fence; None: the session is over, and nothing has
+        changed. Raises psycopg.Error. Repeated if nothing was persisted.
+        """
+        ...
 
-    def __init__(self, server: Server, patience_s: float = PATIENCE_S) -> None:
+
+class Session:
+    """For one thread at a time, but for `end` and the numbers."""
+
+    def __init__(self, server: Server, node_id: int, patience_s: float = PATIENCE_S) -> None:
         self._server = server
+        self.node_id = node_id
         self._patience_s = patience_s
+        #: Of the row in ottla_fences.
+        self._place = ""
         self._link = Link()
         #: Of the newest connection.
         self._backend = 0
@@ -84,12 +103,11 @@ class Session:
 
     def begin(self, connection: Rows, read_only: bool = False) -> None:
         """With a connection of `Server`. Raises StorageInUse or psycopg.Error."""
+        lock = NodeLock(self.node_id)
         until = time.monotonic() + LOCK_S
-        while not self._has_lock(connection):
+        while not lock.taken(connection):
             if time.monotonic() >= until:
-                found = connection.execute(_HOLDERS).fetchall()
-                who = found[0][0].removeprefix("ottla ") if found else "unknown"
-                raise StorageInUse(f"the database is in use by process {who}")
+                raise StorageInUse(f"the database is in use by {lock.holder(connection)}")
             time.sleep(RETRY_S)
         self._link.connection = connection
         if read_only:
@@ -97,41 +115,56 @@ class Session:
             return
         seq = None
         while seq is None:
-            [(self._number,)] = connection.execute("select session from ottla_store").fetchall()
+            self._number = fence_of(connection, self.node_id)
             seq = self._take(connection)
         self._seq = seq
         self._backend = connection.info.backend_pid
+
+    def end_others(self, connection: Rows) -> None:
+        """Of a process that has the store alone."""
+        connection.execute(f"{_END} f.node_id <> %s {_ENDED}".encode(), (ALONE,))
+        connection.execute("update ottla_brokers set is_fenced = true")
+
+    def end_alone(self, connection: Rows) -> None:
+        """Of a broker: no process has the store alone any more."""
+        connection.execute(f"{_END} f.node_id = %s {_ENDED}".encode(), (ALONE,))
 
     def raise_leader_epoch(self, epoch: int) -> None:
         """For commands. Raises StorageFailed."""
         assert self._link.connection is not None
         try:
             # The next start adds one.
-            raised = "update ottla_store set starts = greatest(starts, %s)"
+            raised = "update ottla_store set epoch = greatest(epoch, %s)"
             self._link.connection.execute(raised, (epoch,))
         except psycopg.Error as error:
             raise self._server.failed("refused a leader epoch", error) from error
 
-    def _has_lock(self, connection: Rows) -> bool:
-        """Only a courtesy to the operator: what keeps two brokers apart is the session."""
-        found = connection.execute(f"select pg_try_advisory_lock({_LOCK})").fetchall()
-        return bool(found[0][0])
-
     def _take(self, connection: Rows) -> int | None:
         """The number of the newest commit; None: the session is over."""
-        values = {"old": self._number, "new": self._next}
+        values = {"node": self.node_id, "old": self._number, "new": self._next}
         found = connection.execute(_TAKE, values).fetchall()
         if not found:
             return None
         self._number, self._next = self._next, secrets.randbits(62)
-        return int(found[0][0])
+        [(seq, self._place)] = found
+        return int(seq)
 
-    def commit(self, staged: Staged) -> StorageFailed | None:
+    @property
+    def number(self) -> int:
+        """From any thread; it changes with the connection."""
+        return self._number
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """Of this session, and of the next, which the server may have already."""
+        return self._number, self._next
+
+    def commit(self, change: Change, patience_s: float | None = None) -> StorageFailed | None:
         """None: persisted. A failure: nothing of it is, nor will be, unless `end` was called."""
         self._problem, self._began_s = None, time.monotonic()
         self._link.busy = True
         try:
-            return self._commit(staged)
+            return self._commit(change, self._patience_s if patience_s is None else patience_s)
         finally:
             self._link.busy = False
 
@@ -143,8 +176,8 @@ class Session:
             return "PostgreSQL does not respond to a commit"
         return self._server.failed("cannot be reached", self._problem).message
 
-    def _commit(self, staged: Staged) -> StorageFailed | None:
-        until = self._began_s + self._patience_s
+    def _commit(self, change: Change, patience_s: float) -> StorageFailed | None:
+        until = self._began_s + patience_s
         #: It was sent, and what became of it is not known.
         is_open = False
         failures = 0
@@ -165,14 +198,17 @@ class Session:
                     self._check(found)
                     continue
                 _check_open(self._link.connection)
-                statement, parameters = staged.statement(self._number, self._seq + 1)
                 is_open = True
-                if _changes(self._link.connection, statement, parameters):
-                    self._seq += 1
+                fence = Fence(self.node_id, self._number, self._seq, self._place)
+                place = change.execute(self._link.connection, fence)
+                if place is not None:
+                    self._seq, self._place = self._seq + 1, place
                     return None
                 self._problem = psycopg.OperationalError("the session is over")  # `_resume` asks
             except Exception as error:  # not only of psycopg: the thread must go on
                 if is_open and self._is_refusal(error):
+                    if isinstance(error, psycopg.errors.DivisionByZero):
+                        return StorageFailed("Another broker has changed the shared rows meanwhile")
                     return self._server.failed("refused a commit", error)
                 self._problem = error
                 if self._link.connection is None:
@@ -187,6 +223,24 @@ class Session:
         self._link.drop()
         return self._over
 
+    def gained(self, contents: Contents, leaders: Leaders) -> Gained | StorageFailed:
+        """After a commit of these rows: what this broker has to know of partitions it leads now."""
+        rows = [Row(LEADERS, key, value) for key, value in leaders]
+        self._link.busy = True
+        try:
+            while self._over is None and not self._link.ended.is_set():
+                try:
+                    if self._link.connection is None:
+                        self._check(self._resume())
+                        continue
+                    return contents.gained(self._link.connection, rows)
+                except psycopg.Error:
+                    self._link.drop()
+                    self._link.ended.wait(RETRY_S)
+            return self._over or StorageFailed("The store was closed during a commit")
+        finally:
+            self._link.busy = False
+
     def _is_refusal(self, error: Exception) -> bool:
         """The server responds that nothing was persisted."""
         connection = self._link.connection
@@ -194,6 +248,8 @@ class Session:
             connection is not None
             and isinstance(error, psycopg.Error)
             and not is_lost(error, connection)
+            # Another broker has taken over the store, and dropped the tail.
+            and not isinstance(error, psycopg.errors.UndefinedTable)
         )
 
     def _resume(self) -> int | None:
@@ -207,7 +263,7 @@ class Session:
                 raise psycopg.OperationalError("the store is being closed")
             with suppress(psycopg.errors.InsufficientPrivilege):
                 connection.execute(_END_BACKEND, (self._backend,))
-            self._has_lock(connection)
+            NodeLock(self.node_id).taken(connection)
             found = self._take(connection)
             if found is None:
                 found = self._last_seq(connection)
@@ -248,40 +304,3 @@ def _check_open(connection: Rows) -> None:
     """Raises psycopg.Error if it is known to be lost: then nothing is sent."""
     for _ in range(2):  # the server's last words, and the end
         connection.pgconn.consume_input()
-
-
-def _changes(connection: Rows, statement: str, parameters: list[Any]) -> bool:
-    """False: the fence let nothing pass. Raises psycopg.Error."""
-    size_bytes = sum(len(one.data) for one in parameters if isinstance(one, Array))
-    # Ctrl-C would wait for the response.
-    if size_bytes > _LARGE_BYTES and threading.current_thread() is not threading.main_thread():
-        return _changes_much(connection, statement, parameters)
-    [(count,)] = connection.execute(statement.encode(), parameters).fetchall()
-    return bool(count)
-
-
-def _changes_much(connection: Rows, statement: str, parameters: list[Any]) -> bool:
-    """psycopg sends what the socket takes, piece by piece; for each one libpq moves all that is
-    left, and no other thread runs meanwhile: 200 MB take 12 s, and stop the loop for 9.
-    """
-    transformer = Transformer(connection)
-    values = transformer.dump_sequence(parameters, [PyFormat.BINARY] * len(parameters))
-    pgconn = connection.pgconn
-    pgconn.nonblocking = 0
-    try:
-        result = pgconn.exec_params(
-            _numbered(statement), values, transformer.types, transformer.formats
-        )
-    finally:
-        pgconn.nonblocking = 1
-    if result.status != ExecStatus.TUPLES_OK:
-        raise psycopg.errors.error_from_result(result)
-    return result.get_value(0, 0) != b"0"
-
-
-@cache
-def _numbered(statement: str) -> bytes:
-    """With parameters as PostgreSQL itself has them."""
-    first, *others = statement.split("%b")
-    numbered = (f"${number}{text}" for number, text in enumerate(others, 1))
-    return (first + "".join(numbered)).encode()

@@ -9,6 +9,7 @@ A row has the digest as its key because names may be longer than keys of an engi
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from hashlib import sha256
 
 from application.ports.state_store import StateStore
@@ -31,6 +32,9 @@ class StoredAclRepository:
     def save(self, binding: AclBinding, exists: bool) -> None:
         row = _row(binding)
         self._state.put(_ACLS, sha256(row).digest(), row if exists else None)
+
+    def follow(self, changed: Callable[[list[AclBinding]], None]) -> None:
+        self._state.follow(_ACLS, lambda _: changed(self.load()))
 
 
 def _row(binding: AclBinding) -> bytes:

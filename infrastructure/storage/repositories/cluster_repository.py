@@ -7,6 +7,7 @@ cluster         features -> JSON: [epoch, {feature: level}]
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 
 from application.ports.cluster_repository import WrittenTopic
 from application.ports.state_store import StateStore
@@ -50,6 +51,13 @@ class StoredClusterRepository:
     def save_features(self, finalized: FinalizedFeatures) -> None:
         value = json.dumps([finalized.epoch, dict(finalized.levels)]).encode()
         self._state.put(_CLUSTER, _FEATURES, value)
+
+    def follow_features(self, changed: Callable[[FinalizedFeatures | None], None]) -> None:
+        def rows_changed(keys: Sequence[bytes]) -> None:
+            if _FEATURES in keys:
+                changed(self.features())
+
+        self._state.follow(_CLUSTER, rows_changed)
 
     def internal_topic(self, name: str) -> WrittenTopic | None:
         value = self._state.get(_CLUSTER, _INTERNAL_TOPICS[name])

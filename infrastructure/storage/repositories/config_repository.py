@@ -6,13 +6,14 @@ configs         kind, NUL, name -> {config: text}; broker "" stands for all brok
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from application.ports.state_store import StateStore
 from domain.configs.resource import Resource, ResourceKind
 from domain.errors import StorageFailed
 
 _CONFIGS = "configs"
+_NO_CONFIGS = b"{}"
 _KINDS = {kind.value: kind for kind in ResourceKind}
 
 
@@ -23,12 +24,23 @@ class StoredConfigRepository:
         self._state = state
 
     def load(self) -> dict[Resource, dict[str, str]]:
-        found = [_resource(key, row) for key, row in self._state.scan(_CONFIGS)]
-        return dict(one for one in found if one is not None)
+        return _resources(self._state.scan(_CONFIGS))
 
     def save(self, resource: Resource, configs: Mapping[str, str]) -> None:
         row = json.dumps(dict(configs), separators=(",", ":")).encode() if configs else None
         self._state.put(_CONFIGS, f"{resource.kind.value}\0{resource.name}".encode(), row)
+
+    def follow(self, changed: Callable[[Mapping[Resource, Mapping[str, str]]], None]) -> None:
+        def rows_changed(keys: Sequence[bytes]) -> None:
+            rows = [(key, self._state.get(_CONFIGS, key) or _NO_CONFIGS) for key in keys]
+            changed(_resources(rows))
+
+        self._state.follow(_CONFIGS, rows_changed)
+
+
+def _resources(rows: Sequence[tuple[bytes, bytes]]) -> dict[Resource, dict[str, str]]:
+    found = [_resource(key, row) for key, row in rows]
+    return dict(one for one in found if one is not None)
 
 
 def _resource(key: bytes, row: bytes) -> tuple[Resource, dict[str, str]] | None:

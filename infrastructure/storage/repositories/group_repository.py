@@ -9,7 +9,7 @@ longer than a key, so the key has a digest of them, which also lets one group be
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 
 from application.ports.state_store import StateStore
@@ -39,10 +39,14 @@ class StoredGroupRepository:
     def __init__(self, state: StateStore) -> None:
         self._state = state
 
-    def load(self, group_id: str | None = None) -> Iterator[GroupChange]:
+    def load(
+        self, group_id: str | None = None, includes: Callable[[str], bool] | None = None
+    ) -> Iterator[GroupChange]:
         if group_id is None:
             for key, value in self._state.scan(_GROUPS):
-                yield _change(key, value)
+                change = _change(key, value)
+                if includes is None or includes(change.group_id):
+                    yield change
             return
         first = prefix = _digest(group_id)
         while True:

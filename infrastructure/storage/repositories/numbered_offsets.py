@@ -8,7 +8,7 @@ The digest bounds the key, so that the offsets of one number are read alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from struct import Struct
 from struct import error as StructError
@@ -39,14 +39,18 @@ class NumberedOffsets:
         self._state = state
         self._table = table
 
-    def load(self, number: int | None = None) -> Iterator[tuple[int, OffsetRow]]:
+    def load(
+        self, number: int | None = None, includes: Callable[[str], bool] | None = None
+    ) -> Iterator[tuple[int, OffsetRow]]:
         first = prefix = b"" if number is None else _NUMBER.pack(number)
         while True:
             rows = self._state.scan(self._table, first, _PART)
             for key, value in rows:
                 if not key.startswith(prefix):
                     return
-                yield _numbered(key, value)
+                found = _numbered(key, value)
+                if includes is None or includes(found[1][0]):
+                    yield found
             if len(rows) < _PART:
                 return
             first = rows[-1][0] + b"\0"
@@ -64,10 +68,16 @@ class NumberedOffsets:
 def _numbered(key: bytes, value: bytes) -> tuple[int, OffsetRow]:
     try:
         (number,) = _NUMBER.unpack_from(key)
-        start = _LENGTH.size
-        end = start + _LENGTH.unpack_from(value)[0]
+        row = pending_row(value)
     except StructError as damage:
         raise StorageFailed(
             f"The store could not read an offset of a transaction {key!r}: {damage!r}"
         ) from damage
-    return number, offset_row(value[start:end], value[end:])
+    return number, offset_row(*row)
+
+
+def pending_row(value: bytes) -> tuple[bytes, bytes]:
+    """Key and value of the row in table `offsets`."""
+    start = _LENGTH.size
+    end = start + _LENGTH.unpack_from(value)[0]
+    return value[start:end], value[end:]

@@ -6,7 +6,7 @@ offsets         length of the group id, group id, length of the topic, topic, pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from struct import Struct
 from struct import error as StructError
 
@@ -15,7 +15,7 @@ from application.ports.state_store import RowChange, StateStore
 from domain.errors import StorageFailed
 from domain.groups.offsets import CommittedOffset
 
-_OFFSETS = "offsets"
+OFFSETS = "offsets"
 _LENGTH = Struct(">I")
 _PARTITION = Struct(">I")
 _VALUE = Struct(">qiqq16s")
@@ -36,8 +36,19 @@ class StoredOffsetRepository:
         self._when_committed = when_committed
 
     def load(self, take: Callable[[Sequence[OffsetRow]], None], done: Callable[[], None]) -> None:
-        take([offset_row(key, value) for key, value in self._state.scan(_OFFSETS)])
+        take([offset_row(key, value) for key, value in self._state.scan(OFFSETS)])
         done()
+
+    def load_groups(self, includes: Callable[[str], bool]) -> Iterator[OffsetRow]:
+        refused: bytes | None = None  # of a group: its rows are neighbours
+        for key, value in self._state.scan(OFFSETS):
+            if refused is not None and key.startswith(refused):
+                continue
+            row = offset_row(key, value)
+            if includes(row[0]):
+                yield row
+            else:
+                refused = key[: _LENGTH.size + _LENGTH.unpack_from(key)[0]]
 
     def apply(
         self, writes: Sequence[OffsetWrite], done: Callable[[StorageFailed | None], None]
@@ -52,7 +63,7 @@ class StoredOffsetRepository:
                 prefix = _prefix(group_id, topic)
             value = None if committed is None else offset_value(committed)
             rows.append((prefix + index(partition), value))
-        self._state.put_all(_OFFSETS, rows)
+        self._state.put_all(OFFSETS, rows)
         self._when_committed(done)
 
     apply_with_log = apply
@@ -80,6 +91,10 @@ def offset_value(committed: CommittedOffset) -> bytes:
         committed.topic_id,
     )
     return fixed + committed.metadata.encode() if committed.metadata else fixed
+
+
+def group_of_offset(key: bytes) -> str:
+    return key[_LENGTH.size : _LENGTH.size + _LENGTH.unpack_from(key)[0]].decode()
 
 
 def offset_row(key: bytes, value: bytes) -> OffsetRow:

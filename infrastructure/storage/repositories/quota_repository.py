@@ -7,12 +7,14 @@ quotas          JSON: [user, client id, ip] -> JSON: {quota: value}; null is no 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping, Sequence
 
 from application.ports.state_store import StateStore
 from domain.errors import StorageFailed
 from domain.security.quota import QuotaEntity, Quotas
 
 _QUOTAS = "quotas"
+_NO_QUOTAS = b"{}"
 
 
 class StoredQuotaRepository:
@@ -27,6 +29,13 @@ class StoredQuotaRepository:
     def save(self, entity: QuotaEntity, quotas: Quotas) -> None:
         row = _encoded(dict(quotas)) if quotas else None
         self._state.put(_QUOTAS, _encoded(entity), row)
+
+    def follow(self, changed: Callable[[Mapping[QuotaEntity, Quotas]], None]) -> None:
+        def rows_changed(keys: Sequence[bytes]) -> None:
+            rows = [(key, self._state.get(_QUOTAS, key) or _NO_QUOTAS) for key in keys]
+            changed(dict(_loaded(*row) for row in rows))
+
+        self._state.follow(_QUOTAS, rows_changed)
 
 
 def _encoded(value: object) -> bytes:

@@ -8,14 +8,14 @@ counters        "partition_ids" -> the next partition id
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from struct import Struct
 
 from application.ports.log_store import LogName, LogStore
 from application.ports.state_store import StateStore
 from domain.topics.topic import Topic
 
-_TOPICS = "topics"
+TOPICS = "topics"
 _DOOMED = "doomed"
 _COUNTERS = "counters"
 _PARTITION_IDS = b"partition_ids"
@@ -39,16 +39,25 @@ class StoredTopicRepository:
         self._next_partition_id = first
 
     def load(self) -> list[Topic]:
-        return [_topic(name, row) for name, row in self._state.scan(_TOPICS)]
+        return [_topic(name, row) for name, row in self._state.scan(TOPICS)]
 
     def save(self, topic: Topic) -> None:
-        self._state.put(_TOPICS, topic.name.encode(), _row(topic))
+        self._state.put(TOPICS, topic.name.encode(), _row(topic))
         for index, partition_id in enumerate(topic.partition_ids):
             self._log.name(partition_id, LogName(topic.name, index, topic.topic_id))
 
     def delete(self, topic: Topic) -> None:
-        self._state.put(_TOPICS, topic.name.encode(), None)
+        self._state.put(TOPICS, topic.name.encode(), None)
         self.doom(topic.partition_ids)
+
+    def follow(self, changed: Callable[[Mapping[str, Topic | None]], None]) -> None:
+        def rows_changed(names: Sequence[bytes]) -> None:
+            rows = [(name, self._state.get(TOPICS, name)) for name in names]
+            changed(
+                {name.decode(): None if row is None else _topic(name, row) for name, row in rows}
+            )
+
+        self._state.follow(TOPICS, rows_changed)
 
     def doom(self, partition_ids: Collection[int]) -> None:
         """Their data is dropped, unless a topic gets them before the next start of a broker."""
@@ -78,6 +87,11 @@ def _row(topic: Topic) -> bytes:
         "configs": dict(topic.configs),
     }
     return json.dumps(row, separators=(",", ":")).encode()
+
+
+def partition_ids_of(row: bytes) -> list[int]:
+    ids: list[int] = json.loads(row)["partitions"]
+    return ids
 
 
 def _topic(name: bytes, row: bytes) -> Topic:

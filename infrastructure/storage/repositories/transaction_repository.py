@@ -6,7 +6,7 @@ transactions    digest of the transactional id -> JSON: see `_encode`
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 
 from application.ports.state_store import StateStore
@@ -27,14 +27,16 @@ class StoredTransactionRepository:
     def __init__(self, state: StateStore) -> None:
         self._state = state
 
-    def load(self) -> Iterator[Transaction]:
+    def load(self, includes: Callable[[str], bool] | None = None) -> Iterator[Transaction]:
         for key, row in self._state.scan(_TRANSACTIONS):
             try:
-                yield _decode(row)
+                transaction = _decode(row)
             except _DAMAGE as damage:
                 raise StorageFailed(
                     f"The store could not read a transaction's row {key!r}: {damage!r}"
                 ) from damage
+            if includes is None or includes(transaction.transactional_id):
+                yield transaction
 
     def save(self, transactional_id: str, transaction: Transaction | None) -> None:
         key = blake2b(transactional_id.encode(), digest_size=_DIGEST_BYTES).digest()

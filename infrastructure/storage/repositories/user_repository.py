@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from application.ports.state_store import StateStore
@@ -15,6 +16,7 @@ from domain.errors import StorageFailed
 from domain.security.scram import MECHANISMS, Credentials, ScramCredential
 
 _USERS = "users"
+_NO_CREDENTIALS = b"{}"
 _CLUSTER, _DECOY_SECRET = "cluster", b"decoy_secret"
 _SECRETS = ("salt", "stored_key", "server_key")
 
@@ -32,6 +34,13 @@ class StoredUserRepository:
         rows = {one.mechanism.sasl_name: _encoded(one) for one in credentials.values()}
         row = json.dumps(rows, separators=(",", ":")).encode() if rows else None
         self._state.put(_USERS, name.encode(), row)
+
+    def follow(self, changed: Callable[[Mapping[str, Credentials]], None]) -> None:
+        def rows_changed(keys: Sequence[bytes]) -> None:
+            rows = [(key, self._state.get(_USERS, key) or _NO_CREDENTIALS) for key in keys]
+            changed(dict(_user(*row) for row in rows))
+
+        self._state.follow(_USERS, rows_changed)
 
     def decoy_secret(self) -> bytes | None:
         return self._state.get(_CLUSTER, _DECOY_SECRET)

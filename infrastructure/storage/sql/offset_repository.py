@@ -98,6 +98,10 @@ class SqlOffsetRepository:
             self._thread = None
             raise StorageFailed(f"Committed offsets cannot be read: {error}") from error
 
+    def load_groups(self, includes: Callable[[str], bool]) -> Iterable[OffsetRow]:
+        """Only this broker writes them."""
+        return ()
+
     def apply(self, writes: Sequence[OffsetWrite], done: Done) -> None:
         self._check_duration()
         if self._rows_waiting and self._rows_waiting + len(writes) > ROWS_WAITING_MAX:

@@ -18,6 +18,7 @@ from domain.errors import (
     ClusterAuthorizationFailed,
     ConcurrentTransactions,
     InvalidRequest,
+    NotLeaderOrFollower,
     OperationNotAttempted,
     TopicAuthorizationFailed,
     TransactionAbortable,
@@ -51,6 +52,7 @@ def handle(request: AddPartitionsToTxnRequest, call: Call) -> AddPartitionsToTxn
         return _several(request, call)
     transactional_id = request.v3_and_below_transactional_id
     topics = request.v3_and_below_topics
+    call.broker.transactions.coordinators.check_here(transactional_id)
     refused = _refused(topics, call)
     if refused:
         not_attempted = call.code(OperationNotAttempted())
@@ -119,7 +121,15 @@ def _refused(topics: list[AddPartitionsToTxnTopic], call: Call) -> dict[TopicPar
             refused[name, index] = call.code(UnknownTopicOrPartition())
         elif topic.is_internal and call.version < FIRST_WITH_SEVERAL:
             refused[name, index] = call.code(TopicAuthorizationFailed())
+        elif not _is_led_here(topic.partition_ids[index], call):
+            refused[name, index] = call.code(NotLeaderOrFollower())
     return refused
+
+
+def _is_led_here(partition_id: int, call: Call) -> bool:
+    """Markers are not sent to other brokers: the transaction could not end there."""
+    placement = call.broker.placement
+    return placement.is_alone or placement.leader(partition_id).node_id == placement.node_id
 
 
 def _several(request: AddPartitionsToTxnRequest, call: Call) -> AddPartitionsToTxnResponse | None:

@@ -8,7 +8,7 @@ Groups of the consumer protocol are unknown here; they have ConsumerGroupDescrib
 
 from __future__ import annotations
 
-from domain.errors import GroupIdNotFound, NotCoordinator
+from domain.errors import CoordinatorNotAvailable, GroupIdNotFound, NotCoordinator
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.classic.states import State
 from interfaces.kafka.handlers.shared.authorized_operations import group_operations
@@ -38,7 +38,7 @@ def _group(group_id: str, request: DescribeGroupsRequest, call: Call) -> Describ
     try:
         call.broker.groups.offsets.check_coordinated(group_id)
         group = ClassicGroup.existing(found, group_id)
-    except NotCoordinator as elsewhere:
+    except (NotCoordinator, CoordinatorNotAvailable) as elsewhere:
         return DescribedGroup(error_code=call.code(elsewhere), group_id=group_id)
     except GroupIdNotFound as refused:
         if call.version < FIRST_WITH_NOT_FOUND:

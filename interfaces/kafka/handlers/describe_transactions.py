@@ -26,9 +26,9 @@ def handle(request: DescribeTransactionsRequest, call: Call) -> DescribeTransact
 
 
 def _state(transactional_id: str, call: Call) -> TransactionState:
-    found = call.broker.transactions.registry.find(transactional_id)
-    if found is None:
-        error: BrokerError = TransactionalIdNotFound() if transactional_id else InvalidRequest()
+    try:
+        found = _existing(transactional_id, call)
+    except BrokerError as error:
         return TransactionState(error_code=call.code(error), transactional_id=transactional_id)
     return TransactionState(
         transactional_id=transactional_id,
@@ -43,6 +43,17 @@ def _state(transactional_id: str, call: Call) -> TransactionState:
             if call.allows(Operation.DESCRIBE, ResourceType.TOPIC, topic.topic)
         ],
     )
+
+
+def _existing(transactional_id: str, call: Call) -> Transaction:
+    if not transactional_id:
+        raise InvalidRequest()
+    registry = call.broker.transactions.registry
+    registry.check_here(transactional_id)
+    found = registry.find(transactional_id)
+    if found is None:
+        raise TransactionalIdNotFound()
+    return found
 
 
 def _topics(transaction: Transaction, offsets_partitions: int) -> list[TopicData]:

@@ -17,4 +17,6 @@ def make_access(core: Core, without_acls: Authorizer) -> tuple[Authorizer, AclSe
     super_users = map(str, parse_principals(config.super_users))
     index = AclIndex(super_users, config.allow_everyone_if_no_acl_found)
     authorizer = AclAuthorizer(index)
-    return authorizer, AclService(AclState(core.acls, authorizer, core.commits))
+    return authorizer, AclService(
+        AclState(core.acls, authorizer, core.commits, core.cluster_changes)
+    )

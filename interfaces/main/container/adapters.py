@@ -19,6 +19,11 @@ class Adapters(containers.DeclarativeContainer):
     #: None, or the folder of the rows of a store that stays as it is.
     rows: providers.Dependency[Any] = providers.Dependency()
 
-    storage = providers.Singleton(open_storage, storage_url, flush, to_loop=to_loop, rows=rows)
+    #: How it joins other brokers over the same store.
+    joining: providers.Dependency[Any] = providers.Dependency()
+
+    storage = providers.Singleton(
+        open_storage, storage_url, flush, to_loop=to_loop, rows=rows, joining=joining
+    )
     offsets = providers.Factory(open_offsets, offsets_url, storage, flush=flush, to_loop=to_loop)
     authorizer = providers.Singleton(OpenAuthorizer)

@@ -29,6 +29,7 @@ from interfaces.main.container.adapters import Adapters
 from interfaces.main.container.admin import make_admin, make_server
 from interfaces.main.container.certificates import Certificates
 from interfaces.main.container.core import Core
+from interfaces.main.container.joining import joining_of, node_of
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.container.services import make_broker
 from interfaces.main.settings.sources import Settings
@@ -61,6 +62,8 @@ class App:
         self._settled = asyncio.Event()
         self._unusable: StorageUnusable | None = None
         self._when_unusable: Callable[[StorageUnusable], None] | None = None
+        self._is_fenced = False
+        self._when_fenced: Callable[[], None] | None = None
         self._events = events
         self._flush_interval_ms = settings.broker.flush_interval_ms
         self._offset_repository: OffsetRepository | None = None
@@ -82,6 +85,7 @@ class App:
             flush=settings.broker.flush,
             to_loop=self._scheduler.from_thread,
             rows=settings.storage.rows,
+            joining=joining_of(settings.broker, self._fenced),
         )
         self.storage = adapters.storage()
         if self.storage.info.power_cut is not None:
@@ -218,6 +222,8 @@ class App:
 
     def start_upkeep(self) -> None:
         self._shared.watch_idle()
+        if self.storage.membership is not None:
+            self.storage.membership.announce(node_of(self.broker.config, self.listeners))
         self._certificates.watch(self.broker.background)
         self._certificates.warn_daily(self.broker.background, self._clock)
         self.broker.start_upkeep()
@@ -256,6 +262,19 @@ class App:
         self._when_unusable = call
         if self._unusable is not None:
             call(self._unusable)
+
+    def when_fenced(self, call: Callable[[], None]) -> None:
+        """Calls when other brokers have taken the place of this one."""
+        self._when_fenced = call
+        if self._is_fenced:
+            call()
+
+    def _fenced(self) -> None:
+        if not self._is_fenced:
+            self._is_fenced = True
+            self._events.warning("broker_fenced")
+            if self._when_fenced is not None:
+                self._when_fenced()
 
     async def loaded(self) -> None:
         """Waits until this broker leads its partitions, and for committed offsets in a file; a

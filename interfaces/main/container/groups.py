@@ -9,6 +9,7 @@ from application.groups.delete import DeleteGroupsService
 from application.groups.expiry import OffsetExpiry
 from application.groups.group_log import GroupLog
 from application.groups.lag import GroupLagService
+from application.groups.moves import GroupMoves
 from application.groups.offset_cleanup import OffsetCleanup
 from application.groups.offset_commit import OffsetCommitService
 from application.groups.offset_delete import OffsetDeleteService
@@ -41,29 +42,35 @@ def make_groups(
         group_repository = GroupsInTopic(group_repository, offsets_topic)
     config, catalog, clock = core.config, core.catalog, core.clock
     events, background = core.events, core.background
-    registry = Groups(group_repository, core.commits)
-    pending = PendingOffsets(core.pending_offsets, catalog, core.commits.when_committed)
     coordinators = Coordinators(OFFSETS_TOPIC, catalog, core.placement)
+    registry = Groups(group_repository, core.commits, coordinators)
+    pending = PendingOffsets(
+        core.pending_offsets, catalog, core.commits.when_committed, coordinators
+    )
     offsets = Offsets(offset_repository, registry, catalog, coordinators, pending)
     configs = GroupConfigs(core.configs, config, events)
     delete_groups = DeleteGroupsService(offsets, registry, events)
     offset_commit = OffsetCommitService(offsets, registry, clock, config)
+    coordinator = GroupCoordinator(
+        registry,
+        offsets,
+        configs,
+        catalog,
+        compile_pattern,
+        clock,
+        background,
+        config,
+        GroupLog(events),
+        new_uuid,
+        new_short_uuid,
+    )
+    offset_cleanup = OffsetCleanup(offsets, background)
+    moves = GroupMoves(registry, offsets, coordinator, offset_cleanup)
+    coordinators.on_moved(moves.lost, moves.gained)
     return GroupServices(
         registry=registry,
         coordinators=coordinators,
-        coordinator=GroupCoordinator(
-            registry,
-            offsets,
-            configs,
-            catalog,
-            compile_pattern,
-            clock,
-            background,
-            config,
-            GroupLog(events),
-            new_uuid,
-            new_short_uuid,
-        ),
+        coordinator=coordinator,
         configs=configs,
         offsets=offsets,
         offset_commit=offset_commit,
@@ -73,7 +80,7 @@ def make_groups(
         reset_offsets=ResetOffsetsService(registry, offsets, catalog, list_offsets, offset_commit),
         lag=GroupLagService(registry, offsets, catalog),
         delete_groups=delete_groups,
-        offset_cleanup=OffsetCleanup(offsets, background),
+        offset_cleanup=offset_cleanup,
         offset_expiry=OffsetExpiry(
             offsets, registry, delete_groups, clock, background, config, events
         ),

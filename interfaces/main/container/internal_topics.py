@@ -42,7 +42,14 @@ class InternalTopics:
         if core.config.offsets_topic == "off" and core.cluster.internal_topic(name) is None:
             return None
         return InternalTopic(
-            name, core.catalog, core.log, core.commits, core.cluster, core.clock, crc32c
+            name,
+            core.catalog,
+            core.log,
+            core.commits,
+            core.cluster,
+            core.cluster_changes,
+            core.clock,
+            crc32c,
         )
 
     def setups(
@@ -69,6 +76,7 @@ class InternalTopics:
                 create_topics,
                 delete_topics,
                 core.cluster,
+                core.cluster_changes,
                 core.background,
             )
             for new_topic, topic, contents in (

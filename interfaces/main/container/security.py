@@ -30,7 +30,8 @@ def make_security(
         return token_validator(security, core.clock, core.events, to_loop or core.scheduler.soon)
 
     passwords = InlineHashing() if to_loop is None else ThreadedHashing(to_loop)
-    users = Users(core.users, Decoys(decoy_secret), core.commits, core.events)
+    decoys = Decoys(decoy_secret)
+    users = Users(core.users, decoys, core.commits, core.cluster_changes, core.events)
     return SecurityServices(
         users=users,
         passwords=passwords,

@@ -106,7 +106,7 @@ def make_broker(
         core.purgatory,
         core.storage_health,
     )
-    background = core.background
+    background, changes = core.background, core.cluster_changes
     compression = BatchCompression()
 
     def make_cleaner() -> LogCleaner:
@@ -137,7 +137,7 @@ def make_broker(
         core.transaction_index,
         core.stream_index,
         core.placement,
-        core.cluster_changes,
+        changes,
         background,
         core.registrations,
     )
@@ -151,17 +151,17 @@ def make_broker(
         background,
         core.placement,
     )
-    topic_state = TopicState(topics, catalog, commits, dropping)
-    create_topics = CreateTopicsService(
-        catalog, topics, topic_state, cluster.assignment, config, new_topic_id, events
-    )
-    init_producer_id = InitProducerIdService(core.cluster, commits)
-    features = Features(core.cluster, commits)
+    init_producer_id = InitProducerIdService(core.cluster, commits, changes)
+    features = Features(core.cluster, commits, changes)
     transaction_markers = TransactionMarkers(log, core.transaction_index, commits, clock, crc32c)
     produce = ProduceService(log, commits, clock, crc32c, compression, storage_health)
     list_offsets = ListOffsetsService(catalog, log, compression, background, storage_health)
     internal_topics = InternalTopics(core, features)
     groups = make_groups(core, offset_repository, list_offsets, internal_topics.offsets)
+    topic_state = TopicState(topics, catalog, commits, dropping, groups.offset_cleanup, changes)
+    create_topics = CreateTopicsService(
+        catalog, topics, topic_state, cluster.assignment, config, new_topic_id, events
+    )
     transactions = make_transactions(
         core,
         transaction_markers,
@@ -177,13 +177,13 @@ def make_broker(
     broker_configs = BrokerConfigs(core.configs, config, catalog, events)
     config_state = ConfigState(core.configs, broker_configs, groups.configs, commits)
     quotas = ClientQuotas(clock, config)
-    quota_service = QuotaService(core.quotas, quotas, commits, events)
+    quota_service = QuotaService(core.quotas, quotas, commits, changes, events)
     streams = None
     if config.raw_listeners:
         from interfaces.main.container.streams import make_streams
 
         streams = make_streams(core, produce, create_topics, compression)
-    delete_topics = DeleteTopicsService(catalog, topic_state, groups.offset_cleanup, config, events)
+    delete_topics = DeleteTopicsService(catalog, topic_state, config, events)
     return Broker(
         cluster_id=cluster_id,
         config=config,
@@ -234,6 +234,7 @@ def make_broker(
             clone=CloneService(
                 catalog,
                 create_topics,
+                delete_topics,
                 log,
                 core.transaction_index,
                 commits,
@@ -273,6 +274,7 @@ def make_broker(
             quota_service,
             security.users,
             acls,
+            changes,
             config,
         ),
         dropping=dropping,

@@ -13,6 +13,7 @@ from application.transactions.ends import TransactionEnds
 from application.transactions.expiry import TransactionExpiry
 from application.transactions.late import LateTransactions
 from application.transactions.listing import ListTransactionsService
+from application.transactions.moves import TransactionMoves
 from application.transactions.registry import TransactionRegistry
 from application.transactions.state_topic import TransactionsInTopic
 from domain.topics.topic import TRANSACTION_TOPIC
@@ -29,17 +30,21 @@ def make_transactions(
     transaction_topic: TransactionsInTopic | None,
 ) -> TransactionServices:
     clock, config, background = core.clock, core.config, core.background
-    registry = TransactionRegistry(transaction_topic or core.transactions, core.commits)
+    coordinators = Coordinators(TRANSACTION_TOPIC, core.catalog, core.placement)
+    repository = transaction_topic or core.transactions
+    registry = TransactionRegistry(repository, core.commits, coordinators)
     ends = TransactionEnds(
         registry, core.catalog, markers, offsets, clock, background, core.storage_health
     )
+    moves = TransactionMoves(registry, ends)
+    coordinators.on_moved(moves.lost, moves.gained)
     events = core.events
     coordinator = TransactionCoordinator(
         registry, ends, producer_ids, features, clock, config, events
     )
     return TransactionServices(
         registry=registry,
-        coordinators=Coordinators(TRANSACTION_TOPIC, core.catalog, core.placement),
+        coordinators=coordinators,
         coordinator=coordinator,
         ends=ends,
         list_transactions=ListTransactionsService(registry, compile_pattern, clock),

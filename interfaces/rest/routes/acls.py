@@ -44,7 +44,7 @@ class AclRoutes(Routes):
     async def create_acl(self, request: Request, body: AclFields) -> JsonResponse:
         """One that exists already is created again without an error."""
         binding = body.binding()
-        await only(self._acls().create([binding]))
+        await only(lambda: self._acls().create([binding]))
         return JsonResponse(acl_body(binding, self._urls(request)), 201)
 
     @route("DELETE", "", ListOf[AclBody])
@@ -53,7 +53,7 @@ class AclRoutes(Routes):
         matching, at = query.filter(), self._urls(request)
         if matching == AclFilter():
             raise RestError(422, "name at least one field of the ACLs to delete", 42201)
-        deleted = await only(self._acls().delete([matching]))
+        deleted = await only(lambda: self._acls().delete([matching]))
         return await self._list(request, _LIST, (acl_body(one, at) for one in deleted))
 
     @post(":test", AclDecision)

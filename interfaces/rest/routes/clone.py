@@ -56,28 +56,22 @@ class CloneRoutes(Routes):
         if body.records:
             exchange.require(Operation.WRITE, ResourceType.TOPIC, body.topic_name)
         configs, by = texts_of(body.configs), exchange.requester
-        created = await only(clone.create(topic_name, body.topic_name, configs, by))
+        created = await only(lambda: clone.create(topic_name, body.topic_name, configs, by))
         if not body.records:
             return JsonResponse(topic_body(created, self._urls(request)), 201)
         try:
             copying = clone.copy(topic_name, created)
         except BrokerError:
-            self._remove(created)
+            clone.remove(created)
             raise
         unfinished = [created]
 
         def close() -> None:
             for topic in unfinished:
-                self._remove(topic)
+                clone.remove(topic)
 
         lines = _lines(exchange_of(request), copying, created, unfinished)
         return Streamed(lines, "application/x-ndjson", close=close)
-
-    def _remove(self, topic: Topic) -> None:
-        """Deletes an incomplete copy."""
-        found = self._broker.topics.delete_topics.find(None, topic.topic_id)
-        if not isinstance(found, BrokerError):
-            self._broker.topics.delete_topics.delete([found])
 
 
 async def _lines(

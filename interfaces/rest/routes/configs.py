@@ -98,7 +98,7 @@ class ConfigRoutes(Routes):
         resource = _owner(request).resource
         requested = RequestedConfigs(resource, alterations)
         alter, by = self._broker.configs.alter_configs.alter, exchange_of(request).requester
-        await only(alter([requested], validate_only, by))
+        await only(lambda: alter([requested], validate_only, by))
         # A header, as Kubernetes has it: Confluent's API responds with 204, which has no body.
         found = altered_without_effect(resource.kind, alterations)
         warning = ", ".join(f'299 - "{one.warning}"' for one in found)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from domain.errors import BrokerError
 from domain.security.quota_filter import EXACT, QuotaFilter
 from interfaces.rest.exchange import exchange_of
-from interfaces.rest.pending import value_of
+from interfaces.rest.pending import outcome_of, value_of
 from interfaces.rest.routes.resource import Routes, get, post
 from interfaces.rest.shapes.common import ListOf
 from interfaces.rest.shapes.quotas import TYPES, AlterQuotas, QuotaBody, quota_body
@@ -42,7 +42,7 @@ class QuotaRoutes(Routes):
             if isinstance(result, BrokerError):
                 raise result
         if not body.validate_only:
-            for result in await value_of(alter(alterations, False, by)):
+            for result in await outcome_of(lambda: alter(alterations, False, by)):
                 if isinstance(result, BrokerError):
                     raise result
         return Response(status_code=204)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import exchange_of
-from interfaces.rest.pending import value_of
+from interfaces.rest.pending import outcome_of
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import ShortRoutes, delete, get, post
 from interfaces.rest.shapes.common import ListOf, fields
@@ -89,7 +89,8 @@ class TestingRoutes(ShortRoutes):
         catalog, groups = self._broker.catalog, self._broker.groups.registry
         body = ResetDone(topics=len(catalog), groups=len(groups))
         self._testing.faults.clear()
-        failure = await value_of(self._broker.reset.reset(exchange_of(request).principal))
+        by = exchange_of(request).principal
+        failure = await outcome_of(lambda: self._broker.reset.reset(by))
         if failure is not None:
             raise failure
         return JsonResponse(body)

@@ -14,6 +14,7 @@ from application.topics.partitions import MorePartitions
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.effects import without_effect
 from domain.configs.resource import Resource, ResourceKind
+from domain.errors import BrokerError
 from domain.security.access import Operation as Right
 from domain.security.access import ResourceType
 from domain.topics.topic import NO_TOPIC_ID, Topic
@@ -55,7 +56,7 @@ class TopicRoutes(Routes):
             texts_of(body.configs),
         )
         create, by = self._broker.topics.create_topics.create, exchange.requester
-        created = await only(create([new], body.validate_only, by))
+        created = await only(lambda: create([new], body.validate_only, by))
         at = self._urls(request)
         status = 200 if body.validate_only else 201
         location = None if body.validate_only else {"location": at("topics", created.name)}
@@ -130,7 +131,10 @@ class TopicRoutes(Routes):
         """The name is free when the response comes; a background job deletes the data."""
         self._topic(topic_name)
         topics, by = self._broker.topics.delete_topics, exchange_of(request).requester
-        await only(topics.delete([await only([topics.find(topic_name, NO_TOPIC_ID)])], by))
+        found = topics.find(topic_name, NO_TOPIC_ID)
+        if isinstance(found, BrokerError):
+            raise found
+        await only(lambda: topics.delete([found], by))
         return Response(status_code=204)
 
     async def _configure(
@@ -141,11 +145,12 @@ class TopicRoutes(Routes):
             for config, text in configs.items()
         ]
         requested = RequestedConfigs(Resource(ResourceKind.TOPIC, name), alterations)
-        await only(self._broker.configs.alter_configs.alter([requested], validate_only, by))
+        alter = self._broker.configs.alter_configs.alter
+        await only(lambda: alter([requested], validate_only, by))
 
     async def _grow(self, name: str, total: int, validate_only: bool, by: Requester) -> None:
         grow = self._broker.topics.create_partitions.grow
-        await only(grow([MorePartitions(name, total, None)], validate_only, by))
+        await only(lambda: grow([MorePartitions(name, total, None)], validate_only, by))
 
 
 def _name(topic: Topic) -> str:

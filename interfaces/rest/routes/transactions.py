@@ -62,7 +62,9 @@ class TransactionRoutes(Routes):
         return await self.get_transaction(request, transactional_id)
 
     def _transaction(self, transactional_id: str) -> Transaction:
-        found = self._broker.transactions.registry.find(transactional_id)
+        registry = self._broker.transactions.registry
+        registry.check_here(transactional_id)
+        found = registry.find(transactional_id)
         if found is None:
             raise TransactionalIdNotFound(f"There is no transactional id {transactional_id}")
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -14,7 +14,7 @@ from domain.errors import BrokerError
 from domain.security.scram import Credentials
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pages import Paged
-from interfaces.rest.pending import value_of
+from interfaces.rest.pending import value_of, when_loaded
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, delete, get, route
 from interfaces.rest.shapes.common import ListOf, body, fields
@@ -50,7 +50,7 @@ class UserRoutes(Routes):
             )
         by = exchange_of(request).requester
         # One request each, for a request may alter a user once; they share the commit.
-        await _all(user_name, [security.users.alter([], [one], by) for one in upsertions])
+        await _all(user_name, lambda: [security.users.alter([], [one], by) for one in upsertions])
         return await self.get_user(request, user_name)
 
     @delete("/{user_name}")
@@ -58,7 +58,7 @@ class UserRoutes(Routes):
         """Open connections of the user stay, until `connections.max.reauth.ms`."""
         users, by = self._broker.security.users, exchange_of(request).requester
         deletions = [Deletion(user_name, one) for one in self._credentials(user_name)]
-        await _all(user_name, [users.alter([one], [], by) for one in deletions])
+        await _all(user_name, lambda: [users.alter([one], [], by) for one in deletions])
         return Response(status_code=204)
 
     def _credentials(self, name: str) -> Credentials:
@@ -79,9 +79,9 @@ class UserRoutes(Routes):
 
 
 async def _all(
-    user: str, altered: Sequence[Mapping[str, Altered] | Pending[Mapping[str, Altered]]]
+    user: str, alter: Callable[[], Sequence[Mapping[str, Altered] | Pending[Mapping[str, Altered]]]]
 ) -> None:
-    for one in altered:
+    for one in await when_loaded(alter):
         refused = (await value_of(one))[user]
         if refused is not None:
             raise refused

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from application.ports.log_store import NotInMemory
 from application.security.quotas import QuotaAlteration
 from application.security.users import Upsertion
 from domain.errors import CoordinatorLoadInProgress, InvalidProducerIdMapping, StorageFailed
@@ -199,3 +200,15 @@ def test_the_internal_topics_stay() -> None:
     reset(fake)
     assert [topic.name for topic in fake.broker.catalog] == list(WRITTEN_TOPICS)
     assert {Committed("g", "t", 0, None), Generation("g", None)} <= set(records_of(fake))
+
+
+def test_a_reset_waits_for_the_right(kafka: FakeKafka) -> None:
+    persist_offsets(kafka, "g", "t", 0)
+    kafka.run()
+    kafka.changes.withhold()
+    with pytest.raises(NotInMemory):
+        kafka.broker.reset.reset()
+    assert kafka.store.staged == [] and kafka.broker.groups.offsets.has("g", "t", 0)
+    kafka.changes.give()
+    reset(kafka)
+    assert rows_left(kafka) == {"cluster", "counters"}

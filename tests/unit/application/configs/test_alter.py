@@ -189,6 +189,7 @@ LATER = "consumer.setting.of.a.later.version"
 
 
 def written_by_another_version(fake: FakeBroker) -> FakeBroker:
+    fake.changes.check()
     fake.core.configs.save(GROUP, {SESSION: "50000", HEARTBEAT: "soon", LATER: "1"})
     fake.core.configs.save(THIS_BROKER, {"message.max.bytes": "99", LATER: "1"})
     fake.store.keep()

@@ -133,7 +133,7 @@ def test_stale_rows_of_a_store_that_loads_slowly_are_deleted(fake: FakeBroker) -
         repository,
         groups.registry,
         fake.broker.catalog,
-        fake.broker.placement,
+        groups.coordinators,
         groups.offsets.pending,
     )
     cleanup = OffsetCleanup(offsets, fake.broker.background)

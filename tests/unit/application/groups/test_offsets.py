@@ -167,7 +167,7 @@ def held(fake: FakeBroker) -> tuple[Offsets, HeldOffsetRepository]:
         repository,
         groups.registry,
         fake.broker.catalog,
-        fake.broker.placement,
+        groups.coordinators,
         groups.offsets.pending,
     )
     return offsets, repository

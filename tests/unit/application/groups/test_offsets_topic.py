@@ -133,6 +133,22 @@ def test_offsets_are_committed_while_the_topic_is_unreadable(fake: FakeBroker) -
     assert records_of(again) == [Committed("g", "t", 0, 7)]
 
 
+def test_a_missing_record_is_marked_when_the_broker_has_the_right(fake: FakeBroker) -> None:
+    cluster = fake.core.cluster
+    fake.changes.withhold()
+    fake.log.failing = StorageFailed("damaged")
+    for partition in range(2):
+        persist_offsets(fake, "g", "t", partition)
+        fake.run()
+    fake.log.failing = None
+    written = cluster.internal_topic(OFFSETS_TOPIC)
+    assert (stored_offsets(fake), fake.changes.waiting) == (2, 1)
+    assert written is not None and written.complete
+    fake.changes.give()
+    fake.run()
+    assert cluster.internal_topic(OFFSETS_TOPIC) == written._replace(complete=False)
+
+
 def test_on_a_full_disk_offsets_are_committed_without_records(
     fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -269,7 +269,7 @@ def test_an_offset_is_not_skipped_for_a_plain_commit_that_may_fail(fake: FakeBro
     repository = HeldOffsetRepository(leaves_doubt=True)
     groups, broker = fake.broker.groups, fake.broker
     pending = groups.offsets.pending
-    offsets = Offsets(repository, groups.registry, broker.catalog, broker.placement, pending)
+    offsets = Offsets(repository, groups.registry, broker.catalog, groups.coordinators, pending)
     repository.finish_loading()
     add(fake, 5)
     fake.run()

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import pytest
+
 from application.partitions.init_producer_id import BLOCK_SIZE
 from application.ports.pending import Pending
 from domain.errors import StorageFailed
+from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
 from tests.fakes.broker import FakeBroker
+from tests.fakes.following_brokers import FollowingBrokers
 
 Outcomes = list[int | StorageFailed]
 
@@ -72,3 +76,44 @@ def test_no_producer_id_is_used_again_after_a_restart() -> None:
     request_id(again, outcomes)
     again.run()
     assert outcomes == [0, 1, 2, BLOCK_SIZE]
+
+
+def test_two_brokers_take_their_blocks_in_turn() -> None:
+    two, outcomes = FollowingBrokers(), Outcomes()
+    for broker in (two.first, two.second):
+        request_id(broker, outcomes)
+        two.run()
+    for _ in range(BLOCK_SIZE):
+        request_id(two.first, outcomes)
+    two.run()
+    assert outcomes[:2] == [0, BLOCK_SIZE]
+    assert outcomes[2:] == [*range(1, BLOCK_SIZE), 2 * BLOCK_SIZE]
+
+
+def test_only_a_new_block_waits_for_the_right() -> None:
+    fake, outcomes = FakeBroker(), Outcomes()
+    request_id(fake, outcomes)
+    fake.run()
+    fake.changes.withhold()
+    for _ in range(BLOCK_SIZE + 1):
+        request_id(fake, outcomes)
+    fake.run()
+    assert (outcomes, fake.changes.waiting) == (list(range(BLOCK_SIZE)), 1)
+    fake.changes.give()
+    fake.run()
+    assert outcomes == list(range(BLOCK_SIZE + 2))
+
+
+def test_a_row_that_cannot_be_read_fails_the_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake, outcomes = FakeBroker(), Outcomes()
+
+    def fails(*_: object) -> int:
+        raise StorageFailed("cannot read")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StoredClusterRepository, "next_producer_id", fails)
+        request_id(fake, outcomes)
+    assert [str(one) for one in outcomes] == ["cannot read"]
+    request_id(fake, outcomes)
+    fake.run()
+    assert outcomes[1:] == [0]

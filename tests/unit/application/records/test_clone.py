@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from application.partitions.delete_records import RecordsToDelete
+from application.ports.log_store import NotInMemory
 from application.records.clone import Cloned, Copying
 from domain.errors import BrokerError, StorageFailed, TopicAlreadyExists, UnknownTopicOrPartition
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
@@ -167,3 +168,22 @@ def test_a_full_disk_ends_the_copy() -> None:
     fake.reserve.is_released = True
     assert isinstance(step(fake, some), StorageFailed)
     assert batches(fake, "u") == []
+
+
+def test_a_copy_is_created_and_removed_with_the_right() -> None:
+    fake = with_topic()
+    fake.changes.withhold()
+    with pytest.raises(NotInMemory):
+        clone(fake)
+    fake.changes.give()
+    created = clone(fake)
+    assert isinstance(created, Topic)
+    fake.changes.withhold()
+    fake.broker.messages.clone.remove(created)
+    fake.run()
+    assert (fake.existing("u").topic_id, fake.changes.waiting) == (created.topic_id, 1)
+    fake.changes.give()
+    fake.run()
+    assert fake.broker.catalog.topic("u") is None
+    fake.broker.messages.clone.remove(created)
+    fake.run()

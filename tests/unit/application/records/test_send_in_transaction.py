@@ -91,3 +91,14 @@ def test_an_open_transaction_of_this_id_is_aborted_and_its_producer_fenced() -> 
     assert send(fake, [record(b"a")]) == [Delivered(0, 2, TIMESTAMP)]  # after the marker
     assert isinstance(producer.send(), BrokerError)
     assert len(aborted(fake)) == 1
+
+
+def test_the_first_producer_id_waits_for_the_right() -> None:
+    fake = with_topic()
+    fake.changes.withhold()
+    pending = fake.broker.messages.send_in_transaction.send("t", [[record(b"a", 0)]], "tx")
+    fake.run()
+    assert not pending.resolved
+    fake.changes.give()
+    fake.run()
+    assert results_of(pending) == [[Delivered(0, 0, TIMESTAMP)]]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
 from application.security.acl_authorizer import MAX_CACHED
 from application.security.acls import MAX_DELETED, AclService
@@ -16,6 +17,7 @@ from domain.security.acl import AclFilter, Permission
 from domain.security.principal import Principal
 from domain.topics.topic import MAX_NAME_LENGTH
 from tests.fakes.broker import FakeBroker
+from tests.fakes.following_brokers import FollowingBrokers
 from tests.fakes.secured import allowed
 
 ALICE = Principal("User", "alice")
@@ -145,3 +147,28 @@ def test_without_the_setting_there_are_no_acls() -> None:
     fake = FakeBroker()
     assert fake.broker.security.acls is None
     assert fake.broker.authorizer.allows_everything
+
+
+def test_acls_of_another_broker_have_an_effect() -> None:
+    two = FollowingBrokers(authorizer_class_name=STANDARD_AUTHORIZER)
+    assert not may_read(two.second)
+    revision = two.second.broker.authorizer.revision
+    acls_of(two.first).create([MAY_READ, allowed(*READ[:2], "invoices")])
+    two.run()
+    assert may_read(two.second) and two.second.broker.authorizer.revision > revision
+    acls_of(two.first).delete([AclFilter(resource_name="orders")])
+    two.run()
+    assert not may_read(two.second)
+    assert [one.resource_name for one in acls_of(two.second).find(AclFilter())] == ["invoices"]
+
+
+def test_acls_are_created_and_deleted_with_the_right() -> None:
+    fake = broker()
+    fake.changes.withhold()
+    with pytest.raises(NotInMemory):
+        acls_of(fake).create([MAY_READ])
+    with pytest.raises(NotInMemory):
+        acls_of(fake).delete([AclFilter()])
+    assert fake.store.staged == []
+    fake.changes.give()
+    assert result(fake, acls_of(fake).create([MAY_READ])) == [None]

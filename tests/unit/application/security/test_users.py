@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import pytest
+
+from application.ports.log_store import NotInMemory
 from application.ports.request_log import Requester
 from application.security.users import Deletion, Upsertion
 from domain.errors import StorageFailed
 from domain.security.principal import Principal
 from domain.security.scram import Decoys, ScramMechanism
 from tests.fakes.broker import FakeBroker
+from tests.fakes.following_brokers import FollowingBrokers
 from tests.fakes.results import results_of
 from tests.fakes.sasl import PASSWORD, SALT, credential, salted
 
@@ -88,3 +92,30 @@ def test_no_repr_has_a_secret() -> None:
     secrets = [salted(PASSWORD, SHA_256), SALT, credential().stored_key, credential().server_key]
     for shown in map(repr, (upsertion("ann"), credential(), {SHA_256: credential()})):
         assert not any(repr(secret)[2:-1] in shown for secret in secrets)
+
+
+def test_users_of_another_broker_are_followed() -> None:
+    two = FollowingBrokers()
+    users = two.second.broker.security.users
+    two.first.broker.security.users.alter([], [upsertion("ann")])
+    assert users.revision == 0
+    two.run()
+    assert users.describe(None) == {"ann": {SHA_256: credential()}}
+    assert users.revision == 1
+    two.second.broker.security.users.alter([Deletion("ann", SHA_256)], [])
+    two.run()
+    assert len(two.first.broker.security.users) == 0
+    assert len(two.first.events.of("user_credential_altered")) == 1
+
+
+def test_an_alteration_waits_for_the_right() -> None:
+    fake = FakeBroker()
+    users = fake.broker.security.users
+    fake.changes.withhold()
+    with pytest.raises(NotInMemory):
+        users.alter([], [upsertion("ann")])
+    assert fake.store.staged == []
+    fake.changes.give()
+    altered = users.alter([], [upsertion("ann")])
+    fake.run()
+    assert results_of(altered) == [{"ann": None}]

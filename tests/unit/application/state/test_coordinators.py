@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from application.state.coordinators import Coordinators
+from application.state.coordinators import Coordinators, Moved
 from domain.cluster.nodes import Leader, Node
-from domain.errors import CoordinatorNotAvailable, NotCoordinator
+from domain.errors import CoordinatorNotAvailable, NotCoordinator, StorageFailed
 from domain.topics.internal_records import partition_of
 from domain.topics.topic import OFFSETS_TOPIC
 from tests.fakes.broker import FakeBroker
 from tests.fakes.groups import coordinate_on
+from tests.fakes.two_brokers import TwoBrokers
 
 
 @pytest.fixture
@@ -45,3 +48,89 @@ def test_the_leader_of_its_partition_coordinates_a_group(fake: FakeBroker) -> No
     assert others
     for group_id in others:
         of_groups(fake).check_here(group_id)
+
+
+IDS = "abcdef"
+
+
+def followed(of: Coordinators) -> list[tuple[str, str]]:
+    """What is lost and gained, of six groups."""
+    seen: list[tuple[str, str]] = []
+
+    def note(what: str) -> Callable[[Moved], None]:
+        return lambda moved: seen.append((what, "".join(filter(moved, IDS))))
+
+    of.on_moved(note("lost"), note("gained"))
+    return seen
+
+
+def of_partition(index: int) -> str:
+    return "".join(one for one in IDS if partition_of(one, 2) == index)
+
+
+def test_groups_move_with_the_leader_of_their_partition() -> None:
+    two = TwoBrokers()
+    seen = followed(of_groups(two.second))
+    placement, ids = two.second.placement, two.first.existing(OFFSETS_TOPIC).partition_ids
+    placement.move(two.first.existing("t").partition_ids[0], Leader(2, 1))
+    assert seen == []
+    placement.move(ids[0], Leader(2, 1))
+    assert seen.pop() == ("gained", of_partition(0)) and not seen
+    assert [of_groups(two.second).is_here(one) for one in IDS] == [
+        one in of_partition(0) for one in IDS
+    ]
+    placement.move_all({ids[0]: Leader(1, 2), ids[1]: Leader(2, 1)})
+    assert seen == [("lost", of_partition(0)), ("gained", of_partition(1))]
+
+
+def test_a_new_epoch_is_a_move_because_another_node_may_have_led() -> None:
+    two = TwoBrokers()
+    seen = followed(of_groups(two.first))
+    first = two.first.existing(OFFSETS_TOPIC).partition_ids[0]
+    two.first.placement.move(first, Leader(1, 4))
+    assert seen == [("lost", of_partition(0)), ("gained", of_partition(0))]
+    seen.clear()
+    two.first.placement.move(first, Leader(1, 4))
+    assert seen == []
+
+
+def test_all_groups_move_with_the_topic(fake: FakeBroker) -> None:
+    seen = followed(of_groups(fake))
+    fake.placement.add(Node(2))
+    assert seen == [("lost", IDS)]
+    coordinate_on(fake, 1)
+    assert [what for what, _ in seen[1:]] == ["gained", *["lost", "gained"] * 3]
+    assert seen[1] == ("gained", IDS)
+    seen.clear()
+    fake.broker.catalog.remove(fake.existing(OFFSETS_TOPIC))
+    assert seen == [("lost", IDS)]
+    assert not any(map(of_groups(fake).is_here, IDS))
+
+
+def test_what_cannot_be_loaded_is_not_here_until_a_move_loads_it() -> None:
+    two = TwoBrokers()
+    of, placement = of_groups(two.second), two.second.placement
+    failures = [StorageFailed("unreadable")]
+
+    def gained(moved: Moved) -> None:
+        if failures:
+            raise failures.pop()
+
+    of.on_moved(lambda _: None, gained)
+    [first, _] = two.first.existing(OFFSETS_TOPIC).partition_ids
+    with pytest.raises(StorageFailed):
+        placement.move(first, Leader(2, 1))
+    key = of_partition(0)[0]
+    with pytest.raises(CoordinatorNotAvailable):
+        of.check_here(key)
+    placement.add(Node(9))
+    of.check_here(key)
+
+
+def test_the_placement_counts_before_its_change_is_notified() -> None:
+    two = TwoBrokers()
+    key, of = of_partition(0)[0], of_groups(two.first)
+    assert of.is_here(key)
+    [first, _] = two.first.existing(OFFSETS_TOPIC).partition_ids
+    two.first.placement._leaders[first] = Leader(2, 1)
+    assert not of.is_here(key)

@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from application.ports.log_store import NotInMemory
 from application.state.features import Features
+from application.state.runtime import ignore
 from domain.errors import InvalidUpdateVersion, StorageFailed
 from domain.features import SAFE_DOWNGRADE, UPGRADE, check_feature_update
 from tests.fakes.broker import FakeBroker
+from tests.fakes.following_brokers import FollowingBrokers
 
 
 def features_of(fake: FakeBroker) -> Features:
@@ -50,3 +53,22 @@ def test_a_lower_level_is_a_downgrade(level: int, kind: int, allowed: bool) -> N
         return
     with pytest.raises(InvalidUpdateVersion):
         check_feature_update(levels, "transaction.version", level, kind, 1)
+
+
+def test_levels_that_another_broker_has_changed_are_followed() -> None:
+    two = FollowingBrokers()
+    features_of(two.first).update({"transaction.version": 1}, ignore)
+    assert features_of(two.second).transaction_version == 2
+    two.run()
+    assert features_of(two.second).finalized == features_of(two.first).finalized
+    features_of(two.second).update({"transaction.version": 0}, ignore)
+    two.run()
+    assert features_of(two.first).finalized.epoch == 2
+
+
+def test_an_update_waits_for_the_right() -> None:
+    fake = FakeBroker()
+    fake.changes.withhold()
+    with pytest.raises(NotInMemory):
+        features_of(fake).update({"transaction.version": 1}, ignore)
+    assert features_of(fake).newest().levels["transaction.version"] == 2

@@ -102,3 +102,21 @@ def test_a_response_waits_for_all_decisions_it_depends_on(numbers: Numbers) -> N
 
 def test_a_response_without_decisions_in_flight_does_not_wait(numbers: Numbers) -> None:
     assert respond([(numbers.runtime, "a")], ["A"]) == ["A"]
+
+
+@pytest.mark.parametrize("failure", [None, StorageFailed("full")])
+def test_a_dropped_decision_only_calls_back(
+    numbers: Numbers, failure: StorageFailed | None
+) -> None:
+    outcomes = [numbers.persist("a", 1), numbers.persist("b", 2)]
+    numbers.runtime.drop(lambda key: key == "a")
+    assert "a" not in numbers.runtime and numbers.runtime.keys() == ["b"]
+    again = numbers.persist("a", 3)
+    numbers.seen.clear()
+    numbers.staged.pop()
+    numbers.commit(failure)
+    assert outcomes == [[failure], [failure]] and again == []
+    assert [one[:3] for one in numbers.seen if isinstance(one, tuple)] == [
+        ("committed" if failure is None else "lost", "b", 2)
+    ]
+    assert list(numbers.runtime.in_flight("a")) == [(3,)]

@@ -4,10 +4,12 @@ import pytest
 
 from application.background.runner import LONGEST_RETRY_MS, PAUSE_MS, RETRY_MS
 from application.topics.dropping import BATCHES_PER_COMMIT
+from domain.cluster.nodes import Leader
 from domain.errors import StorageFailed
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from tests.fakes.batches import record_batch
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, FlakyLogStore
+from tests.fakes.following_brokers import FollowingBrokers
 
 
 @pytest.fixture
@@ -132,4 +134,75 @@ def test_a_slice_waits_for_the_log(fake: FakeBroker) -> None:
     fake.scheduler.advance(RETRY_MS)
     assert left(fake) == [2 * BATCHES_PER_COMMIT + 1, 1, 1]
     fake.log.load()
+    check_all_dropped(fake)
+
+
+def test_marks_of_dropped_partitions_go_together_with_the_right(fake: FakeBroker) -> None:
+    fake.changes.withhold()
+    fake.scheduler.advance(RETRY_MS)
+    assert left(fake) == []
+    assert (len(fake.store.tables["doomed"]), fake.changes.waiting) == (2, 1)
+    fake.changes.give()
+    check_all_dropped(fake)
+
+
+def deleted(two: FollowingBrokers) -> tuple[int, ...]:
+    """The ids of two partitions; the second broker leads the second one."""
+    topic = two.first.topic("t", 2)
+    two.run()
+    two.move(topic.partition_ids[1], Leader(2, 1))
+    two.first.appended(record_batch(["a"]))
+    two.second.appended(record_batch(["a"]), index=1)
+    two.first.broker.topics.delete_topics.delete([topic])
+    return topic.partition_ids
+
+
+def test_the_leader_of_a_partition_drops_its_data() -> None:
+    two = FollowingBrokers()
+    _, of_second = deleted(two)
+    two.run()
+    two.first.scheduler.advance(RETRY_MS)
+    assert set(two.store.partitions) == {of_second}
+    assert len(two.store.tables["doomed"]) == 1
+    two.advance(RETRY_MS)
+    assert (two.store.partitions, two.store.tables["doomed"]) == ({}, {})
+
+
+def test_a_new_leader_drops_what_the_last_one_has_not() -> None:
+    two = FollowingBrokers()
+    _, of_second = deleted(two)
+    two.run()
+    two.move(of_second, Leader(1, 2))
+    assert len(two.second.broker.dropping) == 1
+    two.second.scheduler.advance(RETRY_MS)
+    assert of_second in two.store.partitions
+    assert len(two.second.broker.dropping) == 0
+    two.advance(RETRY_MS)
+    assert (two.store.partitions, two.store.tables["doomed"]) == ({}, {})
+
+
+def test_a_start_continues_what_this_node_leads() -> None:
+    two = FollowingBrokers()
+    deleted(two)
+    two.first.run()
+    two.second.broker.dropping.start()
+    assert len(two.second.broker.dropping) == 1
+
+
+def test_a_damaged_partition_does_not_keep_the_marks_of_others(
+    fake: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged = min(fake.store.partitions)
+    drop = FlakyLogStore.drop
+
+    def flaky(self: FlakyLogStore, partition_id: int, max_batches: int) -> bool:
+        if partition_id == damaged:
+            raise StorageFailed("cannot read")
+        return drop(self, partition_id, max_batches)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FlakyLogStore, "drop", flaky)
+        fake.scheduler.advance(10 * RETRY_MS)
+        assert len(fake.store.tables["doomed"]) == 1
+    fake.scheduler.advance(LONGEST_RETRY_MS)
     check_all_dropped(fake)

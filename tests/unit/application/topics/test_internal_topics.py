@@ -9,6 +9,7 @@ from application.topics.internal_topics import RECORDS_PER_COMMIT
 from domain.groups.classic.changes import GroupMetadataChanged, Image
 from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from tests.fakes.broker import FakeBroker
+from tests.fakes.following_brokers import FollowingBrokers
 from tests.fakes.groups import persist_offsets
 from tests.fakes.offsets_topic import Committed, Generation, records_of
 from tests.fakes.transaction_topic import EMPTY, Written, states_of
@@ -83,6 +84,7 @@ def test_a_store_with_one_of_the_topics_gets_the_other(off: FakeBroker) -> None:
     """From a release without __transaction_state."""
     on = switched(off, "on")
     on.scheduler.advance(1000)
+    on.changes.check()
     on.core.cluster.save_internal_topic(TRANSACTION_TOPIC, None)
     on.broker.topics.delete_topics.delete([on.existing(TRANSACTION_TOPIC)])
     on.run()
@@ -174,3 +176,51 @@ def test_the_topics_are_deleted_when_the_setting_is_off(off: FakeBroker) -> None
     again = switched(without, "on")
     again.scheduler.advance(1000)
     assert set(records_of(again)) == expected()
+
+
+@pytest.mark.parametrize("setting", ["on", "off"])
+def test_the_topics_are_created_and_deleted_with_the_right(off: FakeBroker, setting: str) -> None:
+    on = switched(off, "on")
+    if setting == "off":
+        on.scheduler.advance(1000)
+        on = switched(on, "off")
+    before = {name: dict(rows) for name, rows in on.store.tables.items()}
+    on.changes.withhold()
+    on.scheduler.advance(1000)
+    assert (on.store.tables, on.changes.waiting) == (before, 2)
+    on.changes.give()
+    on.scheduler.advance(1000)
+    assert (on.broker.catalog.topic(OFFSETS_TOPIC) is not None) == (setting == "on")
+    assert (on.broker.catalog.topic(TRANSACTION_TOPIC) is not None) == (setting == "on")
+
+
+def test_completeness_is_a_row_that_needs_the_right(off: FakeBroker) -> None:
+    on = switched(off, "on")
+    on.commit.hold()
+    while not on.commit.under_way:
+        on.scheduler.advance(1)
+    on.changes.withhold()
+    on.commit.let_go()
+    on.scheduler.advance(1000)
+    cluster = on.core.cluster
+    written = cluster.internal_topic(OFFSETS_TOPIC)
+    assert written is not None and not written.complete
+    assert set(records_of(on)) == expected()
+    on.changes.give()
+    on.scheduler.advance(1000)
+    assert cluster.internal_topic(OFFSETS_TOPIC) == written._replace(complete=True)
+
+
+def test_the_broker_that_has_the_right_first_creates_the_topics() -> None:
+    two = FollowingBrokers(offsets_topic="on", offsets_topic_num_partitions="5")
+    for broker in (two.first, two.second):
+        broker.broker.start_upkeep()
+    two.second.changes.withhold()
+    two.advance(1000)
+    topic_id = two.first.existing(OFFSETS_TOPIC).topic_id
+    two.second.changes.give()
+    two.advance(1000)
+    for broker in (two.first, two.second):
+        assert broker.existing(OFFSETS_TOPIC).topic_id == topic_id
+    assert len(two.first.broker.catalog) == len(two.second.broker.catalog) == 2
+    assert "doomed" not in two.store.tables

@@ -286,3 +286,15 @@ def test_consumers_above_their_quota_get_records_later() -> None:
     assert got <= 100_004
     raw.scheduler.advance(3_000_000)
     assert got + len(first.received()) + len(second.received()) == 200_008
+
+
+def test_the_topic_is_created_when_the_broker_has_the_right() -> None:
+    raw = FakeRaw()
+    producer = raw.producer()
+    raw.changes.withhold()
+    producer.send(b"one", b"two")
+    raw.run()
+    assert (producer.positions(), raw.store.staged, raw.changes.waiting) == ([], [], 1)
+    raw.changes.give()
+    raw.run()
+    assert producer.positions() == [0, 7]

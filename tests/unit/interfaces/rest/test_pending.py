@@ -8,7 +8,8 @@ import pytest
 
 from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
-from interfaces.rest.pending import value_of, when_loaded
+from domain.errors import BrokerError, InvalidRequest
+from interfaces.rest.pending import only, value_of, when_loaded
 
 
 def test_a_resolved_value_is_returned_at_once() -> None:
@@ -66,3 +67,28 @@ def test_an_action_is_repeated_when_its_pages_are_loaded() -> None:
         return await waiting
 
     assert asyncio.run(story()) == 7
+
+
+def test_the_only_result_of_a_change_is_awaited() -> None:
+    async def story() -> int:
+        loading: Pending[None] = Pending()
+        committed: Pending[list[int | BrokerError]] = Pending()
+
+        def change() -> Pending[list[int | BrokerError]]:
+            if not loading.resolved:
+                raise NotInMemory(loading)
+            return committed
+
+        waiting = asyncio.ensure_future(only(change))
+        for resolve in (partial(loading.resolve, None), partial(committed.resolve, [7])):
+            await asyncio.sleep(0)
+            assert not waiting.done()
+            resolve()
+        return await waiting
+
+    assert asyncio.run(story()) == 7
+
+
+def test_the_only_result_of_a_change_is_raised_if_it_is_an_error() -> None:
+    with pytest.raises(InvalidRequest):
+        asyncio.run(only(lambda: [InvalidRequest()]))

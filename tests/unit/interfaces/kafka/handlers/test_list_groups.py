@@ -16,5 +16,6 @@ def test_groups_of_another_coordinator_are_not_listed_and_members_do_not_time_ou
     again.broker.start_upkeep()
     assert again.broker.groups.coordinator.list_groups((), ()) == []
     again.scheduler.advance(3_600_000)
+    coordinate_on(again, 1)
     group = again.broker.groups.registry.find("g")
     assert group is not None and group.members

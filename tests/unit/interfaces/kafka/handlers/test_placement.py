@@ -5,11 +5,22 @@ from __future__ import annotations
 import pytest
 
 from domain.cluster.nodes import Leader, Node
+from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
+from interfaces.kafka.wire.messages.add_partitions_to_txn import AddPartitionsToTxnTopic
+from interfaces.kafka.wire.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
 from interfaces.kafka.wire.schema import Request
+from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.groups import coordinate_on
+from tests.fakes.offset_requests import at, commit
 from tests.fakes.requests import fetch, produce
+from tests.fakes.results import error_codes
 from tests.fakes.structs import request_for
+from tests.fakes.two_brokers import TwoBrokers
 
 OTHER = Node(2, "b", {"PLAINTEXT": ("192.0.2.2", 9094)})
 LEADER_NOT_AVAILABLE, NOT_LEADER, NOT_COORDINATOR, FENCED = 5, 6, 16, 74
@@ -113,3 +124,81 @@ def test_members_are_sent_to_the_coordinator(kafka: FakeKafka, client: FakeClien
     assert (found.node_id, found.host, found.port) == (2, "192.0.2.2", 9094)
     heartbeat = client.request(request_for("heartbeat", group_id="g", member_id="m"), 4)
     assert heartbeat.error_code == NOT_COORDINATOR
+
+
+# two brokers
+
+ABORTABLE, INVALID_TXN_STATE, NOT_ENOUGH_REPLICAS = 120, 48, 19
+
+
+def transactional(client: FakeClient) -> dict[str, int]:
+    """The id and epoch of the producer of `tx`, as its requests have them."""
+    request = request_for("init_producer_id", transactional_id="tx", transaction_timeout_ms=1000)
+    given = client.request(request, 4)
+    assert given.error_code == 0
+    return {"producer_id": given.producer_id, "producer_epoch": given.producer_epoch}
+
+
+def test_requests_of_transactions_are_sent_to_their_coordinator() -> None:
+    two = TwoBrokers()
+    client, producer = two.first.client(), {"producer_id": 0, "producer_epoch": 0}
+    transactional(client)
+    two.move(2, [TRANSACTION_TOPIC])
+    partitions = AddPartitionsToTxnTopic(name="t", partitions=[0, 1])
+    fields = {"transactional_id": "tx", **producer}
+    several = {"transactions": [{**fields, "topics": [partitions]}]}
+    explicit = {f"v3_and_below_{name}": value for name, value in fields.items()}
+    requests = [
+        (request_for("init_producer_id", transactional_id="tx", transaction_timeout_ms=1000), 4),
+        (request_for("add_offsets_to_txn", **fields, group_id="g"), 4),
+        (request_for("end_txn", **fields, committed=True), 4),
+        (request_for("describe_transactions", transactional_ids=["tx"]), 0),
+        (request_for("add_partitions_to_txn", **several), 4),
+        (request_for("add_partitions_to_txn", **explicit, v3_and_below_topics=[partitions]), 3),
+    ]
+    for request, version in requests:
+        assert error_codes(client.request(request, version)) - {0} == {NOT_COORDINATOR}, request
+    listed = request_for("list_transactions", duration_filter=-1)
+    assert client.request(listed, 1).transaction_states == []
+    [one] = two.second.client().request(listed, 1).transaction_states
+    assert one.transactional_id == "tx"
+
+
+def test_a_transaction_has_no_partitions_and_groups_of_other_brokers() -> None:
+    two = TwoBrokers()
+    client = two.first.client()
+    producer = transactional(client)
+    two.move(2, ["t", OFFSETS_TOPIC])
+    fields = {"transactional_id": "tx", **producer}
+    explicit = {f"v3_and_below_{name}": value for name, value in fields.items()}
+    partitions = AddPartitionsToTxnTopic(name="t", partitions=[0, 1])
+    request = request_for("add_partitions_to_txn", **explicit, v3_and_below_topics=[partitions])
+    assert error_codes(client.request(request, 3)) - {0} == {NOT_LEADER}
+    offsets = request_for("add_offsets_to_txn", **fields, group_id="g")
+    assert error_codes(client.request(offsets, 4)) == {ABORTABLE}
+    assert error_codes(client.request(offsets, 3)) == {INVALID_TXN_STATE}
+    end = request_for("end_txn", **fields, committed=False)
+    assert error_codes(client.request(end, 5)) == {0}
+    elsewhere = two.second.client()
+    batch = record_batch(["x"], transactional=True, producer_id=producer["producer_id"], sequence=0)
+    data = PartitionProduceData(index=0, records=memoryview(batch))
+    topic = TopicProduceData(name="t", partition_data=[data])
+    produced = elsewhere.request(
+        ProduceRequest(acks=-1, transactional_id="tx", topic_data=[topic]), 9
+    )
+    assert error_codes(produced) - {0} == {NOT_ENOUGH_REPLICAS}
+
+
+def test_groups_are_described_where_they_are_coordinated() -> None:
+    two = TwoBrokers()
+    commit(two.first.client(), "g", ("t", [at(0)]))
+    two.move(2, [OFFSETS_TOPIC])
+    classic, consumer = (
+        request_for("describe_groups", groups=["g"]),
+        request_for("consumer_group_describe", group_ids=["g"]),
+    )
+    client = two.first.client()
+    assert client.request(classic, 5).groups[0].error_code == NOT_COORDINATOR
+    assert client.request(consumer, 1).groups[0].error_code == NOT_COORDINATOR
+    assert client.request(request_for("list_groups"), 4).groups == []
+    assert two.second.client().request(classic, 5).groups[0].group_state == "Empty"

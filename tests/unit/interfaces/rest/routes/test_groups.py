@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from domain.cluster.nodes import Node
 from tests.fakes.admin import FakeAdmin, facts
 from tests.fakes.classic_members import Member
 from tests.fakes.client import FakeKafka
+from tests.fakes.groups import coordinate_on
 from tests.fakes.mixed_group import Modern, classic
 
 pytestmark = pytest.mark.usefixtures("group")
@@ -126,3 +128,14 @@ def test_groups_are_unavailable_until_offsets_are_loaded(
     kafka.broker.groups.offsets.loaded = False
     for path in ("/groups", "/groups/g", "/groups/g/lags"):
         assert admin.get(path).json["error_code"] == 50302
+
+
+def test_a_group_of_another_broker_is_not_listed_and_refused_with_its_node(
+    admin: FakeAdmin,
+) -> None:
+    admin.fake.placement.add(Node(2))
+    coordinate_on(admin.fake, 2)
+    assert admin.get("/groups").json["data"] == []
+    response = admin.get("/groups/g")
+    assert (response.status, response.json["error_code"]) == (421, 42101)
+    assert response.json["message"] == "Node 2 coordinates g."

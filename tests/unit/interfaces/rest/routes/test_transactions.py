@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from domain.cluster.nodes import Node
 from domain.errors import InvalidProducerEpoch, ProducerFenced
 from tests.fakes.admin import FakeAdmin, facts
 from tests.fakes.transactional_producer import TransactionalProducer
@@ -56,3 +57,12 @@ def test_an_unknown_transactional_id_is_not_created(admin: FakeAdmin) -> None:
     for response in (admin.get("/transactions/x"), admin.post("/transactions/x:abort")):
         assert response.json["error_code"] == 40405
     assert admin.get("/transactions").json["data"] == []
+
+
+def test_a_transaction_of_another_broker_is_refused(
+    admin: FakeAdmin, producer: TransactionalProducer
+) -> None:
+    admin.fake.placement.add(Node(2))  # without the topic __transaction_state nobody coordinates
+    assert admin.get("/transactions").json["data"] == []
+    for response in (admin.get("/transactions/x"), admin.post("/transactions/x:abort")):
+        assert response.json["error_code"] == 50302

@@ -1,0 +1,60 @@
+"""PostgresClusterChanges: the right to change shared rows, by an advisory lock that one broker has.
+
+A broker keeps it until another one asks for it, which it does over the database. If the lock was
+lost with its connection, the version of the shared rows decides: the statement of a commit fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from application.ports.log_store import NotInMemory
+from application.ports.pending import Pending
+from infrastructure.storage.loading_thread import resolve_all
+from infrastructure.storage.postgresql.contents import Contents
+
+
+class PostgresClusterChanges:
+    """Used on the loop; `wakes` lets the thread that has the connection look at `wanted`."""
+
+    def __init__(self, contents: Contents, wake: Callable[[], None]) -> None:
+        self._contents = contents
+        self._wake = wake
+        self._held = False
+        self._asked = False
+        #: Since it is held: who waited for it has had it.
+        self._used = False
+        self._waiting: list[Pending[None]] = []
+
+    @property
+    def wanted(self) -> bool:
+        return bool(self._waiting)
+
+    def check(self) -> None:
+        if self._held and not (self._asked and self._used):
+            self._used = True
+            return
+        loading: Pending[None] = Pending()
+        self._waiting.append(loading)
+        if len(self._waiting) == 1:
+            self._wake()
+        raise NotInMemory(loading)
+
+    def given(self, is_used: bool = False) -> None:
+        """All changes of others are known here."""
+        self._held, self._asked, self._used = True, False, is_used
+        waiting, self._waiting = self._waiting, []
+        resolve_all(waiting)
+
+    def asked(self, release: Callable[[], None]) -> None:
+        """Another broker waits for it: called again and again. Releases it if it is not in use."""
+        self._asked = True
+        if self._held and self._used and not self._contents.changes_shared:
+            self._held = False
+            release()
+
+    def lost(self) -> None:
+        """With its connection."""
+        self._held = False
+        if self._waiting:
+            self._wake()

@@ -1,0 +1,83 @@
+"""Dropping: tails that no run refers to are dropped whole, by a thread with its own connection."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from time import monotonic
+
+import psycopg
+
+from infrastructure.storage.engine import ToLoop
+from infrastructure.storage.loading_thread import LoadingThread
+from infrastructure.storage.postgresql.link import CLOSE_S
+from infrastructure.storage.postgresql.server import Rows, Server
+from infrastructure.storage.postgresql.session import Session
+from infrastructure.storage.postgresql.tails import Tails
+
+#: Something else reads the table: a backup, which may take hours.
+RETRY_S = 10.0
+#: Others that read the table wait for so long.
+_LOCK_TIMEOUT = "set local lock_timeout = '100ms'"
+#: No lock on the row that commits update: a tail without runs that is nobody's current one gets
+#: none any more, whoever has the session.
+_MAY_DROP = """
+    select from ottla_fences where session = %(session)s
+    and not exists (select from ottla_fences where tail = %(tail)s)
+    and not exists (select from ottla_runs where tail = %(tail)s)
+"""
+
+
+class Dropping:
+    def __init__(self, server: Server, session: Session, tails: Tails, to_loop: ToLoop) -> None:
+        self._server = server
+        self._session = session
+        self._tails = tails
+        self._thread = LoadingThread(self._drop_all, self._dropped, to_loop, "ottla-drops")
+        self.is_busy = False
+        self._not_before_s = 0.0
+
+    def look(self) -> None:
+        """On the loop, so that all reads to come know that the runs are gone."""
+        tails = self._tails.unused
+        if tails and not self.is_busy and monotonic() >= self._not_before_s:
+            self.is_busy = self._thread.put(tails)
+
+    def _drop_all(self, tails: tuple[int, ...]) -> list[int]:
+        dropped: list[int] = []
+        try:
+            with closing(self._server.connect(again=True)) as connection:
+                for tail in tails:
+                    if self._drop(connection, tail):
+                        dropped.append(tail)
+        except psycopg.Error:
+            pass  # they are dropped later
+        return dropped
+
+    def _drop(self, connection: Rows, tail: int) -> bool:
+        table = f"ottla_tail_{tail}"
+        values = {"session": self._session.number, "tail": tail}
+        try:
+            with connection.transaction():
+                connection.execute(_LOCK_TIMEOUT)
+                if not connection.execute("select from ottla_tails where n = %s", (tail,)).rowcount:
+                    return True  # the response was lost
+                if not connection.execute(_MAY_DROP, values).rowcount:
+                    return False  # another broker needs it
+                connection.execute(f"lock table {table} in access exclusive mode".encode())
+                if not connection.execute(_MAY_DROP, values).rowcount:
+                    return False
+                connection.execute(f"drop table {table}".encode())
+                connection.execute("delete from ottla_tails where n = %s", (tail,))
+        except psycopg.errors.LockNotAvailable:
+            return False
+        return True
+
+    def _dropped(self, asked: tuple[int, ...], dropped: list[int]) -> None:
+        self.is_busy = False
+        for tail in dropped:
+            self._tails.forget(tail)
+        if len(dropped) < len(asked):
+            self._not_before_s = monotonic() + RETRY_S
+
+    def close(self) -> None:
+        self._thread.close(CLOSE_S)

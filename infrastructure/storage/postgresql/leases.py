@@ -1,0 +1,152 @@
+"""Leases: the rows of ottla_brokers, by which brokers know of each other.
+
+A lease that is over changes nothing by itself: until another broker ends its session, the broker is
+the leader of what it led. PostgreSQL's clock decides when it is over; who ends the session has also
+seen by its own clock that the lease was not renewed for the whole time.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import psycopg
+
+from domain.cluster.nodes import BrokerRegistration, Node
+from infrastructure.storage.postgresql.server import Rows
+
+
+class Lease(NamedTuple):
+    """The row of a broker, and what the clock of the server says."""
+
+    node_id: int
+    session: int
+    is_fenced: bool
+    is_over: bool
+    until: Any
+    client: str
+    registration: dict[str, Any]
+
+    @property
+    def broker(self) -> BrokerRegistration:
+        values = self.registration
+        addresses = {name: (host, port) for name, (host, port) in values["addresses"].items()}
+        node = Node(self.node_id, values["rack"], addresses)
+        return BrokerRegistration(node, self.is_fenced, values["software"])
+
+
+class Beat(NamedTuple):
+    is_renewed: bool
+    #: Of the shared rows.
+    version: int
+    leases: list[Lease]
+
+
+_REGISTER = """
+    insert into ottla_brokers (node_id, until, is_fenced, version, client, registration)
+    values (%(node)s, clock_timestamp() + %(lasts)s * interval '1 ms', true, 0,
+        current_setting('application_name'), %(registration)s)
+    on conflict (node_id) do update set until = excluded.until, is_fenced = true,
+        client = excluded.client, registration = excluded.registration
+"""
+_RENEW = """
+    update ottla_brokers set until = clock_timestamp() + %(lasts)s * interval '1 ms',
+        version = %(version)s
+    where node_id = %(node)s and exists (
+        select from ottla_fences where node_id = %(node)s and session = any(%(numbers)s))
+"""
+_LEASES = """
+    select s.version, b.node_id, f.session, b.is_fenced, b.until < clock_timestamp(), b.until,
+        b.client, b.registration
+    from ottla_store s, ottla_brokers b join ottla_fences f on f.node_id = b.node_id
+    order by b.node_id
+"""
+_ANNOUNCE = """
+    update ottla_brokers set is_fenced = false, registration = %s where node_id = %s
+    and exists (select from ottla_fences where node_id = %s and session = any(%s))
+"""
+_FENCE = """
+    with ended as (
+        update ottla_fences f set session = %(new)s from ottla_brokers b
+        where f.node_id = %(node)s and f.session = %(session)s and b.node_id = f.node_id
+        and b.until = %(until)s and b.until < clock_timestamp() returning f.seq),
+    past as (
+        insert into ottla_sessions (session, last_seq) select %(session)s, seq from ended),
+    fenced as (
+        update ottla_brokers set is_fenced = true from ended where node_id = %(node)s)
+    select count(*) from ended
+"""
+#: They may hold locks, and nobody else ends them: the process may be stopped for hours.
+_END_BACKENDS = """
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = %s and pid <> pg_backend_pid()
+"""
+_LEAVE = """
+    update ottla_brokers set is_fenced = true, until = clock_timestamp()
+    where node_id = %s and exists (
+        select from ottla_fences where node_id = %s and session = any(%s))
+"""
+_TELL = "select pg_notify('ottla ' || current_schema(), %s)"
+
+
+def register(connection: Rows, node: Node, software: str, lasts_ms: int) -> None:
+    """At a start: it is fenced until it is announced. Raises psycopg.Error, as the others."""
+    values = {"node": node.node_id, "lasts": lasts_ms, "registration": _encoded(node, software)}
+    connection.execute(_REGISTER, values)
+
+
+def announce(connection: Rows, node: Node, software: str, numbers: Sequence[int]) -> None:
+    """It serves clients at these addresses."""
+    values = _encoded(node, software), node.node_id, node.node_id, list(numbers)
+    connection.execute(_ANNOUNCE, values)
+    tell(connection)
+
+
+def renew(
+    connection: Rows, node_id: int, numbers: Sequence[int], lasts_ms: int, version: int
+) -> Beat:
+    """`numbers`: the sessions of which one is that of the broker."""
+    values = {"node": node_id, "numbers": list(numbers), "lasts": lasts_ms, "version": version}
+    renewed = connection.execute(_RENEW, values).rowcount
+    version, found = leases(connection)
+    return Beat(bool(renewed), version, found)
+
+
+def leases(connection: Rows) -> tuple[int, list[Lease]]:
+    found = connection.execute(_LEASES).fetchall()
+    return (found[0][0] if found else 0), [Lease(*one[1:]) for one in found]
+
+
+def fence(connection: Rows, lease: Lease) -> bool:
+    """Ends the session of a broker whose lease is over. False: it has renewed it."""
+    values = {
+        "node": lease.node_id,
+        "session": lease.session,
+        "until": lease.until,
+        "new": secrets.randbits(62),
+    }
+    [(count,)] = connection.execute(_FENCE, values).fetchall()
+    if count:
+        with suppress(psycopg.errors.InsufficientPrivilege):
+            connection.execute(_END_BACKENDS, (lease.client,))
+        tell(connection)
+    return bool(count)
+
+
+def leave(connection: Rows, node_id: int, numbers: Sequence[int]) -> None:
+    """After its last commit: others need not wait for the end of the lease."""
+    connection.execute(_LEAVE, (node_id, node_id, list(numbers)))
+    tell(connection)
+
+
+def tell(connection: Rows, what: str = "") -> None:
+    """All brokers, this one too."""
+    connection.execute(_TELL, (what,))
+
+
+def _encoded(node: Node, software: str) -> str:
+    addresses = {name: list(address) for name, address in node.addresses.items()}
+    return json.dumps({"rack": node.rack, "addresses": addresses, "software": software})

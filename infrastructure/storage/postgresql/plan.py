@@ -1,0 +1,87 @@
+"""Plan: what the changes of a pass do to the runs of the logs, and to the tails."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from domain.messages.batch import EXTENT
+from infrastructure.storage.postgresql.runs import (
+    LogRuns,
+    Run,
+    Runs,
+    Span,
+    moved,
+    tail_of,
+    without,
+)
+from infrastructure.storage.postgresql.staged import Staged
+
+
+class Plan:
+    """For one commit, into the current tail."""
+
+    __slots__ = ("_ends", "_runs", "begun", "dead", "new_runs", "tail")
+
+    def __init__(self, runs: Runs, ends: Mapping[int, int], tail: int) -> None:
+        self._runs = runs
+        self._ends = ends
+        self.tail = tail
+        #: Of the logs whose runs change.
+        self.new_runs: dict[int, LogRuns] = {}
+        #: Logs without entries that get their first one: its partition id and first offset.
+        self.begun: dict[int, int] = {}
+        #: Bytes of entries that are not needed any more, by tail.
+        self.dead: Counter[int] = Counter()
+
+    def take(self, staged: Staged) -> None:
+        for one in staged.freed:
+            tail = tail_of(self._runs.of(one.partition_id), one.last_offset)
+            if tail is not None:
+                self.dead[tail] += one.size_bytes
+        for rewritten in staged.rewritten:
+            self.move(rewritten.partition_id, rewritten.first_offset, rewritten.last_offset + 1)
+        for partition_id, last_offset in staged.trimmed.items():
+            is_empty = last_offset + 1 >= self._ends.get(partition_id, 0)
+            runs = self.of(partition_id)
+            self.new_runs[partition_id] = () if is_empty else without(runs, last_offset + 1)
+        appended: set[int] = set()
+        for entry in staged.added:
+            if entry.partition_id not in appended:
+                appended.add(entry.partition_id)
+                self._append(entry.partition_id, entry.data)
+
+    def of(self, partition_id: int) -> LogRuns:
+        found = self.new_runs.get(partition_id)
+        return self._runs.of(partition_id) if found is None else found
+
+    def move(self, partition_id: int, first_offset: int, end_offset: int) -> None:
+        span = Span(self.tail, first_offset, end_offset)
+        runs = moved(self.of(partition_id), span, self._ends.get(partition_id, 0))
+        self.new_runs[partition_id] = runs
+
+    def _append(self, partition_id: int, data: bytes) -> None:
+        runs, end = self.of(partition_id), self._ends.get(partition_id)
+        if not runs or end is None:
+            [base_offset, *_] = EXTENT.unpack_from(data)
+            self.begun[partition_id] = base_offset
+            self.new_runs[partition_id] = (Run(base_offset, self.tail),)
+        elif runs[-1].tail != self.tail:
+            self.new_runs[partition_id] = (*runs, Run(end, self.tail))
+
+    def put(self) -> list[tuple[int, int, int]]:
+        """Partition id, first offset and tail of the runs that are new, or in another tail."""
+        put: list[tuple[int, int, int]] = []
+        for partition_id, runs in self.new_runs.items():
+            before = set(self._runs.of(partition_id))
+            put += ((partition_id, *run) for run in runs if run not in before)
+        return put
+
+    def removed(self) -> list[tuple[int, int]]:
+        """Partition id and first offset of the runs that are gone."""
+        removed: list[tuple[int, int]] = []
+        for partition_id, runs in self.new_runs.items():
+            left = {run.first_offset for run in runs}
+            before = [run.first_offset for run in self._runs.of(partition_id)]
+            removed += ((partition_id, one) for one in before if one not in left)
+        return removed

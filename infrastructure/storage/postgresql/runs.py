@@ -1,0 +1,103 @@
+"""Runs: in which tail the entries of a log are.
+
+A tail is a table to which entries are appended until it is full. A run says: from this offset on,
+up to the next run of the log, the entries are in that tail. Entries that no run covers are dead:
+no reader sees them, and they go with their table.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import NamedTuple
+
+ABOVE_ALL_OFFSETS = (1 << 63) - 1
+
+
+class Run(NamedTuple):
+    first_offset: int
+    tail: int
+
+
+#: Of one log, ascending.
+LogRuns = tuple[Run, ...]
+
+
+class Span(NamedTuple):
+    """Part of a run: entries of these last offsets."""
+
+    tail: int
+    first_offset: int
+    end_offset: int
+
+
+class Runs:
+    """Of all logs that this broker leads. Others may read while one thread changes them."""
+
+    __slots__ = ("_count", "_lock", "_of")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._of: dict[int, LogRuns] = {}
+        self._count: Counter[int] = Counter()
+
+    def of(self, partition_id: int) -> LogRuns:
+        return self._of.get(partition_id, ())
+
+    def put(self, partition_id: int, runs: LogRuns) -> None:
+        with self._lock:
+            self._count.subtract(run.tail for run in self.of(partition_id))
+            self._count.update(run.tail for run in runs)
+            if runs:
+                self._of[partition_id] = runs
+            else:
+                self._of.pop(partition_id, None)
+
+    def are_in(self, tail: int) -> bool:
+        return self._count[tail] > 0
+
+    def any_in(self, tail: int) -> tuple[int, int] | None:
+        """Partition id and first offset of a run in it."""
+        for partition_id in self.partition_ids():
+            for run in self.of(partition_id):
+                if run.tail == tail:
+                    return partition_id, run.first_offset
+        return None
+
+    def partition_ids(self) -> list[int]:
+        return list(self._of)
+
+
+def spans(runs: LogRuns, first_offset: int, end_offset: int = ABOVE_ALL_OFFSETS) -> Iterator[Span]:
+    for at, run in enumerate(runs):
+        end = runs[at + 1].first_offset if at + 1 < len(runs) else ABOVE_ALL_OFFSETS
+        span = Span(run.tail, max(run.first_offset, first_offset), min(end, end_offset))
+        if span.first_offset < span.end_offset:
+            yield span
+
+
+def tail_of(runs: LogRuns, offset: int) -> int | None:
+    at = bisect_right(runs, offset, key=attrgetter("first_offset")) - 1
+    return runs[at].tail if at >= 0 else None
+
+
+def without(runs: LogRuns, end_offset: int) -> LogRuns:
+    """Nothing below this offset is left."""
+    return tuple(Run(one.first_offset, one.tail) for one in spans(runs, end_offset))
+
+
+def moved(runs: LogRuns, span: Span, log_end: int) -> LogRuns:
+    """The entries of these offsets are in that tail now."""
+    parts = [*spans(runs, 0, span.first_offset), span]
+    behind = list(spans(runs, span.end_offset))
+    # No empty part at the end of the log.
+    if len(behind) > 1 or span.end_offset < log_end:
+        parts += behind
+    joined: list[Run] = []
+    for part in parts:
+        if not joined or joined[-1].tail != part.tail:
+            joined.append(Run(part.first_offset, part.tail))
+    return tuple(joined)

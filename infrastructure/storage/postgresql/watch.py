@@ -1,0 +1,269 @@
+"""Watch: a thread with a connection of its own, for this broker's place in the cluster.
+
+    renews the lease, and learns of the other brokers
+    ends the session of a broker whose lease is over
+    reads the shared rows that others have changed, and the rows of what this broker leads by them
+    waits for the right to change shared rows
+
+What it learns is applied on the loop. It waits for the next renewal, for the database to tell of a
+change (LISTEN), or for the loop.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from contextlib import suppress
+from functools import partial
+from time import monotonic
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from domain.cluster.nodes import Node
+from infrastructure.storage.engine import Joining, ToLoop
+from infrastructure.storage.postgresql import leases, shared_rows
+from infrastructure.storage.postgresql.cluster_changes import PostgresClusterChanges
+from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.leases import Lease
+from infrastructure.storage.postgresql.link import CLOSE_S, Link
+from infrastructure.storage.postgresql.locks import ChangesLock
+from infrastructure.storage.postgresql.membership import PostgresMembership
+from infrastructure.storage.postgresql.server import Rows, Server
+from infrastructure.storage.postgresql.session import RETRY_S, Session
+
+#: Another broker waits for the right to change shared rows.
+_TURN = "turn"
+#: While this broker waits for it.
+_TRY_AGAIN_S = 0.01
+#: Between two requests for it.
+_ASK_AGAIN_S = 0.2
+#: After it was released: another one waits.
+_PAUSE_S = 0.05
+
+
+class Watch:
+    def __init__(
+        self,
+        server: Server,
+        connection: Rows,
+        session: Session,
+        contents: Contents,
+        joining: Joining,
+        to_loop: ToLoop,
+    ) -> None:
+        self._server = server
+        self._link = Link(connection)
+        self._session = session
+        self._contents = contents
+        self._node_id = joining.node.node_id
+        self._joining = joining
+        self._session_s = joining.session_ms / 1000
+        self._heartbeat_s = joining.heartbeat_ms / 1000
+        self._to_loop = to_loop
+        self._wake_in, self._wake_out = os.pipe()
+        self._lock = ChangesLock()
+        self._has_lock = self._to_release = False
+        self._next_try = self._next_ask = 0.0
+        self._next_beat = 0.0
+        #: It was told of a change.
+        self._is_told = True
+        self._is_asked = False
+        self._to_announce: Node | None = None
+        #: Since when this thread knows the end of a lease.
+        self._seen: dict[int, tuple[Any, float]] = {}
+        self.changes = PostgresClusterChanges(contents, self.wake)
+        self.membership = PostgresMembership(self._node_id, contents, self._announce_soon)
+        self._thread = threading.Thread(target=self._run, name="ottla-cluster", daemon=True)
+
+    # ---- start, before the thread runs
+
+    def begin(self) -> None:
+        """Registers this broker, and takes the right to change shared rows.
+
+        Raises psycopg.Error.
+        """
+        connection = self._link.connection
+        assert connection is not None
+        joining = self._joining
+        leases.register(connection, joining.node, joining.software, joining.session_ms)
+        self._listen(connection)
+        while not self._lock.taken(connection):
+            if monotonic() >= self._next_ask:
+                leases.tell(connection, _TURN)
+                self._next_ask = monotonic() + _ASK_AGAIN_S
+            self._beat(connection)
+            self._link.ended.wait(_TRY_AGAIN_S)
+        self._has_lock = True
+        self.changes.given(is_used=True)
+
+    def start(self) -> None:
+        connection = self._link.connection
+        assert connection is not None
+        self._beat(connection)
+        self._thread.start()
+
+    # ---- from the loop
+
+    def wake(self) -> None:
+        with suppress(OSError):
+            os.write(self._wake_out, b"!")
+
+    def _announce_soon(self, node: Node) -> None:
+        self._to_announce = node
+        self.wake()
+
+    def close(self) -> None:
+        """After the last commit."""
+        self._link.ended.set()
+        self.wake()
+        if self._thread.is_alive():
+            self._thread.join(CLOSE_S)
+        self._link.end()
+        for descriptor in (self._wake_in, self._wake_out):
+            os.close(descriptor)
+
+    # ---- the thread
+
+    def _run(self) -> None:
+        while not self._link.ended.is_set():
+            self._link.busy = True
+            try:
+                if self._link.connection is None:
+                    self._connect()
+                else:
+                    self._step(self._link.connection)
+            except psycopg.Error:
+                self._lose_connection()
+            except RuntimeError:  # the loop is closed
+                return
+            finally:
+                self._link.busy = False
+        self._leave()
+
+    def _connect(self) -> None:
+        self._link.connection = connection = self._server.connect(again=True)
+        self._listen(connection)
+        self._is_told = True
+
+    def _listen(self, connection: Rows) -> None:
+        connection.add_notify_handler(self._notified)
+        connection.execute(
+            sql.SQL("listen {}").format(sql.Identifier(f"ottla {self._server.address.schema}"))
+        )
+
+    def _notified(self, notify: psycopg.Notify) -> None:
+        if notify.payload == _TURN:
+            self._is_asked = True
+        else:
+            self._is_told = True
+
+    def _lose_connection(self) -> None:
+        self._link.drop()
+        self._to_release = False
+        if self._has_lock:
+            self._has_lock = False
+            self._to_loop(self.changes.lost)
+        self._link.ended.wait(RETRY_S)
+
+    def _step(self, connection: Rows) -> None:
+        if self._to_announce is not None:
+            node, self._to_announce = self._to_announce, None
+            leases.announce(connection, node, self._joining.software, self._session.numbers)
+            self._next_beat = 0
+        if self._is_told:
+            self._is_told = False
+            self._next_beat = 0
+            self._follow(connection)
+        if monotonic() >= self._next_beat:
+            self._beat(connection)
+        self._take_turns(connection)
+        self._wait(connection)
+
+    def _wait(self, connection: Rows) -> None:
+        if self._is_told:
+            return
+        until = self._next_beat
+        if self.changes.wanted:
+            until = min(until, max(self._next_try, monotonic() + _TRY_AGAIN_S))
+        elif self._is_asked:
+            until = min(until, monotonic() + _TRY_AGAIN_S)
+        poll = select.poll()
+        poll.register(connection.fileno(), select.POLLIN)
+        poll.register(self._wake_in, select.POLLIN)
+        for descriptor, _ in poll.poll(max(0.0, until - monotonic()) * 1000):
+            if descriptor == self._wake_in:
+                os.read(self._wake_in, 1000)
+            else:
+                connection.execute("select 1")  # takes what it tells
+
+    def _follow(self, connection: Rows) -> None:
+        changes = shared_rows.changed_since(connection, self._contents.version)
+        if changes.version > self._contents.version:
+            gained = self._contents.gained(connection, changes.rows)
+            self._to_loop(partial(self._contents.take_over, changes, gained))
+
+    # ---- leases
+
+    def _beat(self, connection: Rows) -> None:
+        began, numbers = monotonic(), self._session.numbers
+        beat = leases.renew(
+            connection, self._node_id, numbers, self._joining.session_ms, self._contents.version
+        )
+        self._next_beat = began + self._heartbeat_s
+        if not beat.is_renewed and numbers == self._session.numbers:
+            self._to_loop(self._joining.fenced)
+        for lease in beat.leases:
+            self._look_at(connection, lease)
+        until = began + self._session_s if beat.is_renewed else 0.0
+        brokers = [lease.broker for lease in beat.leases]
+        self._to_loop(partial(self.membership.seen, brokers, until))
+        if beat.version > self._contents.version:
+            self._is_told = True
+
+    def _look_at(self, connection: Rows, lease: Lease) -> None:
+        until, since = self._seen.get(lease.node_id, (None, 0.0))
+        if until != lease.until:
+            self._seen[lease.node_id] = lease.until, monotonic()
+        elif (
+            lease.is_over
+            and not lease.is_fenced
+            and lease.node_id != self._node_id
+            and monotonic() - since >= self._session_s
+            and leases.fence(connection, lease)
+        ):
+            self._next_beat = 0
+
+    # ---- the right to change shared rows
+
+    def _take_turns(self, connection: Rows) -> None:
+        if self._to_release:
+            self._to_release = self._is_asked = False
+            self._lock.release(connection)
+            self._has_lock = False
+            self._next_try = monotonic() + _PAUSE_S
+        if self._has_lock:
+            if self._is_asked:
+                self._to_loop(partial(self.changes.asked, self._release_soon))
+        elif self.changes.wanted and monotonic() >= self._next_try:
+            self._is_asked = False
+            if self._lock.taken(connection):
+                self._has_lock = True
+                self._follow(connection)
+                self._to_loop(self.changes.given)
+            elif monotonic() >= self._next_ask:
+                leases.tell(connection, _TURN)
+                self._next_ask = monotonic() + _ASK_AGAIN_S
+
+    def _release_soon(self) -> None:
+        """On the loop."""
+        self._to_release = True
+        self.wake()
+
+    def _leave(self) -> None:
+        if self._link.connection is not None:
+            with suppress(psycopg.Error):
+                leases.leave(self._link.connection, self._node_id, self._session.numbers)
+        self._link.drop()

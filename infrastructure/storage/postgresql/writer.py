@@ -1,0 +1,137 @@
+"""Writer: what changes the store, one thing after the other: commits, new tails, and entries that
+are moved into the current tail.
+
+All of it is fenced by the session, and numbered as commits are, so that a lost connection is
+resolved alike. A statement is derived again when it is sent again: neither the current tail nor the
+runs have changed meanwhile.
+"""
+
+from __future__ import annotations
+
+import threading
+from enum import Enum
+from typing import Any
+
+from domain.errors import StorageFailed
+from infrastructure.storage.postgresql.contents import NOTHING_GAINED, Contents
+from infrastructure.storage.postgresql.fence import FENCE, Fence, fence_parameters
+from infrastructure.storage.postgresql.moving import Move
+from infrastructure.storage.postgresql.plan import Plan
+from infrastructure.storage.postgresql.sending import sent
+from infrastructure.storage.postgresql.server import Rows
+from infrastructure.storage.postgresql.session import Session
+from infrastructure.storage.postgresql.shared_rows import Gained
+from infrastructure.storage.postgresql.staged import Staged
+from infrastructure.storage.postgresql.statement import statement_of
+from infrastructure.storage.postgresql.tables import make_tail
+
+_NEW_TAIL = f"""
+    with {FENCE},
+    filled as (update ottla_tails t set written = %b from fence where t.n = fence.tail)
+    insert into ottla_tails (written) select 0 from fence returning n
+"""
+
+
+_CURRENT = "update ottla_fences set tail = %s where node_id = %s returning ctid::text"
+
+
+class Upkeep(Enum):
+    NEW_TAIL = 1
+    MOVE = 2
+
+
+Work = Staged | Upkeep
+Outcome = StorageFailed | Gained
+
+
+class _Commit:
+    def __init__(self, staged: Staged, plan: Plan) -> None:
+        self._staged = staged
+        self._plan = plan
+
+    def execute(self, connection: Rows, fence: Fence) -> str | None:
+        return sent(connection, *statement_of(self._staged, self._plan, fence))
+
+
+class _NewTail:
+    def __init__(self, written_bytes: int) -> None:
+        self._written_bytes = written_bytes
+        self.number = 0
+
+    def execute(self, connection: Rows, fence: Fence) -> str | None:
+        with connection.transaction():
+            values: list[Any] = [*fence_parameters(fence), self._written_bytes]
+            found = connection.execute(_NEW_TAIL, values).fetchall()
+            if not found:
+                return None
+            [(self.number,)] = found
+            make_tail(connection, self.number)
+            [(place,)] = connection.execute(_CURRENT, (self.number, fence.node_id)).fetchall()
+        return str(place)
+
+
+class Writer:
+    """In one thread after the other."""
+
+    def __init__(self, session: Session, contents: Contents) -> None:
+        self._session = session
+        self._contents = contents
+        self._lock = threading.Lock()
+
+    def do(self, work: Work) -> Outcome:
+        """What is gained: persisted. A failure: nothing of it is, nor will be, unless the session
+        ended.
+        """
+        with self._lock:
+            if isinstance(work, Staged):
+                return self._commit(work)
+            failure = self._begin_tail() if work is Upkeep.NEW_TAIL else self._move()
+            return NOTHING_GAINED if failure is None else failure
+
+    def due(self, is_idle: bool) -> Upkeep | None:
+        """What is to be done behind a commit. From any thread."""
+        if self._contents.tails.is_full:
+            return Upkeep.NEW_TAIL
+        return Upkeep.MOVE if is_idle and self._contents.tails.sparse is not None else None
+
+    def _plan(self) -> Plan:
+        contents = self._contents
+        return Plan(contents.runs, contents.ends, contents.tails.current)
+
+    def _commit(self, staged: Staged) -> Outcome:
+        plan = self._plan()
+        plan.take(staged)
+        failure = self._session.commit(_Commit(staged, plan))
+        if failure is not None:
+            return failure
+        self._persisted(plan, sum(len(one.data) for one in (*staged.added, *staged.replaced)))
+        leaders = staged.leaders()
+        return self._session.gained(self._contents, leaders) if leaders else NOTHING_GAINED
+
+    def _begin_tail(self) -> StorageFailed | None:
+        new = _NewTail(self._contents.tails.written_bytes)
+        failure = self._session.commit(new, patience_s=0)
+        if failure is None:
+            self._contents.tails.begin(new.number)
+        return failure
+
+    def _move(self) -> StorageFailed | None:
+        sparse = self._contents.tails.sparse
+        if sparse is None:
+            return None
+        run = self._contents.runs.any_in(sparse)
+        if run is None:  # its partition has another leader by now
+            return None
+        move = Move(run, self._plan)
+        failure = self._session.commit(move, patience_s=0)
+        if failure is None:
+            self._persisted(move.plan, move.size_bytes)
+        return failure
+
+    def _persisted(self, plan: Plan, written_bytes: int) -> None:
+        contents = self._contents
+        for partition_id, runs in plan.new_runs.items():
+            contents.runs.put(partition_id, runs)
+        contents.tails.add(written_bytes)
+        if plan.dead or plan.new_runs:
+            contents.tails.changed(plan.dead)

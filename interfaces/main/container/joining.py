@@ -1,0 +1,34 @@
+"""How this broker joins others over the same store, and at which addresses they find it."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterable
+
+from domain.cluster.nodes import Node
+from domain.configs.broker import BrokerConfig
+from domain.configs.listeners import EVERY_ADDRESS
+from infrastructure.storage.engine import Joining
+from interfaces.embed import __version__
+from interfaces.kafka.connections.listener import Listener
+
+
+def joining_of(config: BrokerConfig, fenced: Callable[[], None]) -> Joining:
+    return Joining(
+        Node(config.node_id, config.broker_rack),
+        __version__,
+        config.broker_session_timeout_ms,
+        config.broker_heartbeat_interval_ms,
+        fenced,
+    )
+
+
+def node_of(config: BrokerConfig, listeners: Iterable[Listener]) -> Node:
+    """With the addresses that clients of other brokers get: the advertised ones, or where it
+    listens; of a listener on every address, as in Kafka, the name of the machine.
+    """
+    addresses = {}
+    for listener in listeners:
+        host, port = listener.advertised or listener.bound
+        addresses[listener.name] = (socket.gethostname() if host in EVERY_ADDRESS else host, port)
+    return Node(config.node_id, config.broker_rack, addresses)

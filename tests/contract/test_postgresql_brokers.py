@@ -1,0 +1,184 @@
+"""Several brokers over one store: what they know of each other, and who may write what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from infrastructure.storage.errors import StorageInUse
+from infrastructure.storage.postgresql.opening import opened
+from infrastructure.storage.repositories.leader_rows import LEADERS
+from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
+from tests.contract.postgres_server import running_postgres
+
+
+@pytest.fixture
+def cluster() -> Iterator[JoinedBrokers]:
+    cluster = JoinedBrokers(running_postgres())
+    yield cluster
+    cluster.close()
+
+
+def key_of(partition_id: int) -> bytes:
+    return partition_id.to_bytes(4, "big")
+
+
+# ---- brokers
+
+
+def test_a_broker_is_fenced_until_it_is_announced(cluster: JoinedBrokers) -> None:
+    first, second = cluster.join(1), cluster.join(2)
+    first.announce()
+    second.run_until(lambda: second.brokers() == [(1, False), (2, True)])
+    second.announce()
+    first.run_until(lambda: first.brokers() == [(1, False), (2, False)])
+    assert first.storage.membership is not None
+    [other] = [one for one in first.storage.membership.brokers() if one.node.node_id == 2]
+    assert other.node.addresses == {"PLAINTEXT": ("h", 9092)}
+    assert other.software == "1.0"
+
+
+def test_a_broker_that_stops_is_fenced_at_once(cluster: JoinedBrokers) -> None:
+    first, second = cluster.join(1), cluster.join(2)
+    second.announce()
+    first.run_until(lambda: (2, False) in first.brokers())
+    second.close()
+    first.run_until(lambda: (2, True) in first.brokers())
+
+
+def test_a_broker_that_is_silent_is_fenced(cluster: JoinedBrokers) -> None:
+    """Its next commit is refused, and it learns that others have taken its place."""
+    first, second = cluster.join(1), cluster.join(2, through_relay=True)
+    for broker in (first, second):
+        broker.announce()
+    second.lead(7, 2)
+    assert second.commit() is None
+    cluster.relay.refuse()
+    cluster.relay.cut()
+    first.run_until(lambda: (2, True) in first.brokers())
+    cluster.relay.accept()
+    second.append(7, 0)
+    assert "another broker" in str(second.commit())
+    second.run_until(lambda: second.fenced)
+
+
+def test_a_node_id_has_one_process(cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("infrastructure.storage.postgresql.session.LOCK_S", 0)
+    cluster.join(1)
+    with pytest.raises(StorageInUse, match="in use by process"):
+        cluster.join(1)
+
+
+def test_a_process_cannot_have_the_store_alone_beside_a_broker(cluster: JoinedBrokers) -> None:
+    broker = cluster.join(1)
+    broker.announce()
+    broker.run_until(lambda: (1, False) in broker.brokers())
+    place = f"postgres@/postgres?host={cluster.server.folder}&schema={cluster.schema}"
+    with pytest.raises(StorageInUse, match="in use by broker 1"):
+        opened(place, "commit", None)
+    broker.close()
+    alone = opened(place, "commit", None)
+    alone.commit.close()
+
+
+# ---- rows that all share
+
+
+def test_a_broker_follows_the_changes_of_others(cluster: JoinedBrokers) -> None:
+    first, second = cluster.join(1), cluster.join(2)
+    first.put(b"k", b"v")
+    assert first.commit() is None
+    second.run_until(lambda: second.followed)
+    assert second.followed == [("t", b"k")]
+    assert second.storage.state.get("t", b"k") == b"v"
+    second.put(b"k", None)
+    second.put(b"l", b"w")
+    assert second.commit() is None
+    first.run_until(lambda: len(first.followed) == 2)
+    assert first.storage.state.scan("t") == [(b"l", b"w")]
+    later = cluster.join(3)
+    assert later.storage.state.scan("t") == [(b"l", b"w")]
+
+
+def test_brokers_take_turns_to_change_shared_rows(cluster: JoinedBrokers) -> None:
+    brokers = [cluster.join(1), cluster.join(2)]
+    for number in range(10):
+        broker = brokers[number % 2]
+        before = int(broker.patiently(lambda broker=broker: counted(broker)))
+        broker.storage.state.put("t", b"count", b"%d" % (before + 1))
+        assert broker.commit() is None
+    assert int(brokers[1].storage.state.get("t", b"count") or 0) == 10
+
+
+def counted(broker: JoinedBroker) -> bytes:
+    """Read with the right to change it."""
+    assert broker.storage.cluster_changes is not None
+    broker.storage.cluster_changes.check()
+    return broker.storage.state.get("t", b"count") or b"0"
+
+
+def test_a_change_without_the_right_fails_if_another_was_first(cluster: JoinedBrokers) -> None:
+    """The lock was lost with its connection; the version of the rows decides."""
+    first, second = cluster.join(1), cluster.join(2)
+    first.put(b"k", b"1")
+    assert first.commit() is None
+    second.storage.state.put("t", b"k", b"2")  # without its turn, and nothing is known of the first
+    second.append(7, 0)
+    assert "Another broker has changed" in str(second.commit())
+    assert cluster.execute("select from ottla_runs") == []
+    second.put(b"k", b"3")
+    assert second.commit() is None
+
+
+# ---- partitions
+
+
+def test_a_partition_goes_from_one_broker_to_another(cluster: JoinedBrokers) -> None:
+    """With its batches, and the rows of its scope, which only its leader has."""
+    first, second = cluster.join(1), cluster.join(2)
+    first.lead(7, 1)
+    assert first.commit() is None
+    first.append(7, 0)
+    first.storage.state.put("partitions", key_of(7), b"snapshot")
+    first.storage.state.put("producers", key_of(7) + bytes(8), b"producer")
+    assert first.commit() is None
+    second.run_until(lambda: (LEADERS, key_of(7)) in second.followed)
+    assert second.storage.state.scan("partitions") == []
+    assert second.last_offsets(7) == []
+    first.lead(7, 2, epoch=2)
+    first.storage.state.put("partitions", key_of(7), b"newer")
+    assert first.commit() is None
+    assert first.storage.state.scan("partitions") == []
+    assert first.last_offsets(7) == []
+    second.run_until(lambda: second.storage.state.scan("partitions"))
+    assert second.storage.state.get("partitions", key_of(7)) == b"newer"
+    assert second.storage.state.get("producers", key_of(7) + bytes(8)) == b"producer"
+    assert second.last_offsets(7) == [0]
+    second.append(7, 1)
+    assert second.commit() is None
+    second.lead(7, 1, epoch=3)
+    assert second.commit() is None
+    first.run_until(lambda: first.storage.state.scan("partitions"))
+    assert first.last_offsets(7) == [0, 1]
+
+
+def test_a_broker_takes_what_a_fenced_one_led(cluster: JoinedBrokers) -> None:
+    first, second = cluster.join(1), cluster.join(2)
+    second.lead(7, 2)
+    second.append(7, 0)
+    assert second.commit() is None
+    second.close()
+    first.lead(7, 1, epoch=2)
+    assert first.commit() is None
+    assert first.last_offsets(7) == [0]
+
+
+def test_a_broker_has_again_what_it_led_before(cluster: JoinedBrokers) -> None:
+    broker = cluster.join(1)
+    broker.lead(7, 1)
+    broker.append(7, 0)
+    assert broker.commit() is None
+    broker.close()
+    again = cluster.join(1)
+    assert again.last_offsets(7) == [0]

@@ -1,0 +1,78 @@
+"""The right to change shared rows, and a guard against changes without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from application.ports.log_store import NotInMemory
+from application.ports.pending import Pending
+from application.ports.state_store import RowChange
+from infrastructure.storage.memory.state_store import MemoryStateStore
+from infrastructure.storage.memory.store import MemoryStore
+from tests.fakes.scheduler import FakeScheduler
+
+SHARED_TABLES = {
+    *("topics", "doomed", "counters", "configs", "users", "acls", "quotas", "cluster"),
+}
+
+
+class FakeChanges:
+    """Gives the right at once, until the end of the pass or the next commit, unless a test
+    withholds it.
+    """
+
+    def __init__(self, scheduler: FakeScheduler) -> None:
+        self._scheduler = scheduler
+        self._taken_in: int | None = None
+        self._waiting: list[Pending[None]] = []
+        self._is_withheld = False
+        self._then: Callable[[], None] | None = None
+        #: Rows that are staged without the right fail the test.
+        self.guards = False
+
+    def check(self) -> None:
+        if self._is_withheld:
+            self._waiting.append(Pending())
+            if self._then is not None:
+                self._scheduler.soon(self._then)
+            raise NotInMemory(self._waiting[-1])
+        self._taken_in = self._scheduler.passes
+
+    def end(self) -> None:
+        """A commit begins."""
+        self._taken_in = None
+
+    def withhold(self, then: Callable[[], None] | None = None) -> None:
+        """Another broker has the right. `then` is called a pass after a caller waits for it."""
+        self._is_withheld = True
+        self._then = then
+
+    @property
+    def waiting(self) -> int:
+        """Callers that wait for the right."""
+        return len(self._waiting)
+
+    def give(self) -> None:
+        """The other broker has committed."""
+        self._is_withheld = False
+        waiting, self._waiting = self._waiting, []
+        for pending in waiting:
+            pending.resolve(None)
+
+    def check_taken(self, table: str) -> None:
+        if self.guards and table in SHARED_TABLES:
+            assert self._taken_in == self._scheduler.passes, f"no right to change {table}"
+
+
+class GuardedState(MemoryStateStore):
+    def __init__(self, store: MemoryStore, changes: FakeChanges) -> None:
+        super().__init__(store)
+        self._changes = changes
+
+    def put(self, table: str, key: bytes, value: bytes | None) -> None:
+        self._changes.check_taken(table)
+        super().put(table, key, value)
+
+    def put_all(self, table: str, rows: Sequence[RowChange]) -> None:
+        self._changes.check_taken(table)
+        super().put_all(table, rows)
