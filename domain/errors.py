@@ -12,8 +12,8 @@
         UnknownTopicOrPartition  UnknownTopicId  InvalidTopic  TopicAlreadyExists
         InvalidPartitions  InvalidReplicationFactor  InvalidReplicaAssignment
         InvalidConfig  TopicDeletionDisabled  PolicyViolation  ThrottlingQuotaExceeded
-        ElectionNotNeeded  NoReassignmentInProgress  LogDirNotFound
-      cluster: InvalidUpdateVersion  BrokerIdNotRegistered
+        LogDirNotFound
+      InvalidUpdateVersion           of a feature
       produce
         RequestTimedOut              too much at once, a retry succeeds
         CorruptMessage  MessageTooLarge  InvalidRecord  InvalidTimestamp  InvalidRequiredAcks
@@ -154,27 +154,11 @@ class ThrottlingQuotaExceeded(BrokerError):
     pass
 
 
-class ElectionNotNeeded(BrokerError):
-    pass
-
-
-class PreferredLeaderNotAvailable(BrokerError):
-    pass
-
-
-class NoReassignmentInProgress(BrokerError):
-    pass
-
-
 class LogDirNotFound(BrokerError):
     pass
 
 
 class InvalidUpdateVersion(BrokerError):
-    pass
-
-
-class BrokerIdNotRegistered(BrokerError):
     pass
 
 

@@ -17,13 +17,15 @@ from application.ports.cluster_changes import ClusterChanges
 from application.ports.membership import Membership
 from application.ports.pending import Pending
 from application.ports.registration_repository import RegistrationChange
+from domain.cluster.errors import (
+    ElectionNotNeeded,
+    NoReassignmentInProgress,
+    PreferredLeaderNotAvailable,
+)
 from domain.cluster.registration import PartitionRegistration
 from domain.errors import (
     BrokerError,
-    ElectionNotNeeded,
     InvalidReplicationFactor,
-    NoReassignmentInProgress,
-    PreferredLeaderNotAvailable,
     RequestTimedOut,
     UnknownTopicOrPartition,
 )

@@ -10,8 +10,9 @@ from application.ports.membership import Membership
 from application.ports.pending import Pending
 from application.ports.placement import Placement
 from application.state.commits import Commits
+from domain.cluster.errors import BrokerIdNotRegistered
 from domain.cluster.nodes import Node
-from domain.errors import BrokerIdNotRegistered, InvalidRequest, StorageFailed
+from domain.errors import InvalidRequest, StorageFailed
 
 
 class ClusterService:

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 from application.cluster.replica_assignment import NOT_NEEDED, ReplicaAssignment
 from application.ports.pending import Pending
 from application.state.catalog import Catalog
+from domain.cluster.errors import ElectionNotNeeded, NoReassignmentInProgress
 from domain.cluster.registration import PartitionRegistration
 from domain.errors import (
     BrokerError,
-    ElectionNotNeeded,
-    NoReassignmentInProgress,
     UnknownTopicOrPartition,
 )
 

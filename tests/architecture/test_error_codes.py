@@ -10,13 +10,18 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from domain import errors
+from domain.cluster import errors as cluster_errors
 from domain.errors import BrokerError
 from domain.security import errors as security_errors
 from interfaces.kafka.requests.error_codes import CODES, NAMES, UNKNOWN_SERVER_ERROR
 from tests.architecture.repository import ROOT
 
 #: Files with the one tree, and a drawing of their part of it on top.
-FILES = {"domain/errors.py": errors, "domain/security/errors.py": security_errors}
+FILES = {
+    "domain/errors.py": errors,
+    "domain/cluster/errors.py": cluster_errors,
+    "domain/security/errors.py": security_errors,
+}
 
 
 def tree(error: type[BrokerError]) -> set[type[BrokerError]]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from application.ports.pending import later
 from application.topics.replicas import Outcomes
-from domain.errors import BrokerError, ElectionNotNeeded, InvalidRequest
+from domain.cluster.errors import ElectionNotNeeded
+from domain.errors import BrokerError, InvalidRequest
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.elect_leaders import (
     ElectLeadersRequest,
