@@ -13,7 +13,7 @@
         InvalidPartitions  InvalidReplicationFactor  InvalidReplicaAssignment
         InvalidConfig  TopicDeletionDisabled  PolicyViolation  ThrottlingQuotaExceeded
         LogDirNotFound
-      cluster: InvalidUpdateVersion  BrokerIdNotRegistered
+      InvalidUpdateVersion           of a feature
       produce
         RequestTimedOut              too much at once, a retry succeeds
         CorruptMessage  MessageTooLarge  InvalidRecord  InvalidTimestamp  InvalidRequiredAcks
@@ -159,10 +159,6 @@ class LogDirNotFound(BrokerError):
 
 
 class InvalidUpdateVersion(BrokerError):
-    pass
-
-
-class BrokerIdNotRegistered(BrokerError):
     pass
 
 

@@ -13,7 +13,10 @@ from application.cluster.replica_assignment import NOT_NEEDED, ReplicaAssignment
 from application.ports.pending import Pending
 from application.state.catalog import Catalog
 from domain.cluster.registration import PartitionRegistration
-from domain.errors import BrokerError, UnknownTopicOrPartition
+from domain.errors import (
+    BrokerError,
+    UnknownTopicOrPartition,
+)
 from domain.topics.errors import ElectionNotNeeded, NoReassignmentInProgress
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
-"""Errors of elections and reassignments, as a branch of the tree of domain/errors.py.
+"""Errors of elections, reassignments and registrations: a branch of the tree of domain/errors.py.
 
 BrokerError
   ElectionNotNeeded  PreferredLeaderNotAvailable  NoReassignmentInProgress
+  BrokerIdNotRegistered
 
 Error codes are in `interfaces/kafka/requests/error_codes.py` only.
 """
@@ -20,4 +21,8 @@ class PreferredLeaderNotAvailable(BrokerError):
 
 
 class NoReassignmentInProgress(BrokerError):
+    pass
+
+
+class BrokerIdNotRegistered(BrokerError):
     pass

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from application.topics.create import NewTopic
 from domain.cluster.nodes import Leader, Node
+from domain.topics.topic import OFFSETS_TOPIC
 from infrastructure.storage.memory.store import MemoryStore
 from tests.fakes.broker import FakeBroker
 from tests.fakes.cluster_changes import GuardedState
@@ -85,6 +87,13 @@ class FollowingBrokers:
     def advance(self, by_ms: int) -> None:
         for broker in (self.first, self.second, self.first):
             broker.scheduler.advance(by_ms)
+
+    def coordinate_on(self, node_id: int) -> None:
+        """This node coordinates all groups."""
+        create = self.first.broker.topics.create_topics
+        topic = create.create_internal(NewTopic(OFFSETS_TOPIC, 1))
+        self.run()
+        self.move(topic.partition_ids[0], Leader(node_id, 1))
 
     def move(self, partition_id: int, leader: Leader) -> None:
         for broker in (self.first, self.second):

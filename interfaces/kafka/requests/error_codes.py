@@ -5,7 +5,7 @@ from __future__ import annotations
 from domain import errors
 from domain.errors import BrokerError
 from domain.security import errors as security
-from domain.topics import errors as topics
+from domain.topics import errors as cluster
 
 #: For bugs; the log has the traceback.
 UNKNOWN_SERVER_ERROR = -1
@@ -71,11 +71,11 @@ _TABLE: dict[type[BrokerError], tuple[int, str]] = {
     errors.UnknownLeaderEpoch: (75, "UNKNOWN_LEADER_EPOCH"),
     errors.UnsupportedCompressionType: (76, "UNSUPPORTED_COMPRESSION_TYPE"),
     errors.MemberIdRequired: (79, "MEMBER_ID_REQUIRED"),
-    topics.PreferredLeaderNotAvailable: (80, "PREFERRED_LEADER_NOT_AVAILABLE"),
+    cluster.PreferredLeaderNotAvailable: (80, "PREFERRED_LEADER_NOT_AVAILABLE"),
     errors.GroupMaxSizeReached: (81, "GROUP_MAX_SIZE_REACHED"),
     errors.FencedInstanceId: (82, "FENCED_INSTANCE_ID"),
-    topics.ElectionNotNeeded: (84, "ELECTION_NOT_NEEDED"),
-    topics.NoReassignmentInProgress: (85, "NO_REASSIGNMENT_IN_PROGRESS"),
+    cluster.ElectionNotNeeded: (84, "ELECTION_NOT_NEEDED"),
+    cluster.NoReassignmentInProgress: (85, "NO_REASSIGNMENT_IN_PROGRESS"),
     errors.GroupSubscribedToTopic: (86, "GROUP_SUBSCRIBED_TO_TOPIC"),
     errors.InvalidRecord: (87, "INVALID_RECORD"),
     errors.UnstableOffsetCommit: (88, "UNSTABLE_OFFSET_COMMIT"),
@@ -86,7 +86,7 @@ _TABLE: dict[type[BrokerError], tuple[int, str]] = {
     security.UnacceptableCredential: (93, "UNACCEPTABLE_CREDENTIAL"),
     errors.InvalidUpdateVersion: (95, "INVALID_UPDATE_VERSION"),
     errors.UnknownTopicId: (100, "UNKNOWN_TOPIC_ID"),
-    errors.BrokerIdNotRegistered: (102, "BROKER_ID_NOT_REGISTERED"),
+    cluster.BrokerIdNotRegistered: (102, "BROKER_ID_NOT_REGISTERED"),
     errors.TransactionalIdNotFound: (105, "TRANSACTIONAL_ID_NOT_FOUND"),
     errors.FetchSessionTopicIdError: (106, "FETCH_SESSION_TOPIC_ID_ERROR"),
     errors.FencedMemberEpoch: (110, "FENCED_MEMBER_EPOCH"),

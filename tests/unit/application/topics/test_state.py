@@ -87,6 +87,7 @@ def test_configs_apply_to_loaded_partitions(two: FollowingBrokers) -> None:
 
 def test_a_deleted_topic_and_its_offsets_are_forgotten(two: FollowingBrokers) -> None:
     topic = created(two, partitions=1)
+    two.coordinate_on(2)
     two.move(topic.partition_ids[0], Leader(2, 1))
     partition = two.second.partition()
     for group_id in ("g", "h"):
