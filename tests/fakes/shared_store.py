@@ -223,6 +223,9 @@ class SharedBroker(InProcessBroker):
     def _placement(self) -> FakePlacement:
         return None  # type: ignore[return-value]  # that of the store
 
+    def _changes(self) -> SharedChanges:
+        return self.changes
+
     def _clock(self) -> FakeClock:
         return self.clock
 
