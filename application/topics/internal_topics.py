@@ -45,6 +45,7 @@ class InternalTopicSetup:
         written_to: InternalTopic | None,
         contents: Contents | None,
         is_on: bool,
+        is_alone: bool,
         catalog: Catalog,
         create_topics: CreateTopicsService,
         delete_topics: DeleteTopicsService,
@@ -52,11 +53,15 @@ class InternalTopicSetup:
         changes: ClusterChanges,
         background: Runner,
     ) -> None:
-        """`written_to`, `contents`: None if the setting is off and there is no topic."""
+        """`written_to`, `contents`: None if the setting is off and there is no topic.
+
+        A broker that is not alone leaves a topic as it is, which others write.
+        """
         self._new_topic = new_topic
         self._written_to = written_to
         self._contents = contents
         self._is_on = is_on
+        self._is_alone = is_alone
         self._catalog = catalog
         self._create_topics = create_topics
         self._delete_topics = delete_topics
@@ -71,7 +76,7 @@ class InternalTopicSetup:
         if not self._is_on:
             if written is not None:
                 self._background.start(self._remove)
-        elif written is None or not written.complete:
+        elif written is None or (self._is_alone and not written.complete):
             assert self._contents is not None
             self._contents.on_loaded(lambda: self._background.start(self._write))
 

@@ -72,6 +72,7 @@ class InternalTopics:
                 topic,
                 contents,
                 config.offsets_topic == "on",
+                core.placement.is_alone,
                 core.catalog,
                 create_topics,
                 delete_topics,

@@ -246,6 +246,11 @@ class Settings:
         if data and storage.in_database:
             why = "all data is in the database"
             raise self._not_allowed_with_storage("log.dirs", why, storage)
+        if storage.in_database:
+            if "offsets.topic" in self.given and self.broker.offsets_topic == "off":
+                why = "brokers find the coordinators of groups by the topic"
+                raise self._not_allowed_with_storage("offsets.topic", why, storage)
+            self.broker.offsets_topic = "on"
         if not data or storage.folder in (None, Path(folders[0])):
             return storage
         if url:

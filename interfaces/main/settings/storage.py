@@ -94,7 +94,7 @@ def parse_offsets(text: str | None, storage: StorageSettings) -> OffsetsSettings
     settings = _offsets(scheme, place, storage)
     if storage.in_memory and scheme != storage.engine:
         raise OffsetsElsewhere("the offsets would outlive the records")
-    if storage.in_database and scheme != "memory":
+    if storage.in_database:
         raise OffsetsElsewhere("the offsets are in the same database as the records: unset offsets")
     return settings
 

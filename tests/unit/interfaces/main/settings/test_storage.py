@@ -159,7 +159,8 @@ def test_an_ambiguous_password_of_the_storage_is_refused_and_not_shown(secret: s
 
 
 @pytest.mark.parametrize(
-    "offsets", ["lmdb://", "sqlite://", "sqlite:///srv/o.db", POSTGRESQL, "postgresql://host/o"]
+    "offsets",
+    ["memory://", "lmdb://", "sqlite://", "sqlite:///srv/o.db", POSTGRESQL, "postgresql://host/o"],
 )
 def test_offsets_are_in_the_database_of_the_records(offsets: str) -> None:
     with pytest.raises(SettingsError) as failure:
@@ -170,8 +171,8 @@ def test_offsets_are_in_the_database_of_the_records(offsets: str) -> None:
     )
 
 
-def test_offsets_may_be_forgotten_beside_a_database() -> None:
-    assert load(POSTGRESQL, offsets="memory://").offsets.url == "memory://"
+def test_the_offsets_topic_is_on_in_a_database() -> None:
+    assert load(POSTGRESQL).broker.offsets_topic == "on"
 
 
 @pytest.mark.parametrize(
@@ -179,6 +180,7 @@ def test_offsets_may_be_forgotten_beside_a_database() -> None:
     [
         ("testing", "true", "it has no snapshots"),
         ("log.dirs", "/var/ottla", "all data is in the database"),
+        ("offsets.topic", "off", "brokers find the coordinators of groups by the topic"),
     ],
 )
 def test_what_a_database_cannot_do_is_refused(name: str, text: str, why: str) -> None:
