@@ -129,6 +129,7 @@ class FilesStore(SimulatedStore):
 
     def copy_before(self, partition_id: int, offset: int) -> bool:
         """Tried, and undone; done with the commit."""
+        super().copy_before(partition_id, offset)
         nothing_left = self._real.copy_before(partition_id, offset)
         self._pass.abort()
         if not nothing_left:
