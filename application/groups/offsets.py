@@ -113,7 +113,7 @@ class Offsets(Aggregates[str, OffsetWrite]):
     def check_coordinated(self, group_id: str) -> None:
         """Raises unless this node coordinates the group and has loaded its offsets."""
         self.check_loaded()
-        self.check_here(group_id)
+        self._coordinators.check_here(group_id)
 
     def _ensure_groups(self, group_ids: Iterable[str]) -> None:
         for group_id in group_ids:
