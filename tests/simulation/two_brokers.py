@@ -65,9 +65,9 @@ class FencedFate(Fate):
 class BrokerOfTwo(InProcessBroker):
     """Implements `StoreControl` of its store."""
 
-    def __init__(self, world: TwoBrokers, node_id: int) -> None:
+    def __init__(self, world: Any, node_id: int, **settings: str) -> None:
         self.world = world
-        super().__init__(node_id=str(node_id))
+        super().__init__(node_id=str(node_id), **settings)
         self.listener = FakeListener(self, FakeRequestLog())
 
     def _placement(self) -> FakePlacement:
