@@ -249,11 +249,10 @@ class FilesStore(SimulatedStore):
         for table, rows in self._disk.tables.items():
             if dict(self._rows.scan(table)) != rows:
                 raise Violation(f"{table} has other rows")
-        # Of a log that is dropped there may be less: whole segments go.
-        doomed = self._disk.tables.get("doomed", {})
-        for partition_id in self._disk.logs:
-            if partition_id.to_bytes(4, "big") not in doomed:
-                self.read_disk(partition_id, 0, EVERYTHING, EVERYTHING, True)
+        # Of a doomed log, the engine drops whole segments.
+        doomed = {int.from_bytes(key, "big") for key in self._disk.tables.get("doomed", ())}
+        for partition_id in self._disk.logs.keys() - doomed:
+            self.read_disk(partition_id, 0, EVERYTHING, EVERYTHING, True)
         self._check_files()
 
     def _check_files(self) -> None:
