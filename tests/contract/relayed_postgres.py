@@ -149,10 +149,22 @@ class RelayedPostgres:
     def execute(self, *statements: str) -> list[tuple[object, ...]]:
         return self.server.execute(f"set search_path = {self.schema}", *statements)
 
+    def connected(self) -> psycopg.Connection[tuple[object, ...]]:
+        return psycopg.connect(
+            host=str(self.server.folder),
+            user="postgres",
+            dbname="postgres",
+            options=f"-csearch_path={self.schema}",
+            autocommit=True,
+        )
+
     def last_offsets(self) -> list[int]:
         """Of the batches in the store, which must have a row each, by SQL."""
         offsets = [last_offset for last_offset, _ in self.entries()]
-        rows = self.execute("select convert_from(place, 'UTF8')::int from ottla_rows order by 1")
+        rows = self.execute(
+            "select convert_from(place, 'UTF8')::int from ottla_rows"
+            " where value is not null order by 1"
+        )
         assert [one for (one,) in rows] == offsets
         return offsets
 
@@ -183,7 +195,7 @@ class RelayedPostgres:
         )
         assert tables == self.execute("select n from ottla_tails order by 1")
         assert (
-            self.execute("select from ottla_store where tail not in (select n from ottla_tails)")
+            self.execute("select from ottla_fences where tail not in (select n from ottla_tails)")
             == []
         )
         assert (

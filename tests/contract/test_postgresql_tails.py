@@ -56,7 +56,7 @@ def backup(relayed: RelayedPostgres, tail: int) -> Iterator[None]:
 
 def test_a_new_tail_begins_when_one_is_full(relayed: RelayedPostgres, tiny: RelayedStore) -> None:
     assert relayed.tails() == [1, 2, 3, 4, 5]
-    assert relayed.execute("select tail from ottla_store") == [(5,)]
+    assert relayed.execute("select tail from ottla_fences") == [(5,)]
     assert relayed.execute("select first_offset, tail from ottla_runs order by 1") == [
         (0, 1), (1, 2), (2, 3), (3, 4),
     ]  # fmt: skip
