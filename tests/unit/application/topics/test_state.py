@@ -12,7 +12,7 @@ from domain.cluster.nodes import Leader
 from domain.configs.alteration import Alteration, Operation
 from domain.configs.resource import Resource, ResourceKind
 from domain.errors import MessageTooLarge, TopicAlreadyExists
-from domain.topics.topic import OFFSETS_TOPIC, Topic
+from domain.topics.topic import Topic
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker
 from tests.fakes.following_brokers import FollowingBrokers
@@ -29,14 +29,6 @@ def created(two: FollowingBrokers, name: str = "t", partitions: int = 2) -> Topi
     topic = two.first.topic(name, partitions)
     two.run()
     return topic
-
-
-def coordinate_on_second(two: FollowingBrokers) -> None:
-    two.first.changes.check()
-    new = NewTopic(OFFSETS_TOPIC, 1)
-    topic = two.first.broker.topics.create_topics.create_internal(new)
-    two.run()
-    two.move(topic.partition_ids[0], Leader(2, 1))
 
 
 def delete(fake: FakeBroker, topic: Topic) -> None:
@@ -94,9 +86,8 @@ def test_configs_apply_to_loaded_partitions(two: FollowingBrokers) -> None:
 
 
 def test_a_deleted_topic_and_its_offsets_are_forgotten(two: FollowingBrokers) -> None:
-    coordinate_on_second(two)
-    topic = created(two, partitions=1)
     two.coordinate_on(2)
+    topic = created(two, partitions=1)
     two.move(topic.partition_ids[0], Leader(2, 1))
     partition = two.second.partition()
     for group_id in ("g", "h"):
@@ -114,7 +105,7 @@ def test_a_deleted_topic_and_its_offsets_are_forgotten(two: FollowingBrokers) ->
 
 
 def test_a_topic_that_was_deleted_and_created_again_is_another_one(two: FollowingBrokers) -> None:
-    coordinate_on_second(two)
+    two.coordinate_on(2)
     before = created(two)
     persist_offsets(two.second, "g", "t", 0)
     two.run()
