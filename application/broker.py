@@ -205,7 +205,7 @@ class Broker:
         self.groups.offsets.on_loaded(self._begin_sessions)
 
     def begin(self) -> Pending[None]:
-        """Before the listeners open. Resolved when this broker leads its partitions."""
+        """Resolved when this broker leads its partitions."""
         return resolved(None) if self.leadership is None else self.leadership.begin()
 
     def hand_over_all(self) -> Pending[StorageFailed | None]:

@@ -23,7 +23,7 @@ from application.cluster.shared_placement import SharedPlacement
 from application.ports.cluster_changes import ClusterChanges
 from application.ports.membership import Membership
 from application.ports.partition_repository import PartitionRepository
-from application.ports.pending import Pending
+from application.ports.pending import Pending, resolved
 from application.ports.registration_repository import RegistrationChange
 from application.state.catalog import Catalog
 from domain.cluster.registration import loads_of
@@ -60,7 +60,13 @@ class Leadership:
     # ---- begin
 
     def begin(self) -> Pending[None]:
-        """Before the listeners open. Resolved when this broker leads what its registrations say."""
+        """Resolved when this broker leads what its registrations say.
+
+        As other brokers see it, it is fenced until it is announced, and they may take over what it
+        led: it begins then.
+        """
+        if self._placement.has_begun:
+            return resolved(None)
         begun: Pending[None] = Pending()
         self._when_begun.append(lambda: begun.resolve(None))
         self._background.start(self._begin)

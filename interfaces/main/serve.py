@@ -84,6 +84,10 @@ class Container(Protocol):
         """Waits until clients may connect."""
         ...
 
+    async def join(self) -> None:
+        """Joins the brokers that share the store, after the listeners."""
+        ...
+
     def start_upkeep(self) -> None:
         """Starts background jobs, after the listeners."""
         ...
@@ -235,6 +239,7 @@ async def _start(settings: Settings, container: Container, ports: Ports) -> Star
         await listener.start(sockets)
         raw.append(host_port(sockets.host, sockets.port))
     admin = [host_port(*container.admin.open(sockets)) for sockets in ports.admin]
+    await container.join()
     container.start_upkeep()
     return Started(
         settings, __version__, container.cluster_id, opened, container.recovered, admin, raw

@@ -30,6 +30,7 @@ def key_of(partition_id: int) -> bytes:
 def test_a_broker_is_fenced_until_it_is_announced(cluster: JoinedBrokers) -> None:
     """For others: it begins before clients find it."""
     first, second = cluster.join(1), cluster.join(2)
+    first.run_until(lambda: first.brokers() == [(1, True), (2, True)])
     first.announce()
     first.run_until(lambda: first.brokers() == [(1, False), (2, True)])
     second.run_until(lambda: second.brokers() == [(1, False), (2, False)])
@@ -54,6 +55,7 @@ def test_a_broker_that_is_silent_is_fenced(cluster: JoinedBrokers) -> None:
     first, second = cluster.join(1), cluster.join(2, through_relay=True)
     for broker in (first, second):
         broker.announce()
+    first.run_until(lambda: (2, False) in first.brokers())
     second.lead(7, 2)
     assert second.commit() is None
     cluster.relay.refuse()

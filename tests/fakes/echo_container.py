@@ -52,6 +52,8 @@ class EchoContainer:
     def when_unusable(self, call: Callable[[StorageUnusable], None]) -> None:
         self.unusable = call
 
+    async def join(self) -> None: ...
+
     async def loaded(self) -> None:
         """At once."""
 

@@ -74,21 +74,8 @@ class SharedStore:
 
     def topic(self, name: str = "t", partitions: int = 1, on: int = 1) -> Topic:
         topic = self.brokers[on].topic(name, partitions)
-        self.learn_topics()
-        return topic
-
-    def learn_topics(self) -> None:
-        for broker in self.brokers.values():
-            catalog = broker.broker.catalog
-            stored = broker.core.topics.load()
-            names = {topic.name for topic in stored}
-            for topic in [one for one in catalog if one.name not in names]:
-                catalog.remove(topic)
-            for topic in stored:
-                if catalog.topic(topic.name) != topic:
-                    catalog.put(topic)
-            broker.broker.dropping.start()
         self.run()
+        return topic
 
     def release(self, view: StoreView) -> None:
         if self.holder is view:

@@ -38,11 +38,6 @@ class PostgresMembership:
 
     def seen(self, brokers: list[BrokerRegistration], lease_until: float) -> None:
         self.lease_until = max(self.lease_until, lease_until)
-        # It begins before it is announced to others, and ends when they fence it.
-        brokers = [
-            one._replace(is_fenced=False) if one.node.node_id == self.node_id else one
-            for one in brokers
-        ]
         if brokers != self._brokers:
             self._brokers = brokers
             faults = notify_each(self._when_changed, lambda call: call())

@@ -254,6 +254,7 @@ class Watch:
             if self._lock.taken(connection):
                 self._has_lock = True
                 self._follow(connection)
+                self._beat(connection)  # the brokers are as new as the rows
                 self._to_loop(self.changes.given)
             elif monotonic() >= self._next_ask:
                 leases.tell(connection, _TURN)

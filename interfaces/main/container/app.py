@@ -222,8 +222,6 @@ class App:
 
     def start_upkeep(self) -> None:
         self._shared.watch_idle()
-        if self.storage.membership is not None:
-            self.storage.membership.announce(node_of(self.broker.config, self.listeners))
         self._certificates.watch(self.broker.background)
         self._certificates.warn_daily(self.broker.background, self._clock)
         self.broker.start_upkeep()
@@ -277,14 +275,17 @@ class App:
                 self._when_fenced()
 
     async def loaded(self) -> None:
-        """Waits until this broker leads its partitions, and for committed offsets in a file; a
-        database server may not be up yet.
-        """
-        await _settled(self.broker.begin(), LOADING_PATIENCE_S)
+        """Waits for committed offsets in a file; a database server may not be up yet."""
         if not self._offsets_in_file or self.broker.groups.offsets.loaded:
             return
         self.broker.groups.offsets.on_loaded(self._settled.set)
         await _in_time(self._settled, LOADING_PATIENCE_S)
+
+    async def join(self) -> None:
+        """Other brokers and their clients find this one; waits until it leads its partitions."""
+        if self.storage.membership is not None:
+            self.storage.membership.announce(node_of(self.broker.config, self.listeners))
+            await _settled(self.broker.begin(), LOADING_PATIENCE_S)
 
     def _cannot_go_on(self, failure: StorageUnusable) -> None:
         self._unusable = failure

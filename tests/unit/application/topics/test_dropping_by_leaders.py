@@ -34,7 +34,6 @@ def left(shared: SharedStore) -> tuple[list[int], list[bytes], list[bytes]]:
 
 def test_each_leader_drops_its_partitions_and_their_registrations(shared: SharedStore) -> None:
     delete(shared, on=2)
-    shared.learn_topics()
     assert left(shared) == ([], [], [])
     for broker in shared.brokers.values():
         assert broker.core.registrations is not None
@@ -44,7 +43,6 @@ def test_each_leader_drops_its_partitions_and_their_registrations(shared: Shared
 def test_the_data_of_a_fenced_broker_is_dropped_by_who_takes_it_over(shared: SharedStore) -> None:
     shared.kill(3)
     delete(shared, on=1)
-    shared.learn_topics()
     assert left(shared)[0] == [2, 5]
     shared.fence(3)
     shared.run()

@@ -37,7 +37,6 @@ def create(broker: SharedBroker, **topic: Any) -> Any:
     fields = {"name": "t", "num_partitions": -1, "replication_factor": -1, **topic}
     request = request_for("create_topics", topics=[fields], timeout_ms=1000)
     response = ask(broker, request, 7)
-    broker.shared.learn_topics()
     return response.topics[0]
 
 
@@ -109,7 +108,6 @@ def grow(broker: SharedBroker, count: int, *replicas: list[int]) -> Any:
     topic = {"name": "t", "count": count, "assignments": assignments}
     request = request_for("create_partitions", topics=[topic], timeout_ms=1000)
     response = ask(broker, request, 3)
-    broker.shared.learn_topics()
     return response.results[0]
 
 
