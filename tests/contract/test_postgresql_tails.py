@@ -300,6 +300,32 @@ def test_a_connection_is_lost_while_entries_are_moved(
 
 
 @later
+@pytest.mark.parametrize("moved_bytes, moves", [(1 << 20, 1), (500, 2), (1, 10)])
+def test_many_logs_are_moved_at_once(
+    relayed: RelayedPostgres, monkeypatch: pytest.MonkeyPatch, moved_bytes: int, moves: int
+) -> None:
+    monkeypatch.setattr(moving, "MOVED_BYTES", moved_bytes)
+    store = relayed.open(tail_bytes=10_000)
+    log = store.storage.log
+    store.append(0, b"x" * 10_000)
+    logs = range(10, 20)
+    for partition_id in logs:
+        log.append(partition_id, 5, batch(5))
+    assert store.commit() is None
+    store.keep_up()
+    for partition_id in logs:
+        log.append(partition_id, 6, batch(6), 1000)
+    store.trim(1)
+    assert store.commit() is None
+    store.keep_up()
+    assert relayed.tails() == [2]
+    # Two commits, and a new tail.
+    assert relayed.last_session()[1] == 3 + moves
+    for partition_id in logs:
+        assert [offset for offset, _ in relayed.entries(partition_id)] == [5, 6]
+
+
+@later
 @pytest.mark.parametrize("kind", ["trim", "replace", "append", "drop"])
 def test_what_is_staged_while_entries_are_moved(
     relayed: RelayedPostgres, mixed: RelayedStore, kind: str
