@@ -7,17 +7,11 @@ import pytest
 from infrastructure.storage.postgresql import commit, moving, tails
 from tests.contract.batches import batch
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
-from tests.contract.tiny_tails import OF_THE_COMMIT, TINY, later
+from tests.contract.tiny_tails import OF_THE_COMMIT, TINY, later, read_slow
 
 pytestmark = pytest.mark.usefixtures("at_once")
 
 SLOW = b"".join(batch(offset, b"slow") for offset in range(3))
-
-
-def read_slow(store: RelayedStore) -> bytes:
-    store.storage.log._contents.cache.clear()
-    read: bytes = store.patiently(lambda: store.storage.log.read(2, 0, 1 << 62, 1 << 62, True))
-    return read
 
 
 @pytest.fixture

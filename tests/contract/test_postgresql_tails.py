@@ -14,7 +14,7 @@ from infrastructure.storage.postgresql.reading import Question
 from infrastructure.storage.postgresql.runs import LogRuns, Run, Span
 from tests.contract.batches import batch
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore, Taking
-from tests.contract.tiny_tails import OF_THE_COMMIT, TINY, later
+from tests.contract.tiny_tails import OF_THE_COMMIT, TINY, later, read_slow
 
 pytestmark = pytest.mark.usefixtures("at_once")
 
