@@ -96,7 +96,7 @@ class ResetService:
         if self._acls is not None:
             keys += self._acls.remove_all()
         prohibited = self._delete_topics.is_prohibited
-        topics = self._delete_topics.delete([one for one in self._catalog if not prohibited(one)])
+        topics = self._delete_topics.stage([one for one in self._catalog if not prohibited(one)])
         others = later(respond(keys, [None] * len(keys)))
         reset: Pending[BrokerError | None] = Pending()
 

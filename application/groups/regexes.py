@@ -72,7 +72,10 @@ class Regexes:
             found: dict[str, Names] = {}
             try:
                 if group is not None:
-                    yield from self._resolve_all(list(group.used_regexes), found)
+                    for step in self._resolve_all(list(group.used_regexes), found):
+                        yield step
+                        if self._groups.find(group_id) is None:
+                            break  # it is deleted, or another node coordinates it
             finally:
                 del self._waiting[group_id]
             group = ConsumerGroup.of(self._groups.find(group_id))

@@ -15,6 +15,7 @@ class ClusterChanges(Protocol):
     def check(self) -> None:
         """Raises NotInMemory while this broker has to wait for the right: repeat the call then.
 
-        To be called first, before any effect, and what is staged then is staged in the same call.
+        To be called first, before any effect, and once: another broker that waits may get the right
+        after it. What is staged then is staged in the same call.
         """
         ...

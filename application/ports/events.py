@@ -36,7 +36,8 @@ BROKER = {
         WARNING,
         "",
         "Other brokers have taken the place of this one, which was silent for longer than "
-        "`broker.session.timeout.ms`. It starts again.",
+        "`broker.session.timeout.ms`; or the database has lost commits (`storage_failed` says so). "
+        "It starts again.",
     ),
     "drain_timed_out": Event(
         WARNING,

@@ -139,9 +139,21 @@ class Users(Aggregates[str, Credentials]):
         """
         if deletions or upsertions:
             self._changes.check()
+        return self._alter([*deletions, *upsertions], by)
+
+    def alter_in_turn(
+        self, alterations: Sequence[Deletion | Upsertion], by: Requester = NO_CLIENT
+    ) -> list[Mapping[str, Altered] | Pending[Mapping[str, Altered]]]:
+        """As a request for each: one may alter a user once. They share the commit."""
+        if alterations:
+            self._changes.check()
+        return [self._alter([one], by) for one in alterations]
+
+    def _alter(
+        self, alterations: Sequence[Deletion | Upsertion], by: Requester
+    ) -> Mapping[str, Altered] | Pending[Mapping[str, Altered]]:
         results: dict[str, Altered] = {}
         accepted: dict[str, Deletion | Upsertion] = {}
-        alterations: list[Deletion | Upsertion] = [*deletions, *upsertions]
         for one in alterations:
             if results.get(one.user) is None:
                 results[one.user] = self._refusal(one, one.user in accepted)

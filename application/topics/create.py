@@ -120,11 +120,7 @@ class CreateTopicsService:
         return respond(self._topics.keys(names), results)
 
     def create_internal(self, new: NewTopic) -> Topic:
-        """Stages a topic whose name clients cannot use.
-
-        May raise NotInMemory (`ClusterChanges.check`).
-        """
-        self._topics.changes.check()
+        """Stages a topic whose name clients cannot use. The caller has the right."""
         topic = self._topic(new, new.partition_count, validate_only=False)
         factor = self._assignment.at_most(self._config.default_replication_factor)
         self._save(new._replace(replication_factor=factor), topic)

@@ -69,6 +69,12 @@ class DeleteTopicsService:
         """
         if topics:
             self._topics.changes.check()
+        return self.stage(topics, by, count)
+
+    def stage(
+        self, topics: list[Topic], by: Requester = NO_CLIENT, count: CountPartitions = uncounted
+    ) -> Pending[list[Deleted]]:
+        """As `delete`, for a caller that has the right."""
         results: list[Deleted] = []
         deleted: list[Topic] = []
         for topic in topics:

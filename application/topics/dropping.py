@@ -76,6 +76,10 @@ class Dropping:
         empty = set(self._empty)
         self.begin(one for one in self._topics.doomed_partitions() if one not in empty)
 
+    def start_soon(self) -> None:
+        """When it is known, too, who leads them."""
+        self._background.soon(self.start)
+
     def begin(self, partition_ids: Iterable[int]) -> None:
         """Those that this node leads."""
         self._doomed.update(dict.fromkeys(filter(self._is_led, partition_ids)))

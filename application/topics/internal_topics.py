@@ -93,9 +93,12 @@ class InternalTopicSetup:
 
     def _stage_removal(self) -> None:
         self._changes.check()
+        self._remove_topic()
+
+    def _remove_topic(self) -> None:
         topic = self._catalog.topic(self._new_topic.name)
         if topic is not None:
-            self._delete_topics.delete([topic])
+            self._delete_topics.stage([topic])
         self._cluster.save_internal_topic(self._new_topic.name, None)
 
     def _stage_topic(self) -> bool:
@@ -103,7 +106,7 @@ class InternalTopicSetup:
         self._changes.check()
         if self._cluster.internal_topic(self._new_topic.name) != self._found:
             return False
-        self._stage_removal()
+        self._remove_topic()
         topic = self._create_topics.create_internal(self._new_topic)
         written = WrittenTopic(topic.topic_id, complete=False)
         self._cluster.save_internal_topic(topic.name, written)

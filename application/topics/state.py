@@ -99,7 +99,7 @@ class TopicState(Aggregates[str, TopicChange]):
                 self._catalog.put(topic)
         self.forget(deleted)
         if deleted or None in changed.values():  # created and deleted meanwhile
-            self._dropping.start()
+            self._dropping.start_soon()
 
     # ---- Aggregates
 

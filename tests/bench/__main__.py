@@ -66,7 +66,8 @@ BESIDE = [
 #: Parts with brokers of their own: flush before each response, offsets in a database, listeners.
 APART = ["fsync", "transactions-fsync", "offsets", "offsets-fsync", "tls", "raw"]
 #: Ottla with each storage engine.
-ENGINES = ["engines", "engines-fsync", "engines-cold", "engines-start", "engines-postgresql"]
+ENGINES = ["engines", "engines-fsync", "engines-cold", "engines-start"]
+ENGINES += ["engines-postgresql", "engines-replicated"]
 PARTS = ["limits", *BESIDE, *APART, *ENGINES, "cold", "retention", "soak", "startup", "micro"]
 
 
@@ -267,6 +268,13 @@ class Bench:
                     made = engines.with_postgres(self._libs, server)
                     loads = list(engines.server_loads(rawbench, topic, plan.seconds))
                     self._apart("engines-postgresql", self._stage_of(made, rawbench), loads)
+        if "engines-replicated" in self._parts:
+            both = "a store in PostgreSQL with and without a standby"
+            with self._postgres(both) as alone, self._postgres(both) as primary:
+                if alone is not None and primary is not None:
+                    made = engines.replicated(self._libs, alone, primary)
+                    loads = rawbench.produce_loads(engines.REPLICATED, plan.seconds)
+                    self._apart("engines-replicated", self._stage_of(made, rawbench), loads)
 
     def _soak(self, rawbench: Rawbench) -> None:
         plan, contenders = self._plan, [ottla("os", *soak.OPTIONS)]

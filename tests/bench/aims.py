@@ -24,6 +24,8 @@ class Aim:
     at_most: float | None = None
     #: The unit, where the aim is for Ottla's figure itself and not for the ratio.
     absolute: str | None = None
+    #: The first word of our contender's name.
+    family: str = "ottla"
 
     @property
     def text(self) -> str:
@@ -100,6 +102,16 @@ AIMS = [
     Aim("fetch over TLS, 1 MB responses: MB/s", "tls", "fetch, 1 MB", STREAM, 1),
     Aim("compaction: CPU per GB written", "soak", "updates, compacted", CLEANING, at_most=1.5),
     Aim("... p99 of produce meanwhile", "soak", "updates, compacted", "ping_p99_us", at_most=1),
+    Aim(
+        "PostgreSQL beside three nodes of Kafka, 50 x 2: rate",
+        *("engines-replicated", "1 KB, 50 x 2", RATE, 1.5),
+        family="ottla-postgresql",
+    ),
+    Aim(
+        "... with a synchronous standby, 10 x 5",
+        *("engines-replicated", "1 KB, 10 x 5", RATE, 1),
+        family="ottla-postgresql-standby",
+    ),
     Aim("start on an empty folder", "startup", "empty", "ready_ms", at_most=0.2),
     Aim("... itself", "startup", "empty", "ready_ms", at_most=500, absolute="ms"),
     Aim("start after SIGKILL", "startup", "after SIGKILL", "recovered_s", at_most=0.2),
@@ -135,7 +147,8 @@ def outcomes(rows: list[dict[str, Any]]) -> Iterator[Outcome | Aim]:
     measured = medians(rows) | {MEMORY: memory(rows)}
     for aim in AIMS:
         figures = _figures(measured, aim)
-        yield Outcome(aim, figures["ottla"], figures.get("kafka")) if "ottla" in figures else aim
+        ours = figures.get(aim.family)
+        yield aim if ours is None else Outcome(aim, ours, figures.get("kafka"))
 
 
 def memory(rows: list[dict[str, Any]]) -> dict[str, dict[str, Figures]]:

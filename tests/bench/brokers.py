@@ -12,12 +12,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from tests.e2e.raw_client import RawClient
 from tests.fakes.postgres import Postgres
-from tests.oracle.kafka import format_folder, free_port
+from tests.oracle.kafka import format_folder, format_nodes, free_port
 
 READY_TIMEOUT_S = 120
 _POLL_S = 0.002
@@ -41,8 +43,12 @@ class Broker:
         listeners: dict[str, str],
         ready_s: float,
         folder: Path,
+        others: Sequence[Broker] = (),
+        servers: Sequence[int] = (),
     ) -> None:
+        """`others` are further nodes of its cluster, `servers` the processes of its database."""
         self.process = process
+        self._others, self._servers = others, servers
         #: Addresses by name, that of the plaintext listener first.
         self.listeners = listeners
         self.address = next(iter(listeners.values()))
@@ -58,6 +64,15 @@ class Broker:
     def pid(self) -> int:
         return self.process.pid
 
+    @property
+    def nodes(self) -> list[Broker]:
+        return [self, *self._others]
+
+    @property
+    def pids(self) -> list[int]:
+        """All processes whose CPU counts, its own first."""
+        return [*(node.pid for node in self.nodes), *self._servers]
+
     def at(self, listener: str, tls: bool = False) -> Broker:
         """The same broker for loads, at another listener."""
         other = copy.copy(self)
@@ -68,16 +83,19 @@ class Broker:
         return RawClient("127.0.0.1", self.port)
 
     def alive(self) -> bool:
-        return self.process.poll() is None
+        return all(node.process.poll() is None for node in self.nodes)
 
     def output(self) -> str:
         return _output(self.folder)
 
     def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
+        for node in self.nodes:
+            node.process.kill()
+            node.process.wait()
 
     def stop(self) -> None:
+        if self._others:  # a node waits for the others
+            return self.kill()
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(20)
@@ -121,6 +139,7 @@ def ottla(
     name: str = "ottla",
     listen: Sequence[str] = ("127.0.0.1:0",),
     place: Callable[[Path], Sequence[str]] = _in_folder,
+    server: Postgres | None = None,
 ) -> Contender:
     def start(folder: Path) -> Broker:
         ready = folder / "ready.json"
@@ -141,12 +160,13 @@ def ottla(
         listeners |= dict(zip([RAW], facts["raw"], strict=False))
         port = found[0]["port"]
         _wait(process, lambda: _responds(port), folder)
-        return Broker(process, listeners, time.perf_counter() - started, folder)
+        ready_s, pids = time.perf_counter() - started, server.pids if server else ()
+        return Broker(process, listeners, ready_s, folder, servers=pids)
 
     return Contender(f"{name} {flush}", start)
 
 
-def ottla_in_postgres(flush: str, server: Postgres) -> Contender:
+def ottla_in_postgres(flush: str, server: Postgres, name: str = "ottla-postgresql") -> Contender:
     """The whole store. Each new one gets its own schema."""
     numbers = itertools.count(1)
 
@@ -154,7 +174,7 @@ def ottla_in_postgres(flush: str, server: Postgres) -> Contender:
         url = f"postgresql://postgres@/postgres?host={server.folder}"
         return "--storage", f"{url}&schema=whole_{flush}{next(numbers)}"
 
-    return ottla(flush, name="ottla-postgresql", place=place)
+    return ottla(flush, name=name, place=place, server=server)
 
 
 def ottla_with_postgres(flush: str, server: Postgres) -> Contender:
@@ -175,25 +195,58 @@ def kafka(libs: Path, flush: str, more: str = "", listen: Sequence[str] = ()) ->
 
     def prepare(folder: Path) -> None:
         every = _EVERY_MESSAGE if flush == "commit" else _NEVER
-        try:
-            properties = f"log.flush.interval.messages={every}\n{_GROUPS}{more}"
-            listeners = [f"{name}://127.0.0.1:{free_port()}" for name in listen]
+        properties = f"log.flush.interval.messages={every}\n{_GROUPS}{more}"
+        listeners = [f"{name}://127.0.0.1:{free_port()}" for name in listen]
+        with _output_of_failures():
             format_folder(java, folder.absolute(), properties, listeners)
-        except subprocess.CalledProcessError as failed:
-            output = (failed.stdout + failed.stderr)[-_OUTPUT_BYTES:]
-            raise BrokerFailed(f"{' '.join(failed.cmd)}:\n{output}") from failed
 
     def start(folder: Path) -> Broker:
+        return _start_kafka(java, [folder])
+
+    return Contender(f"kafka {flush}", start, prepare, warm_up_share=1)
+
+
+def kafka_nodes(libs: Path, count: int = 3) -> Contender:
+    """A cluster: an acknowledged record is in the page cache of two nodes, or of all."""
+    java = [*_JAVA, "-cp", f"{libs}/*"]
+
+    def prepare(folder: Path) -> None:
+        with _output_of_failures():
+            format_nodes(java, folder.absolute(), _GROUPS + "min.insync.replicas=2\n", count)
+
+    def start(folder: Path) -> Broker:
+        return _start_kafka(java, [folder / str(node) for node in range(1, count + 1)])
+
+    return Contender(f"kafka {count} nodes", start, prepare, warm_up_share=count)
+
+
+@contextmanager
+def _output_of_failures() -> Iterator[None]:
+    try:
+        yield
+    except subprocess.CalledProcessError as failed:
+        output = (failed.stdout + failed.stderr)[-_OUTPUT_BYTES:]
+        raise BrokerFailed(f"{' '.join(failed.cmd)}:\n{output}") from failed
+
+
+def _start_kafka(java: Sequence[str], folders: Sequence[Path]) -> Broker:
+    """Returns the first node; the others are of its cluster."""
+    started = time.perf_counter()
+    nodes: list[Broker] = []
+    for folder in reversed(folders):
         properties = folder / "server.properties"
         [line] = re.findall("^listeners=(.*)", properties.read_text(), re.MULTILINE)
         listeners = dict(one.split("://") for one in line.split(","))
-        port = _port_of(listeners["PLAINTEXT"])
-        started = time.perf_counter()
         process = _spawn(folder, *java, "kafka.Kafka", str(properties))
-        _wait(process, lambda: _responds(port), folder)
-        return Broker(process, listeners, time.perf_counter() - started, folder)
-
-    return Contender(f"kafka {flush}", start, prepare, warm_up_share=1)
+        nodes.insert(0, Broker(process, listeners, 0, folder, others=list(nodes)))
+    try:
+        for node in nodes:
+            _wait(node.process, partial(_responds, node.port, len(nodes)), node.folder)
+    except BaseException:
+        nodes[0].kill()
+        raise
+    nodes[0].ready_s = time.perf_counter() - started
+    return nodes[0]
 
 
 def _port_of(address: str) -> int:
@@ -226,11 +279,11 @@ def _output(folder: Path) -> str:
     return output.read_bytes()[-_OUTPUT_BYTES:].decode(errors="replace") if output.exists() else ""
 
 
-def _responds(port: int) -> bool:
-    """Whether Metadata lists a broker; Kafka opens its port earlier."""
+def _responds(port: int, nodes: int = 1) -> bool:
+    """Whether Metadata lists the brokers; Kafka opens its port earlier."""
     try:
         with RawClient("127.0.0.1", port, patience_s=5) as client:
             _throttle, brokers = client.request(3, 4, b"\0\0\0\0\0").take("ii")
-            return brokers > 0
+            return brokers >= nodes
     except OSError:
         return False

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from tests.bench.brokers import Contender, kafka, ottla, ottla_in_postgres
+from tests.bench.brokers import Contender, kafka, kafka_nodes, ottla, ottla_in_postgres
 from tests.bench.filled import Topic, filled
 from tests.bench.raw_loads import FETCH, PRODUCE, Rawbench, Shape
 from tests.bench.runs import Load
@@ -19,6 +19,12 @@ FSYNC = [
     Shape(f"{count} partition{'s' if count > 1 else ''} a commit", 1, count, partitions=count)
     for count in (1, 10, 100)
 ]
+#: One partition: with a leader on each node Kafka's followers fetch more often, and less.
+REPLICATED = [
+    Shape(f"{size}, {connections} x {depth} in flight", connections, depth, records)
+    for size, records in (("1 KB", 1), ("16 KB", 16), ("900 KB", 900))
+    for connections, depth in ((1, 1), (10, 1), (10, 5), (50, 2))
+]
 
 
 def contenders(libs: Path | None, flush: str) -> list[Contender]:
@@ -29,6 +35,14 @@ def contenders(libs: Path | None, flush: str) -> list[Contender]:
 def with_postgres(libs: Path | None, server: Postgres) -> list[Contender]:
     whole = ottla_in_postgres("commit", server)
     return [ottla("commit"), whole, *([kafka(libs, "commit")] if libs else [])]
+
+
+def replicated(libs: Path | None, alone: Postgres, primary: Postgres) -> list[Contender]:
+    """A store in one PostgreSQL, and in one with a standby, beside three nodes of Kafka."""
+    primary.start_standby()
+    both = ottla_in_postgres("commit", primary, "ottla-postgresql-standby")
+    kafkas = [kafka_nodes(libs)] if libs else []
+    return [ottla_in_postgres("commit", alone), both, *kafkas]
 
 
 def server_loads(rawbench: Rawbench, topic: Topic, seconds: float) -> Iterator[Load]:

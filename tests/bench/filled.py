@@ -42,10 +42,12 @@ def new_topic(broker: Broker, partitions: int = 1) -> str:
 def create(
     broker: Broker, name: str, partitions: int = 1, configs: dict[str, str] | None = None
 ) -> None:
-    """Waits until every partition has a leader that responds."""
+    """Waits until every partition has a leader that responds: the first node, of several."""
     deadline = time.monotonic() + _PATIENCE_S
+    ids = range(1, len(broker.nodes) + 1)
+    replicas = [ids] * partitions if len(ids) > 1 else ()
     with broker.connect() as client:
-        error = client.create_topic(name, partitions, configs)
+        error = client.create_topic(name, partitions, configs, replicas)
         assert error == 0, f"CreateTopics failed with {error}"
         while client.usable_partitions(name, partitions) < partitions:
             assert time.monotonic() < deadline, f"{name} has no leaders"

@@ -187,7 +187,8 @@ class Rawbench:
     def _run(self, broker: Broker, *arguments: str) -> Figures:
         done = subprocess.run(
             [
-                *(self._binary, "-addr", broker.address, "-pid", str(broker.pid)),
+                *(self._binary, "-addr", broker.address),
+                *("-pid", ",".join(map(str, broker.pids))),
                 *(("-tls",) if broker.tls else ()),
                 *arguments,
             ],

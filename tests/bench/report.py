@@ -110,6 +110,11 @@ _TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "A store in PostgreSQL on the same machine, with an fsync before each response",
         {**_RAW, "cpu_s_per_gb": "CPU s/GB"},
     ),
+    "engines-replicated": (
+        "A store in PostgreSQL, with an fsync before each response (of a synchronous standby, too),"
+        " beside three nodes of Kafka without",
+        {**_RAW, "whole_cpu_us_per_request": "CPU us/request, all processes"},
+    ),
     "cold": (
         "Produce beside a reader of an old log",
         {**_REQUESTS, "max_us": "longest us", "read_mb_per_s": "reader MB/s"},
@@ -239,9 +244,9 @@ def _table(loads: dict[str, dict[str, Figures]], columns: dict[str, str]) -> str
     for load, brokers in loads.items():
         by_family = {broker.split()[0]: figures for broker, figures in brokers.items()}
         kafka = by_family.pop("kafka", {})
-        for family, figures in by_family.items():
+        for number, (family, figures) in enumerate(by_family.items()):
             cells = [_cell({"ottla": figures, "kafka": kafka}, key) for key in columns]
-            name = load if family == "ottla" else f"... {family}"
+            name = f"... {family}" if number else load if family == "ottla" else f"{load}, {family}"
             rows.append(f"| {name} | " + " | ".join(cells) + " |")
     return _lines("| load | " + " | ".join(columns.values()) + " |", rows)
 

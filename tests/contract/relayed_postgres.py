@@ -20,6 +20,7 @@ from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.sending import sent
 from infrastructure.storage.postgresql.session import PATIENCE_S
 from infrastructure.storage.postgresql.statement import statement_of
+from infrastructure.storage.postgresql.tails import TAIL_BYTES
 from tests.contract.batches import batch
 from tests.fakes.patience import patiently
 from tests.fakes.postgres import Postgres
@@ -95,6 +96,17 @@ class RelayedStore:
         assert sent(connection, *statement_of(staged, plan, fence)) is None
         contents.failed()
 
+    def keep_up(self) -> None:
+        """Until new tails are there, entries moved and tails dropped."""
+        while self.storage.commit.is_keeping_up:
+            self.callbacks.get(timeout=TIMEOUT_S)()
+
+    def trim(self, offset: int) -> None:
+        while not self.patiently(lambda: self.storage.log.trim(1, offset, 100)).done:
+            pass
+        for one in range(offset):
+            self.storage.state.put("t", b"%d" % one, None)
+
     def patiently(self, read: Callable[[], T]) -> T:
         return patiently(read, self.callbacks, attempts=100)
 
@@ -117,24 +129,42 @@ class RelayedPostgres:
         self._is_later = is_later
         self._stores: list[RelayedStore] = []
 
-    def open(self, patience_s: float = PATIENCE_S, through_relay: bool = True) -> RelayedStore:
+    def open(
+        self,
+        patience_s: float = PATIENCE_S,
+        through_relay: bool = True,
+        tail_bytes: int = TAIL_BYTES,
+    ) -> RelayedStore:
         folder = self.relay.folder if through_relay else self.server.folder
         callbacks: SimpleQueue[Callable[[], None]] | None = (
             SimpleQueue() if self._is_later else None
         )
         place = f"postgres@/postgres?host={folder}&schema={self.schema}"
         put = callbacks.put if callbacks is not None else None
-        store = RelayedStore(opened(place, "commit", put, patience_s), callbacks)
+        storage = opened(place, "commit", put, patience_s, tail_bytes=tail_bytes)
+        store = RelayedStore(storage, callbacks)
         self._stores.append(store)
         return store
 
     def execute(self, *statements: str) -> list[tuple[object, ...]]:
         return self.server.execute(f"set search_path = {self.schema}", *statements)
 
+    def connected(self) -> psycopg.Connection[tuple[object, ...]]:
+        return psycopg.connect(
+            host=str(self.server.folder),
+            user="postgres",
+            dbname="postgres",
+            options=f"-csearch_path={self.schema}",
+            autocommit=True,
+        )
+
     def last_offsets(self) -> list[int]:
         """Of the batches in the store, which must have a row each, by SQL."""
         offsets = [last_offset for last_offset, _ in self.entries()]
-        rows = self.execute("select convert_from(place, 'UTF8')::int from ottla_rows order by 1")
+        rows = self.execute(
+            "select convert_from(place, 'UTF8')::int from ottla_rows"
+            " where value is not null order by 1"
+        )
         assert [one for (one,) in rows] == offsets
         return offsets
 
@@ -155,6 +185,26 @@ class RelayedPostgres:
                 assert next_offset(data) == last_offset + 1
                 entries.append((last_offset, data))
         return entries
+
+    def tails(self) -> list[int]:
+        """By the catalogue, and as the store has them."""
+        tables = self.execute(
+            "select substr(relname, 12)::int from pg_class where relkind = 'r'"
+            f" and relname ~ '^ottla_tail_' and relnamespace = '{self.schema}'::regnamespace"
+            " order by 1"
+        )
+        assert tables == self.execute("select n from ottla_tails order by 1")
+        assert (
+            self.execute("select from ottla_fences where tail not in (select n from ottla_tails)")
+            == []
+        )
+        assert (
+            self.execute("select from ottla_runs where tail not in (select n from ottla_tails)")
+            == []
+        )
+        numbers = [number for (number,) in tables]
+        assert all(isinstance(one, int) for one in numbers)
+        return numbers  # type: ignore[return-value]
 
     def last_session(self) -> tuple[object, ...]:
         [row] = self.execute("select session, seq from ottla_fences")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from application.partitions import init_producer_id, trimming
@@ -27,6 +28,7 @@ SMALL_SNAPSHOT_BYTES = 16 * 1024
 SMALL_BLOCK_OF_IDS = 2
 #: Below the smallest `segment.bytes`: of files only.
 SMALL_SEGMENT_BYTES = 16 * 1024
+SMALL_TAIL_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ def run(plan: Plan) -> int:
         name_the_database(passages)
     if any(one.startswith("postgresql://") for one in plan.arguments):
         name_postgresql(passages)
+        if plan.small:
+            make_tails_small()
     if any(one.startswith("files://") for one in plan.arguments):
         from tests.crash.file_passages import fail_commits, make_copies_small, name_the_files
 
@@ -98,6 +102,24 @@ def run(plan: Plan) -> int:
 def make_small() -> None:
     commits.SNAPSHOT_INTERVAL_BYTES = SMALL_SNAPSHOT_BYTES  # type: ignore[attr-defined]
     init_producer_id.BLOCK_SIZE = SMALL_BLOCK_OF_IDS
+
+
+def make_tails_small() -> None:
+    """What is dead by a tenth is moved."""
+    from infrastructure.storage.postgresql import moving, opening
+    from infrastructure.storage.postgresql.tails import Tails
+
+    opening.opened = partial(opening.opened, tail_bytes=SMALL_TAIL_BYTES)
+    moving.MOVED_BYTES = SMALL_TAIL_BYTES // 4
+    look = Tails._look
+
+    def eager(self: Tails) -> None:
+        look(self)
+        for number, tail in self._tails.items():
+            if number != self.current and self._runs.are_in(number) and tail.live_part < 0.9:
+                self.sparse = number
+
+    Tails._look = eager  # type: ignore[method-assign]
 
 
 def make_segments_small(size_bytes: int) -> None:

@@ -260,9 +260,16 @@ def name_the_database(passages: Passages) -> None:
 def name_postgresql(passages: Passages) -> None:
     """Only where it is used: it takes long to import."""
     from infrastructure.storage.postgresql import opening
+    from infrastructure.storage.postgresql.dropping import Dropping
     from infrastructure.storage.postgresql.session import Session
+    from infrastructure.storage.postgresql.writer import Writer
 
     around = passages.around
+    full, begun = "postgresql: a tail is full", "postgresql: a new tail has begun"
+    around(Writer, "_begin_tail", full, begun)
+    around(Writer, "_move", "postgresql: entries not moved", "postgresql: entries moved")
+    unused, dropped = "postgresql: a tail is not needed", "postgresql: a tail is dropped"
+    around(Dropping, "_drop", unused, dropped)
     around(Session, "commit", "postgresql: not sent", "postgresql: persisted, not yet known")
     around(Session, "_resume", "postgresql: connects again", "postgresql: has a new session")
     opened = opening.opened

@@ -81,7 +81,9 @@ class BrokerProcess:
 
     @property
     def storage(self) -> str:
-        """The URL; the engine "default" stands for no option."""
+        """The URL, which an engine may be; the engine "default" stands for no option."""
+        if "://" in self.engine:
+            return self.engine
         if self.engine == "memory":
             return "memory://"
         scheme = "files" if self.engine == "files" else "lmdb"

@@ -208,10 +208,20 @@ class RawClient:
         return {key: (low, high) for key, low, high in rows}
 
     def create_topic(
-        self, name: str, partitions: int = 1, configs: dict[str, str] | None = None
+        self,
+        name: str,
+        partitions: int = 1,
+        configs: dict[str, str] | None = None,
+        replicas: Sequence[Sequence[int]] = (),
     ) -> int:
+        """`replicas` of each partition, the leader first; the broker places the others."""
+        placed = array(
+            struct.pack(">i", partition) + array(struct.pack(">i", node) for node in nodes)
+            for partition, nodes in enumerate(replicas)
+        )
+        counts = struct.pack(">ih", *((-1, -1) if replicas else (partitions, 1)))
         pairs = array(string(k) + string(v) for k, v in (configs or {}).items())
-        topic = string(name) + struct.pack(">ih", partitions, 1) + array([]) + pairs
+        topic = string(name) + counts + placed + pairs
         response = self.request(
             CREATE_TOPICS, 2, array([topic]) + struct.pack(">i?", 30_000, False)
         )

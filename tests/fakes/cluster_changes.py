@@ -9,11 +9,8 @@ from application.ports.pending import Pending
 from application.ports.state_store import RowChange
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
+from infrastructure.storage.repositories.scopes import is_shared
 from tests.fakes.scheduler import FakeScheduler
-
-SHARED_TABLES = {
-    *("topics", "doomed", "counters", "configs", "users", "acls", "quotas", "cluster"),
-}
 
 
 class FakeChanges:
@@ -26,6 +23,8 @@ class FakeChanges:
         self._taken_in: int | None = None
         self._waiting: list[Pending[None]] = []
         self._is_withheld = False
+        #: How many may have it; None: all.
+        self._given_to: int | None = None
         self._then: Callable[[], None] | None = None
         #: Rows that are staged without the right fail the test.
         self.guards = False
@@ -37,6 +36,9 @@ class FakeChanges:
                 self._scheduler.soon(self._then)
             raise NotInMemory(self._waiting[-1])
         self._taken_in = self._scheduler.passes
+        if self._given_to is not None:
+            self._given_to -= 1
+            self._is_withheld = not self._given_to
 
     def end(self) -> None:
         """A commit begins."""
@@ -52,15 +54,15 @@ class FakeChanges:
         """Callers that wait for the right."""
         return len(self._waiting)
 
-    def give(self) -> None:
-        """The other broker has committed."""
-        self._is_withheld = False
+    def give(self, callers: int | None = None) -> None:
+        """The other broker has committed. It gets the right again after so many callers."""
+        self._is_withheld, self._given_to = False, callers
         waiting, self._waiting = self._waiting, []
         for pending in waiting:
             pending.resolve(None)
 
     def check_taken(self, table: str) -> None:
-        if self.guards and table in SHARED_TABLES:
+        if self.guards and is_shared(table):
             assert self._taken_in == self._scheduler.passes, f"no right to change {table}"
 
 

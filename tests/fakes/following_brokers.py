@@ -90,6 +90,7 @@ class FollowingBrokers:
 
     def coordinate_on(self, node_id: int) -> None:
         """This node coordinates all groups."""
+        self.first.changes.check()
         create = self.first.broker.topics.create_topics
         topic = create.create_internal(NewTopic(OFFSETS_TOPIC, 1))
         self.run()

@@ -22,6 +22,7 @@ def coordinate_on(fake: FakeBroker, node_id: int) -> None:
     topic = fake.broker.catalog.topic(OFFSETS_TOPIC)
     if topic is None:
         new = NewTopic(OFFSETS_TOPIC, 3)
+        fake.core.cluster_changes.check()
         topic = fake.broker.topics.create_topics.create_internal(new)
         fake.scheduler.run_pass()
     for partition_id in topic.partition_ids:

@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.e2e.broker_process import wait_until
+
 USER = "postgres"
 START_TIMEOUT_S = 60
 
@@ -20,15 +22,21 @@ class PostgresNotFound(Exception):
 class Postgres:
     """Started with `start`; its data survives `stop`, until `remove`."""
 
-    def __init__(self, durable: bool = False) -> None:
-        self._fsync = "on" if durable else "off"
+    def __init__(self, durable: bool = False, primary: Postgres | None = None) -> None:
+        """Of a `primary` it is a standby."""
+        self._durable = durable
+        self._standby: Postgres | None = None
         self._programs = _programs()
         # Short: socket paths have a length limit.
         self.folder = Path(tempfile.mkdtemp(prefix="ottla-pg-"))
         self._data = self.folder / "data"
         if os.geteuid() == 0:
             shutil.chown(self.folder, USER, USER)
-        self._run("initdb", "-D", str(self._data), "-U", USER, "-A", "trust", "--no-sync")
+        new = "-D", str(self._data), "-U", USER, "--no-sync"
+        if primary is None:
+            self._run("initdb", *new, "-A", "trust")
+        else:
+            self._run("pg_basebackup", *new, "-h", str(primary.folder), "-R", "-c", "fast")
 
     @property
     def is_running(self) -> bool:
@@ -37,18 +45,34 @@ class Postgres:
     def start(self) -> None:
         options = (
             f"-c listen_addresses='' -c unix_socket_directories={self.folder} "
-            f"-c fsync={self._fsync}"
+            f"-c fsync={'on' if self._durable else 'off'}"
         )
         self._run(
             "pg_ctl", "-D", str(self._data), "-l", str(self.folder / "log"), "-w",
             "-t", str(START_TIMEOUT_S), "-o", options, "start",
         )  # fmt: skip
 
+    @property
+    def pids(self) -> list[int]:
+        """Of the process whose children are the others, and that of the standby."""
+        own = int((self._data / "postmaster.pid").read_text().split()[0])
+        return [own, *(self._standby.pids if self._standby else ())]
+
+    def start_standby(self) -> None:
+        """From now on each commit waits until the standby has flushed it."""
+        self._standby = Postgres(self._durable, primary=self)
+        self._standby.start()
+        self.execute("alter system set synchronous_standby_names = '*'", "select pg_reload_conf()")
+        synchronous = "select 1 from pg_stat_replication where sync_state = 'sync'"
+        wait_until(lambda: self.execute(synchronous) == [(1,)], START_TIMEOUT_S)
+
     def stop(self, mode: str = "immediate") -> None:
         """At once, as after a kill; "fast": after a checkpoint."""
         self._run("pg_ctl", "-D", str(self._data), "-m", mode, "-w", "stop")
 
     def remove(self) -> None:
+        if self._standby is not None:
+            self._standby.remove()
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -77,8 +101,9 @@ class Postgres:
             command,
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if program == "initdb" else subprocess.DEVNULL,
-            stderr=subprocess.STDOUT if program == "initdb" else subprocess.DEVNULL,
+            # The server would have the pipe, too.
+            stdout=subprocess.DEVNULL if program == "pg_ctl" else subprocess.PIPE,
+            stderr=subprocess.DEVNULL if program == "pg_ctl" else subprocess.STDOUT,
             text=True,
         )
         if done.returncode:

@@ -186,7 +186,7 @@ class _Relayed:
             [length] = struct.unpack_from(">i", self._data, prefix)
             if len(self._data) < prefix + length:
                 return
-            self._executes |= self.is_started and self._data[:1] == b"E"
+            self._executes |= self.is_started and self._data[:1] in (b"E", b"Q")
             # An SSLRequest or GSSENCRequest is not the startup.
             self.is_started = self.is_started or length != 8
             self._data = self._data[prefix + length :]

@@ -32,6 +32,7 @@ class TwoBrokers:
     def __init__(self, **settings: str) -> None:
         self.first = first = OneOfTwo(node_id="1", offsets_topic="on", **settings)
         first.topic("t", 2)
+        first.changes.check()
         for name in INTERNAL:
             topic = first.broker.topics.create_topics.create_internal(NewTopic(name, 2))
             written = WrittenTopic(topic.topic_id, complete=True)

@@ -1,4 +1,4 @@
-"""Runs Apache Kafka: one KRaft node on an empty folder."""
+"""Runs Apache Kafka: one KRaft node on an empty folder, or several of one cluster."""
 
 from __future__ import annotations
 
@@ -29,13 +29,15 @@ POM = Path(__file__).parent / "pom.xml"
 _PORTS = iter(range(random.randrange(20_000, 30_000), 32_000))
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
-_ONE_NODE = """
+_NODE = """
 process.roles=broker,controller
-node.id=1
+node.id={node}
 listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}{more}
 controller.listener.names=CONTROLLER
-controller.quorum.bootstrap.servers=127.0.0.1:{controller}
 log.dirs={folder}/data
+"""
+_ALONE = """
+controller.quorum.bootstrap.servers=127.0.0.1:{controller}
 offsets.topic.replication.factor=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
@@ -92,15 +94,47 @@ def format_folder(
     `listeners` are further ones (`TLS://127.0.0.1:1234`); `options` are those of Kafka's tool.
     Without `cluster_id` it has a random one. Raises CalledProcessError with the output.
     """
+    controller = free_port()
+    more = "".join(f",{listener}" for listener in listeners)
+    properties = _ALONE.format(controller=controller) + properties
+    identity = cluster_id or _random_uuid(java)
+    options = ["--standalone", *options]
+    return _format(java, folder, 1, controller, more, properties, identity, options)
+
+
+def format_nodes(java: Sequence[str], folder: Path, properties: str, count: int) -> list[Path]:
+    """Formats a folder for each node of one cluster; all of them are brokers and controllers."""
+    controllers = {node: free_port() for node in range(1, count + 1)}
+    voters = ",".join(f"{node}@127.0.0.1:{port}" for node, port in controllers.items())
+    properties += f"controller.quorum.voters={voters}\n"
+    identity = _random_uuid(java)
+    for node, controller in controllers.items():
+        (folder / str(node)).mkdir()
+        _format(java, folder / str(node), node, controller, "", properties, identity)
+    return [folder / str(node) for node in controllers]
+
+
+def _format(
+    java: Sequence[str],
+    folder: Path,
+    node: int,
+    controller: int,
+    more: str,
+    properties: str,
+    identity: str,
+    options: Sequence[str] = (),
+) -> int:
     port = free_port()
     file = folder / "server.properties"
-    more = "".join(f",{listener}" for listener in listeners)
-    own = _ONE_NODE.format(port=port, controller=free_port(), more=more, folder=folder)
+    own = _NODE.format(node=node, port=port, controller=controller, more=more, folder=folder)
     file.write_text(own + properties)
-    tool = [*java, "kafka.tools.StorageTool"]
-    identity = cluster_id or _output_of(*tool, "random-uuid").split()[-1]
-    _output_of(*tool, "format", "--standalone", "-t", identity, "-c", str(file), *options)
+    tool = *java, "kafka.tools.StorageTool", "format", "-t", identity, "-c", str(file)
+    _output_of(*tool, *options)
     return port
+
+
+def _random_uuid(java: Sequence[str]) -> str:
+    return _output_of(*java, "kafka.tools.StorageTool", "random-uuid").split()[-1]
 
 
 def _output_of(*command: str) -> str:

@@ -10,6 +10,7 @@ from tests.e2e.broker_process import BrokerProcess
 from tests.oracle.access import FOLDER, SETTINGS, access_scenarios, run_all
 from tests.oracle.access_differences import ACCESS_DIFFERENCES
 from tests.oracle.compare import Found, compare
+from tests.oracle.conftest import NewStore
 from tests.oracle.difference import unexpected, untrue
 from tests.oracle.kafka import KafkaNotFound, find_jars, running_kafka
 from tests.oracle.recording import Runs, recorded
@@ -26,9 +27,11 @@ def _differences(runs: Runs) -> list[tuple[str, Found]]:
     ]
 
 
-def test_clients_with_few_rights_get_the_responses_of_kafka(tmp_path: Path) -> None:
+def test_clients_with_few_rights_get_the_responses_of_kafka(
+    tmp_path: Path, new_store: NewStore
+) -> None:
     options = [word for one in (*DEFAULTS, *SETTINGS) for word in ("--set", one)]
-    with BrokerProcess(tmp_path, "memory", (*options, "--log-requests", "off")) as broker:
+    with BrokerProcess(tmp_path, new_store(), (*options, "--log-requests", "off")) as broker:
         found = _differences(run_all(access_scenarios(), broker.address))
     assert [
         f"{title}: {one}" for title, one in found if unexpected(ACCESS_DIFFERENCES, title, [one])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.broker_process import Address, BrokerProcess
+from tests.oracle.conftest import NewStore
 from tests.oracle.conversation import Steps
 from tests.oracle.conversation_differences import CONVERSATION_DIFFERENCES
 from tests.oracle.conversations import Listeners, options, recorded, run_all, running
@@ -19,8 +20,8 @@ def _changed(known: dict[str, Steps], found: dict[str, Steps]) -> list[str]:
     return [name for name in known if known[name] != found[name]]
 
 
-def test_conversations_get_the_responses_of_kafka(tmp_path: Path) -> None:
-    with BrokerProcess(tmp_path, "memory", options()) as broker:
+def test_conversations_get_the_responses_of_kafka(tmp_path: Path, new_store: NewStore) -> None:
+    with BrokerProcess(tmp_path, new_store(), options()) as broker:
         plain, login = (Address(one["host"], one["port"]) for one in broker.ready["listeners"])
         found = run_all(Listeners(plain, login))
         assert broker.terminate() == 0, broker.log()

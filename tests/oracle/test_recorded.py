@@ -10,6 +10,7 @@ import pytest
 from interfaces.kafka.requests.apis import APIS
 from tests.e2e.broker_process import Address, BrokerProcess
 from tests.oracle.compare import Found, compare
+from tests.oracle.conftest import NewStore
 from tests.oracle.difference import unexpected, untrue
 from tests.oracle.differences import DIFFERENCES
 from tests.oracle.recording import Runs, recorded
@@ -17,7 +18,8 @@ from tests.oracle.scenario import Scenario, all_scenarios
 
 #: Scenarios of APIs that are not served yet are recorded only.
 SCENARIOS = [one for one in all_scenarios() if one.api in {row.name for row in APIS}]
-DIFFERENT: dict[str, list[Found]] = {}
+#: By title and broker.
+DIFFERENT: dict[tuple[str, Address], list[Found]] = {}
 
 
 @cache
@@ -35,16 +37,17 @@ SETTINGS = (
 
 
 @pytest.fixture(scope="session")
-def ottla(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+def ottla(new_store: NewStore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     folder = tmp_path_factory.mktemp("oracle")
     options = [word for one in SETTINGS for word in ("--set", one)]
-    with BrokerProcess(folder, "memory", (*options, "--log-requests", "off")) as broker:
+    with BrokerProcess(folder, new_store(), (*options, "--log-requests", "off")) as broker:
         yield broker.address
 
 
 def differences(scenario: Scenario, ottla: Address) -> list[Found]:
-    if scenario.title not in DIFFERENT:
-        DIFFERENT[scenario.title] = [
+    key = scenario.title, ottla
+    if key not in DIFFERENT:
+        DIFFERENT[key] = [
             found
             for version in scenario.versions
             for found in compare(
@@ -53,7 +56,7 @@ def differences(scenario: Scenario, ottla: Address) -> list[Found]:
                 version,
             )
         ]
-    return DIFFERENT[scenario.title]
+    return DIFFERENT[key]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.title)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.simulation.disk import Append, Change, Drop, Replace, Row, Trim
 from tests.simulation.network import Line
 from tests.simulation.situations import Situation
-from tests.simulation.store import Fate
+from tests.simulation.store import Fate, Place
 from tests.simulation.timeline import ProcessDied
 
 if TYPE_CHECKING:
@@ -181,12 +181,14 @@ class Mishaps:
     def loading_ms(self, was_in_memory: bool) -> int:
         random = self._cold_random
         cold = self._cold / 20 if was_in_memory else self._cold
-        return random.choice((1, 5, 40, 300)) if random.random() < cold else 0
+        waits_ms = (1, 5, 40, 300) if self.active else (1, 5)
+        return random.choice(waits_ms) if random.random() < cold else 0
 
-    def loaded(self, partition_id: int) -> None:
+    def loaded(self, place: Place) -> None:
         process = self._world.process
         assert process is not None
-        if process.broker.catalog.unavailable_error(partition_id):
+        is_deleted = process.broker.catalog.unavailable_error(place.partition_id)
+        if is_deleted and place.call != "drop":
             self._world.count(Situation.DELETED_WHILE_LOADING)
 
     def failed_to_read(self, partition_ids: list[int], since_ms: int) -> bool:
@@ -232,6 +234,9 @@ class Mishaps:
             self._world.count(Situation.THREE_PIPELINED_FAIL)
         if any(isinstance(change, Replace) for change in under_way + behind):
             self._world.count(Situation.COMPACTION_FAILS)
+        process = self._world.process
+        if process is not None and process.store.waiting:
+            self._world.count(Situation.FAILED_WHILE_WAITING)
         if any(isinstance(change, Append) for change in behind):
             self._world.count(Situation.FAILED_BEHIND)
         lost = {change.table for change in under_way + behind if isinstance(change, Row)}

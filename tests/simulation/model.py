@@ -348,7 +348,11 @@ class Model:
         return True
 
     def check_disk(self) -> None:
-        """Checks that all committed batches of live topics are stored, byte for byte."""
+        """Checks that all committed batches of topics are stored, byte for byte, and no others."""
+        topics = map(json.loads, self._disk.tables.get("topics", {}).values())
+        there = {one for topic in topics for one in topic["partitions"]}
+        if strays := self._disk.logs.keys() - there:
+            raise Violation(f"batches of the deleted partitions {strays} are left")
         for topic in self.live():
             for partition_id in topic.partition_ids:
                 log = self._disk.logs.get(partition_id)

@@ -25,6 +25,7 @@ class Situation(Enum):
     DELETED_WHILE_LOADING = "a topic is deleted while its records are loaded"
     LOST_WHILE_LOADING = "a connection is lost while its records are loaded"
     STOPPED_WHILE_LOADING = "the broker is stopped while records are loaded"
+    FAILED_WHILE_WAITING = "a commit fails while a change of a log waits until it is read"
     OFFSETS_TOPIC = "offsets are compared with the records of __consumer_offsets"
     TRANSACTION_TOPIC = "transactions are compared with the records of __transaction_state"
     SNAPSHOT = "a partition is recovered from a snapshot"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from application.ports.log_store import (
     NOT_INDEXED,
@@ -28,6 +28,9 @@ from tests.simulation.timeline import ProcessDied, ProcessLoop
 Done = Callable[[StorageFailed | None], None]
 
 HEADER_BYTES = 61
+READ = "read"
+#: Calls that change a log.
+CHANGES = ("copy_before", "replace", "trim", "drop")
 UNREADABLE = "the disk could not be read"
 
 #: Tables whose keys begin with a partition's id.
@@ -49,6 +52,14 @@ class Fate:
         self.persists = persists
 
 
+class Place(NamedTuple):
+    """What has to be in memory for a call."""
+
+    partition_id: int
+    call: str
+    offsets: tuple[int, ...]
+
+
 class StoreControl(Protocol):
     """Decides over commits and reads, and is notified."""
 
@@ -66,8 +77,8 @@ class StoreControl(Protocol):
         """Returns 0 if the data is in memory."""
         ...
 
-    def loaded(self, partition_id: int) -> None:
-        """Called before the read is repeated."""
+    def loaded(self, place: Place) -> None:
+        """Called before the call is repeated."""
         ...
 
     def persisted(self, changes: list[Change]) -> None: ...
@@ -88,7 +99,9 @@ class SimulatedStore:
         self.under_way: list[Change] | None = None
         #: The number of pending reads.
         self.loading = 0
-        self._in_memory: set[tuple[int, int]] = set()
+        #: Of them those of calls that change a log.
+        self.waiting: set[Place] = set()
+        self._in_memory: set[Place] = set()
 
     @property
     def pending(self) -> list[Change]:
@@ -112,6 +125,7 @@ class SimulatedStore:
         """The simulated disk has no names."""
 
     def copy_before(self, partition_id: int, offset: int) -> bool:
+        self._ask(partition_id, "copy_before", offset)
         return True
 
     def read(
@@ -119,7 +133,7 @@ class SimulatedStore:
     ) -> bytes:
         self._check(partition_id)
         if partition_id in self._disk.logs:
-            self._check_in_memory(partition_id, offset)
+            self._check_in_memory(Place(partition_id, READ, (offset,)))
         return self.read_disk(partition_id, offset, end_offset, max_bytes, whole_first)
 
     def read_to(self, partition_id: int, offset: int, *limits: Any) -> tuple[bytes, int]:
@@ -143,20 +157,30 @@ class SimulatedStore:
             found.append(batch)
         return b"".join(found)
 
-    def _check_in_memory(self, partition_id: int, offset: int) -> None:
-        place = partition_id, offset
+    def _ask(self, partition_id: int, call: str, *offsets: int) -> None:
+        """As an engine that reads what it changes, and its timestamp index, each time anew."""
+        self._check(partition_id)
+        place = Place(partition_id, call, offsets)
+        if partition_id in self._disk.logs:
+            self._check_in_memory(place)
+            self._in_memory.discard(place)
+
+    def _check_in_memory(self, place: Place) -> None:
         delay_ms = self._control.loading_ms(place in self._in_memory)
         if delay_ms:
             self._in_memory.discard(place)
             loading: Pending[None] = Pending()
             self.loading += 1
+            if place.call in CHANGES:
+                self.waiting.add(place)
             self._loop.after_ms(delay_ms, lambda: self._loaded(place, loading))
             raise NotInMemory(loading)
 
-    def _loaded(self, place: tuple[int, int], loading: Pending[None]) -> None:
+    def _loaded(self, place: Place, loading: Pending[None]) -> None:
         self.loading -= 1
         self._in_memory.add(place)
-        self._control.loaded(place[0])
+        self.waiting.discard(place)
+        self._control.loaded(place)
         loading.resolve(None)
 
     def headers(
@@ -167,12 +191,12 @@ class SimulatedStore:
         if log is None:
             return []
         if not waits:
-            self._check_in_memory(partition_id, offset)
+            self._check_in_memory(Place(partition_id, READ, (offset,)))
         first = bisect_left(log.last_offsets, offset)
         return [batch[:HEADER_BYTES] for batch in log.batches[first : first + limit]]
 
     def at_timestamp(self, partition_id: int, timestamp: int) -> int:
-        self._check(partition_id)
+        self._ask(partition_id, "at_timestamp", timestamp)
         log = self._disk.logs.get(partition_id)
         before = [at for time, at in log.index.items() if time < timestamp] if log else []
         return max(before) + 1 if before else 0
@@ -185,6 +209,7 @@ class SimulatedStore:
         batches: Sequence[Buffer],
         indexed: Sequence[IndexEntry],
     ) -> int:
+        self._ask(partition_id, "replace", first_offset, last_offset)
         self._control.called()
         staged = [bytes(batch) for batch in batches]
         change = Replace(partition_id, first_offset, last_offset, staged, list(indexed))
@@ -194,6 +219,7 @@ class SimulatedStore:
         return sum(map(len, staged)) - sum(map(len, replaced))
 
     def trim(self, partition_id: int, offset: int, max_batches: int) -> Trimmed:
+        self._ask(partition_id, "trim", offset)
         self._control.called()
         log = self._staged_log(partition_id)
         below = bisect_left(log.last_offsets, offset)
@@ -213,6 +239,7 @@ class SimulatedStore:
         return disk.logs.get(partition_id, Log())
 
     def drop(self, partition_id: int, max_batches: int) -> bool:
+        self._ask(partition_id, "drop")
         left = len(self._staged_log(partition_id).batches)
         count = min(left, max_batches)
         self.staged.append(Drop(partition_id, count))

@@ -19,6 +19,7 @@ from unittest.mock import patch
 
 from application.ports.log_store import NOT_INDEXED, Buffer, LogName
 from domain.errors import StorageFailed
+from domain.messages.batch import last_offset_of
 from infrastructure.opening import open_storage
 from infrastructure.storage.files import rewriting
 from infrastructure.storage.files.commit import FilesCommit
@@ -128,6 +129,7 @@ class FilesStore(SimulatedStore):
 
     def copy_before(self, partition_id: int, offset: int) -> bool:
         """Tried, and undone; done with the commit."""
+        super().copy_before(partition_id, offset)
         nothing_left = self._real.copy_before(partition_id, offset)
         self._pass.abort()
         if not nothing_left:
@@ -224,10 +226,11 @@ class FilesStore(SimulatedStore):
     def headers(
         self, partition_id: int, offset: int, limit: int, waits: bool = False
     ) -> list[bytes]:
+        found = super().headers(partition_id, offset, limit, waits)
         first = max(offset, self._disk.starts.get(partition_id, 0))
-        expected = super().headers(partition_id, first, limit, waits)
-        found = self._real.headers(partition_id, first, limit, waits)
-        if found != expected:
+        expected = [one for one in found if last_offset_of(one) >= first]
+        limit -= len(found) - len(expected)
+        if expected != self._real.headers(partition_id, first, limit, waits):
             raise Violation(f"partition {partition_id} has other headers from {first} on")
         return found
 
@@ -246,7 +249,9 @@ class FilesStore(SimulatedStore):
         for table, rows in self._disk.tables.items():
             if dict(self._rows.scan(table)) != rows:
                 raise Violation(f"{table} has other rows")
-        for partition_id in self._disk.logs:
+        # Of a doomed log, the engine drops whole segments.
+        doomed = {int.from_bytes(key, "big") for key in self._disk.tables.get("doomed", ())}
+        for partition_id in self._disk.logs.keys() - doomed:
             self.read_disk(partition_id, 0, EVERYTHING, EVERYTHING, True)
         self._check_files()
 

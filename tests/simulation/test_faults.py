@@ -30,7 +30,7 @@ Patch = pytest.MonkeyPatch
 FAULTS = SERVING + TOPICS + LOG + STARTS
 #: Faults of groups need worlds with groups, and some are rare.
 SEEDS_WITH_GROUPS = [seed for seed in range(300) if has_groups(seed)]
-SEEDS_WITH_FILES = [seed for seed in range(1000) if stores_files(seed)]
+SEEDS_WITH_FILES = [seed for seed in range(3000) if stores_files(seed)]
 SEEDS_WITH_COMPACTION = [seed for seed in range(300) if has_compaction(seed)]
 SEEDS_WITH_TRANSACTIONS = [
     seed for seed in range(FIRST_SEED, FIRST_SEED + 300) if has_transactions(seed)
@@ -49,22 +49,23 @@ FIRST = {
     "connection_stays_open_after_a_lost_batch_without_acks": 87,
     "deleted_offset_has_no_tombstone": 7,
     "deleted_records_are_found_by_time": 31,
+    "dropping_that_waits_is_forgotten": 20,
     "epoch_is_not_persisted": 10,
     "emptied_segments_come_back": 727,
     "expired_producers_stay_in_memory": 3,
     "expired_producers_stay_in_the_store": 3,
-    "failed_passes_leave_their_files": 607,
+    "failed_passes_leave_their_files": 1215,
     "files_of_no_commit_stay": 255,
     "folders_keep_their_names": 167,
     "generation_has_two_leaders": 51,
     "group_is_not_reloaded_after_a_failed_commit": 8,
     "index_keeps_transactions_without_marker": 367,
-    "job_does_not_see_a_failed_commit": 4,
+    "job_does_not_see_a_failed_commit": 23,
     "join_response_before_its_commit": 8,
     "live_records_are_removed": 3,
     "log_start_moves_only_once": 3,
     "markers_go_before_their_records": 367,
-    "memory_of_a_lost_connection_is_not_released": 113,
+    "memory_of_a_lost_connection_is_not_released": 429,
     "offset_is_visible_before_its_commit": 24,
     "offsets_of_a_deleted_group_come_back": 21,
     "offsets_of_a_live_group_expire": 3,
@@ -84,10 +85,11 @@ FIRST = {
     "producers_are_not_looked_up": 14,
     "recovery_loses_producers": 14,
     "replaced_batches_without_a_snapshot": 30,
+    "replacement_that_waits_is_skipped": 10,
     "retention_does_not_see_deleted_records": 39,
     "retention_removes_the_batch_that_stays": 24,
     "revocation_is_not_requested": 8,
-    "swaps_do_not_end": 727,
+    "swaps_do_not_end": 2999,
     "tombstones_go_before_their_delete_horizon": 64,
     "topic_exists_response_before_its_commit": 7,
     "transaction_index_is_cut_too_early": 328,

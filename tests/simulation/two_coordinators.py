@@ -321,6 +321,7 @@ class TwoCoordinators:
         self.fenced = self.moves = 0
         first = Coordinator(self, 1)
         self.topic_id = first.topic("t", MEMBERS).topic_id
+        first.core.cluster_changes.check()
         topic = first.broker.topics.create_topics.create_internal(NewTopic(OFFSETS_TOPIC, 2))
         written = WrittenTopic(topic.topic_id, complete=True)
         first.core.cluster.save_internal_topic(OFFSETS_TOPIC, written)

@@ -98,6 +98,8 @@ class PostgresCommit:
         if isinstance(outcome, StorageFailed):
             self._contents.failed()
             done(outcome)
+            if self._watch is not None and self._session.is_over:
+                self._watch.fenced()
         else:
             self._contents.committed(staged, outcome)
             done(None)

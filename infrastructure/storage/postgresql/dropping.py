@@ -78,6 +78,8 @@ class Dropping:
             self._tails.forget(tail)
         if len(dropped) < len(asked):
             self._not_before_s = monotonic() + RETRY_S
+        else:
+            self.look()
 
     def close(self) -> None:
         self._thread.close(CLOSE_S)

@@ -20,7 +20,7 @@ _HOLDER = """
 
 class AdvisoryLock:
     def __init__(self, name: str) -> None:
-        self._name = f"ottla {name}"
+        self._name = name
 
     def taken(self, connection: Rows) -> bool:
         """At once, or not. Raises psycopg.Error, as the other methods."""
@@ -41,11 +41,18 @@ class NodeLock(AdvisoryLock):
     """One process of each node id."""
 
     def __init__(self, node_id: int) -> None:
-        super().__init__(f"node {node_id}")
+        super().__init__(f"ottla node {node_id}")
+
+
+class OnlyWriterLock(AdvisoryLock):
+    """Of versions whose stores had one writer."""
+
+    def __init__(self) -> None:
+        super().__init__("ottla")
 
 
 class ChangesLock(AdvisoryLock):
     """The right to change the rows that all brokers share."""
 
     def __init__(self) -> None:
-        super().__init__("changes")
+        super().__init__("ottla changes")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from infrastructure.storage.errors import StorageInUse
 from infrastructure.storage.postgresql.arrays import bigints, byteas, texts
+from infrastructure.storage.postgresql.locks import OnlyWriterLock
 from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.postgresql.tables import (
     FORMAT,
@@ -54,13 +56,19 @@ _TO_SEVERAL = (
         set written = pg_relation_size(c.oid) + pg_relation_size(c.reltoastrelid)
         from ottla_store s join pg_class c on c.oid = to_regclass('ottla_tail_' || s.tail)
         where t.n = s.tail""",
-    "alter table ottla_store add version bigint not null default 1",
+    "alter table ottla_store add version bigint not null default 0",
+    "update ottla_store set version = 1",
     "alter table ottla_store rename starts to epoch",
     "alter table ottla_store drop session, drop seq, drop tail",
+    """alter table ottla_store reset (fillfactor, autovacuum_vacuum_scale_factor,
+        autovacuum_vacuum_threshold)""",
     """alter table ottla_rows alter value drop not null, add kind smallint not null default 0,
         add number bigint not null default 0, add version bigint""",
     *INDEX_SCOPES,
 )
+_NO_DEFAULTS = """
+    alter table ottla_rows alter kind drop default, alter number drop default
+"""
 _ROWS = 'select "table", coalesce(key, place), value, place from ottla_rows'
 _SCOPES = """
     update ottla_rows r set kind = u.kind, number = u.number,
@@ -86,6 +94,7 @@ def _to_several(connection: Rows) -> None:
             bigints([scope.number for scope in scopes]),
         ]
         connection.execute(_SCOPES, columns)
+    connection.execute(_NO_DEFAULTS, prepare=False)
 
 
 STEPS: dict[int, Callable[[Rows], None]] = {1: _to_tails, 2: _to_several}
@@ -94,13 +103,18 @@ STEPS: dict[int, Callable[[Rows], None]] = {1: _to_tails, 2: _to_several}
 def migrate(connection: Rows) -> None:
     """All steps in one transaction. A broker of an older version commits nothing any more.
 
-    Raises psycopg.Error.
+    Raises StorageInUse or psycopg.Error.
     """
     with connection.transaction():
         lock_tables(connection)
         [(format_,)] = connection.execute("select format from ottla_store").fetchall()
         if format_ == FORMAT:
             return
+        lock = OnlyWriterLock()
+        if not lock.taken(connection):
+            holder = lock.holder(connection)
+            raise StorageInUse(f"the database is in use by {holder}, which has an older version")
         for number in range(format_, FORMAT):
             STEPS[number](connection)
         connection.execute("update ottla_store set format = %s", (FORMAT,))
+    lock.release(connection)

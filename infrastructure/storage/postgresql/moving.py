@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import islice
 
-from psycopg.types.numeric import Int8
-
+from infrastructure.storage.postgresql.arrays import BigintArray, bigints
 from infrastructure.storage.postgresql.fence import Fence
 from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.runs import Span, spans
@@ -15,42 +15,69 @@ from infrastructure.storage.postgresql.statement import composed, plan_columns
 
 #: At once, or one entry: the next commit waits for it.
 MOVED_BYTES = 1 << 20
+_MOST_RUNS = 500
 _MOST_ENTRIES = 1000
 
+#: Of all entries: the place of their span, last offset and size.
 _SIZES = f"""
-    select last_offset, size from ottla_tail_{{}}
-    where partition_id = %s and last_offset >= %s and last_offset < %s
-    order by last_offset limit {_MOST_ENTRIES}
+    select u.place, e.last_offset, e.size
+    from unnest(%b::bigint[], %b::bigint[], %b::bigint[]) with ordinality
+        as u(partition_id, first_offset, end_offset, place),
+    lateral (
+        select last_offset, size from ottla_tail_{{}} t where t.partition_id = u.partition_id
+        and t.last_offset >= u.first_offset and t.last_offset < u.end_offset
+        order by t.last_offset limit {_MOST_ENTRIES}) e
+    order by u.place, e.last_offset limit {_MOST_ENTRIES}
 """
+_LogSpan = tuple[int, Span]
 
 
 class Move:
-    """Entries of one log; none, of a run that has none left."""
+    """Whole runs and a part of one; also runs that have no entry left."""
 
-    def __init__(self, run: tuple[int, int], new_plan: Callable[[], Plan]) -> None:
-        """`run`: a partition id and its first offset."""
-        self._run = run
+    def __init__(
+        self, sparse: int, runs: Sequence[tuple[int, int]], new_plan: Callable[[], Plan]
+    ) -> None:
+        """`runs`: partition ids and first offsets."""
+        self._sparse = sparse
+        self._runs = runs[:_MOST_RUNS]
         self._new_plan = new_plan
         self.plan = new_plan()
         self.size_bytes = 0
 
     def execute(self, connection: Rows, fence: Fence) -> str | None:
         self.plan = plan = self._new_plan()
-        partition_id, first_offset = self._run
-        span = next(spans(plan.of(partition_id), first_offset))
-        values = partition_id, span.first_offset, span.end_offset
-        sizes = connection.execute(_SIZES.format(span.tail).encode(), values).fetchall()
-        span = self._first_part(span, sizes)
-        plan.move(partition_id, span.first_offset, span.end_offset)
-        plan.dead[span.tail] = self.size_bytes
-        range_ = [Int8(partition_id), Int8(span.first_offset), Int8(span.end_offset)]
-        columns = {"moved": range_, **plan_columns(plan)}
-        return sent(connection, *composed(columns, plan.tail, fence, span.tail))
+        parts = [
+            (one, span)
+            for one, first_offset in self._runs
+            for span in islice(spans(plan.of(one), first_offset), 1)
+        ]
+        statement = _SIZES.format(self._sparse).encode()
+        sizes = connection.execute(statement, _ranges(parts), prepare=False).fetchall()
+        parts = self._first_of(parts, sizes)
+        for partition_id, span in parts:
+            plan.move(partition_id, span.first_offset, span.end_offset)
+        plan.dead[self._sparse] = self.size_bytes
+        columns = {"moved": [*_ranges(parts)], **plan_columns(plan)}
+        return sent(connection, *composed(columns, plan.tail, fence, self._sparse))
 
-    def _first_part(self, span: Span, sizes: list[tuple[int, int]]) -> Span:
+    def _first_of(
+        self, parts: list[_LogSpan], sizes: Sequence[tuple[int, int, int]]
+    ) -> list[_LogSpan]:
         self.size_bytes = 0
-        for at, (last_offset, size_bytes) in enumerate(sizes, 1):
+        for number, (place, last_offset, size_bytes) in enumerate(sizes, 1):
             self.size_bytes += size_bytes
-            if at == _MOST_ENTRIES or (self.size_bytes >= MOVED_BYTES and at < len(sizes)):
-                return span._replace(end_offset=last_offset + 1)
-        return span
+            is_last = number == len(sizes) < _MOST_ENTRIES
+            if not is_last and (self.size_bytes >= MOVED_BYTES or number == _MOST_ENTRIES):
+                partition_id, span = parts[place - 1]
+                part = span._replace(end_offset=last_offset + 1)
+                return [*parts[: place - 1], (partition_id, part)]
+        return parts
+
+
+def _ranges(parts: Sequence[_LogSpan]) -> list[BigintArray]:
+    return [
+        bigints([partition_id for partition_id, _ in parts]),
+        bigints([span.first_offset for _, span in parts]),
+        bigints([span.end_offset for _, span in parts]),
+    ]

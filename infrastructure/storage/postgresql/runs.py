@@ -59,13 +59,14 @@ class Runs:
     def are_in(self, tail: int) -> bool:
         return self._count[tail] > 0
 
-    def any_in(self, tail: int) -> tuple[int, int] | None:
-        """Partition id and first offset of a run in it."""
-        for partition_id in self.partition_ids():
-            for run in self.of(partition_id):
-                if run.tail == tail:
-                    return partition_id, run.first_offset
-        return None
+    def all_in(self, tail: int) -> list[tuple[int, int]]:
+        """Partition ids and first offsets of the runs in it."""
+        return [
+            (partition_id, run.first_offset)
+            for partition_id in self.partition_ids()
+            for run in self.of(partition_id)
+            if run.tail == tail
+        ]
 
     def partition_ids(self) -> list[int]:
         return list(self._of)

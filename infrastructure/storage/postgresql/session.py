@@ -150,6 +150,11 @@ class Session:
         return int(seq)
 
     @property
+    def is_over(self) -> bool:
+        """This process commits nothing any more."""
+        return self._over is not None
+
+    @property
     def number(self) -> int:
         """From any thread; it changes with the connection."""
         return self._number

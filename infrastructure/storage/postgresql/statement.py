@@ -46,9 +46,11 @@ _ENTRY = (
 _PARTS = {
     "added": _ENTRY,
     "replaced": f"{_ENTRY} {_OR_REPLACE}",
-    "moved": f"insert into {{tail}} ({ENTRY_COLUMNS}) select {ENTRY_COLUMNS} from {{old}} e, fence"
-    " where e.partition_id = %b and e.last_offset >= %b and e.last_offset < %b"
-    f" {_OR_REPLACE}",
+    "moved": f"insert into {{tail}} ({ENTRY_COLUMNS}) select e.* from {{old}} e, fence,"
+    " unnest(%b::bigint[], %b::bigint[], %b::bigint[])"
+    " as u(partition_id, first_offset, end_offset)"
+    " where e.partition_id = u.partition_id and e.last_offset >= u.first_offset"
+    f" and e.last_offset < u.end_offset {_OR_REPLACE}",
     "removed": "delete from {tail} e using fence, unnest(%b::bigint[], %b::bigint[])"
     " as u(partition_id, last_offset)"
     " where e.partition_id = u.partition_id and e.last_offset = u.last_offset",

@@ -23,6 +23,7 @@ from infrastructure.storage.errors import (
     StorageDamaged,
     StorageForeign,
     StorageOtherFormat,
+    StorageUnusable,
 )
 from infrastructure.storage.postgresql.address import Address
 from infrastructure.storage.postgresql.server import Rows, in_schema
@@ -86,6 +87,11 @@ _MAKE_TAIL = f"""
     create index ottla_tail_{{0}}_timestamps on ottla_tail_{{0}}
         (partition_id, timestamp, last_offset) where timestamp is not null
 """
+_MAY_MAKE_TAILS = """
+    select has_schema_privilege(current_schema(), 'CREATE') and (
+        select bool_and(pg_has_role(relowner, 'USAGE')) from pg_class
+        where relnamespace = current_schema()::regnamespace and relname ~ '^ottla_')
+"""
 #: None of them without the others.
 _NAMES = (
     "ottla_rows", "ottla_sessions", "ottla_fences", "ottla_brokers", "ottla_tails", "ottla_runs",
@@ -104,7 +110,7 @@ def has_tables(connection: Rows, address: Address) -> bool:
 
 
 def make(connection: Rows, address: Address) -> None:
-    """Unless there is a store. Raises StorageForeign."""
+    """Unless there is a store. Raises StorageForeign or StorageUnusable."""
     with connection.transaction():
         lock_tables(connection)
         if not has_tables(connection, address):
@@ -121,6 +127,11 @@ def make(connection: Rows, address: Address) -> None:
             connection.execute(
                 "insert into ottla_store (id, format) values (%s, %s)", (uuid.uuid4().hex, FORMAT)
             )
+
+    if not connection.execute(_MAY_MAKE_TAILS).fetchall()[0][0]:
+        raise StorageUnusable(
+            f"the role must own the tables in schema {address.schema}, and may have to create some"
+        )
 
 
 def fence_of(connection: Rows, node_id: int) -> int:

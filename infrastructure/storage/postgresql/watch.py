@@ -63,6 +63,8 @@ class Watch:
         self._session_s = joining.session_ms / 1000
         self._heartbeat_s = joining.heartbeat_ms / 1000
         self._to_loop = to_loop
+        #: To be called on the loop: this broker has lost its session, or the database commits.
+        self.fenced = joining.fenced
         self._wake_in, self._wake_out = os.pipe()
         self._lock = ChangesLock()
         self._has_lock = self._to_release = False
@@ -214,7 +216,7 @@ class Watch:
         )
         self._next_beat = began + self._heartbeat_s
         if not beat.is_renewed and numbers == self._session.numbers:
-            self._to_loop(self._joining.fenced)
+            self._to_loop(self.fenced)
         for lease in beat.leases:
             self._look_at(connection, lease)
         until = began + self._session_s if beat.is_renewed else 0.0

@@ -119,10 +119,7 @@ class Writer:
         sparse = self._contents.tails.sparse
         if sparse is None:
             return None
-        run = self._contents.runs.any_in(sparse)
-        if run is None:  # its partition has another leader by now
-            return None
-        move = Move(run, self._plan)
+        move = Move(sparse, self._contents.runs.all_in(sparse), self._plan)
         failure = self._session.commit(move, patience_s=0)
         if failure is None:
             self._persisted(move.plan, move.size_bytes)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from struct import Struct
 
+from domain.cluster.nodes import NO_LEADER
+
 LEADERS = "leaders"
 _LEADER = Struct(">i")
 
 
 def leader_of(row: bytes) -> int:
-    """Its node id, which the row begins with."""
-    leader: int = _LEADER.unpack_from(row)[0]
+    """Its node id, which the row begins with; of a damaged row none."""
+    leader: int = _LEADER.unpack_from(row)[0] if len(row) >= _LEADER.size else NO_LEADER.node_id
     return leader

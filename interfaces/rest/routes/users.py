@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from application.ports.pending import Pending
-from application.security.users import NONE, Altered, Deletion, Upsertion
+from application.security.users import NONE, Deletion, Upsertion
 from domain.errors import BrokerError
 from domain.security.scram import Credentials
 from interfaces.rest.exchange import exchange_of
@@ -48,18 +47,24 @@ class UserRoutes(Routes):
             upsertions.append(
                 Upsertion(user_name, mechanism, body.iterations, salt, salted_password)
             )
-        by = exchange_of(request).requester
-        # One request each, for a request may alter a user once; they share the commit.
-        await _all(user_name, lambda: [security.users.alter([], [one], by) for one in upsertions])
+        await self._alter(request, user_name, upsertions)
         return await self.get_user(request, user_name)
 
     @delete("/{user_name}")
     async def delete_user(self, request: Request, user_name: str) -> Response:
         """Open connections of the user stay, until `connections.max.reauth.ms`."""
-        users, by = self._broker.security.users, exchange_of(request).requester
         deletions = [Deletion(user_name, one) for one in self._credentials(user_name)]
-        await _all(user_name, lambda: [users.alter([one], [], by) for one in deletions])
+        await self._alter(request, user_name, deletions)
         return Response(status_code=204)
+
+    async def _alter(
+        self, request: Request, user: str, alterations: Sequence[Deletion | Upsertion]
+    ) -> None:
+        users, by = self._broker.security.users, exchange_of(request).requester
+        for one in await when_loaded(lambda: users.alter_in_turn(alterations, by)):
+            refused = (await value_of(one))[user]
+            if refused is not None:
+                raise refused
 
     def _credentials(self, name: str) -> Credentials:
         found = self._broker.security.users.describe([name])[name]
@@ -76,12 +81,3 @@ class UserRoutes(Routes):
             user_name=name,
             credentials=[fields(CredentialBody, one) for one in credentials.values()],
         )
-
-
-async def _all(
-    user: str, alter: Callable[[], Sequence[Mapping[str, Altered] | Pending[Mapping[str, Altered]]]]
-) -> None:
-    for one in await when_loaded(alter):
-        refused = (await value_of(one))[user]
-        if refused is not None:
-            raise refused

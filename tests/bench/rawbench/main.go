@@ -1,6 +1,6 @@
 // rawbench: produce or fetch requests over raw sockets against any Kafka-speaking broker.
 //
-//	rawbench -addr HOST:PORT -conns 10 -depth 1 -size 1000 -secs 5 [-pid BROKER]
+//	rawbench -addr HOST:PORT -conns 10 -depth 1 -size 1000 -secs 5 [-pid BROKER[,...]]
 //	rawbench -addr HOST:PORT -topic T -fetch -max-bytes 1000000 -secs 5
 //	rawbench -addr HOST:PORT -exchanges FILE -secs 5
 //	rawbench -addr HOST:PORT -tls -handshakes -secs 5
@@ -10,7 +10,8 @@
 //	rawbench -addr HOST:PORT -topic T -transactions -records 10 [-abort-every 5] -secs 5
 //
 // Prints one JSON object: requests/s, MB/s, p50/p99/max in microseconds, failed answers, and the
-// broker's CPU per request when -pid is given. acks=0 is not supported (it waits for answers). The
+// broker's CPU per request when -pid is given, alone and with that of further processes (other nodes,
+// a database) and all their children. acks=0 is not supported (it waits for answers). The
 // topic is auto-created unless -topic names one. -requests ends a run early, by their number. Of
 // transactions, the rate is that of whole ones, and the times are those of their ends; of handshakes
 // and logins, both are those of whole connections; of a raw stream those of records, or of reads of
@@ -26,6 +27,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"path/filepath"
 	"sort"
 	"strconv"
 	"strings"
@@ -76,19 +78,44 @@ func batch(n, size int, now int64) []byte {
 	return b
 }
 
-func cpu(pid int) float64 {
-	if pid == 0 {
+// cpu is user and system time of a process; with that of its children, running and ended, if asked for.
+func cpu(pid string, family bool) float64 {
+	if pid == "" {
 		return 0
 	}
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	raw, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
 		return 0
 	}
 	s := string(raw)
-	f := strings.Fields(s[strings.LastIndex(s, ")")+2:])
-	u, _ := strconv.Atoi(f[11])
-	k, _ := strconv.Atoi(f[12])
-	return float64(u+k) / 100
+	f := strings.Fields(s[strings.LastIndex(s, ")")+2:])[11:]
+	if !family {
+		f = f[:2]
+	}
+	ticks := 0
+	for _, field := range f[:min(4, len(f))] {
+		n, _ := strconv.Atoi(field)
+		ticks += n
+	}
+	used := float64(ticks) / 100
+	if family {
+		lists, _ := filepath.Glob("/proc/" + pid + "/task/*/children")
+		for _, list := range lists {
+			children, _ := os.ReadFile(list)
+			for _, child := range strings.Fields(string(children)) {
+				used += cpu(child, true)
+			}
+		}
+	}
+	return used
+}
+
+// cpus is the CPU of the first process, and that of all with their children.
+func cpus(pids []string) (first, all float64) {
+	for _, pid := range pids {
+		all += cpu(pid, true)
+	}
+	return cpu(pids[0], false), all
 }
 
 // createTopic asks for the topic's metadata with auto-creation until it has a leader.
@@ -158,7 +185,7 @@ func main() {
 	nrec := flag.Int("records", 1, "records in a batch")
 	secs := flag.Float64("secs", 5, "")
 	acks := flag.Int("acks", -1, "")
-	pid := flag.Int("pid", 0, "")
+	pid := flag.String("pid", "", "of the broker, and of processes whose CPU counts besides")
 	parts := flag.Int("partitions", 1, "")
 	spread := flag.Bool("spread", false, "over all partitions from each connection")
 	topicFlag := flag.String("topic", "", "existing topic: create nothing")
@@ -177,6 +204,7 @@ func main() {
 	streamBytes := flag.Int64("stream-bytes", 0, "of a stream to consume instead")
 	flag.Parse()
 	topic := *topicFlag
+	pids := strings.Split(*pid, ",")
 	var exchanges []exchange
 	if *exchangesFile != "" {
 		exchanges = readExchanges(*exchangesFile)
@@ -190,11 +218,12 @@ func main() {
 	var mu sync.Mutex
 	var lats []int64
 	var failed, fetchedBytes, begun int64
-	run := func(secs float64, keep bool) (int, float64, float64) {
+	run := func(secs float64, keep bool) (int, float64, float64, float64) {
 		stop := time.Now().Add(time.Duration(secs * float64(time.Second)))
 		var wg sync.WaitGroup
 		total := 0
-		c0, t0 := cpu(*pid), time.Now()
+		c0, all0 := cpus(pids)
+		t0 := time.Now()
 		for i := 0; i < *conns; i++ {
 			wg.Add(1)
 			go func(i int) {
@@ -320,12 +349,14 @@ func main() {
 			}(i)
 		}
 		wg.Wait()
-		return total, time.Since(t0).Seconds(), cpu(*pid) - c0
+		dt := time.Since(t0).Seconds()
+		c1, all1 := cpus(pids)
+		return total, dt, c1 - c0, all1 - all0
 	}
 	if *warm > 0 {
 		run(*warm, false)
 	}
-	n, dt, cp := run(*secs, true)
+	n, dt, cp, all := run(*secs, true)
 	if n == 0 {
 		fmt.Println("no request was answered")
 		os.Exit(1)
@@ -340,8 +371,9 @@ func main() {
 		"max_us":         q(1),
 		"failed":         failed,
 	}
-	if *pid > 0 {
+	if *pid != "" {
 		result["cpu_us_per_request"] = cp / float64(n) * 1e6
+		result["whole_cpu_us_per_request"] = all / float64(n) * 1e6
 		result["cores"] = cp / dt
 	}
 	if topic != "" || *stream {
@@ -350,7 +382,7 @@ func main() {
 			mb = float64(fetchedBytes) / 1e6
 		}
 		result["mb_per_s"] = mb / dt
-		if *pid > 0 {
+		if *pid != "" {
 			result["cpu_s_per_gb"] = cp / mb * 1e3
 		}
 	}

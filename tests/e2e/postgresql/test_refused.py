@@ -110,6 +110,21 @@ def test_a_role_without_rights_is_refused(url: str) -> None:
     assert "permission denied" in why_not(store_url(schema_of(url), "weak"))
 
 
+def test_a_role_that_does_not_own_the_tables_is_refused(url: str) -> None:
+    """It could make no further ones, and drop none."""
+    open_storage(url).commit.close()
+    schema = schema_of(url)
+    running_postgres().execute(
+        "drop role if exists guest", "create role guest login",
+        f"grant usage, create on schema {schema} to guest",
+        f"grant select, insert, update, delete on all tables in schema {schema} to guest",
+    )  # fmt: skip
+    assert why_not(store_url(schema, "guest")) == (
+        f"the role must own the tables in schema {schema}, and may have to create some"
+    )
+    running_postgres().execute("drop owned by guest", "drop role guest")
+
+
 def test_parameters_of_libpq_are_passed_on(url: str) -> None:
     """Also those with a space, which the engine must not write as a plus."""
     schema = schema_of(url)

@@ -10,6 +10,7 @@ import pytest
 from application.background.job import Job
 from application.partitions import compaction, log_cleaner
 from application.partitions.log_cleaner import LogCleaner
+from application.ports.log_store import NotInMemory
 from domain.compaction import rewriting
 from domain.compaction.cleaner import Cleaner, CleaningPlan, Replacement
 from domain.compaction.log_to_clean import LogToClean, log_to_clean
@@ -123,6 +124,18 @@ def size_ignores_compaction(patch: Patch) -> None:
     patch.setattr(Partition, "compacted", lambda self, grown_bytes: compacted(self, 0))
 
 
+def replacement_that_waits_is_skipped(patch: Patch) -> None:
+    stage = LogCleaner._stage
+
+    def hasty(self: LogCleaner, *args: Any) -> bool:
+        try:
+            return stage(self, *args)
+        except NotInMemory:
+            return False
+
+    patch.setattr(LogCleaner, "_stage", hasty)
+
+
 COMPACTION: list[Callable[[Patch], None]] = [
     newest_record_of_a_key_is_removed,
     older_records_of_a_key_stay,
@@ -136,4 +149,5 @@ COMPACTION: list[Callable[[Patch], None]] = [
     first_dirty_offset_is_not_persisted,
     replaced_batches_without_a_snapshot,
     size_ignores_compaction,
+    replacement_that_waits_is_skipped,
 ]

@@ -12,6 +12,7 @@ from application.partitions import list_offsets
 from application.partitions.delete_records import DeleteRecordsService, RecordsToDelete
 from application.partitions.retention import RetentionService
 from application.partitions.trimming import Trimming
+from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending, resolved
 from domain.messages.batch import RecordBatch
 from domain.partitions.log_end import LogEnd
@@ -149,6 +150,18 @@ def retention_does_not_see_deleted_records(patch: Patch) -> None:
     patch.setattr(RetentionService, "_look", stubborn)
 
 
+def trimming_that_waits_is_forgotten(patch: Patch) -> None:
+    stage = Trimming._stage
+
+    def hasty(self: Trimming, *args: Any) -> bool | None:
+        try:
+            return stage(self, *args)
+        except NotInMemory:
+            return None
+
+    patch.setattr(Trimming, "_stage", hasty)
+
+
 STARTS: list[Callable[[Patch], None]] = [
     log_start_is_lost_at_a_restart,
     deletion_without_a_snapshot,
@@ -163,4 +176,5 @@ STARTS: list[Callable[[Patch], None]] = [
     job_does_not_see_a_failed_commit,
     retention_removes_the_batch_that_stays,
     retention_does_not_see_deleted_records,
+    trimming_that_waits_is_forgotten,
 ]

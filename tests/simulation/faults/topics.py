@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
 from application.state.runtime import respond
 from application.topics import create, partitions
 from application.topics.create import Created, CreateTopicsService
+from application.topics.dropping import Dropping
 from application.topics.state import Changes, TopicState
 from domain.errors import TopicAlreadyExists
 from domain.topics.topic import Topic
@@ -111,6 +113,19 @@ def partition_ids_are_assigned_twice(patch: Patch) -> None:
     patch.setattr(StoredTopicRepository, "reserve_partition_ids", again)
 
 
+def dropping_that_waits_is_forgotten(patch: Patch) -> None:
+    stage = Dropping._stage
+
+    def hasty(self: Dropping, partition_id: int) -> bool:
+        try:
+            return stage(self, partition_id)
+        except NotInMemory:
+            self._topics.dropped(partition_id)
+            return True
+
+    patch.setattr(Dropping, "_stage", hasty)
+
+
 TOPICS: list[Callable[[Patch], None]] = [
     producer_ids_are_not_reserved,
     topic_is_visible_before_its_commit,
@@ -122,4 +137,5 @@ TOPICS: list[Callable[[Patch], None]] = [
     partitions_are_visible_before_their_commit,
     create_partitions_response_before_its_commit,
     partition_ids_are_assigned_twice,
+    dropping_that_waits_is_forgotten,
 ]

@@ -37,6 +37,14 @@ def test_an_exact_name_precedes_a_prefix() -> None:
     assert outcome_of("librdkafka consumer (kcat), 1 KB: MB/s", rows).ottla == 1.0
 
 
+def test_an_aim_may_be_that_of_another_broker() -> None:
+    rows = [
+        row("engines-replicated", "1 KB, 50 x 2 in flight", broker, requests_per_s=rate)
+        for broker, rate in (("ottla-postgresql commit", 30.0), ("kafka 3 nodes", 10.0))
+    ]
+    assert outcome_of("PostgreSQL beside three nodes of Kafka, 50 x 2: rate", rows).ratio == 3.0
+
+
 def test_the_size_of_the_data_may_follow_a_name() -> None:
     rows = [
         row("startup", "after SIGKILL, 2.0 GB", broker, recovered_s=seconds)

@@ -37,6 +37,17 @@ def test_without_kafka_there_are_figures_and_no_aims() -> None:
     assert "; medians." in text
 
 
+def test_each_of_our_brokers_has_a_row_with_its_ratio_to_kafka() -> None:
+    rows = [
+        produced("ottla-postgresql commit", 3000),
+        produced("ottla-postgresql-standby commit", 500),
+        produced("kafka 3 nodes", 1000),
+    ]
+    text = markdown(run(rows))
+    assert "| 10 connections, ottla-postgresql | 3,000 / 1,000 (3.00x) |" in text
+    assert "| ... ottla-postgresql-standby | 500 / 1,000 (0.50x) |" in text
+
+
 def test_noise_is_the_spread_of_the_runs() -> None:
     assert "100% at the worst" in markdown(run(TWO_ROUNDS))
 

@@ -4,11 +4,16 @@ from typing import Any
 
 import pytest
 
+from application.groups.offset_commit import OffsetCommit
+from application.state.runtime import ignore
+from domain.cluster.nodes import Leader
 from domain.groups.consumer.group import ConsumerGroup
+from domain.groups.group import NO_EPOCH
+from domain.topics.internal_records import partition_of
 from domain.topics.topic import OFFSETS_TOPIC
 from tests.fakes.classic_members import Member, join_all, leader_of, stable
 from tests.fakes.client import FakeClient
-from tests.fakes.groups import stored_offsets
+from tests.fakes.groups import committed, stored_offsets
 from tests.fakes.offset_requests import at, commit, offset_commit, offsets_of
 from tests.fakes.structs import request_for
 from tests.fakes.two_brokers import OneOfTwo, TwoBrokers
@@ -219,3 +224,57 @@ def test_a_commit_that_fails_after_the_move_and_back_loses_later_changes_only_on
     assert here.responses()[0].topics[0].partitions[0].error_code == NOT_AVAILABLE
     assert commit(here, "g", ("t", [at(0, 7)])) == {"t": [(0, 0)]}
     assert offsets_of(here, "g") == {"t": {0: 7}}
+
+
+# offsets of open transactions
+
+PRODUCER = 7
+
+
+def add(broker: OneOfTwo, group_id: str, offset: int) -> None:
+    """Stages an offset in a transaction."""
+    one = committed(offset, topic_id=broker.existing().topic_id, at_ms=broker.clock.now_ms())
+    groups = broker.broker.groups
+    groups.transactional_offsets.check(OffsetCommit(group_id, "", None, NO_EPOCH))
+    groups.transactional_offsets.add(group_id, PRODUCER, [(group_id, "t", 0, one)], ignore)
+
+
+def pending_of(broker: OneOfTwo) -> dict[str, int]:
+    found = broker.broker.groups.offsets.pending.of(PRODUCER)
+    return {place[0]: one.offset for place, one in found.items()}
+
+
+def test_offsets_of_a_transaction_move_with_their_groups(two: TwoBrokers) -> None:
+    assert [partition_of(one, 2) for one in "gh"] == [1, 0]
+    for group_id in "gh":
+        add(two.first, group_id, 5)
+    two.first.run()
+    moved = two.first.existing(OFFSETS_TOPIC).partition_ids[partition_of("h", 2)]
+    for broker in (two.first, two.second):
+        broker.placement.move(moved, Leader(2, 1))
+    assert (pending_of(two.first), pending_of(two.second)) == ({"g": 5}, {"h": 5})
+    assert {one.group_id for one in two.second.broker.groups.registry} == {"h"}
+    transactional = two.second.broker.groups.transactional_offsets
+    transactional.complete(PRODUCER, ["h"], committed=True)
+    two.second.run()
+    assert offsets_of(two.second.client(), "h") == {"t": {0: 5}}
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_an_offset_of_a_transaction_in_flight_is_not_brought_back(
+    two: TwoBrokers, fails: bool
+) -> None:
+    add(two.first, "g", 5)
+    two.first.run()
+    two.first.commit.hold()
+    add(two.first, "g", 6)
+    two.first.run()
+    two.lose(2)
+    if fails:
+        two.first.commit.let_fail()
+    else:
+        two.first.commit.let_go()
+    two.first.run()
+    assert pending_of(two.first) == {} and not list(two.first.broker.groups.registry)
+    two.gain(2)
+    assert pending_of(two.second) == {"g": 5 if fails else 6}

@@ -7,6 +7,7 @@ import pytest
 from application.partitions import internal_topic
 from application.ports.cluster_repository import WrittenTopic
 from application.state.runtime import ignore
+from domain.cluster.nodes import Leader
 from domain.errors import StorageFailed
 from domain.groups.classic.changes import GroupMetadataChanged, Image
 from domain.groups.classic.member import MemberImage
@@ -188,3 +189,14 @@ def test_offsets_of_consumer_groups_are_records_too(fake: FakeBroker) -> None:
     fake.broker.groups.offsets.persist("g", [row], ignore)
     fake.run()
     assert records_of(fake) == [Committed("g", "t", 0, 4)]
+
+
+def test_a_record_for_another_leader_is_left_out_without_damage(fake: FakeBroker) -> None:
+    """The row is not kept either: it was staged after the partition had moved."""
+    topic = fake.existing(OFFSETS_TOPIC)
+    fake.placement.move_all(dict.fromkeys(topic.partition_ids, Leader(2, 1)))
+    persist_offsets(fake, "g", "t", 0)
+    fake.run()
+    written = fake.core.cluster.internal_topic(OFFSETS_TOPIC)
+    assert written is not None and written.complete
+    assert stored_offsets(fake) == 1 and fake.store.partitions.keys() & topic.partition_ids == set()

@@ -134,6 +134,23 @@ def test_topics_that_change_during_the_matching_are_matched_afterwards(
     assert "many-more" in found and "many-topics-7" not in found
 
 
+def test_the_matching_is_abandoned_with_its_group(world: World, broker: FakeBroker) -> None:
+    world.many_topics()
+    world.use("g", "many.*")
+    world.names("many.*")
+    for _ in range(3):
+        broker.scheduler.run_pass()
+    world.groups.unload(lambda group_id: group_id == "g")
+    before = len(world.matched)
+    broker.run()
+    assert len(world.matched) <= before + 1 and world.resolved == []
+    world.use("g", "many.*")
+    assert world.names("many.*") is None
+    broker.run()
+    [(group_id, found)] = world.resolved
+    assert group_id == "g" and len(found["many.*"]) == 3000
+
+
 def test_an_unused_regex_is_not_resolved(world: World, broker: FakeBroker) -> None:
     world.many_topics()
     world.names("many.*")

@@ -86,13 +86,14 @@ def test_configs_apply_to_loaded_partitions(two: FollowingBrokers) -> None:
 
 
 def test_a_deleted_topic_and_its_offsets_are_forgotten(two: FollowingBrokers) -> None:
-    topic = created(two, partitions=1)
     two.coordinate_on(2)
+    topic = created(two, partitions=1)
     two.move(topic.partition_ids[0], Leader(2, 1))
     partition = two.second.partition()
     for group_id in ("g", "h"):
         persist_offsets(two.second, group_id, "t", 0)
     two.run()
+    assert two.second.broker.groups.offsets.has("g", "t", 0)
     delete(two.first, topic)
     two.run()
     second = two.second.broker
@@ -104,9 +105,11 @@ def test_a_deleted_topic_and_its_offsets_are_forgotten(two: FollowingBrokers) ->
 
 
 def test_a_topic_that_was_deleted_and_created_again_is_another_one(two: FollowingBrokers) -> None:
+    two.coordinate_on(2)
     before = created(two)
     persist_offsets(two.second, "g", "t", 0)
     two.run()
+    assert two.second.broker.groups.offsets.has("g", "t", 0)
     delete(two.first, before)
     two.first.run()
     after = two.first.topic("t", 1)
@@ -114,7 +117,7 @@ def test_a_topic_that_was_deleted_and_created_again_is_another_one(two: Followin
     catalog = two.second.broker.catalog
     assert catalog.topic_by_id(before.topic_id) is None
     assert two.second.existing().topic_id == after.topic_id
-    assert [one.topic_id for one in catalog] == [after.topic_id]
+    assert len(catalog) == 2
     assert not two.second.broker.groups.offsets.has("g", "t", 0)
 
 

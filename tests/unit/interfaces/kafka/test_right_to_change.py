@@ -117,12 +117,12 @@ def test_a_change_waits_and_those_behind_it(
     before, lines = rows(kafka), [len(kafka.events.of(one)) for one in LOGGED]
     kafka.changes.withhold()
     client.send(request_for(api, **complete(fields, api)), version)
-    client.send(metadata("t"), 12)
+    client.send(metadata(), 12)
     kafka.run()
     assert (client.responses(), kafka.store.staged, rows(kafka)) == ([], [], before)
     assert [len(kafka.events.of(one)) for one in LOGGED] == lines
     assert kafka.changes.waiting == 1
-    kafka.changes.give()
+    kafka.changes.give(callers=1)
     kafka.run()
     responses: list[Any] = client.responses()
     assert len(responses) == 2 and kinds(responses)[1] == "Metadata"
@@ -130,6 +130,7 @@ def test_a_change_waits_and_those_behind_it(
     for each in getattr(first, results) if results else [first]:
         assert each.error_code == 0, each
     assert rows(kafka) != before
+    assert kafka.changes.waiting == 0
 
 
 @pytest.mark.parametrize(

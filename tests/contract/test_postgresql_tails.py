@@ -1,0 +1,418 @@
+"""Tails in PostgreSQL: begun, read, moved and dropped, also while connections are lost."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from infrastructure.storage.postgresql import commit, dropping, moving, questions, tails
+from infrastructure.storage.postgresql.questions import Answer, Ask
+from infrastructure.storage.postgresql.reading import Question
+from infrastructure.storage.postgresql.runs import LogRuns, Run, Span
+from tests.contract.batches import batch
+from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore, Taking
+
+#: Below the size of any entry: each commit has a tail of its own.
+TINY = 1
+#: It has one response.
+OF_THE_COMMIT = 1
+
+later = pytest.mark.parametrize("relayed", ["later"], indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is dead by half is moved, one entry at a time; what failed is tried again."""
+    monkeypatch.setattr(tails, "_DEAD_TAILS", 0)
+    monkeypatch.setattr(moving, "MOVED_BYTES", 1)
+    monkeypatch.setattr(dropping, "RETRY_S", 0)
+    monkeypatch.setattr(commit, "RETRY_S", 0)
+
+
+@pytest.fixture
+def tiny(relayed: RelayedPostgres) -> RelayedStore:
+    """Offsets 0 to 3, each in a tail of its own; the next one is empty."""
+    store = relayed.open(tail_bytes=TINY)
+    store.keep(0, 1, 2, 3)
+    store.keep_up()
+    return store
+
+
+def backup(relayed: RelayedPostgres, tail: int) -> Iterator[None]:
+    """Reads the table, as pg_dump does."""
+    with psycopg.connect(
+        host=str(relayed.server.folder), user="postgres", dbname="postgres"
+    ) as reading:
+        reading.execute(f"select count(*) from {relayed.schema}.ottla_tail_{tail}".encode())
+        yield
+        reading.rollback()
+
+
+# ---- new tails
+
+
+def test_a_new_tail_begins_when_one_is_full(relayed: RelayedPostgres, tiny: RelayedStore) -> None:
+    assert relayed.tails() == [1, 2, 3, 4, 5]
+    assert relayed.execute("select tail from ottla_fences") == [(5,)]
+    assert relayed.execute("select first_offset, tail from ottla_runs order by 1") == [
+        (0, 1), (1, 2), (2, 3), (3, 4),
+    ]  # fmt: skip
+    assert relayed.last_offsets() == [0, 1, 2, 3]
+    assert tiny.read() == b"".join(batch(offset) for offset in range(4))
+
+
+def test_a_store_is_opened_with_all_its_tails(relayed: RelayedPostgres, tiny: RelayedStore) -> None:
+    tiny.close()
+    again = relayed.open(tail_bytes=TINY)
+    assert again.read(2) == batch(2) + batch(3)
+    again.keep(4)
+    again.keep_up()
+    assert relayed.last_offsets() == [0, 1, 2, 3, 4]
+    assert relayed.tails() == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_new_tail_that_is_refused_begins_later(
+    relayed: RelayedPostgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commit, "RETRY_S", 1000)
+    store = relayed.open(tail_bytes=TINY)
+    relayed.execute("create table ottla_tail_2 (one int)")
+    store.keep(0, 1)
+    store.keep_up()
+    assert relayed.execute("select n from ottla_tails") == [(1,)]
+    store.storage.commit._not_before_s = 0
+    store.keep(2)
+    store.keep_up()
+    assert relayed.execute("select n from ottla_tails order by 1") == [(1,), (3,)]
+    store.keep(3)
+    assert relayed.execute("select first_offset, tail from ottla_runs order by 1") == [
+        (0, 1), (3, 3),
+    ]  # fmt: skip
+
+
+@later
+@pytest.mark.parametrize("responses", range(5))
+def test_a_connection_is_lost_while_a_tail_begins(relayed: RelayedPostgres, responses: int) -> None:
+    store = relayed.open(tail_bytes=TINY)
+    relayed.relay.cut_at_response(OF_THE_COMMIT + responses)
+    store.keep(0)
+    store.keep_up()
+    relayed.relay.wait()
+    store.keep(1, 2)
+    store.keep_up()
+    assert relayed.last_offsets() == [0, 1, 2]
+    assert len(relayed.tails()) == 4
+    assert relayed.last_session()[1] == 6
+    assert store.read() == batch(0) + batch(1) + batch(2)
+
+
+# ---- dropped tails
+
+
+@later
+def test_a_tail_that_retention_has_emptied_is_dropped(
+    relayed: RelayedPostgres, tiny: RelayedStore
+) -> None:
+    tiny.trim(2)
+    tiny.keep(4)
+    tiny.keep_up()
+    assert relayed.tails() == [3, 4, 5, 6]
+    assert relayed.last_offsets() == [2, 3, 4]
+    assert tiny.read() == batch(2) + batch(3) + batch(4)
+
+
+@later
+def test_tails_of_a_deleted_topic_are_dropped(relayed: RelayedPostgres, tiny: RelayedStore) -> None:
+    assert tiny.patiently(lambda: tiny.storage.log.drop(1, 100))
+    assert tiny.commit() is None
+    tiny.keep_up()
+    assert relayed.tails() == [5]
+    assert relayed.execute("select * from ottla_runs") == []
+    assert tiny.storage.log.partition_ids() == []
+
+
+@later
+def test_a_tail_that_was_left_is_dropped_after_the_next_start(
+    relayed: RelayedPostgres, tiny: RelayedStore
+) -> None:
+    tiny.close()
+    relayed.execute("delete from ottla_runs where first_offset = 0")
+    again = relayed.open(tail_bytes=TINY)
+    again.keep(4)
+    again.keep_up()
+    assert relayed.tails() == [2, 3, 4, 5, 6]
+
+
+@later
+def test_a_backup_delays_a_drop_and_no_commit(relayed: RelayedPostgres, tiny: RelayedStore) -> None:
+    reading = backup(relayed, 1)
+    next(reading)
+    tiny.trim(1)
+    tiny.keep(4, 5)
+    tiny.keep_up()
+    assert 1 in relayed.tails()
+    next(reading, None)
+    tiny.keep(6)
+    tiny.keep_up()
+    assert 1 not in relayed.tails()
+    assert relayed.last_offsets() == [1, 2, 3, 4, 5, 6]
+
+
+@later
+@pytest.mark.parametrize("tail", [1, 5])
+def test_the_database_says_what_may_be_dropped(
+    relayed: RelayedPostgres, tiny: RelayedStore, tail: int
+) -> None:
+    """Another broker may refer to it by a run, or append to it."""
+    tiny.storage.log._contents.tails.unused = (tail,)
+    tiny.storage.commit._dropping.look()
+    tiny.keep_up()
+    assert relayed.tails() == [1, 2, 3, 4, 5]
+
+
+@later
+def test_a_broker_whose_session_is_over_drops_nothing(
+    relayed: RelayedPostgres, tiny: RelayedStore
+) -> None:
+    Taking(relayed).take_and_commit()
+    relayed.execute("delete from ottla_runs")
+    tiny.storage.log._contents.tails.unused = (1,)
+    tiny.storage.commit._dropping.look()
+    tiny.keep_up()
+    assert 1 in relayed.tails()
+
+
+@later
+def test_a_broker_whose_current_tail_was_dropped_is_over(
+    relayed: RelayedPostgres, tiny: RelayedStore
+) -> None:
+    """By the one that has taken over the store."""
+    Taking(relayed).take_and_commit()
+    relayed.execute("drop table ottla_tail_5")
+    tiny.append(4)
+    assert "another broker has taken over" in str(tiny.commit())
+
+
+@later
+@pytest.mark.parametrize("responses", range(9))
+def test_a_connection_is_lost_while_a_tail_is_dropped(
+    relayed: RelayedPostgres, tiny: RelayedStore, responses: int
+) -> None:
+    tiny.storage.log._contents.tails._most_bytes = 1 << 20
+    tiny.trim(2)
+    tiny.append(4)
+    relayed.relay.cut_at_response(OF_THE_COMMIT + responses)
+    assert tiny.commit() is None
+    tiny.keep_up()
+    relayed.relay.wait()
+    tiny.keep(5, 6)
+    tiny.keep_up()
+    assert relayed.tails()[0] == 3
+    assert relayed.last_offsets() == [2, 3, 4, 5, 6]
+
+
+@later
+def test_a_read_whose_tail_is_dropped_meanwhile_asks_again(
+    relayed: RelayedPostgres, tiny: RelayedStore
+) -> None:
+    runs = tiny.storage.log._contents.runs
+    asked: list[int] = []
+
+    def moved_meanwhile(ask: Ask, found: LogRuns, values: tuple[int, ...]) -> Answer:
+        asked.append(found[0].tail)
+        runs.put(1, (Run(0, 1),))
+        return ask(questions._LAST_OFFSET, Span(found[0].tail, 0, 10), 0)
+
+    runs.put(1, (Run(0, 99),))
+    question = Question(moved_meanwhile, 1, ())
+    assert tiny.patiently(lambda: tiny.storage.log._reading.ask(question)) == [(0,)]
+    assert asked == [99, 1]
+
+
+# ---- moved entries
+
+
+SLOW = b"".join(batch(offset, b"slow") for offset in range(3))
+
+
+def read_slow(store: RelayedStore) -> bytes:
+    store.storage.log._contents.cache.clear()
+    read: bytes = store.patiently(lambda: store.storage.log.read(2, 0, 1 << 62, 1 << 62, True))
+    return read
+
+
+@pytest.fixture
+def mixed(relayed: RelayedPostgres, monkeypatch: pytest.MonkeyPatch) -> RelayedStore:
+    """Two logs in three tails. One is trimmed; from the next commit on the other one is moved."""
+    monkeypatch.setattr(tails, "_DEAD_TAILS", 1 << 30)
+    store = relayed.open(tail_bytes=TINY)
+    log = store.storage.log
+    for offset in range(3):
+        store.append(offset, b"x" * 1000)
+        log.append(2, offset, batch(offset, b"slow"), 1000 + offset)
+        assert store.commit() is None
+        store.keep_up()
+    store.trim(3)
+    assert store.commit() is None
+    store.keep_up()
+    assert relayed.tails() == [1, 2, 3, 4]
+    monkeypatch.setattr(tails, "_DEAD_TAILS", 0)
+    log._contents.tails._look()
+    return store
+
+
+@later
+def test_a_slow_log_does_not_keep_tails(relayed: RelayedPostgres, mixed: RelayedStore) -> None:
+    mixed.keep(3)
+    mixed.keep_up()
+    assert relayed.tails()[0] > 3
+    assert [offset for offset, _ in relayed.entries(2)] == [0, 1, 2]
+    assert read_slow(mixed) == SLOW
+    log = mixed.storage.log
+    found = [mixed.patiently(lambda at=at: log.at_timestamp(2, at)) for at in (1000, 1002, 1003)]
+    assert found == [0, 2, 3]
+    mixed.close()
+    again = relayed.open(tail_bytes=TINY)
+    assert read_slow(again) == SLOW
+
+
+@later
+@pytest.mark.parametrize("responses", range(9))
+def test_a_connection_is_lost_while_entries_are_moved(
+    relayed: RelayedPostgres, mixed: RelayedStore, responses: int
+) -> None:
+    """The first three are those of a move."""
+    mixed.storage.log._contents.tails._most_bytes = 1 << 20
+    mixed.append(3)
+    relayed.relay.cut_at_response(OF_THE_COMMIT + responses)
+    assert mixed.commit() is None
+    mixed.keep_up()
+    relayed.relay.wait()
+    mixed.keep(4, 5)
+    mixed.keep_up()
+    relayed.tails()
+    assert [offset for offset, _ in relayed.entries(2)] == [0, 1, 2]
+    assert read_slow(mixed) == SLOW
+    assert relayed.last_offsets() == [3, 4, 5]
+
+
+@later
+@pytest.mark.parametrize("moved_bytes, moves", [(1 << 20, 1), (500, 2), (1, 10)])
+def test_many_logs_are_moved_at_once(
+    relayed: RelayedPostgres, monkeypatch: pytest.MonkeyPatch, moved_bytes: int, moves: int
+) -> None:
+    monkeypatch.setattr(moving, "MOVED_BYTES", moved_bytes)
+    store = relayed.open(tail_bytes=10_000)
+    log = store.storage.log
+    store.append(0, b"x" * 10_000)
+    logs = range(10, 20)
+    for partition_id in logs:
+        log.append(partition_id, 5, batch(5))
+    assert store.commit() is None
+    store.keep_up()
+    for partition_id in logs:
+        log.append(partition_id, 6, batch(6), 1000)
+    store.trim(1)
+    assert store.commit() is None
+    store.keep_up()
+    assert relayed.tails() == [2]
+    # Two commits, and a new tail.
+    assert relayed.last_session()[1] == 3 + moves
+    for partition_id in logs:
+        assert [offset for offset, _ in relayed.entries(partition_id)] == [5, 6]
+
+
+@later
+@pytest.mark.parametrize("kind", ["trim", "replace", "append", "drop"])
+def test_what_is_staged_while_entries_are_moved(
+    relayed: RelayedPostgres, mixed: RelayedStore, kind: str
+) -> None:
+    """It was decided by the runs as they were before."""
+    log = mixed.storage.log
+    expected = SLOW
+    if kind == "trim":
+        assert mixed.patiently(lambda: log.trim(2, 1, 10)).size_bytes == len(SLOW) // 3
+        expected = SLOW[len(SLOW) // 3 :]
+    elif kind == "replace":
+        mixed.patiently(lambda: log.replace(2, 0, 1, [batch(1, b"new", 0)], [(1001, 1)]))
+        expected = batch(1, b"new", 0) + batch(2, b"slow")
+    elif kind == "append":
+        log.append(2, 3, batch(3, b"slow"), 1003)
+        expected = SLOW + batch(3, b"slow")
+    else:
+        assert mixed.patiently(lambda: log.drop(2, 10))
+        expected = b""
+    staged = log._contents.end_pass()
+    mixed.keep(3)
+    mixed.keep_up()
+    assert relayed.tails()[0] > 3, "all was moved"
+    log._contents.staged = staged
+    assert mixed.commit() is None
+    mixed.keep_up()
+    assert read_slow(mixed) == expected
+    assert b"".join(data for _, data in relayed.entries(2)) == expected
+    relayed.tails()
+
+
+@later
+def test_a_busy_store_moves_too(
+    relayed: RelayedPostgres, mixed: RelayedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is always something staged when a commit ends."""
+    monkeypatch.setattr(commit, "_COMMITS_A_MOVE", 5)
+    monkeypatch.setattr(mixed.storage.log._contents.tails, "_most_bytes", 1 << 20)
+    for offset in range(3, 30):
+        if not mixed.storage.log._contents.staged:
+            mixed.append(offset)
+        running = mixed.begin()
+        mixed.append(offset + 1)
+        assert running.outcome() is None
+    mixed.keep_up()
+    assert relayed.tails()[0] > 3
+    assert read_slow(mixed) == SLOW
+
+
+# ---- all of it
+
+
+@later
+@pytest.mark.parametrize("seed", range(3))
+def test_any_faults_with_tiny_tails(relayed: RelayedPostgres, seed: int) -> None:
+    chance = random.Random(seed)
+    relay = relayed.relay
+    store = relayed.open(tail_bytes=300)
+    log = store.storage.log
+    start, end = 0, 0
+    slow: list[bytes] = []
+    for number in range(60):
+        store.append(end, b"%d" % number)
+        end += 1
+        if number % 5 == 0:
+            slow.append(batch(len(slow), b"slow %d" % number))
+            log.append(2, len(slow) - 1, slow[-1], number)
+        if chance.random() < 0.2:
+            start = chance.randrange(start, end - 1) if start < end - 1 else start
+            store.trim(start)
+        fault = chance.randrange(6)
+        if fault == 0:
+            relay.cut()
+        elif fault < 3:
+            relay.cut_at_response(chance.randrange(10))
+        elif fault == 3:
+            relay.cut_at_request()
+        assert store.commit() is None
+        if chance.random() < 0.3:
+            store.keep_up()
+        relay.pass_all()
+    store.keep_up()
+    assert relayed.last_offsets() == list(range(start, end))
+    assert read_slow(store) == b"".join(slow)
+    before = store.read()
+    store.close()
+    again = relayed.open(tail_bytes=300)
+    assert again.read() == before
+    assert read_slow(again) == b"".join(slow)
+    relayed.tails()

@@ -1,0 +1,82 @@
+"""Which tails are dropped, and from which ones entries are moved."""
+
+from __future__ import annotations
+
+from infrastructure.storage.postgresql.runs import Run, Runs
+from infrastructure.storage.postgresql.tails import Tails
+
+FULL = 100
+
+
+def full_tails(*runs_of: int) -> tuple[Tails, Runs]:
+    """Tails from 1 on, each with a log of its own from each of these; the current one is next."""
+    runs = Runs()
+    tails = Tails(runs, FULL)
+    tails.begin(1)
+    for number, partition_id in enumerate(runs_of, 1):
+        runs.put(partition_id, (*runs.of(partition_id), Run(number, number)))
+        tails.add(FULL)
+        tails.begin(number + 1)
+    return tails, runs
+
+
+def test_a_tail_is_full_after_so_many_bytes() -> None:
+    tails, _ = full_tails()
+    tails.add(FULL - 1)
+    assert not tails.is_full
+    tails.add(1)
+    assert tails.is_full
+    tails.begin(2)
+    assert not tails.is_full
+
+
+def test_a_full_tail_without_runs_is_dropped() -> None:
+    tails, runs = full_tails(7, 8)
+    assert tails.unused == ()
+    runs.put(7, ())
+    tails.changed({1: FULL})
+    assert tails.unused == (1,)
+    tails.forget(1)
+    assert tails.unused == ()
+
+
+def test_the_current_tail_is_not_dropped() -> None:
+    tails, _ = full_tails()
+    tails.add(10)
+    tails.changed({1: 10})
+    assert tails.unused == ()
+
+
+def test_retention_moves_nothing() -> None:
+    """Of logs that go at the same pace, however far."""
+    tails, runs = full_tails(*range(10))
+    for number in range(1, 11):
+        for _ in range(10):
+            tails.changed({number: 10})
+            assert tails.sparse is None
+        runs.put(number - 1, ())
+        tails.changed({})
+        tails.forget(number)
+
+
+def test_a_slow_log_keeps_no_more_than_is_live_and_two_tails() -> None:
+    tails, _ = full_tails(*range(6))
+    for number in (1, 2):
+        tails.changed({number: 90 + number})
+    tails.changed({3: 100 - 1, 4: 100 - 2})
+    assert tails.sparse is None, "380 bytes are dead, 220 are live, and 200 may be dead beyond"
+    tails.changed({5: 40})
+    assert tails.sparse == 3, "which has the least"
+
+
+def test_a_tail_from_which_all_was_moved_does_not_count() -> None:
+    tails, runs = full_tails(*range(5))
+    tails.changed(dict.fromkeys(range(1, 6), 95))
+    moved = []
+    while (sparse := tails.sparse) is not None:
+        moved.append(sparse)
+        runs.put(sparse - 1, (Run(0, 6),))
+        tails.add(5)
+        tails.changed({sparse: 5})
+    assert moved == [1, 2, 3]
+    assert tails.unused == (1, 2, 3)
