@@ -30,6 +30,10 @@ class ReplicaAssignment:
 
     def check_factor(self, factor: int) -> None:
         alive = len(self._alive())
+        if not alive:
+            raise InvalidReplicationFactor(
+                "All brokers are currently fenced or in controlled shutdown."
+            )
         if factor > alive:
             raise InvalidReplicationFactor(
                 f"The target replication factor of {factor} cannot be reached because only {alive} "

@@ -26,7 +26,7 @@ def shared() -> SharedStore:
             transaction_state_log_num_partitions="2",
             default_replication_factor="2",
         )
-    shared.learn_topics()
+    shared.run()
     shared.topic("t", 2)
     return shared
 

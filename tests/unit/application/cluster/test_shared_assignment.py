@@ -1,0 +1,44 @@
+"""What clients see of it is in tests/unit/interfaces/kafka/handlers/test_several_brokers.py."""
+
+from __future__ import annotations
+
+import pytest
+
+from application.cluster.shared_assignment import SharedReplicaAssignment
+from domain.cluster.registration import PartitionRegistration
+from domain.errors import InvalidReplicationFactor
+from tests.fakes.shared_store import SharedStore
+
+
+@pytest.fixture
+def shared() -> SharedStore:
+    shared = SharedStore()
+    shared.start(1)
+    shared.start(2)
+    return shared
+
+
+def of(shared: SharedStore) -> SharedReplicaAssignment:
+    registrations = shared.brokers[1].core.registrations
+    assert registrations is not None
+    return SharedReplicaAssignment(registrations, shared.brokers[1].membership)
+
+
+def test_new_partitions_begin_in_epoch_0_with_their_first_living_replica(
+    shared: SharedStore,
+) -> None:
+    assignment = of(shared)
+    shared.members.fence(2)
+    assignment.assign_to([7, 8], [[2, 1], [1, 2]])
+    registrations = shared.brokers[1].core.registrations
+    assert registrations is not None
+    assert registrations.find(7) == PartitionRegistration((2, 1), 1, 0)
+    assert registrations.find(8) == PartitionRegistration((1, 2), 1, 0)
+    assert assignment.at_most(3) == 1
+
+
+def test_without_a_living_broker_nothing_is_placed(shared: SharedStore) -> None:
+    shared.members.fence(1)
+    shared.members.fence(2)
+    with pytest.raises(InvalidReplicationFactor, match="All brokers are currently fenced"):
+        of(shared).check_factor(1)
