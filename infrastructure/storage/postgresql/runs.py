@@ -56,6 +56,9 @@ class Runs:
     def are_in(self, tail: int) -> bool:
         return self._count[tail] > 0
 
+    def tails(self) -> set[int]:
+        return {tail for tail, count in self._count.items() if count > 0}
+
     def partition_ids(self) -> list[int]:
         return list(self._of)
 

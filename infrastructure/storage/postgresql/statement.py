@@ -122,8 +122,8 @@ def composed(
 
 @lru_cache(maxsize=64)
 def _text(used: tuple[str, ...], tail: int, old_tail: int) -> str:
-    named = ", ".join(f"{name} as ({_PARTS[name]})" for name in used)
-    text = f"with {_FENCE}, {named} select count(*) from fence"
+    named = "".join(f", {name} as ({_PARTS[name]})" for name in used)
+    text = f"with {_FENCE}{named} select count(*) from fence"
     return text.format(tail=f"ottla_tail_{tail}", old=f"ottla_tail_{old_tail}")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from infrastructure.storage.errors import StorageDamaged
 from infrastructure.storage.postgresql.runs import Runs
 from infrastructure.storage.postgresql.server import Rows
 
@@ -20,7 +21,7 @@ _TAILS = "select n, written, dead from ottla_tails order by n"
 #: No commit counts them: after a start it is what its pages take.
 _CURRENT = """
     select s.tail, pg_relation_size(c.oid) + pg_relation_size(c.reltoastrelid)
-    from ottla_store s join pg_class c on c.oid = to_regclass('ottla_tail_' || s.tail)
+    from ottla_store s left join pg_class c on c.oid = to_regclass('ottla_tail_' || s.tail)
 """
 
 
@@ -55,10 +56,15 @@ class Tails:
         self.unused: tuple[int, ...] = ()
 
     def load(self, connection: Rows) -> None:
-        """Behind the runs. Raises psycopg.Error."""
+        """Behind the runs. Raises StorageDamaged or psycopg.Error."""
         for number, written_bytes, dead_bytes in connection.execute(_TAILS):
             self._tails[number] = _Tail(written_bytes, dead_bytes)
         [(self.current, written_bytes)] = connection.execute(_CURRENT).fetchall()
+        for number in self._runs.tails() | {self.current}:
+            if number not in self._tails:
+                raise StorageDamaged(f"ottla_tails has no row of ottla_tail_{number}")
+        if written_bytes is None:
+            raise StorageDamaged(f"there is no ottla_tail_{self.current}")
         self._tails[self.current].written_bytes = written_bytes
         self._look()
 
