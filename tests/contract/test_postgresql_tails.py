@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
+from infrastructure.storage.errors import StorageDamaged
 from infrastructure.storage.postgresql import commit, questions
 from infrastructure.storage.postgresql.questions import Answer, Ask
 from infrastructure.storage.postgresql.reading import Question
@@ -94,6 +95,23 @@ def test_a_connection_is_lost_while_a_tail_begins(relayed: RelayedPostgres, resp
     assert len(relayed.tails()) == 4
     assert relayed.last_session()[1] == 6
     assert store.read() == batch(0) + batch(1) + batch(2)
+
+
+@pytest.mark.parametrize(
+    "damage, why",
+    [
+        ("drop table ottla_tail_5", "there is no ottla_tail_5"),
+        ("delete from ottla_tails where n = 2", "ottla_tails has no row of ottla_tail_2"),
+    ],
+)
+def test_a_store_without_some_of_its_tables_is_refused(
+    relayed: RelayedPostgres, tiny: RelayedStore, damage: str, why: str
+) -> None:
+    """Of a backup that has not all of them."""
+    tiny.close()
+    relayed.execute(damage)
+    with pytest.raises(StorageDamaged, match=why):
+        relayed.open()
 
 
 # ---- dropped tails
