@@ -14,6 +14,10 @@ from infrastructure.storage.loading_thread import resolve_all
 from infrastructure.storage.postgresql.contents import Contents
 
 
+#: Some 10 ms apart: a request that has waited runs long before.
+_MOST_ASKS = 50
+
+
 class PostgresClusterChanges:
     """Used on the loop; `wakes` lets the thread that has the connection look at `wanted`."""
 
@@ -22,6 +26,7 @@ class PostgresClusterChanges:
         self._wake = wake
         self._held = False
         self._asked = False
+        self._asks = 0
         #: Since it is held: who waited for it has had it.
         self._used = False
         self._waiting: list[Pending[None]] = []
@@ -43,12 +48,16 @@ class PostgresClusterChanges:
     def given(self, is_used: bool = False) -> None:
         """All changes of others are known here."""
         self._held, self._asked, self._used = True, False, is_used
+        self._asks = 0
         waiting, self._waiting = self._waiting, []
         resolve_all(waiting)
 
     def asked(self, release: Callable[[], None]) -> None:
         """Another broker waits for it: called again and again. Releases it if it is not in use."""
         self._asked = True
+        self._asks += 1
+        if self._asks > _MOST_ASKS:
+            self._used = True  # whoever waited for it has gone away
         if self._held and self._used and not self._contents.changes_shared:
             self._held = False
             release()

@@ -60,6 +60,15 @@ def test_it_is_not_released_before_it_was_used(fixture: Fixture) -> None:
     assert fixture.released == 1
 
 
+def test_it_is_released_if_the_request_that_waited_for_it_has_gone(fixture: Fixture) -> None:
+    assert not fixture.may_change
+    fixture.changes.given()
+    for _ in range(100):
+        if not fixture.released:
+            fixture.changes.asked(fixture.release)
+    assert fixture.released == 1
+
+
 def test_it_is_not_released_while_changes_are_staged_or_under_way(fixture: Fixture) -> None:
     fixture.changes.given(is_used=True)
     fixture.contents.staged.rows["topics", b"t"] = b"row"
