@@ -74,6 +74,8 @@ class Watch:
         self._to_announce: Node | None = None
         #: Since when this thread knows the end of a lease.
         self._seen: dict[int, tuple[Any, float]] = {}
+        #: When the server last responded to a renewal.
+        self._renewed = 0.0
         self.changes = PostgresClusterChanges(contents, self.wake)
         self.membership = PostgresMembership(self._node_id, contents, self._announce_soon)
         self._thread = threading.Thread(target=self._run, name="ottla-cluster", daemon=True)
@@ -215,6 +217,7 @@ class Watch:
         self._next_beat = began + self._heartbeat_s
         if not beat.is_renewed and numbers == self._session.numbers:
             self._to_loop(self._joining.fenced)
+        self._forget_if_cut_off()
         for lease in beat.leases:
             self._look_at(connection, lease)
         until = began + self._session_s if beat.is_renewed else 0.0
@@ -222,6 +225,13 @@ class Watch:
         self._to_loop(partial(self.membership.seen, brokers, until))
         if beat.version > self._contents.version:
             self._is_told = True
+
+    def _forget_if_cut_off(self) -> None:
+        """Without the server nobody could renew a lease: others get the whole time again."""
+        now, before = monotonic(), self._renewed
+        self._renewed = now
+        if now - before > self._session_s:
+            self._seen.clear()
 
     def _look_at(self, connection: Rows, lease: Lease) -> None:
         until, since = self._seen.get(lease.node_id, (None, 0.0))
