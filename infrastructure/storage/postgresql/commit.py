@@ -81,7 +81,8 @@ class PostgresCommit:
         else:
             self._done = done
             if not self._thread.put(staged):
-                self._committed(staged, StorageFailed("The system has no thread for commits"))
+                why = "was closed" if self._closed else "has no thread for commits"
+                self._committed(staged, StorageFailed(f"The store {why}"))
 
     def _did(self, work: Work, outcome: Outcome) -> None:
         if isinstance(work, Staged):

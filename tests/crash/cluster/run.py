@@ -44,7 +44,9 @@ SETTLES_S = 40.0
 #: In the log of a broker.
 ERRORS = ("Traceback", '"level":"critical"', '"level":"error"')
 #: Of one that others have fenced, and while the server is away.
-EXPECTED = re.compile(f"another broker has taken over the store|{SERVER_IS_AWAY.pattern}")
+EXPECTED = re.compile(
+    "another broker has taken over the store|The store was closed|" + SERVER_IS_AWAY.pattern
+)
 
 
 class Report(NamedTuple):
