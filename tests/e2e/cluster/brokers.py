@@ -30,13 +30,21 @@ def store_of(folder: Path, schema: str) -> str:
 
 
 class Brokers:
-    """By node id. A broker that starts again, also by itself, has the same port."""
+    """By node id. A broker that starts again, also by itself, has the same ports."""
 
-    def __init__(self, folder: Path, stores: Mapping[int, str], more: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        stores: Mapping[int, str],
+        listeners: Sequence[str] = ("PLAINTEXT",),
+        more: Mapping[int, Sequence[str]] | None = None,
+    ) -> None:
+        """`more`: arguments of single brokers."""
         self.all: dict[int, BrokerProcess] = {}
         for node_id, url in stores.items():
-            listen = () if "--listen" in more else ("--listen", f"127.0.0.1:{free_port()}")
-            arguments = (*SETTINGS, "--set", f"node.id={node_id}", *listen, *more)
+            arguments = [*SETTINGS, "--set", f"node.id={node_id}", *(more or {}).get(node_id, ())]
+            for name in listeners:
+                arguments += ["--listen", f"{name}://127.0.0.1:{free_port()}"]
             variables = environment() | {"OTTLA_STORAGE": url}
             name = folder / f"broker-{node_id}"
             self.all[node_id] = BrokerProcess(name, "default", arguments, variables=variables)
@@ -70,6 +78,10 @@ class Brokers:
     @property
     def bootstrap(self) -> str:
         return ",".join(broker.bootstrap for broker in self.all.values())
+
+    def bootstrap_of(self, listener: str) -> str:
+        ready = [one for broker in self.all.values() for one in broker.ready["listeners"]]
+        return ",".join(f"{one['host']}:{one['port']}" for one in ready if one["name"] == listener)
 
     def seen_by(self, node_id: int, *topics: str) -> Cluster:
         return cluster_seen_by(self.all[node_id].address, topics)
