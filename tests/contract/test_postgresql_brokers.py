@@ -155,6 +155,16 @@ def test_a_change_without_the_right_fails_if_another_was_first(cluster: JoinedBr
     assert second.commit() is None
 
 
+def test_the_right_is_free_when_its_connection_is_lost(cluster: JoinedBrokers) -> None:
+    """The server may not notice: the broker ends its former backend."""
+    first, second = cluster.join(1), cluster.join(2, through_relay=True)
+    second.put(b"k", b"1")
+    assert second.commit() is None
+    cluster.relay.cut(is_noticed=False)
+    first.put(b"k", b"2")
+    assert first.commit() is None
+
+
 # ---- partitions
 
 

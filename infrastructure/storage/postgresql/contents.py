@@ -59,6 +59,8 @@ class Contents:
         #: Changes of shared rows are under way; those of other brokers wait for their outcome.
         self._is_changing = False
         self._waiting: list[tuple[SharedRows, Gained]] = []
+        #: Lets the thread that reads changes of others read them again.
+        self.read_again: Callable[[], None] = lambda: None
 
     # ---- start
 
@@ -87,12 +89,7 @@ class Contents:
         slots = self._slots.copy()
         for row in rows:
             _learn(slots, row.table, row.key, row.value)
-        partition_ids = frozenset(
-            int.from_bytes(row.key, "big")
-            for row in rows
-            if row.table == LEADERS and row.value and leader_of(row.value) == self._node_id
-        )
-        partition_ids -= frozenset(self._led.copy())
+        partition_ids = self._led_by(rows) - frozenset(self._led.copy())
         if not partition_ids:
             return NOTHING_GAINED
         runs = loading.runs_of(connection, partition_ids)
@@ -102,6 +99,13 @@ class Contents:
             runs,
             loading.ends_of(connection, runs),
             tail_rows(connection, _tails_of(runs)),
+        )
+
+    def _led_by(self, rows: Iterable[Row]) -> frozenset[int]:
+        return frozenset(
+            int.from_bytes(row.key, "big")
+            for row in rows
+            if row.table == LEADERS and row.value and leader_of(row.value) == self._node_id
         )
 
     # ---- changes of other brokers
@@ -115,6 +119,11 @@ class Contents:
             self._waiting.append((changes, gained))
             return
         new = [row for row in changes.rows if row.version > self.version]
+        # They were read while a commit of this broker changed what it leads, which is known by now.
+        gained = gained.of(self._led_by(new))
+        if self._led_by(new) - self._led - gained.partition_ids:
+            self.read_again()
+            return
         if changes.version > self.version:
             self.version = changes.version
             self.staged.version = self.version
@@ -204,7 +213,7 @@ class Contents:
     def _gain(self, gained: Gained) -> None:
         new = gained.partition_ids - self._led
         if new:
-            self._put(gained.rows)
+            self._put(row for row in gained.rows if self._partition_of(row) in new)
             self._led |= new
             for partition_id in new:
                 self._forget_log(partition_id)
@@ -240,8 +249,12 @@ class Contents:
             (table, key)
             for table in (*OF_PARTITIONS, *OF_SLOTS)
             for key, value in self.state.scan(table)
-            if self._slots.partition_id(scope_of(table, key, value)) in partition_ids
+            if self._partition_of(Row(table, key, value)) in partition_ids
         ]
+
+    def _partition_of(self, row: Row) -> int | None:
+        assert row.value is not None
+        return self._slots.partition_id(scope_of(row.table, row.key, row.value))
 
 
 def _tails_of(runs: Mapping[int, LogRuns]) -> set[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import psycopg
@@ -127,6 +128,19 @@ def check_own_backends(*connections: Rows) -> None:
             "the address is a pool that shares connections after each transaction; name the "
             "server itself, or a pool in session mode"
         )
+
+
+#: The server may not have noticed that its client is gone: it would keep its locks.
+_END_BACKEND = """
+    select pg_terminate_backend(pid, 1000) from pg_stat_activity
+    where pid = %s and application_name = current_setting('application_name')
+"""
+
+
+def end_backend(connection: Rows, pid: int) -> None:
+    """Of a former connection of this process. Raises psycopg.Error."""
+    with suppress(psycopg.errors.InsufficientPrivilege):
+        connection.execute(_END_BACKEND, (pid,))
 
 
 #: The server ends or has lost the connection; or it is no primary any more.

@@ -11,7 +11,6 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Protocol
 
 import psycopg
@@ -22,7 +21,7 @@ from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.fence import Fence
 from infrastructure.storage.postgresql.link import Link
 from infrastructure.storage.postgresql.locks import NodeLock
-from infrastructure.storage.postgresql.server import Rows, Server, is_lost
+from infrastructure.storage.postgresql.server import Rows, Server, end_backend, is_lost
 from infrastructure.storage.postgresql.shared_rows import Gained, Row
 from infrastructure.storage.postgresql.tables import fence_of
 from infrastructure.storage.repositories.leader_rows import LEADERS
@@ -41,11 +40,6 @@ LOCK_S = 1.0
 
 Leaders = Sequence[tuple[bytes, bytes | None]]
 
-#: The server may not have noticed that its client is gone: it would keep the lock.
-_END_BACKEND = """
-    select pg_terminate_backend(pid, 1000) from pg_stat_activity
-    where pid = %s and application_name = current_setting('application_name')
-"""
 #: Waits for a statement of the old session that still runs. The new one may be taken already: the
 #: response was lost.
 _TAKE = """
@@ -261,8 +255,7 @@ class Session:
             self._link.connection = connection
             if self._link.ended.is_set():
                 raise psycopg.OperationalError("the store is being closed")
-            with suppress(psycopg.errors.InsufficientPrivilege):
-                connection.execute(_END_BACKEND, (self._backend,))
+            end_backend(connection, self._backend)
             NodeLock(self.node_id).taken(connection)
             found = self._take(connection)
             if found is None:

@@ -38,6 +38,10 @@ class Gained(NamedTuple):
     #: In which the runs are.
     tails: list[TailRow]
 
+    def of(self, partition_ids: frozenset[int]) -> Gained:
+        """Without others, whose rows are still there."""
+        return self._replace(partition_ids=self.partition_ids & partition_ids)
+
 
 _ALL = 'select "table", coalesce(key, place), value, coalesce(version, 0) from ottla_rows'
 _EVERYTHING = f'{_ALL} where value is not null order by "table", place'

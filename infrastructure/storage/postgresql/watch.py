@@ -31,7 +31,7 @@ from infrastructure.storage.postgresql.leases import Lease
 from infrastructure.storage.postgresql.link import CLOSE_S, Link
 from infrastructure.storage.postgresql.locks import ChangesLock
 from infrastructure.storage.postgresql.membership import PostgresMembership
-from infrastructure.storage.postgresql.server import Rows, Server
+from infrastructure.storage.postgresql.server import Rows, Server, end_backend
 from infrastructure.storage.postgresql.session import RETRY_S, Session
 
 #: Another broker waits for the right to change shared rows.
@@ -56,6 +56,8 @@ class Watch:
     ) -> None:
         self._server = server
         self._link = Link(connection)
+        #: Of the newest connection.
+        self._backend = 0
         self._session = session
         self._contents = contents
         self._node_id = joining.node.node_id
@@ -76,6 +78,7 @@ class Watch:
         self._seen: dict[int, tuple[Any, float]] = {}
         #: When the server last responded to a renewal.
         self._renewed = 0.0
+        contents.read_again = self._follow_again
         self.changes = PostgresClusterChanges(contents, self.wake)
         self.membership = PostgresMembership(self._node_id, contents, self._announce_soon)
         self._thread = threading.Thread(target=self._run, name="ottla-cluster", daemon=True)
@@ -113,6 +116,10 @@ class Watch:
         with suppress(OSError):
             os.write(self._wake_out, b"!")
 
+    def _follow_again(self) -> None:
+        self._is_told = True
+        self.wake()
+
     def _announce_soon(self, node: Node) -> None:
         self._to_announce = node
         self.wake()
@@ -147,10 +154,13 @@ class Watch:
 
     def _connect(self) -> None:
         self._link.connection = connection = self._server.connect(again=True)
+        # It may have the right to change shared rows.
+        end_backend(connection, self._backend)
         self._listen(connection)
         self._is_told = True
 
     def _listen(self, connection: Rows) -> None:
+        self._backend = connection.info.backend_pid
         connection.add_notify_handler(self._notified)
         connection.execute(
             sql.SQL("listen {}").format(sql.Identifier(f"ottla {self._server.address.schema}"))

@@ -57,6 +57,45 @@ def test_a_partition_that_it_has_already_is_not_read_again() -> None:
     assert known.ends == {7: 5}
 
 
+def test_what_it_gave_away_meanwhile_is_not_gained() -> None:
+    """Changes of before its own commit were read, with what it had to know of them then."""
+    known = contents()
+    known.take_over(SharedRows(2, [led(7, OTHER, 2)]), NOTHING_GAINED)
+    older = gained(7, Row("partitions", key_of(7), b"older"), end=3)
+    known.take_over(SharedRows(1, [led(7, ME, 1)]), older)
+    assert known.state.scan("partitions") == []
+    assert known.ends == {}
+    newer = gained(7, Row("partitions", key_of(7), b"newer"), end=9)
+    known.take_over(SharedRows(3, [led(7, ME, 3)]), newer)
+    assert known.state.get("partitions", key_of(7)) == b"newer"
+    assert known.ends == {7: 9}
+
+
+def test_what_comes_back_at_once_is_read_again() -> None:
+    """When it was read, this broker still knew it."""
+    known = contents()
+    again: list[bool] = []
+    known.read_again = lambda: again.append(True)
+    known.staged.rows[LEADERS, key_of(7)] = led(7, OTHER).value
+    staged = known.end_pass()
+    back = SharedRows(3, [led(7, ME, 3)])
+    known.take_over(back, NOTHING_GAINED)
+    known.committed(staged, NOTHING_GAINED)
+    assert again
+    assert known.version == 2
+    known.take_over(back, gained(7, Row("partitions", key_of(7), b"newer"), end=9))
+    assert (known.version, known.ends) == (3, {7: 9})
+
+
+def test_a_partition_that_is_gained_brings_no_older_rows_of_others() -> None:
+    known = contents()
+    rows = [Row("partitions", key_of(7), b"older"), Row("partitions", key_of(8), b"new")]
+    both = gained(8, *rows)._replace(partition_ids=frozenset([7, 8]))
+    known.take_over(SharedRows(2, [led(7, ME, 2), led(8, ME, 2)]), both)
+    assert known.state.get("partitions", key_of(7)) == b"snapshot"
+    assert known.state.get("partitions", key_of(8)) == b"new"
+
+
 def test_changes_of_others_wait_for_its_own() -> None:
     """Those of a later version come behind, and its own rows do not come back to it."""
     known = contents()
