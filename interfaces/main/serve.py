@@ -170,8 +170,9 @@ async def serve(
     fenced = asyncio.Event()
 
     def start_again() -> None:
-        fenced.set()
-        stop.set()
+        if not stop.is_set():
+            fenced.set()
+            stop.set()
 
     container.when_unusable(unusable)
     container.when_fenced(start_again)

@@ -124,6 +124,19 @@ class JoinedBrokers:
                 self.callbacks.get(timeout=0.05)()
             assert monotonic() < until, "it takes too long"
 
+    def run_for(self, seconds: float) -> None:
+        until = monotonic() + seconds
+        self.run_until(lambda: monotonic() > until)
+
+    def run_until_over(self, node_id: int) -> None:
+        """Until a lease is over for as long as it lasts."""
+        past = f"until < clock_timestamp() - {SESSION_MS} * interval '1 ms'"
+        self.run_until(
+            lambda: self.execute(
+                f"select 1 from ottla_brokers where node_id = {node_id} and {past}"
+            )
+        )
+
     def pumped(self, call: Callable[[], T]) -> T:
         """In a thread, while the loops of the others run."""
         with ThreadPoolExecutor(1) as thread:

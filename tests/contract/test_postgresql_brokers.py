@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import psycopg
 import pytest
 
 from infrastructure.storage.errors import StorageInUse
 from infrastructure.storage.postgresql.opening import opened
 from infrastructure.storage.repositories.leader_rows import LEADERS
-from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
+from tests.contract.joined_brokers import SESSION_MS, JoinedBroker, JoinedBrokers
 from tests.contract.postgres_server import running_postgres
 
 
@@ -64,6 +65,29 @@ def test_a_broker_that_is_silent_is_fenced(cluster: JoinedBrokers) -> None:
     second.append(7, 0)
     assert "another broker" in str(second.commit())
     second.run_until(lambda: second.fenced)
+
+
+def test_a_broker_that_was_cut_off_itself_fences_nobody_at_once(cluster: JoinedBrokers) -> None:
+    """When the server is back, others may just not have renewed their leases yet."""
+    first, second = cluster.join(1), cluster.join(2, through_relay=True)
+    for broker in (first, second):
+        broker.announce()
+    first.run_until(lambda: first.brokers() == [(1, False), (2, False)])
+    cluster.relay.hold()
+    with psycopg.connect(
+        host=str(cluster.server.folder), user="postgres", dbname="postgres"
+    ) as holding:
+        table = f"{cluster.schema}.ottla_brokers"
+        row = f"select until from {table} where node_id = 1 for update"
+        holding.execute(row.encode())
+        cluster.run_until_over(2)
+        holding.rollback()
+    renewed = f"select 1 from {table} where node_id = 1 and until > clock_timestamp()"
+    first.run_until(lambda: cluster.execute(renewed))
+    cluster.relay.pass_all()
+    cluster.run_for(2 * SESSION_MS / 1000)
+    assert first.brokers() == second.brokers() == [(1, False), (2, False)]
+    assert second.fenced == 0
 
 
 def test_a_node_id_has_one_process(cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,6 +156,16 @@ def test_a_change_without_the_right_fails_if_another_was_first(cluster: JoinedBr
     assert cluster.execute("select from ottla_runs") == []
     second.put(b"k", b"3")
     assert second.commit() is None
+
+
+def test_the_right_is_free_when_its_connection_is_lost(cluster: JoinedBrokers) -> None:
+    """The server may not notice: the broker ends its former backend."""
+    first, second = cluster.join(1), cluster.join(2, through_relay=True)
+    second.put(b"k", b"1")
+    assert second.commit() is None
+    cluster.relay.cut(is_noticed=False)
+    first.put(b"k", b"2")
+    assert first.commit() is None
 
 
 # ---- partitions

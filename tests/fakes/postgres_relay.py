@@ -31,6 +31,8 @@ class PostgresRelay:
         self._before_response: int | None = None
         self._at_request = False
         self._loses_requests = self._loses_responses = False
+        self._passes = threading.Event()
+        self._passes.set()
         self.accept()
 
     # ---- faults
@@ -82,7 +84,12 @@ class PostgresRelay:
             self._loses_requests, self._loses_responses = requests, responses
             self._happened.clear()
 
+    def hold(self) -> None:
+        """What is sent arrives after `pass_all`."""
+        self._passes.clear()
+
     def pass_all(self) -> None:
+        self._passes.set()
         with self._changing:
             self._loses_requests = self._loses_responses = self._at_request = False
             self._before_response = None
@@ -92,6 +99,7 @@ class PostgresRelay:
         assert self._happened.wait(TIMEOUT_S), "the fault did not happen"
 
     def close(self) -> None:
+        self._passes.set()
         self.refuse()
         self.cut()
         for one in self._not_noticed:
@@ -133,6 +141,7 @@ class PostgresRelay:
                     data = source.recv(1 << 16)
                     if not data or self._is_cut(relayed, source is relayed.client, data):
                         return
+                    self._passes.wait()
                     if not self._is_lost(source is relayed.client):
                         both[source].sendall(data)
         except OSError:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 
 import psycopg
+from psycopg import sql
 
 from infrastructure.storage.errors import StorageForeign, StorageUnusable
 from infrastructure.storage.postgresql.address import SCHEME, parse_address
@@ -61,8 +62,11 @@ class PostgresSchema:
             with self._connected() as connection:
                 # `CREATE SCHEMA` of an operator, or of a broker that found no store.
                 connection.execute(in_schema("drop schema if exists {schema}", self._address))
-                rename = f"alter schema {schema}_partial rename to {schema}"
-                connection.execute(rename.encode())
+                connection.execute(
+                    sql.SQL("alter schema {} rename to {}").format(
+                        sql.Identifier(f"{schema}_partial"), sql.Identifier(schema)
+                    )
+                )
         except BaseException:
             with suppress(StorageUnusable):  # the failure before it counts
                 partial._drop()

@@ -13,7 +13,6 @@ from application.ports.pending import Pending
 from infrastructure.storage.loading_thread import resolve_all
 from infrastructure.storage.postgresql.contents import Contents
 
-
 #: Some 10 ms apart: a request that has waited runs long before.
 _MOST_ASKS = 50
 
@@ -47,9 +46,9 @@ class PostgresClusterChanges:
 
     def given(self, is_used: bool = False) -> None:
         """All changes of others are known here."""
-        self._held, self._asked, self._used = True, False, is_used
-        self._asks = 0
         waiting, self._waiting = self._waiting, []
+        self._held, self._asked, self._used = True, False, is_used or not waiting
+        self._asks = 0
         resolve_all(waiting)
 
     def asked(self, release: Callable[[], None]) -> None:

@@ -81,7 +81,8 @@ class PostgresCommit:
         else:
             self._done = done
             if not self._thread.put(staged):
-                self._committed(staged, StorageFailed("The system has no thread for commits"))
+                why = "was closed" if self._closed else "has no thread for commits"
+                self._committed(staged, StorageFailed(f"The store {why}"))
 
     def _did(self, work: Work, outcome: Outcome) -> None:
         if isinstance(work, Staged):
@@ -98,13 +99,13 @@ class PostgresCommit:
         if isinstance(outcome, StorageFailed):
             self._contents.failed()
             done(outcome)
-            if self._watch is not None and self._session.is_over:
-                self._watch.fenced()
         else:
             self._contents.committed(staged, outcome)
             done(None)
             self._commits += 1
             self._keep_up()
+        if self._watch is not None and self._session.is_over:
+            self._watch.fenced()
 
     def _keep_up(self) -> None:
         if self._closed or self._is_kept_up:

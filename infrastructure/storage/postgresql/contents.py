@@ -57,9 +57,10 @@ class Contents:
         self._slots = InternalSlots()
         self._followers: Followers = defaultdict(list)
         self.staged = Staged()
-        #: Changes of shared rows are under way; those of other brokers wait for their outcome.
+        #: Changes of shared rows are under way.
         self._is_changing = False
-        self._waiting: list[tuple[SharedRows, Gained]] = []
+        #: Lets the thread that reads changes of others read them again.
+        self.read_again: Callable[[], None] = lambda: None
 
     # ---- start
 
@@ -119,19 +120,22 @@ class Contents:
         self._followers[table].append(changed)
 
     def take_over(self, changes: SharedRows, gained: Gained) -> None:
-        """Rows that other brokers have changed."""
-        if self._is_changing:
-            self._waiting.append((changes, gained))
+        """Rows that other brokers have changed since the version that is known here.
+
+        Otherwise they are read again: what was read may be older than a change of this broker, and
+        a change that is staged was decided on the version before.
+        """
+        if self.changes_shared:
+            return  # read again after its outcome
+        if changes.since != self.version:
+            self.read_again()
             return
-        new = [row for row in changes.rows if row.version > self.version]
-        if changes.version > self.version:
-            self.version = changes.version
-            self.staged.version = self.version
-        self._change_leaders((row.key, row.value) for row in new if row.table == LEADERS)
-        self._put(new)
+        self.version = self.staged.version = changes.version
+        self._change_leaders((row.key, row.value) for row in changes.rows if row.table == LEADERS)
+        self._put(changes.rows)
         self._gain(gained)
         by_table: dict[str, list[bytes]] = defaultdict(list)
-        for row in new:
+        for row in changes.rows:
             by_table[row.table].append(row.key)
         # Topics first: leaders are those of their partitions.
         tables = sorted(by_table, key=lambda table: (table != TOPICS, table))
@@ -178,15 +182,14 @@ class Contents:
                 entry.partition_id, CachedEntry(start, entry.last_offset, entry.data, entry.times)
             )
             self.ends[entry.partition_id] = entry.last_offset + 1
-        self._change_leaders(staged.leaders())
+        self._change_leaders(staged.of_table(LEADERS))
         self._gain(gained)
         self._changed()
 
     def _changed(self) -> None:
-        self._is_changing = False
-        waiting, self._waiting = self._waiting, []
-        for changes, gained in waiting:
-            self.take_over(changes, gained)
+        if self._is_changing:
+            self._is_changing = False
+            self.read_again()
 
     def changes_of(self, partition_id: int) -> int:
         """How often entries of a log were removed or replaced, or the log was gained or lost."""
@@ -249,8 +252,12 @@ class Contents:
             (table, key)
             for table in (*OF_PARTITIONS, *OF_SLOTS)
             for key, value in self.state.scan(table)
-            if self._slots.partition_id(scope_of(table, key, value)) in partition_ids
+            if self._partition_of(Row(table, key, value)) in partition_ids
         ]
+
+    def _partition_of(self, row: Row) -> int | None:
+        assert row.value is not None
+        return self._slots.partition_id(scope_of(row.table, row.key, row.value))
 
 
 def _tails_of(runs: Mapping[int, LogRuns]) -> set[int]:

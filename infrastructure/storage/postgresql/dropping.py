@@ -25,6 +25,10 @@ _MAY_DROP = """
     and not exists (select from ottla_fences where tail = %(tail)s)
     and not exists (select from ottla_runs where tail = %(tail)s)
 """
+_NEEDED = """
+    select from ottla_fences where tail = %(tail)s
+    union all (select from ottla_runs where tail = %(tail)s limit 1)
+"""
 
 
 class Dropping:
@@ -61,8 +65,8 @@ class Dropping:
                 connection.execute(_LOCK_TIMEOUT)
                 if not connection.execute("select from ottla_tails where n = %s", (tail,)).rowcount:
                     return True  # the response was lost
-                if not connection.execute(_MAY_DROP, values).rowcount:
-                    return False  # another broker needs it
+                if connection.execute(_NEEDED, values).rowcount:
+                    return True  # by another broker, which drops it
                 connection.execute(f"lock table {table} in access exclusive mode".encode())
                 if not connection.execute(_MAY_DROP, values).rowcount:
                     return False

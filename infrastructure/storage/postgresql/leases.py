@@ -1,8 +1,8 @@
 """Leases: the rows of ottla_brokers, by which brokers know of each other.
 
 A lease that is over changes nothing by itself: until another broker ends its session, the broker is
-the leader of what it led. PostgreSQL's clock decides when it is over; who ends the session has also
-seen by its own clock that the lease was not renewed for the whole time.
+the leader of what it led. Who ends the session has seen by its own clock that the lease was not
+renewed for the whole time; the clock of the server may jump.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ class Lease(NamedTuple):
     @property
     def broker(self) -> BrokerRegistration:
         values = self.registration
-        addresses = {name: (host, port) for name, (host, port) in values["addresses"].items()}
-        node = Node(self.node_id, values["rack"], addresses)
-        return BrokerRegistration(node, self.is_fenced, values["software"])
+        # Another version may have written it.
+        listed = values.get("addresses", {}).items()
+        addresses = {name: (host, port) for name, (host, port) in listed}
+        node = Node(self.node_id, values.get("rack"), addresses)
+        return BrokerRegistration(node, self.is_fenced, values.get("software", ""))
 
 
 class Beat(NamedTuple):
@@ -72,7 +74,7 @@ _FENCE = """
     with ended as (
         update ottla_fences f set session = %(new)s from ottla_brokers b
         where f.node_id = %(node)s and f.session = %(session)s and b.node_id = f.node_id
-        and b.until = %(until)s and b.until < clock_timestamp() returning f.seq),
+        and b.until = %(until)s returning f.seq),
     past as (
         insert into ottla_sessions (session, last_seq) select %(session)s, seq from ended),
     fenced as (
@@ -84,10 +86,23 @@ _END_BACKENDS = """
     select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = %s and pid <> pg_backend_pid()
 """
+#: Waits for a statement of the session that still runs: nothing comes behind it.
 _LEAVE = """
-    update ottla_brokers set is_fenced = true, until = clock_timestamp()
-    where node_id = %s and exists (
-        select from ottla_fences where node_id = %s and session = any(%s))
+    with old as (
+        select node_id, session, seq from ottla_fences
+        where node_id = %s and session = any(%s) for update),
+    past as (insert into ottla_sessions (session, last_seq) select session, seq from old),
+    ended as (
+        update ottla_fences f set session = 0 from old where f.node_id = old.node_id
+        returning f.node_id)
+    update ottla_brokers b set is_fenced = true, until = clock_timestamp()
+    from ended where b.node_id = ended.node_id
+"""
+_PATIENCE_TO_LEAVE = "set lock_timeout = '1s'"
+#: No broker needs to learn of them any more.
+_FORGET_DELETED = """
+    delete from ottla_rows where kind = 0 and value is null and version <= (
+        select min(version) from ottla_brokers where until > clock_timestamp())
 """
 _TELL = "select pg_notify('ottla ' || current_schema(), %s)"
 
@@ -138,8 +153,14 @@ def fence(connection: Rows, lease: Lease) -> bool:
 
 def leave(connection: Rows, node_id: int, numbers: Sequence[int]) -> None:
     """After its last commit: others need not wait for the end of the lease."""
-    connection.execute(_LEAVE, (node_id, node_id, list(numbers)))
+    connection.execute(_PATIENCE_TO_LEAVE)
+    connection.execute(_LEAVE, (node_id, list(numbers)))
     tell(connection)
+
+
+def forget_deleted(connection: Rows) -> None:
+    """Shared rows that are deleted, as all living brokers know."""
+    connection.execute(_FORGET_DELETED)
 
 
 def tell(connection: Rows, what: str = "") -> None:

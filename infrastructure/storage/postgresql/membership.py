@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from time import monotonic
 
 from application.state.notifying import notify_each
@@ -18,6 +19,8 @@ class PostgresMembership:
         self._brokers: list[BrokerRegistration] = []
         #: By the clock of this process.
         self.lease_until = 0.0
+        #: When the loop has last heard of the brokers; before that it may not run yet.
+        self.seen_at = inf
         self._when_changed: list[Callable[[], None]] = []
 
     def brokers(self) -> Sequence[BrokerRegistration]:
@@ -36,7 +39,12 @@ class PostgresMembership:
     def unregister(self, node_id: int) -> None:
         self._contents.staged.unregistered.append(node_id)
 
+    def goes_on(self) -> None:
+        """The loop runs."""
+        self.seen_at = monotonic()
+
     def seen(self, brokers: list[BrokerRegistration], lease_until: float) -> None:
+        self.goes_on()
         self.lease_until = max(self.lease_until, lease_until)
         if brokers != self._brokers:
             self._brokers = brokers

@@ -52,11 +52,11 @@ def opened(
         store_id = _prepared(connections, address, read_only)
         session, contents = Session(server, ALONE, patience_s), Contents(None, tail_bytes)
         session.begin(for_commits, read_only)
+        _, found = leases.leases(for_commits)
+        for lease in found:
+            if not lease.is_fenced and not lease.is_over:
+                raise StorageInUse(f"the database is in use by broker {lease.node_id}")
         if not read_only:
-            _, found = leases.leases(for_commits)
-            for lease in found:
-                if not lease.is_fenced and not lease.is_over:
-                    raise StorageInUse(f"the database is in use by broker {lease.node_id}")
             session.end_others(for_commits)
         contents.load(for_reads, ALONE)
         if not read_only:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import psycopg
@@ -55,6 +57,8 @@ class Server:
     def __init__(self, address: Address, flush: str) -> None:
         """Raises StorageUnusable for a URL that libpq does not read."""
         self.address = address
+        #: Processes in containers may have the same number and host name.
+        self._token = secrets.token_hex(4)
         self._libpq = {**_LIBPQ, **_parameters(address)}
         self._settings = {**_SETTINGS, "search_path": address.schema}
         if flush == "os":
@@ -65,7 +69,7 @@ class Server:
 
         Raises psycopg.Error.
         """
-        name = f"ottla {os.getpid()} on {socket.gethostname()}"
+        name = f"ottla {os.getpid()}/{self._token} on {socket.gethostname()}"
         options = {**self._libpq, "application_name": name}
         if again:
             options["target_session_attrs"] = "read-write"
@@ -127,6 +131,19 @@ def check_own_backends(*connections: Rows) -> None:
             "the address is a pool that shares connections after each transaction; name the "
             "server itself, or a pool in session mode"
         )
+
+
+#: The server may not have noticed that its client is gone: it would keep its locks.
+_END_BACKEND = """
+    select pg_terminate_backend(pid, 1000) from pg_stat_activity
+    where pid = %s and application_name = current_setting('application_name')
+"""
+
+
+def end_backend(connection: Rows, pid: int) -> None:
+    """Of a former connection of this process. Raises psycopg.Error."""
+    with suppress(psycopg.errors.InsufficientPrivilege):
+        connection.execute(_END_BACKEND, (pid,))
 
 
 #: The server ends or has lost the connection; or it is no primary any more.

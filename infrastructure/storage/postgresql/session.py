@@ -11,21 +11,19 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Protocol
 
 import psycopg
 
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageInUse
-from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.contents import NOTHING_GAINED, Contents
 from infrastructure.storage.postgresql.fence import Fence
 from infrastructure.storage.postgresql.link import Link
 from infrastructure.storage.postgresql.locks import NodeLock
-from infrastructure.storage.postgresql.server import Rows, Server, is_lost
+from infrastructure.storage.postgresql.server import Rows, Server, end_backend, is_lost
 from infrastructure.storage.postgresql.shared_rows import Gained, Row
 from infrastructure.storage.postgresql.tables import fence_of
-from infrastructure.storage.repositories.leader_rows import LEADERS
 
 #: In place of a node id: of a process that has the store alone.
 ALONE = -1
@@ -39,13 +37,6 @@ LONG_S = 2.0
 #: The backend of a broker that was just killed, or closed, may still have the lock.
 LOCK_S = 1.0
 
-Leaders = Sequence[tuple[bytes, bytes | None]]
-
-#: The server may not have noticed that its client is gone: it would keep the lock.
-_END_BACKEND = """
-    select pg_terminate_backend(pid, 1000) from pg_stat_activity
-    where pid = %s and application_name = current_setting('application_name')
-"""
 #: Waits for a statement of the old session that still runs. The new one may be taken already: the
 #: response was lost.
 _TAKE = """
@@ -228,9 +219,11 @@ class Session:
         self._link.drop()
         return self._over
 
-    def gained(self, contents: Contents, leaders: Leaders) -> Gained | StorageFailed:
-        """After a commit of these rows: what this broker has to know of partitions it leads now."""
-        rows = [Row(LEADERS, key, value) for key, value in leaders]
+    def gained(self, contents: Contents, rows: Sequence[Row]) -> Gained:
+        """After a commit of these rows: what this broker has to know of partitions it leads now.
+
+        Nothing, if the session is over: the commit is persisted all the same.
+        """
         self._link.busy = True
         try:
             while self._over is None and not self._link.ended.is_set():
@@ -242,7 +235,7 @@ class Session:
                 except psycopg.Error:
                     self._link.drop()
                     self._link.ended.wait(RETRY_S)
-            return self._over or StorageFailed("The store was closed during a commit")
+            return NOTHING_GAINED
         finally:
             self._link.busy = False
 
@@ -266,8 +259,7 @@ class Session:
             self._link.connection = connection
             if self._link.ended.is_set():
                 raise psycopg.OperationalError("the store is being closed")
-            with suppress(psycopg.errors.InsufficientPrivilege):
-                connection.execute(_END_BACKEND, (self._backend,))
+            end_backend(connection, self._backend)
             NodeLock(self.node_id).taken(connection)
             found = self._take(connection)
             if found is None:

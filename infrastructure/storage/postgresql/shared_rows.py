@@ -22,7 +22,9 @@ class Row(NamedTuple):
 
 
 class SharedRows(NamedTuple):
-    #: All changes up to it are known with these rows.
+    #: They are all changes from this version on,
+    since: int
+    #: up to this one.
     version: int
     rows: list[Row]
 
@@ -64,13 +66,13 @@ def everything(connection: Rows) -> Iterator[Row]:
 
 def shared(connection: Rows) -> SharedRows:
     [(version,)] = connection.execute(_VERSION).fetchall()
-    return SharedRows(version, list(_rows(connection, _SHARED)))
+    return SharedRows(0, version, list(_rows(connection, _SHARED)))
 
 
 def changed_since(connection: Rows, version: int) -> SharedRows:
     found = connection.execute(_CHANGED, (version,), binary=True).fetchall()
     rows = [Row(*one[1:]) for one in found if one[1] is not None]
-    return SharedRows(found[0][0], rows)
+    return SharedRows(version, found[0][0], rows)
 
 
 def of_partitions(

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from application.ports.log_store import Buffer
 from infrastructure.storage.postgresql.entries import Entry, Growing
-from infrastructure.storage.repositories.leader_rows import LEADERS
 from infrastructure.storage.repositories.scopes import is_shared
 
 
@@ -64,9 +63,9 @@ class Staged:
     def changes_shared_rows(self) -> bool:
         return any(is_shared(table) for table, _ in self.rows)
 
-    def leaders(self) -> list[tuple[bytes, bytes | None]]:
-        """The changed rows that say which broker leads."""
-        return [(key, row) for (table, key), row in self.rows.items() if table == LEADERS]
+    def of_table(self, table: str) -> list[tuple[bytes, bytes | None]]:
+        """Its changed rows."""
+        return [(key, row) for (of, key), row in self.rows.items() if of == table]
 
     def append(
         self, partition_id: int, last_offset: int, batch: Buffer, indexed_timestamp: int

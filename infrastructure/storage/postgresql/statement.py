@@ -32,6 +32,8 @@ from infrastructure.storage.postgresql.tables import ENTRY_COLUMNS, LONGEST_KEY
 from infrastructure.storage.repositories.scopes import is_shared, scope_of
 
 NEXT_VERSION = "next_version"
+#: It does not start, either.
+_GONE = "b.is_fenced and b.until < clock_timestamp() and b.node_id = any(%b::bigint[])"
 _OR_REPLACE = (
     "on conflict (partition_id, last_offset) do update set size = excluded.size,"
     " timestamp = excluded.timestamp, times = excluded.times, headers = excluded.headers,"
@@ -76,10 +78,12 @@ _PARTS = {
     ' on conflict ("table", place) do update set value = excluded.value',
     "deleted": "delete from ottla_rows r using fence, unnest(%b::text[], %b::bytea[])"
     ' as u("table", place) where r."table" = u."table" and r.place = u.place',
-    "unregistered": "delete from ottla_brokers b using fence where b.is_fenced"
-    " and b.node_id = any(%b::bigint[])",
+    "unregistered": f"delete from ottla_brokers b using fence where {_GONE}",
+    "sessions_ended": "insert into ottla_sessions (session, last_seq) select f.session, f.seq"
+    f" from fence, ottla_fences f join ottla_brokers b on b.node_id = f.node_id"
+    f" where f.session <> 0 and {_GONE}",
     "fences_removed": "delete from ottla_fences f using fence, ottla_brokers b"
-    " where b.node_id = f.node_id and b.is_fenced and b.node_id = any(%b::bigint[])",
+    f" where b.node_id = f.node_id and {_GONE}",
     NEXT_VERSION: "update ottla_store set version = version + 1 from fence where version = %b"
     " returning version",
     "shared_put": 'insert into ottla_rows ("table", place, key, value, kind, number, version)'
@@ -126,6 +130,7 @@ def statement_of(staged: Staged, plan: Plan, fence: Fence) -> tuple[str, list[An
         else:
             (shared_put if shared else put).append((key, value))
     is_next_version = shared_put or shared_deleted
+    unregistered = [bigints(staged.unregistered)] if staged.unregistered else []
     columns: Columns = {
         "added": _entry_columns(added),
         "replaced": _entry_columns(replaced),
@@ -134,8 +139,9 @@ def statement_of(staged: Staged, plan: Plan, fence: Fence) -> tuple[str, list[An
         **plan_columns(plan),
         "put": [*_row_columns(put), *_scope_columns(put)],
         "deleted": _key_columns(deleted),
-        "unregistered": [bigints(staged.unregistered)] * bool(staged.unregistered),
-        "fences_removed": [bigints(staged.unregistered)] * bool(staged.unregistered),
+        "unregistered": unregistered,
+        "sessions_ended": unregistered,
+        "fences_removed": unregistered,
         NEXT_VERSION: [Int8(staged.version)] if is_next_version else [],
         "shared_put": _row_columns(shared_put),
         "shared_deleted": _key_columns(shared_deleted),

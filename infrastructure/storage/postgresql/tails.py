@@ -24,8 +24,11 @@ _CURRENT = """
     from ottla_fences s left join pg_class c on c.oid = to_regclass('ottla_tail_' || s.tail)
     where s.node_id = %s
 """
-#: A broker that stopped has left full ones, and nobody may have runs in them any more.
-_FULL = "select n, written, dead from ottla_tails where n not in (select tail from ottla_fences)"
+#: Of brokers that stopped.
+_UNUSED = """
+    select n, written, dead from ottla_tails
+    where n not in (select tail from ottla_fences) and n not in (select tail from ottla_runs)
+"""
 
 
 #: Number, bytes that were written, and bytes that are not needed any more.
@@ -77,7 +80,7 @@ class Tails:
             if written_bytes is None:
                 raise StorageDamaged(f"there is no ottla_tail_{self.current}")
             self._tails[self.current] = _Tail(written_bytes)
-        self.add_known(connection.execute(_FULL).fetchall())
+        self.add_known(connection.execute(_UNUSED).fetchall())
 
     def add_known(self, tails: Iterable[TailRow]) -> None:
         """In which runs are that this broker has gained."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import select
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from time import monotonic
@@ -24,6 +25,7 @@ from psycopg import sql
 
 from domain.cluster.nodes import Node
 from infrastructure.storage.engine import Joining, ToLoop
+from infrastructure.storage.errors import StorageInUse
 from infrastructure.storage.postgresql import leases, shared_rows
 from infrastructure.storage.postgresql.cluster_changes import PostgresClusterChanges
 from infrastructure.storage.postgresql.contents import Contents
@@ -31,7 +33,7 @@ from infrastructure.storage.postgresql.leases import Lease
 from infrastructure.storage.postgresql.link import CLOSE_S, Link
 from infrastructure.storage.postgresql.locks import ChangesLock
 from infrastructure.storage.postgresql.membership import PostgresMembership
-from infrastructure.storage.postgresql.server import Rows, Server
+from infrastructure.storage.postgresql.server import Rows, Server, end_backend
 from infrastructure.storage.postgresql.session import RETRY_S, Session
 
 #: Another broker waits for the right to change shared rows.
@@ -42,6 +44,10 @@ _TRY_AGAIN_S = 0.01
 _ASK_AGAIN_S = 0.2
 #: After it was released: another one waits.
 _PAUSE_S = 0.05
+#: Of a start that waits for it.
+_PATIENCE_S = 60.0
+#: Between two removals of shared rows that are deleted.
+_CLEANING_S = 60.0
 
 
 class Watch:
@@ -56,6 +62,8 @@ class Watch:
     ) -> None:
         self._server = server
         self._link = Link(connection)
+        #: Of the newest connection.
+        self._backend = 0
         self._session = session
         self._contents = contents
         self._node_id = joining.node.node_id
@@ -70,12 +78,16 @@ class Watch:
         self._has_lock = self._to_release = False
         self._next_try = self._next_ask = 0.0
         self._next_beat = 0.0
+        self._next_cleaning = monotonic() + _CLEANING_S
         #: It was told of a change.
         self._is_told = True
         self._is_asked = False
         self._to_announce: Node | None = None
         #: Since when this thread knows the end of a lease.
         self._seen: dict[int, tuple[Any, float]] = {}
+        #: When the server last responded to a renewal.
+        self._renewed = 0.0
+        contents.read_again = self._follow_again
         self.changes = PostgresClusterChanges(contents, self.wake)
         self.membership = PostgresMembership(self._node_id, contents, self._announce_soon)
         self._thread = threading.Thread(target=self._run, name="ottla-cluster", daemon=True)
@@ -85,14 +97,18 @@ class Watch:
     def begin(self) -> None:
         """Registers this broker, and takes the right to change shared rows.
 
-        Raises psycopg.Error.
+        Raises StorageInUse or psycopg.Error.
         """
         connection = self._link.connection
         assert connection is not None
         joining = self._joining
         leases.register(connection, joining.node, joining.software, joining.session_ms)
         self._listen(connection)
+        until = monotonic() + _PATIENCE_S
         while not self._lock.taken(connection):
+            if monotonic() >= until:
+                holder = self._lock.holder(connection)
+                raise StorageInUse(f"{holder} does not let others change what brokers share")
             if monotonic() >= self._next_ask:
                 leases.tell(connection, _TURN)
                 self._next_ask = monotonic() + _ASK_AGAIN_S
@@ -112,6 +128,10 @@ class Watch:
     def wake(self) -> None:
         with suppress(OSError):
             os.write(self._wake_out, b"!")
+
+    def _follow_again(self) -> None:
+        self._is_told = True
+        self.wake()
 
     def _announce_soon(self, node: Node) -> None:
         self._to_announce = node
@@ -139,18 +159,22 @@ class Watch:
                     self._step(self._link.connection)
             except psycopg.Error:
                 self._lose_connection()
-            except RuntimeError:  # the loop is closed
-                return
+            except Exception as fault:  # the lease must be renewed, whatever else is wrong
+                self._lose_connection()
+                self._post(partial(_raise, fault))
             finally:
                 self._link.busy = False
         self._leave()
 
     def _connect(self) -> None:
         self._link.connection = connection = self._server.connect(again=True)
+        # It may have the right to change shared rows.
+        end_backend(connection, self._backend)
         self._listen(connection)
         self._is_told = True
 
     def _listen(self, connection: Rows) -> None:
+        self._backend = connection.info.backend_pid
         connection.add_notify_handler(self._notified)
         connection.execute(
             sql.SQL("listen {}").format(sql.Identifier(f"ottla {self._server.address.schema}"))
@@ -167,13 +191,15 @@ class Watch:
         self._to_release = False
         if self._has_lock:
             self._has_lock = False
-            self._to_loop(self.changes.lost)
+            self._post(self.changes.lost)
         self._link.ended.wait(RETRY_S)
 
     def _step(self, connection: Rows) -> None:
         if self._to_announce is not None:
-            node, self._to_announce = self._to_announce, None
+            node = self._to_announce
             leases.announce(connection, node, self._joining.software, self._session.numbers)
+            if self._to_announce is node:
+                self._to_announce = None
             self._next_beat = 0
         if self._is_told:
             self._is_told = False
@@ -203,35 +229,48 @@ class Watch:
 
     def _follow(self, connection: Rows) -> None:
         changes = shared_rows.changed_since(connection, self._contents.version)
-        if changes.version > self._contents.version:
+        if changes.version > changes.since:
             gained = self._contents.gained(connection, changes.rows)
-            self._to_loop(partial(self._contents.take_over, changes, gained))
+            self._post(partial(self._contents.take_over, changes, gained))
 
     # ---- leases
 
     def _beat(self, connection: Rows) -> None:
-        began, numbers = monotonic(), self._session.numbers
-        beat = leases.renew(
-            connection, self._node_id, numbers, self._joining.session_ms, self._contents.version
-        )
+        began, numbers, version = monotonic(), self._session.numbers, self._contents.version
         self._next_beat = began + self._heartbeat_s
-        if not beat.is_renewed and numbers == self._session.numbers:
-            self._to_loop(self.fenced)
+        if began - self.membership.seen_at > self._session_s:
+            # The loop does not go on: others should take the place of this broker.
+            self._post(self.membership.goes_on)
+            return
+        beat = leases.renew(connection, self._node_id, numbers, self._joining.session_ms, version)
+        is_over = not beat.is_renewed and numbers == self._session.numbers
+        if is_over or beat.version < version:  # the database has lost commits
+            self._post(self.fenced)
+        self._forget_if_cut_off()
         for lease in beat.leases:
             self._look_at(connection, lease)
         until = began + self._session_s if beat.is_renewed else 0.0
         brokers = [lease.broker for lease in beat.leases]
-        self._to_loop(partial(self.membership.seen, brokers, until))
-        if beat.version > self._contents.version:
-            self._is_told = True
+        self._post(partial(self.membership.seen, brokers, until))
+        if beat.version > version:
+            self._follow(connection)
+        if began >= self._next_cleaning:
+            self._next_cleaning = began + _CLEANING_S
+            leases.forget_deleted(connection)
+
+    def _forget_if_cut_off(self) -> None:
+        """Without the server nobody could renew a lease: others get the whole time again."""
+        now, before = monotonic(), self._renewed
+        self._renewed = now
+        if now - before > self._session_s:
+            self._seen.clear()
 
     def _look_at(self, connection: Rows, lease: Lease) -> None:
         until, since = self._seen.get(lease.node_id, (None, 0.0))
         if until != lease.until:
             self._seen[lease.node_id] = lease.until, monotonic()
         elif (
-            lease.is_over
-            and not lease.is_fenced
+            not lease.is_fenced
             and lease.node_id != self._node_id
             and monotonic() - since >= self._session_s
             and leases.fence(connection, lease)
@@ -248,17 +287,23 @@ class Watch:
             self._next_try = monotonic() + _PAUSE_S
         if self._has_lock:
             if self._is_asked:
-                self._to_loop(partial(self.changes.asked, self._release_soon))
+                self._post(partial(self.changes.asked, self._release_soon))
         elif self.changes.wanted and monotonic() >= self._next_try:
             self._is_asked = False
             if self._lock.taken(connection):
                 self._has_lock = True
                 self._follow(connection)
                 self._beat(connection)  # the brokers are as new as the rows
-                self._to_loop(self.changes.given)
+                self._post(self.changes.given)
             elif monotonic() >= self._next_ask:
                 leases.tell(connection, _TURN)
                 self._next_ask = monotonic() + _ASK_AGAIN_S
+
+    def _post(self, call: Callable[[], None]) -> None:
+        try:
+            self._to_loop(call)
+        except RuntimeError:  # the loop is closed
+            self._link.ended.set()
 
     def _release_soon(self) -> None:
         """On the loop."""
@@ -270,3 +315,8 @@ class Watch:
             with suppress(psycopg.Error):
                 leases.leave(self._link.connection, self._node_id, self._session.numbers)
         self._link.drop()
+
+
+def _raise(fault: Exception) -> None:
+    """On the loop, which logs it."""
+    raise fault

@@ -20,10 +20,12 @@ from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.sending import sent
 from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.postgresql.session import Session
-from infrastructure.storage.postgresql.shared_rows import Gained
+from infrastructure.storage.postgresql.shared_rows import Gained, Row
 from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.statement import statement_of
 from infrastructure.storage.postgresql.tables import make_tail
+from infrastructure.storage.repositories.leader_rows import LEADERS
+from infrastructure.storage.repositories.topic_repository import TOPICS
 
 _NEW_TAIL = f"""
     with {FENCE},
@@ -105,8 +107,13 @@ class Writer:
         if failure is not None:
             return failure
         self._persisted(plan, sum(len(one.data) for one in (*staged.added, *staged.replaced)))
-        leaders = staged.leaders()
-        return self._session.gained(self._contents, leaders) if leaders else NOTHING_GAINED
+        # Those of the internal topics say whose groups are gained, too.
+        rows = [
+            Row(table, key, value)
+            for table in (TOPICS, LEADERS)
+            for key, value in staged.of_table(table)
+        ]
+        return self._session.gained(self._contents, rows) if rows else NOTHING_GAINED
 
     def _begin_tail(self) -> StorageFailed | None:
         new = _NewTail(self._contents.tails.written_bytes)

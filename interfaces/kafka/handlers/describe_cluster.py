@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from domain.errors import MismatchedEndpointType, UnsupportedEndpointType
 from interfaces.kafka.handlers.shared.authorized_operations import cluster_operations
-from interfaces.kafka.handlers.shared.nodes import address_of, nodes_for
+from interfaces.kafka.handlers.shared.nodes import addressed, nodes_for
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_cluster import (
     DescribeClusterBroker,
@@ -39,7 +39,7 @@ def handle(request: DescribeClusterRequest, call: Call) -> DescribeClusterRespon
             )
             for node, (host, port), is_fenced in (
                 *((*one, False) for one in nodes_for(call)),
-                *((node, address_of(node, call), True) for node in fenced),
+                *((*one, True) for one in addressed(fenced, call)),
             )
         ],
         cluster_authorized_operations=cluster_operations(

@@ -317,6 +317,9 @@ class App:
         return in_time
 
     def close(self) -> None:
+        # What closing the store makes of a commit under way is no response: it may be persisted,
+        # and a producer who is told that it failed forms other batches of the same records.
+        self._shared.abort_all()
         self._close_workers()
         if self._testing is not None:
             self._testing.delete_snapshots()

@@ -39,7 +39,7 @@ const handlers = {
 const client = (bootstrap, clientId) =>
   new Kafka({
     clientId,
-    brokers: [bootstrap],
+    brokers: bootstrap.split(','),
     logLevel: logLevel.NOTHING,
     retry: { retries: 20, initialRetryTime: 20, maxRetryTime: 200 },
   })

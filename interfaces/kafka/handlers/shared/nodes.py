@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeVar
 
 from domain.cluster.nodes import Address, Node
@@ -17,14 +17,23 @@ E = TypeVar("E", bound=Endpoint)
 
 
 def nodes_for(call: Call) -> Iterator[tuple[Node, Address]]:
-    for node in call.broker.placement.nodes():
-        yield node, address_of(node, call)
+    return addressed(call.broker.placement.nodes(), call)
 
 
-def address_of(node: Node, call: Call) -> Address:
+def addressed(nodes: Iterable[Node], call: Call) -> Iterator[tuple[Node, Address]]:
+    """As in Kafka, without brokers that do not have the client's listener."""
+    for node in nodes:
+        address = _address_of(node, call)
+        if address is not None:
+            yield node, address
+
+
+def _address_of(node: Node, call: Call) -> Address | None:
     """The address of this broker is the advertised one, or the one that the client connected to."""
     peer = call.peer
-    return node.addresses.get(peer.client.listener, peer.advertised)
+    if node.node_id == call.broker.placement.node_id:
+        return peer.advertised
+    return node.addresses.get(peer.client.listener)
 
 
 def node_of(node_id: int, call: Call) -> tuple[Node, Address] | None:

@@ -33,7 +33,7 @@ def contents() -> Contents:
     """It leads partition 7."""
     contents = Contents(ME)
     snapshot = Row("partitions", key_of(7), b"snapshot")
-    contents.take_over(SharedRows(1, [led(7, ME)]), gained(7, snapshot, end=5))
+    contents.take_over(SharedRows(0, 1, [led(7, ME)]), gained(7, snapshot, end=5))
     return contents
 
 
@@ -42,7 +42,7 @@ def test_it_has_the_rows_of_what_it_gains_and_forgets_those_of_what_it_loses() -
     assert known.state.get("partitions", key_of(7)) == b"snapshot"
     assert known.ends == {7: 5}
     changes = known.changes_of(7)
-    known.take_over(SharedRows(2, [led(7, OTHER, 2)]), NOTHING_GAINED)
+    known.take_over(SharedRows(1, 2, [led(7, OTHER, 2)]), NOTHING_GAINED)
     assert known.state.scan("partitions") == []
     assert known.ends == {}
     assert known.changes_of(7) > changes, "answers of before count no more"
@@ -52,25 +52,53 @@ def test_a_partition_that_it_has_already_is_not_read_again() -> None:
     """What was read may be older than its own commits."""
     known = contents()
     older = gained(7, Row("partitions", key_of(7), b"older"), end=3)
-    known.take_over(SharedRows(2, [led(7, ME, 2)]), older)
+    known.take_over(SharedRows(1, 2, [led(7, ME, 2)]), older)
     assert known.state.get("partitions", key_of(7)) == b"snapshot"
     assert known.ends == {7: 5}
 
 
-def test_changes_of_others_wait_for_its_own() -> None:
-    """Those of a later version come behind, and its own rows do not come back to it."""
+def test_what_was_read_before_its_own_change_is_read_again() -> None:
+    """It gave the partition away meanwhile, or knew it still when it was read."""
+    known = contents()
+    again: list[bool] = []
+    known.read_again = lambda: again.append(True)
+    known.staged.rows[LEADERS, key_of(7)] = led(7, OTHER).value
+    staged = known.end_pass()
+    older = gained(7, Row("partitions", key_of(7), b"older"), end=3)
+    known.take_over(SharedRows(1, 2, [led(7, ME, 2)]), older)
+    known.committed(staged, NOTHING_GAINED)
+    assert len(again) == 1
+    known.take_over(SharedRows(1, 3, [led(7, ME, 3)]), NOTHING_GAINED)
+    assert len(again) == 2
+    assert (known.version, known.ends) == (2, {})
+    newer = gained(7, Row("partitions", key_of(7), b"newer"), end=9)
+    known.take_over(SharedRows(2, 3, [led(7, ME, 3)]), newer)
+    assert (known.version, known.ends) == (3, {7: 9})
+    assert known.state.get("partitions", key_of(7)) == b"newer"
+
+
+def test_what_was_read_twice_changes_nothing_again() -> None:
+    known = contents()
+    changes = SharedRows(1, 2, [led(8, ME, 2)])
+    known.take_over(changes, gained(8, end=3))
+    known.take_over(SharedRows(2, 3, [led(8, OTHER, 3)]), NOTHING_GAINED)
+    known.take_over(changes, gained(8, end=3))
+    assert (known.version, known.ends) == (3, {7: 5})
+
+
+def test_staged_changes_keep_the_version_on_which_they_were_decided() -> None:
+    """Their commit fails if others have changed something meanwhile."""
     known = contents()
     followed: list[bytes] = []
     known.follow("topics", followed.extend)
     known.staged.rows["topics", b"mine"] = b"row"
-    staged = known.end_pass()
-    mine, others = Row("topics", b"mine", b"row", 2), Row("topics", b"other", b"row", 3)
-    known.take_over(SharedRows(3, [mine, others]), NOTHING_GAINED)
+    others = SharedRows(1, 2, [Row("topics", b"other", b"row", 2)])
+    known.take_over(others, NOTHING_GAINED)
     assert not followed
-    known.committed(staged, NOTHING_GAINED)
+    assert known.end_pass().version == 1
+    known.failed()
+    known.take_over(others, NOTHING_GAINED)
     assert followed == [b"other"]
-    assert known.version == 3
-    assert [key for key, _ in known.state.scan("topics")] == [b"mine", b"other"]
 
 
 def test_what_is_staged_behind_a_change_has_the_next_version() -> None:
@@ -108,8 +136,8 @@ def test_groups_go_with_their_partition_of_the_internal_topic() -> None:
     leaders = [led(one, ME) for one in ids]
     groups = [Row("groups", name.encode(), b'["%s"]' % name.encode()) for name in "ghij"]
     everything = Gained(frozenset(ids), groups, {}, {}, [])
-    known.take_over(SharedRows(1, [topic._replace(version=1), *leaders]), everything)
-    known.take_over(SharedRows(2, [led(mine, OTHER, 2)]), NOTHING_GAINED)
+    known.take_over(SharedRows(0, 1, [topic._replace(version=1), *leaders]), everything)
+    known.take_over(SharedRows(1, 2, [led(mine, OTHER, 2)]), NOTHING_GAINED)
     left = [key.decode() for key, _ in known.state.scan("groups")]
     assert left == [
         name for name in "ghij" if partition_of(name, SLOTS) != partition_of("g", SLOTS)

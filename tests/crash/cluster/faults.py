@@ -1,0 +1,129 @@
+"""What happens to three brokers and their PostgreSQL: drawn by a seed."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tests.e2e.broker_process import PATIENCE_S
+from tests.e2e.cluster.brokers import SESSION_MS, Brokers
+from tests.fakes.postgres import Postgres
+from tests.fakes.postgres_relay import PostgresRelay
+
+SESSION_S = SESSION_MS / 1000
+KILL, STOP, PAUSE, CUT, HOLD = "SIGKILL", "SIGTERM", "SIGSTOP", "connections cut", "network held"
+REQUESTS, RESPONSES = "requests lost", "responses lost"
+RESTART, BACKENDS = "PostgreSQL restarts", "backends end"
+#: Of one broker, and how often in relation to others.
+OF_BROKERS = {KILL: 3, STOP: 2, PAUSE: 3, CUT: 2, HOLD: 2, REQUESTS: 1, RESPONSES: 1}
+OF_THE_SERVER = {RESTART: 1, BACKENDS: 1}
+#: A second one, on another broker at the same time.
+TWO_AT_ONCE = 0.2
+
+_BACKENDS = (
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'ottla %'"
+)
+
+
+class Fault(NamedTuple):
+    kind: str
+    node_id: int
+    #: Up to twice the time after which other brokers fence it.
+    lasts_s: float
+    pause_s: float
+    #: Until each producer has got on.
+    waits: bool
+
+    def __str__(self) -> str:
+        where = f" broker {self.node_id}" if self.kind in OF_BROKERS else ""
+        return f"{self.kind}{where} {self.lasts_s:.1f} s"
+
+
+def schedule(seed: int, node_ids: tuple[int, ...]) -> Iterator[list[Fault]]:
+    """Without end; the faults of a list happen at once."""
+    chance = random.Random(seed)
+    kinds = OF_BROKERS | OF_THE_SERVER
+
+    def drawn(node_id: int) -> Fault:
+        [kind] = chance.choices(list(kinds), list(kinds.values()))
+        lasts_s = chance.uniform(0, 2.5 * SESSION_S)
+        if kind == PAUSE and chance.random() < 0.7:
+            lasts_s += 1.5 * SESSION_S
+        return Fault(kind, node_id, lasts_s, chance.uniform(0, 1.0), chance.random() < 0.5)
+
+    while True:
+        first, second = chance.sample(node_ids, 2)
+        faults = [drawn(first)]
+        if chance.random() < TWO_AT_ONCE:
+            faults.append(drawn(second))
+        yield faults
+
+
+class Machines:
+    """Applies faults, and ends them."""
+
+    def __init__(
+        self, server: Postgres, brokers: Brokers, relays: dict[int, PostgresRelay]
+    ) -> None:
+        self._server, self._brokers, self._relays = server, brokers, relays
+        #: What brokers said that ended by themselves: a supervisor starts them again.
+        self.ended: list[str] = []
+        self.wrong: list[str] = []
+
+    def happen(self, fault: Fault) -> None:
+        """With its end."""
+        broker, relay = self._brokers[fault.node_id], self._relays[fault.node_id]
+        match fault.kind:
+            case "SIGKILL":
+                broker.kill()
+                time.sleep(fault.lasts_s)
+            case "SIGTERM":
+                self.start_again(fault.node_id)
+                code = broker.terminate()
+                # A process that starts has no handler yet.
+                if code not in (0, -signal.SIGTERM):
+                    self.wrong.append(f"SIGTERM ended broker {fault.node_id} with {code}")
+                time.sleep(fault.lasts_s)
+            case "SIGSTOP":
+                assert broker.process is not None
+                broker.process.send_signal(signal.SIGSTOP)
+                time.sleep(fault.lasts_s)
+                broker.process.send_signal(signal.SIGCONT)
+            case "connections cut":
+                relay.refuse()
+                relay.cut(is_noticed=fault.waits)
+                time.sleep(fault.lasts_s)
+                relay.accept()
+            case "network held":
+                relay.hold()
+                time.sleep(fault.lasts_s)
+                relay.pass_all()
+            case "requests lost" | "responses lost":
+                relay.lose(fault.kind == REQUESTS, fault.kind == RESPONSES)
+                time.sleep(fault.lasts_s)
+                relay.cut(is_noticed=fault.waits)
+                relay.pass_all()
+            case "PostgreSQL restarts":
+                self._server.stop("immediate")
+                time.sleep(fault.lasts_s / 2)
+                self._server.start()
+            case "backends end":
+                self._server.execute(_BACKENDS)
+        self.start_again(fault.node_id)
+
+    def start_again(self, node_id: int) -> None:
+        """If it is not running: whoever is fenced while PostgreSQL is away cannot start."""
+        broker = self._brokers[node_id]
+        assert broker.process is not None
+        until = time.monotonic() + PATIENCE_S
+        while broker.process.poll() is not None:
+            if broker.process.returncode not in (0, -signal.SIGKILL, -signal.SIGTERM):
+                self.ended.append(f"broker {node_id}: {broker.log().splitlines()[-1]}")
+            try:
+                broker.start()
+            except AssertionError:
+                if time.monotonic() > until:
+                    raise

@@ -1,0 +1,239 @@
+"""Clients of several brokers, who note what they have seen."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+
+from tests.crash.cluster.history import WENT_BACK, History
+from tests.crash.copier import QUICK
+from tests.crash.group_readers import GroupReader
+from tests.e2e.broker_process import Address
+from tests.e2e.cluster.brokers import Brokers
+from tests.e2e.cluster.views import committed_in, end_of, metadata
+from tests.e2e.raw_client import RawClient
+
+PACE_S = 0.003
+POLL_S = 0.05
+MOST_UNSENT = 100
+#: Of a broker that is paused, or whose sockets nobody reads.
+ASKED_S = 2.0
+#: A broker that others have replaced responds as before, until it notices.
+NOTICES_S = 15.0
+
+
+class Repeating(threading.Thread):
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.enough = threading.Event()
+        self.failure: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.repeat()
+        except BaseException as failure:
+            self.failure = failure
+
+    def repeat(self) -> None:
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        self.enough.set()
+        self.join()
+        if self.failure is not None:
+            raise self.failure
+
+
+class Sender(Repeating):
+    """To each partition in turn."""
+
+    def __init__(
+        self, name: str, idempotent: bool, bootstrap: str, topic: str, count: int, history: History
+    ) -> None:
+        super().__init__()
+        self._name, self._topic, self._count, self._history = name, topic, count, history
+        more = {"enable.idempotence": True} if idempotent else {"max.in.flight": 1}
+        self._producer = Producer(
+            QUICK
+            | more
+            | {"bootstrap.servers": bootstrap, "linger.ms": 1, "retry.backoff.ms": 20}
+            | {"socket.timeout.ms": 5000, "message.timeout.ms": 120_000}
+            | {"topic.metadata.refresh.fast.interval.ms": 50}
+        )
+        self.errors: list[str] = []
+        #: Of each partition, when a record was acknowledged.
+        self.newest_s = [time.monotonic()] * count
+        self.longest_s = 0.0
+
+    def repeat(self) -> None:
+        number = 0
+        while not self.enough.is_set():
+            if len(self._producer) < MOST_UNSENT:
+                partition, value = number % self._count, f"{self._name}:{number}"
+                self._history.sent(partition, value)
+                self._producer.produce(
+                    self._topic, value, partition=partition, on_delivery=self._report
+                )
+                number += 1
+            self._producer.poll(PACE_S)
+            time.sleep(PACE_S)
+
+    def _report(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self.errors.append(f"{self._name}: {error}")
+            return
+        partition, value = message.partition() or 0, (message.value() or b"").decode()
+        now = time.monotonic()
+        self.longest_s = max(self.longest_s, now - self.newest_s[partition])
+        self.newest_s[partition] = now
+        self._history.acknowledged(partition, message.offset() or 0, value)
+
+    def stop(self) -> None:
+        super().stop()
+        left = self._producer.flush(60)
+        if left:
+            self.errors.append(f"{self._name}: {left} records have no response")
+            self._producer.purge()
+
+
+class LiveReader(Repeating):
+    """All partitions from the start."""
+
+    def __init__(self, bootstrap: str, topic: str, count: int, history: History) -> None:
+        super().__init__()
+        self._topic, self._count, self._history = topic, count, history
+        self._settings = QUICK | {
+            "bootstrap.servers": bootstrap,
+            "group.id": "none",
+            "auto.offset.reset": "error",
+            "enable.auto.commit": False,
+            "fetch.wait.max.ms": 50,
+            # Of a broker that is cut off, which responds as before.
+            "topic.metadata.refresh.interval.ms": 1000,
+        }
+        self.resets: list[str] = []
+        self.positions = [0] * count
+
+    def repeat(self) -> None:
+        with closing(Consumer(self._settings)) as consumer:
+            consumer.assign([TopicPartition(self._topic, one, 0) for one in range(self._count)])
+            while not self.enough.is_set():
+                for record in consumer.consume(200, 0.05):
+                    error, partition = record.error(), record.partition() or 0
+                    if error is None:
+                        offset = record.offset() or 0
+                        self._history.seen(partition, offset, (record.value() or b"").decode())
+                        self.positions[partition] = offset + 1
+                    elif error.name() == "_AUTO_OFFSET_RESET":
+                        self.resets.append(f"a reader: {error}")
+
+
+class Watcher(Repeating):
+    """Asks each broker in turn, with a connection of its own to each."""
+
+    def __init__(self, brokers: Brokers) -> None:
+        super().__init__()
+        self._brokers = brokers
+        self._clients: dict[int, RawClient] = {}
+
+    def repeat(self) -> None:
+        while not self.enough.wait(POLL_S):
+            for node_id, address in self._brokers.addresses.items():
+                self.asked(node_id, address)
+
+    def asked(self, node_id: int, address: Address) -> bool:
+        try:
+            client = self._clients.get(node_id)
+            if client is None:
+                client = self._clients[node_id] = address.connect(ASKED_S)
+            self.ask(client)
+        except OSError:
+            client = self._clients.pop(node_id, None)
+            if client is not None:
+                client.socket.close()
+            return False
+        return True
+
+    def ask(self, client: RawClient) -> None:
+        raise NotImplementedError
+
+
+class LeaderWatcher(Watcher):
+    """Leaders and epochs, and high watermarks."""
+
+    def __init__(self, brokers: Brokers, topic: str, count: int, history: History) -> None:
+        super().__init__(brokers)
+        self._topic, self._count, self._history = topic, count, history
+        #: Responses of a leader of the past, and all.
+        self.late = self.polls = 0
+
+    def ask(self, client: RawClient) -> None:
+        for (_, index), one in metadata(client, [self._topic]).partitions.items():
+            if one.leader >= 0:
+                self._history.leads(index, one.epoch, one.leader)
+        for index in range(self._count):
+            before = self._history.newest_end(index)
+            error, end, epoch = end_of(client, self._topic, index)
+            if not error:
+                self.polls += 1
+                self.late += not self._history.ends(index, epoch, end, before)
+
+
+class OffsetsWatcher(Watcher):
+    """Committed offsets of a group never go back, or behind one that was acknowledged.
+
+    A broker that others have replaced may respond as before until it notices: it is asked again.
+    """
+
+    def __init__(
+        self, brokers: Brokers, group: str, topic: str, readers: list[GroupReader], history: History
+    ) -> None:
+        super().__init__(brokers)
+        self._group, self._topic, self._readers, self._history = group, topic, readers, history
+        self.newest: dict[int, int] = {}
+        self.late = self.polls = 0
+
+    def ask(self, client: RawClient) -> None:
+        floor = self._floor()
+        until = time.monotonic() + NOTICES_S
+        behind: Mapping[int, tuple[int, int]] = {}
+        while not self.enough.is_set():
+            error, offsets = committed_in(client, self._group)
+            if error:
+                return
+            found = {index: offset for (_, index), offset in offsets.items()}
+            behind = {
+                one: (offset, found.get(one, -1))
+                for one, offset in floor.items()
+                if found.get(one, -1) < offset
+            }
+            if not behind:
+                self.polls += 1
+                for one, offset in found.items():
+                    self.newest[one] = max(offset, self.newest.get(one, -1))
+                return
+            self.late += 1
+            if time.monotonic() > until:
+                self._history.wrong.append(f"{WENT_BACK}: offsets of {self._group}: {behind}")
+                return
+            time.sleep(POLL_S)
+
+    def _floor(self) -> dict[int, int]:
+        floor = self.newest.copy()
+        for reader in list(self._readers):
+            for (_, index), offset in reader.committed.copy().items():
+                floor[index] = max(floor.get(index, -1), offset)
+        return floor
+
+
+def wait_for(holds: Callable[[], object], patience_s: float) -> bool:
+    until = time.monotonic() + patience_s
+    while not holds():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True

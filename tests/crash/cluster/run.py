@@ -1,0 +1,341 @@
+"""Three brokers over one PostgreSQL, under load and faults, and what clients see of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import struct
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+from tests.crash.cluster.faults import Fault, Machines, schedule
+from tests.crash.cluster.history import Batch, History, Log, Record
+from tests.crash.cluster.load import (
+    LeaderWatcher,
+    LiveReader,
+    OffsetsWatcher,
+    Repeating,
+    Sender,
+    wait_for,
+)
+from tests.crash.copier import QUICK
+from tests.crash.database import SERVER_IS_AWAY
+from tests.crash.group_readers import GroupReader
+from tests.e2e.broker_process import wait_until
+from tests.e2e.cluster.brokers import Brokers, new_schema, store_of
+from tests.e2e.librdkafka import read
+from tests.e2e.raw_client import split_batches
+from tests.fakes.postgres import Postgres
+from tests.fakes.postgres_relay import PostgresRelay
+
+TOPIC, PARTITIONS, NODE_IDS = "torture", 6, (1, 2, 3)
+IDEMPOTENT, PLAIN = ("i", "j"), "p"
+PROTOCOLS = ("classic", "consumer")
+#: After the end of all faults, for each client.
+SETTLES_S = 40.0
+#: In the log of a broker.
+ERRORS = ("Traceback", '"level":"critical"', '"level":"error"')
+#: Of one that others have fenced, and while the server is away.
+EXPECTED = re.compile(
+    "another broker has taken over the store|The store was closed|" + SERVER_IS_AWAY.pattern
+)
+
+
+class Report(NamedTuple):
+    seed: int
+    findings: list[str]
+    kinds: Counter[str]
+    lines: list[str]
+
+    @property
+    def faults(self) -> int:
+        return self.kinds.total()
+
+
+class Torture:
+    def __init__(
+        self,
+        server: Postgres,
+        folder: Path,
+        seed: int,
+        prints: Callable[[str], None] = lambda _: None,
+        program: Sequence[str] = (),
+    ) -> None:
+        """`program`: in place of the broker."""
+        self._server, self._folder, self.seed, self._prints = server, folder, seed, prints
+        self._stack = ExitStack()
+        self._relays = {one: PostgresRelay(server.folder) for one in NODE_IDS}
+        schema = new_schema()
+        stores = {one: store_of(relay.folder, schema) for one, relay in self._relays.items()}
+        self.brokers = Brokers(folder, stores)
+        if program:
+            for broker in self.brokers.all.values():
+                broker.program = list(program)
+        self.machines = Machines(server, self.brokers, self._relays)
+        self.history = History(IDEMPOTENT)
+        self.kinds: Counter[str] = Counter()
+        self._findings: list[str] = []
+        self._began_s = time.monotonic()
+
+    # ---- start and end
+
+    def __enter__(self) -> Self:
+        try:
+            self._stack.enter_context(self.brokers)
+            self._create_topic()
+            self._start_load()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        for relay in self._relays.values():
+            relay.pass_all()
+        for one in self._repeating():
+            one.enough.set()
+        for one in getattr(self, "readers", ()):
+            one._enough.set()
+        self._stack.close()
+        for relay in self._relays.values():
+            relay.close()
+
+    def _create_topic(self) -> None:
+        first = self.brokers[NODE_IDS[0]]
+        with first.connect() as client:
+            assert client.create_topic(TOPIC, PARTITIONS) == 0
+        wait_until(
+            lambda: all(
+                len(set(self.brokers.seen_by(one, TOPIC).leaders(TOPIC)) - {-1}) == len(NODE_IDS)
+                for one in NODE_IDS
+            )
+        )
+        for protocol in PROTOCOLS:
+            wait_until(lambda protocol=protocol: self._commits_the_start(protocol))
+
+    def _commits_the_start(self, group: str) -> bool:
+        settings = {"bootstrap.servers": self.brokers.bootstrap, "group.id": group}
+        client = Consumer(settings | QUICK)
+        first = [TopicPartition(TOPIC, index, 0) for index in range(PARTITIONS)]
+        try:
+            client.commit(offsets=first, asynchronous=False)
+        except KafkaException:
+            return False
+        finally:
+            client.close()
+        return True
+
+    def _start_load(self) -> None:
+        bootstrap, history = self.brokers.bootstrap, self.history
+        self.senders = [
+            Sender(name, name in IDEMPOTENT, bootstrap, TOPIC, PARTITIONS, history)
+            for name in (*IDEMPOTENT, PLAIN)
+        ]
+        self.live = LiveReader(bootstrap, TOPIC, PARTITIONS, history)
+        self.leaders = LeaderWatcher(self.brokers, TOPIC, PARTITIONS, history)
+        self.readers, self.offsets = [], []
+        for protocol in PROTOCOLS:
+            of_group = [GroupReader(self.brokers, protocol, protocol, TOPIC) for _ in range(2)]
+            self.readers += of_group
+            self.offsets.append(OffsetsWatcher(self.brokers, protocol, TOPIC, of_group, history))
+        for one in (*self._repeating(), *self.readers):
+            one.start()
+
+    def _repeating(self) -> list[Repeating]:
+        if not hasattr(self, "offsets"):
+            return []
+        return [*self.senders, self.live, self.leaders, *self.offsets]
+
+    # ---- faults
+
+    def run(self, faults: int = 0, seconds: float = 0.0) -> Report:
+        """So many faults, or for so long."""
+        until = time.monotonic() + seconds
+        for at_once in schedule(self.seed, NODE_IDS):
+            if self.kinds.total() >= faults if faults else time.monotonic() >= until:
+                break
+            self._happen(at_once)
+            if self._is_broken():
+                break
+        return self._report()
+
+    def _happen(self, faults: list[Fault]) -> None:
+        time.sleep(faults[0].pause_s)
+        self._prints(f"{self._elapsed_s:7.1f} s  {' and '.join(map(str, faults))}")
+        failures: list[BaseException] = []
+
+        def happen(fault: Fault) -> None:
+            try:
+                self.machines.happen(fault)
+            except BaseException as failure:
+                failures.append(failure)
+
+        threads = [threading.Thread(target=happen, args=(fault,)) for fault in faults]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.kinds.update(fault.kind for fault in faults)
+        for failure in failures:
+            self._findings.append(f"a fault has no end: {failure}")
+        if faults[0].waits:
+            self._wait_for_progress(f"after {' and '.join(map(str, faults))}")
+
+    def _wait_for_progress(self, when: str) -> None:
+        began = time.monotonic()
+        stuck = [
+            f"{sender._name}: partition {index} is stuck {when}"
+            for sender in self.senders
+            for index in range(PARTITIONS)
+            if not wait_for(
+                lambda sender=sender, index=index: sender.newest_s[index] > began,
+                max(0.0, began + SETTLES_S - time.monotonic()),
+            )
+        ]
+        self._findings += stuck
+
+    def _is_broken(self) -> bool:
+        return bool(self._findings or self.history.wrong or self._errors())
+
+    def _errors(self) -> list[str]:
+        found = list(self.machines.wrong)
+        for one in self._repeating():
+            found += getattr(one, "errors", []) + getattr(one, "resets", [])
+            if one.failure is not None:
+                found.append(f"{type(one).__name__}: {one.failure!r}")
+        for reader in self.readers:
+            found += [f"a member: {reset}" for reset in reader.resets]
+        for node_id in NODE_IDS:
+            for line in self._log_lines(node_id):
+                if any(one in line for one in ERRORS) and not EXPECTED.search(line):
+                    found.append(f"log of broker {node_id}: {line}")
+        return found
+
+    def _log_lines(self, node_id: int) -> Iterator[str]:
+        yield from self.brokers[node_id].log(1 << 26).splitlines()
+
+    # ---- the end
+
+    def _report(self) -> Report:
+        for node_id in NODE_IDS:
+            self.machines.start_again(node_id)
+        if not self._findings:
+            self._wait_for_progress("at the end")
+        for sender in self.senders:
+            sender.stop()
+        found = [*self._findings, *self._errors()]
+        try:
+            logs = {one: self._read_patiently(one) for one in range(PARTITIONS)}
+        except (AssertionError, OSError) as failure:
+            found += [*self.history.wrong, f"the log cannot be read: {failure}"]
+        else:
+            found += self._wait_for_readers({one: log.end for one, log in logs.items()})
+            found += self.history.findings(logs)
+            found += self._unread(logs)
+        for one in (self.live, self.leaders, *self.offsets):
+            one.stop()
+        for reader in self.readers:
+            reader.stop()
+        return Report(self.seed, list(dict.fromkeys(found)), self.kinds, self._summary())
+
+    def _wait_for_readers(self, ends: dict[int, int]) -> list[str]:
+        found = []
+        if not wait_for(lambda: dict(enumerate(self.live.positions)) == ends, SETTLES_S):
+            found.append(f"the reader stands at {self.live.positions}, not {ends}")
+        for watcher in self.offsets:
+            if not wait_for(lambda watcher=watcher: watcher.newest == ends, SETTLES_S):
+                found.append(f"{watcher._group}: committed {watcher.newest}, not {ends}")
+        return found
+
+    def _unread(self, logs: dict[int, Log]) -> list[str]:
+        everything = {one.value for log in logs.values() for one in log.records}
+        found = []
+        for protocol, of_group in zip(PROTOCOLS, (self.readers[:2], self.readers[2:]), strict=True):
+            unread = everything - {value for one in of_group for value in one.values}
+            if unread:
+                found.append(f"{protocol}: {len(unread)} records unread, {sorted(unread)[:3]}")
+        return found
+
+    def _read_patiently(self, index: int) -> Log:
+        """A broker may just start again."""
+        until = time.monotonic() + SETTLES_S
+        while True:
+            try:
+                return self._read(index)
+            except (AssertionError, OSError, KeyError):
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.2)
+
+    def _read(self, index: int) -> Log:
+        """By librdkafka, and the batches themselves."""
+        seen = self.brokers.seen_by(NODE_IDS[0], TOPIC).partitions[TOPIC, index]
+        batches = []
+        with self.brokers[seen.leader].connect() as client:
+            end = client.end_offset(TOPIC, index)
+            position = 0
+            while position < end:
+                for base, raw in split_batches(client.fetch(TOPIC, position, index).records):
+                    [epoch] = struct.unpack_from(">i", raw, 12)
+                    [last_delta] = struct.unpack_from(">i", raw, 23)
+                    batches.append(Batch(base, base + last_delta, epoch))
+                assert batches, f"nothing at {position} of {index}"
+                assert batches[-1].last_offset >= position, f"nothing at {position} of {index}"
+                position = batches[-1].last_offset + 1
+        records = [
+            Record(message.offset() or 0, (message.value() or b"").decode())
+            for message in read(self.brokers.bootstrap, TOPIC, end, partition=index)
+        ]
+        return Log(end, records, batches)
+
+    # ---- what happened
+
+    @property
+    def _elapsed_s(self) -> float:
+        return time.monotonic() - self._began_s
+
+    def _summary(self) -> list[str]:
+        events: Counter[str] = Counter()
+        for node_id in NODE_IDS:
+            for line in self._log_lines(node_id):
+                try:
+                    events[json.loads(line)["event"]] += 1
+                except ValueError:
+                    events["a line that is no JSON"] += 1
+        late = self.leaders.late + sum(one.late for one in self.offsets)
+        polls = self.leaders.polls + sum(one.polls for one in self.offsets)
+        return [
+            f"seed {self.seed}: {self.kinds.total()} faults in {self._elapsed_s:.0f} s: "
+            + ", ".join(f"{count} {kind}" for kind, count in self.kinds.most_common()),
+            f"{self.history.acknowledgements} acknowledged records, {self.history.epochs} leader "
+            f"epochs, {sum(one.commits.count for one in self.readers)} commits of members, "
+            f"{polls} polls, {late} responses of leaders of the past",
+            f"longest silence {max(one.longest_s for one in self.senders):.1f} s",
+            "events: " + ", ".join(f"{count} {event}" for event, count in events.most_common(12)),
+            *(f"ended by itself: {line}" for line in self.machines.ended),
+        ]
+
+
+def tortured(
+    server: Postgres,
+    folder: Path,
+    seed: int,
+    faults: int = 0,
+    seconds: float = 0.0,
+    prints: Callable[[str], None] = lambda _: None,
+    program: Sequence[str] = (),
+) -> Report:
+    """Its folder stays if anything is wrong."""
+    with Torture(server, folder, seed, prints, program) as torture:
+        report = torture.run(faults, seconds)
+    if not report.findings:
+        shutil.rmtree(folder, ignore_errors=True)
+    return report

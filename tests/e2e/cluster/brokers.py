@@ -1,0 +1,92 @@
+"""Brokers in processes of their own, over one schema of a PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
+from uuid import uuid4
+
+from tests.e2e.broker_process import Address, BrokerProcess, environment, wait_until
+from tests.e2e.cluster.views import Cluster, cluster_seen_by
+from tests.e2e.groups.settings import ARGUMENTS
+from tests.oracle.kafka import free_port
+
+SESSION_MS, HEARTBEAT_MS = 1500, 300
+SETTINGS = (
+    *("--set", f"broker.session.timeout.ms={SESSION_MS}"),
+    *("--set", f"broker.heartbeat.interval.ms={HEARTBEAT_MS}"),
+    *("--set", "offsets.topic.num.partitions=6"),
+    *ARGUMENTS,
+)
+
+
+def new_schema() -> str:
+    return f"cluster_{uuid4().hex[:12]}"
+
+
+def store_of(folder: Path, schema: str) -> str:
+    return f"postgresql://postgres@/postgres?host={folder}&schema={schema}"
+
+
+class Brokers:
+    """By node id. A broker that starts again, also by itself, has the same ports."""
+
+    def __init__(
+        self,
+        folder: Path,
+        stores: Mapping[int, str],
+        listeners: Sequence[str] = ("PLAINTEXT",),
+        more: Mapping[int, Sequence[str]] | None = None,
+    ) -> None:
+        """`more`: arguments of single brokers."""
+        self.all: dict[int, BrokerProcess] = {}
+        for node_id, url in stores.items():
+            arguments = [*SETTINGS, "--set", f"node.id={node_id}", *(more or {}).get(node_id, ())]
+            for name in listeners:
+                arguments += ["--listen", f"{name}://127.0.0.1:{free_port()}"]
+            variables = environment() | {"OTTLA_STORAGE": url}
+            name = folder / f"broker-{node_id}"
+            self.all[node_id] = BrokerProcess(name, "default", arguments, variables=variables)
+
+    def __getitem__(self, node_id: int) -> BrokerProcess:
+        return self.all[node_id]
+
+    def __enter__(self) -> Self:
+        try:
+            for broker in self.all.values():
+                broker.process = broker.spawn()
+            for broker in self.all.values():
+                broker.wait_until_ready()
+            self.wait_for_nodes()
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        self.kill()
+
+    def kill(self) -> None:
+        for broker in self.all.values():
+            broker.kill()
+
+    @property
+    def addresses(self) -> dict[int, Address]:
+        return {node_id: broker.address for node_id, broker in self.all.items()}
+
+    @property
+    def bootstrap(self) -> str:
+        return ",".join(broker.bootstrap for broker in self.all.values())
+
+    def bootstrap_of(self, listener: str) -> str:
+        ready = [one for broker in self.all.values() for one in broker.ready["listeners"]]
+        return ",".join(f"{one['host']}:{one['port']}" for one in ready if one["name"] == listener)
+
+    def seen_by(self, node_id: int, *topics: str) -> Cluster:
+        return cluster_seen_by(self.all[node_id].address, topics)
+
+    def wait_for_nodes(self, *node_ids: int) -> None:
+        """Until each of them, or each broker, sees these as the living ones."""
+        alive = set(node_ids or self.all)
+        wait_until(lambda: all(set(self.seen_by(one).nodes) == alive for one in alive))
