@@ -1,4 +1,4 @@
-"""Leader and replicas of partitions, as Kafka describes them.
+"""Replicas: leader and replicas of partitions, as Kafka describes them.
 
 Replicas hold no copies: all that are alive are in sync.
 """
