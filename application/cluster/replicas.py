@@ -19,6 +19,10 @@ class DescribedReplicas(NamedTuple):
     in_sync: list[int]
     offline: list[int]
 
+    @property
+    def is_preferred(self) -> bool:
+        return self.replicas[:1] == [self.leader_id]
+
 
 class ReplicasOf:
     """For one response: many partitions have the same replicas."""

@@ -44,6 +44,11 @@ class ClusterService:
     def fenced_nodes(self) -> Sequence[Node]:
         return [one.node for one in self.brokers() if one.is_fenced]
 
+    @property
+    def lease_left_s(self) -> float | None:
+        """None of a broker that is alone."""
+        return None if self._membership is None else self._membership.lease_left_s
+
     def unregister(self, broker_id: int) -> Pending[StorageFailed | None]:
         """Raises NotInMemory, or if the broker is alive.
 
