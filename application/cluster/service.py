@@ -10,7 +10,7 @@ from application.ports.membership import Membership
 from application.ports.pending import Pending
 from application.ports.placement import Placement
 from application.state.commits import Commits
-from domain.cluster.nodes import Node
+from domain.cluster.nodes import BrokerRegistration, Node
 from domain.errors import InvalidRequest, StorageFailed
 from domain.topics.errors import BrokerIdNotRegistered
 
@@ -35,10 +35,19 @@ class ClusterService:
         """The only voter, this broker, and the time: its metadata is always up to date."""
         return self._placement.node_id, self._clock.now_ms()
 
-    def fenced_nodes(self) -> Sequence[Node]:
+    def brokers(self) -> Sequence[BrokerRegistration]:
+        """All registered ones, by node id."""
         if self._membership is None:
-            return ()
-        return [one.node for one in self._membership.brokers() if one.is_fenced]
+            return [BrokerRegistration(node) for node in self._placement.nodes()]
+        return self._membership.brokers()
+
+    def fenced_nodes(self) -> Sequence[Node]:
+        return [one.node for one in self.brokers() if one.is_fenced]
+
+    @property
+    def lease_left_s(self) -> float | None:
+        """None of a broker that is alone."""
+        return None if self._membership is None else self._membership.lease_left_s
 
     def unregister(self, broker_id: int) -> Pending[StorageFailed | None]:
         """Raises NotInMemory, or if the broker is alive.

@@ -21,7 +21,7 @@ class BrokerReadings:
         started_at_ms: int,
         addresses: Callable[[], list[str]],
     ) -> None:
-        """`addresses`: the advertised ones."""
+        """`addresses`: the advertised ones of this broker."""
         self._broker = broker
         self._clock = clock
         self._version = version
@@ -32,10 +32,7 @@ class BrokerReadings:
         broker = self._broker
         yield own.BUILD, [((self._version, broker.cluster_id), 1)]
         yield own.UPTIME, [((), (self._clock.now_ms() - self._started_at_ms) / 1000)]
-        for family in (exporter.BROKERS, others.REDPANDA_BROKERS, jmx.ACTIVE_CONTROLLERS):
-            yield family, [((), 1)]
-        node_id = str(broker.config.node_id)
-        yield exporter.BROKER_INFO, [((node_id, address), 1) for address in self._addresses()]
+        yield from self._cluster()
         yield own.TOPICS, [((), len(broker.catalog))]
         yield own.COMMIT_WAITERS, [((), broker.commits.waiters.histogram())]
         yield own.WAITING_FETCHES, [((), broker.messages.fetch.waiting)]
@@ -53,3 +50,21 @@ class BrokerReadings:
         yield jmx.UNCLEANABLE_BYTES, [((), compaction.uncleanable_bytes)]
         yield own.FETCH_SESSIONS, [((), len(broker.messages.fetch_sessions))]
         yield own.PENDING_OFFSET_COMMITS, [((), broker.groups.offsets.pending_commits)]
+
+    def _cluster(self) -> Iterator[Reading]:
+        cluster, placement = self._broker.cluster, self._broker.placement
+        nodes = placement.nodes()
+        for family in (exporter.BROKERS, others.REDPANDA_BROKERS, jmx.ACTIVE_BROKERS):
+            yield family, [((), len(nodes))]
+        yield jmx.FENCED_BROKERS, [((), len(cluster.fenced_nodes()))]
+        is_controller = placement.controller_id == placement.node_id
+        yield jmx.ACTIVE_CONTROLLERS, [((), int(is_controller))]
+        found = [(placement.node_id, address) for address in self._addresses()]
+        for node in nodes:
+            if node.node_id != placement.node_id:
+                found += [
+                    (node.node_id, f"{host}:{port}") for host, port in node.addresses.values()
+                ]
+        yield exporter.BROKER_INFO, [((str(node_id), address), 1) for node_id, address in found]
+        left_s = cluster.lease_left_s
+        yield own.LEASE, [] if left_s is None else [((), left_s)]

@@ -10,11 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from math import exp
 
+from application.cluster.replicas import DescribedReplicas, ReplicasOf
 from application.metrics.families import jmx, others
 from application.metrics.families import kafka_exporter as exporter
 from application.metrics.families.family import Reading, Sample, in_readings
 from application.ports.clock import Clock
+from application.ports.placement import Placement
 from application.state.catalog import Catalog
+from domain.cluster.nodes import NO_LEADER
 from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
@@ -26,17 +29,16 @@ LOOKED_AT_ONCE = 20
 #: Partitions that are loaded between two calls of `many_loaded`.
 LOADED_AT_ONCE = 100
 
-#: Of partitions: fields of `_TopicSnapshot`, and constants.
+#: Of partitions: fields of `_TopicSnapshot`.
 _COLUMNS = (
     (exporter.CURRENT_OFFSET, "ends"),
     (exporter.OLDEST_OFFSET, "starts"),
     (jmx.LOG_SIZE, "sizes"),
-)
-_CONSTANTS = (
-    (exporter.REPLICAS, 1),
-    (exporter.IN_SYNC, 1),
-    (exporter.PREFERRED, 1),
-    (exporter.UNDER_REPLICATED, 0),
+    (exporter.LEADER, "leaders"),
+    (exporter.REPLICAS, "replicas"),
+    (exporter.IN_SYNC, "in_sync"),
+    (exporter.PREFERRED, "preferred"),
+    (exporter.UNDER_REPLICATED, "under_replicated"),
 )
 #: Of topics: fields of the traffic of their partitions.
 _TRAFFIC = (
@@ -53,7 +55,20 @@ _RATES = (("BytesInPerSec", "bytes_in"), ("BytesOutPerSec", "bytes_out"))
 class _TopicSnapshot:
     """The partitions of a topic, column by column, and their sums."""
 
-    __slots__ = ("ends", "labels", "name", "sizes", "starts", "sums", "unreadable")
+    __slots__ = (
+        "ends",
+        "in_sync",
+        "labels",
+        "leaders",
+        "name",
+        "preferred",
+        "replicas",
+        "sizes",
+        "starts",
+        "sums",
+        "under_replicated",
+        "unreadable",
+    )
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -61,15 +76,25 @@ class _TopicSnapshot:
         self.starts: list[int] = []
         self.ends: list[int] = []
         self.sizes: list[int] = []
+        self.leaders: list[int] = []
+        self.replicas: list[int] = []
+        self.in_sync: list[int] = []
+        self.preferred: list[int] = []
+        self.under_replicated: list[int] = []
         self.unreadable = 0
         #: What only grows; empty while nothing is known of any partition.
         self.sums: Counter[str] = Counter()
 
-    def add(self, partition: Partition) -> None:
+    def add(self, partition: Partition, described: DescribedReplicas) -> None:
         self.labels.append((self.name, str(partition.index)))
         self.starts.append(partition.log_start_offset)
         self.ends.append(partition.high_watermark)
         self.sizes.append(partition.durable.size_bytes)
+        self.leaders.append(described.leader_id)
+        self.replicas.append(len(described.replicas))
+        self.in_sync.append(len(described.in_sync))
+        self.preferred.append(int(described.is_preferred))
+        self.under_replicated.append(int(bool(described.offline)))
         self.count(partition)
 
     def count(self, partition: Partition) -> None:
@@ -79,12 +104,39 @@ class _TopicSnapshot:
             self.sums[field] += getattr(traffic, field)
 
 
+class _Tally:
+    """Of all partitions: those that this broker leads, and if it is the controller, of all."""
+
+    def __init__(self, placement: Placement) -> None:
+        self._node_id = placement.node_id
+        self._is_controller = placement.controller_id == placement.node_id
+        self._replicas = self._led = self._under_replicated = 0
+        self._leaderless = self._imbalanced = 0
+
+    def add(self, one: DescribedReplicas) -> None:
+        self._replicas += self._node_id in one.replicas
+        if one.leader_id == self._node_id:
+            self._led += 1
+            self._under_replicated += bool(one.offline)
+        self._leaderless += one.leader_id == NO_LEADER.node_id
+        self._imbalanced += not one.is_preferred
+
+    def read(self, unreadable: int) -> Iterator[Reading]:
+        yield jmx.PARTITION_COUNT, [((), self._replicas)]
+        yield jmx.LEADER_COUNT, [((), self._led)]
+        yield jmx.UNDER_REPLICATED, [((), self._under_replicated)]
+        offline = unreadable + self._leaderless * self._is_controller
+        for family in (jmx.OFFLINE_PARTITIONS, others.REDPANDA_UNAVAILABLE):
+            yield family, [((), offline)]
+        yield jmx.PREFERRED_IMBALANCE, [((), self._imbalanced * self._is_controller)]
+
+
 class TopicReadings:
     def __init__(
         self,
         catalog: Catalog,
         clock: Clock,
-        node_id: int,
+        placement: Placement,
         many_loaded: Callable[[], None] = lambda: None,
     ) -> None:
         """`many_loaded` is called after every hundred loaded partitions: they are never freed."""
@@ -92,7 +144,7 @@ class TopicReadings:
         self._many_loaded = many_loaded
         self._loaded = 0
         self._clock = clock
-        self._node_id = node_id
+        self._placement = placement
         self._rates: dict[tuple[str, str], Rate] = {}
         self._rated_ms: int | None = None
 
@@ -100,11 +152,9 @@ class TopicReadings:
         topics = list(self._catalog)
         counts = [((topic.name,), len(topic.partition_ids)) for topic in topics]
         yield from in_readings(exporter.PARTITIONS, iter(counts))
-        all_partitions = sum(count for _, count in counts)
-        for family in (jmx.PARTITION_COUNT, jmx.LEADER_COUNT, others.REDPANDA_PARTITIONS):
-            yield family, [((), all_partitions)]
-        yield jmx.UNDER_REPLICATED, [((), 0)]
+        yield others.REDPANDA_PARTITIONS, [((), sum(count for _, count in counts))]
         snapshots: list[_TopicSnapshot] = []
+        replicas_of, tally = ReplicasOf(self._placement), _Tally(self._placement)
         for topic in topics:
             seen = _TopicSnapshot(topic.name)
             for index in range(len(topic.partition_ids)):
@@ -113,7 +163,9 @@ class TopicReadings:
                 if current is None:
                     break
                 loaded = self._catalog.is_loaded(current, index)
-                self._look_at(current, index, seen)
+                described = replicas_of(current.partition_ids[index])
+                tally.add(described)
+                self._look_at(current, index, seen, described)
                 if not loaded:
                     self._count_loaded()
                 # To load one may take a millisecond: a restart reads many headers again.
@@ -123,8 +175,7 @@ class TopicReadings:
                 snapshots.append(seen)
             yield exporter.PARTITIONS, []
         unreadable = sum(seen.unreadable for seen in snapshots)
-        for family in (jmx.OFFLINE_PARTITIONS, others.REDPANDA_UNAVAILABLE):
-            yield family, [((), unreadable)]
+        yield from tally.read(unreadable)
         yield from self._of_partitions(snapshots)
         yield from _of_topics([seen for seen in snapshots if seen.sums])
         yield from self._rated(snapshots)
@@ -134,7 +185,9 @@ class TopicReadings:
         if self._loaded % LOADED_AT_ONCE == 0:
             self._many_loaded()
 
-    def _look_at(self, topic: Topic, index: int, seen: _TopicSnapshot) -> None:
+    def _look_at(
+        self, topic: Topic, index: int, seen: _TopicSnapshot, described: DescribedReplicas
+    ) -> None:
         try:
             partition = self._catalog.partition(topic, index)
         except NotLeaderOrFollower:
@@ -146,15 +199,12 @@ class TopicReadings:
                 seen.count(partition)  # counters never decrease
         else:
             if partition is not None:
-                seen.add(partition)
+                seen.add(partition, described)
 
     def _of_partitions(self, snapshots: list[_TopicSnapshot]) -> Iterator[Reading]:
         for family, field in _COLUMNS:
             columns = (zip(seen.labels, getattr(seen, field), strict=True) for seen in snapshots)
             yield from in_readings(family, (sample for column in columns for sample in column))
-        for family, value in ((exporter.LEADER, self._node_id), *_CONSTANTS):
-            labels = (each for seen in snapshots for each in seen.labels)
-            yield from in_readings(family, ((each, value) for each in labels))
 
     def _rated(self, snapshots: list[_TopicSnapshot]) -> Iterator[Reading]:
         """Averages are updated with each scrape."""

@@ -31,6 +31,11 @@ class Membership(Protocol):
         """By this broker's own clock. Afterwards others may have fenced it already."""
         ...
 
+    @property
+    def lease_left_s(self) -> float:
+        """How long it has the lease, if it does not renew it. 0: it has none."""
+        ...
+
     def on_changed(self, call: Callable[[], None]) -> None:
         """Calls back when a broker has joined, stopped, or been fenced.
 

@@ -11,6 +11,7 @@ from application.ports.placement import Placement
 from application.ports.topic_repository import TopicRepository
 from application.state.fetch_purgatory import FetchPurgatory
 from application.state.storage_health import StorageHealth
+from domain.cluster.nodes import NO_LEADER
 from domain.configs.broker import BrokerConfig
 from domain.configs.topic import TopicConfig, resolve_topic_config
 from domain.errors import (
@@ -176,7 +177,8 @@ class Catalog:
     def _recover(self, partition: Partition, waits: bool) -> None:
         leader = self._placement.leader(partition.partition_id)
         if leader.node_id != self._placement.node_id:
-            raise NotLeaderOrFollower(leader, f"Node {leader.node_id} leads the partition.")
+            who = "No node" if leader.node_id == NO_LEADER.node_id else f"Node {leader.node_id}"
+            raise NotLeaderOrFollower(leader, f"{who} leads the partition.")
         try:
             self._partitions.recover(partition, waits)
         except StorageFailed as failure:

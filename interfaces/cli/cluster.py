@@ -1,12 +1,18 @@
-"""`ottla cluster info|health`."""
+"""`ottla cluster describe|health`."""
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from interfaces.cli.client import Clients
+from interfaces.cli.cluster_moves import placed_of
+from interfaces.cli.cluster_plan import Place, Placed, leaders, preferred_leaders
+from interfaces.cli.cluster_requests import fenced_brokers
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.output import show, table
 
@@ -15,40 +21,73 @@ if TYPE_CHECKING:
 
 _LOOK_EVERY_S = 0.5
 _SHORT_LOOK_S = 2.0
+#: Of the table.
+_SHOWN_PROBLEMS = 20
 
 
-def info(parsed: argparse.Namespace) -> int:
+def describe(parsed: argparse.Namespace) -> int:
     clients = Clients(parsed)
-    admin = clients.admin()
-    found = _info(clients, admin)
+    found = _described(clients, clients.admin())
     text = [
         f"CLUSTER     {found['cluster_id']}",
         f"CONTROLLER  {found['controller']}",
         f"TOPICS      {found['topics']}",
         f"PARTITIONS  {found['partitions']}",
         "",
-        table(("id", "host", "port", "rack"), found["brokers"]),
+        table(("id", "host", "port", "rack", "fenced", "leaders", "preferred"), found["brokers"]),
     ]
+    problems = found["problems"]
+    if problems:
+        text += ["", *(f"PROBLEM  {problem}" for problem in problems[:_SHOWN_PROBLEMS])]
+    if len(problems) > _SHOWN_PROBLEMS:
+        text.append(f"and {len(problems) - _SHOWN_PROBLEMS} more (-o json has all)")
     show(found, parsed.output, "\n".join(text))
     return 0
 
 
-def _info(clients: Clients, admin: AdminClient) -> dict[str, Any]:
+def _described(clients: Clients, admin: AdminClient) -> dict[str, Any]:
     metadata = clients.metadata(admin)
     with clients.requesting("the cluster", admin):
         described = clients.result(
             "the cluster", admin.describe_cluster(request_timeout=clients.timeout_s), admin
         )
+    fenced: list[Any] = []
+    with suppress(CommandFailed):  # a mechanism of librdkafka
+        fenced = fenced_brokers(clients)
+    placed = placed_of(metadata)
+    led, preferred = leaders(placed), preferred_leaders(placed)
+    alive = [(node.id, node.host, node.port, node.rack, False) for node in described.nodes]
+    others = [(one.broker_id, one.host, one.port, one.rack, True) for one in fenced]
     return {
         "cluster_id": described.cluster_id,
         "controller": described.controller.id if described.controller else None,
         "topics": len(metadata.topics),
-        "partitions": sum(len(topic.partitions) for topic in metadata.topics.values()),
+        "partitions": len(placed),
         "brokers": [
-            {"id": node.id, "host": node.host, "port": node.port, "rack": node.rack}
-            for node in sorted(described.nodes, key=lambda node: node.id)
+            {
+                "id": node_id,
+                "host": host,
+                "port": port,
+                "rack": rack,
+                "fenced": is_fenced,
+                "leaders": led[node_id],
+                "preferred": preferred[node_id],
+            }
+            for node_id, host, port, rack, is_fenced in sorted(alive + others, key=itemgetter(0))
+        ],
+        "problems": [
+            *(f"broker {one.broker_id} is fenced: it is not alive" for one in fenced),
+            *_leader_problems(placed),
         ],
     }
+
+
+def _leader_problems(placed: Mapping[Place, Placed]) -> Iterator[str]:
+    for (name, index), one in placed.items():
+        if one.leader < 0:
+            yield f"{name}-{index} has no leader"
+        elif one.leader != one.replicas[0]:
+            yield f"{name}-{index} is led by {one.leader}, not by {one.replicas[0]}"
 
 
 def health(parsed: argparse.Namespace) -> int:

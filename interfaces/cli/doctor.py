@@ -1,12 +1,13 @@
-"""`ottla doctor`: every step of a client, until one fails, and the remedy."""
+"""`ottla doctor`: every step of a client, or a database, until one fails, and the remedy."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
 
+from domain.configs.passwords import without_password
 from interfaces.cli.client import Clients
-from interfaces.cli.failures import CommandFailed
+from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.output import show
 from interfaces.cli.probe.checks import checked
 from interfaces.cli.probe.finding import PROBLEM, Finding, ok, problem
@@ -16,9 +17,9 @@ _STEP_S = 3.0
 
 
 def doctor(parsed: argparse.Namespace) -> int:
-    clients = Clients(parsed)
     found: list[Finding] = []
-    for finding in _findings(clients):
+    findings = _of_storage(parsed.storage) if parsed.storage else _findings(Clients(parsed))
+    for finding in findings:
         found.append(finding)
         if parsed.output == "table":
             print(finding.line(), flush=True)
@@ -26,6 +27,24 @@ def doctor(parsed: argparse.Namespace) -> int:
         rows = [{"level": one.level, "what": one.what, "remedy": one.remedy} for one in found]
         show(rows, parsed.output, "")
     return 1 if any(one.level == PROBLEM for one in found) else 0
+
+
+def _of_storage(url: str) -> Iterator[Finding]:
+    from infrastructure.opening import store_of
+    from infrastructure.storage.errors import StorageUnusable
+
+    scheme, _, place = url.partition("://")
+    if scheme != "postgresql" or not place:
+        raise UsageError("--storage checks postgresql://user@host/database only")
+    try:
+        store_of(url)  # the driver, and the URL
+        from interfaces.cli.probe.database import check_database
+
+        yield from check_database(place)
+    except StorageUnusable as unusable:
+        yield problem(
+            f"a broker cannot use {without_password(url)}: {unusable}", "see docs/storage.md"
+        )
 
 
 def _findings(clients: Clients) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ ALERTS = (
         f"{jmx.OFFLINE_PARTITIONS.name} > 0",
         "1m",
         "critical",
-        "{{ $value }} partitions are unreadable",
+        "{{ $value }} partitions are unreadable, or have no leader",
     ),
     Alert(
         "OttlaCommitsFail",

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from starlette.exceptions import HTTPException
 
 from domain import errors
+from domain.cluster.nodes import NO_LEADER
 from domain.errors import BrokerError
 
 #: A body or a record is not JSON.
@@ -44,6 +45,8 @@ class RestError(HTTPException):
 _FENCED = Refusal(409, 40904)
 _FORBIDDEN = Refusal(403, 40301)
 _TRY_AGAIN = Refusal(503, 50302)
+#: Another broker has it; the message has its node id.
+_ELSEWHERE = Refusal(421, 42101)
 #: Of an error that is not listed: the request is wrong.
 BAD_REQUEST = Refusal(400, 40002)
 
@@ -62,10 +65,10 @@ REFUSALS: dict[type[BrokerError], Refusal] = {
     errors.OffsetOutOfRange: Refusal(400, 40003),
     errors.RequestTimedOut: _TRY_AGAIN,
     errors.LeaderNotAvailable: _TRY_AGAIN,
-    errors.NotLeaderOrFollower: _TRY_AGAIN,
+    errors.NotLeaderOrFollower: _ELSEWHERE,
     errors.CoordinatorLoadInProgress: _TRY_AGAIN,
     errors.CoordinatorNotAvailable: _TRY_AGAIN,
-    errors.NotCoordinator: Refusal(421, 42101),
+    errors.NotCoordinator: _ELSEWHERE,
     errors.ConcurrentTransactions: _TRY_AGAIN,
     errors.GroupIdNotFound: Refusal(404, 40404),
     errors.TransactionalIdNotFound: Refusal(404, 40405),
@@ -80,6 +83,8 @@ REFUSALS: dict[type[BrokerError], Refusal] = {
 
 
 def refusal_of(error: BrokerError) -> Refusal:
+    if isinstance(error, errors.NotLeaderOrFollower) and error.leader.node_id == NO_LEADER.node_id:
+        return _TRY_AGAIN
     return REFUSALS.get(type(error), BAD_REQUEST)
 
 

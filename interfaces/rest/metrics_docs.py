@@ -34,8 +34,8 @@ print a scrape configuration, alerts and a dashboard ([grafana/ottla.json](grafa
   use `histogram_quantile` over `ottla_request_duration_seconds_bucket`.
 - Clients with quotas have their rate and throttle time: 1,000 rates of one user, client id or both
   at most. An empty label stands for all users or all client ids, which share the rate.
-- Metrics that make sense in a cluster only have constant values: one broker, one replica, no
-  under-replicated partition.
+- Each of several brokers over one store has the metrics of the partitions that it leads, so sums
+  over all are right. Replicas are brokers that may lead; they hold no copies.
 - `ottla_store_free_bytes` of `ottla_store_used_bytes` are free: new records reuse them, and
   `ottla storage compact` returns them to the disk.
 

@@ -129,6 +129,7 @@ ROUTES: dict[str, Access] = {
     "GET /topics/{topic_name}/partitions": _DESCRIBE_TOPIC,
     "GET /topics/{topic_name}/partitions/-/reassignment": _DESCRIBE_TOPIC,
     "GET /topics/{topic_name}/partitions/{partition_id}": _DESCRIBE_TOPIC,
+    "GET /topics/{topic_name}/partitions/{partition_id}/reassignment": _DESCRIBE_TOPIC,
     "GET /topics/{topic_name}/partitions/{partition_id}/offset": _DESCRIBE_TOPIC,
     "GET /topics/{topic_name}/partitions/{partition_id}/replicas": _DESCRIBE_TOPIC,
     "GET /topics/{topic_name}/partitions/{partition_id}/replicas/{broker_id}": _DESCRIBE_TOPIC,

@@ -177,7 +177,7 @@ class FakeAdmin:
             BrokerReadings(broker, clock, "1.2.3", clock.now_ms(), lambda: ["127.0.0.1:9092"]).read,
             GroupReadings(broker.groups.registry, broker.groups.offsets, broker.catalog).read,
             TransactionReadings(broker.transactions).read,
-            TopicReadings(broker.catalog, clock, broker.config.node_id).read,
+            TopicReadings(broker.catalog, clock, broker.placement).read,
         ]
         return Collector(sources, Runner(self.fake.scheduler, clock, broker.commits))
 

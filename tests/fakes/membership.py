@@ -67,6 +67,10 @@ class FakeMembership:
     def has_lease(self) -> bool:
         return not self._members.is_fenced(self.node_id)
 
+    @property
+    def lease_left_s(self) -> float:
+        return 6.0 if self.has_lease else 0.0
+
     def on_changed(self, call: Callable[[], None]) -> None:
         self._when_changed.append(call)
 

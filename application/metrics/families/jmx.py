@@ -48,20 +48,39 @@ REQUEST_ERRORS = counter(
     "request",
     "error",
 )
-PARTITION_COUNT = gauge("kafka_server_replicamanager_partitioncount", "Partitions of all topics.")
-LEADER_COUNT = gauge(
-    "kafka_server_replicamanager_leadercount", "Partitions that this broker leads: all."
+PARTITION_COUNT = gauge(
+    "kafka_server_replicamanager_partitioncount", "Partitions that have this broker as a replica."
 )
-UNDER_REPLICATED = gauge("kafka_server_replicamanager_underreplicatedpartitions", "Always 0.")
+LEADER_COUNT = gauge(
+    "kafka_server_replicamanager_leadercount", "Partitions that this broker leads."
+)
+UNDER_REPLICATED = gauge(
+    "kafka_server_replicamanager_underreplicatedpartitions",
+    "Partitions that this broker leads, of which a replica is not alive.",
+)
 LATE_TRANSACTIONS = gauge(
     "kafka_server_replicamanager_partitionswithlatetransactionscount",
     "Partitions with open transactions that no coordinator ends (PartitionsWithLateTransactions"
     "Count).",
 )
-ACTIVE_CONTROLLERS = gauge("kafka_controller_kafkacontroller_activecontrollercount", "Always 1.")
+ACTIVE_CONTROLLERS = gauge(
+    "kafka_controller_kafkacontroller_activecontrollercount", "1: this broker is the controller."
+)
+ACTIVE_BROKERS = gauge(
+    "kafka_controller_kafkacontroller_activebrokercount", "Brokers of the cluster that are alive."
+)
+FENCED_BROKERS = gauge(
+    "kafka_controller_kafkacontroller_fencedbrokercount",
+    "Registered brokers that are not alive.",
+)
+PREFERRED_IMBALANCE = gauge(
+    "kafka_controller_kafkacontroller_preferredreplicaimbalancecount",
+    "Partitions that their first replica does not lead; of the controller, else 0.",
+)
 OFFLINE_PARTITIONS = gauge(
     "kafka_controller_kafkacontroller_offlinepartitionscount",
-    "Partitions in use whose log cannot be read.",
+    "Partitions of this broker in use whose log cannot be read; of the controller also those "
+    "without a leader.",
 )
 LOG_SIZE = gauge(
     "kafka_log_log_size",

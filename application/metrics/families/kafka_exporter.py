@@ -17,19 +17,29 @@ def _of_group_and_topic(name: str, text: str) -> Family:
     return gauge(name, text, "consumergroup", "topic")
 
 
-BROKERS = gauge("kafka_brokers", "Brokers of the cluster: always one.")
-BROKER_INFO = gauge("kafka_broker_info", "The broker and its address for clients.", "id", "address")
+BROKERS = gauge("kafka_brokers", "Brokers of the cluster that are alive.")
+BROKER_INFO = gauge(
+    "kafka_broker_info", "Brokers that are alive, and their addresses for clients.", "id", "address"
+)
 PARTITIONS = gauge("kafka_topic_partitions", "Partitions of the topic.", "topic")
 CURRENT_OFFSET = _of_partition(
     "kafka_topic_partition_current_offset",
     "High watermark: the offset of the next durable record.",
 )
 OLDEST_OFFSET = _of_partition("kafka_topic_partition_oldest_offset", "Log start offset.")
-LEADER = _of_partition("kafka_topic_partition_leader", "The id of the broker.")
-REPLICAS = _of_partition("kafka_topic_partition_replicas", "Always 1.")
-IN_SYNC = _of_partition("kafka_topic_partition_in_sync_replica", "Always 1.")
-PREFERRED = _of_partition("kafka_topic_partition_leader_is_preferred", "Always 1.")
-UNDER_REPLICATED = _of_partition("kafka_topic_partition_under_replicated_partition", "Always 0.")
+LEADER = _of_partition(
+    "kafka_topic_partition_leader", "The id of the broker, of partitions that it leads."
+)
+REPLICAS = _of_partition(
+    "kafka_topic_partition_replicas", "Brokers that may lead the partition; they hold no copies."
+)
+IN_SYNC = _of_partition("kafka_topic_partition_in_sync_replica", "Those that are alive.")
+PREFERRED = _of_partition(
+    "kafka_topic_partition_leader_is_preferred", "1: the leader is the first replica."
+)
+UNDER_REPLICATED = _of_partition(
+    "kafka_topic_partition_under_replicated_partition", "1: not all replicas are alive."
+)
 GROUP_OFFSET = _of_committed("kafka_consumergroup_current_offset", "Committed offset of the group.")
 GROUP_LAG = _of_committed(
     "kafka_consumergroup_lag",

@@ -9,10 +9,10 @@ KMINION_TOPIC_SIZE = gauge(
     "Bytes of batches in the log of the topic.",
     "topic_name",
 )
-REDPANDA_BROKERS = gauge("redpanda_cluster_brokers", "Brokers of the cluster: always one.")
+REDPANDA_BROKERS = gauge("redpanda_cluster_brokers", "Brokers of the cluster that are alive.")
 REDPANDA_PARTITIONS = gauge("redpanda_cluster_partitions", "Partitions of all topics.")
 REDPANDA_UNAVAILABLE = gauge(
-    "redpanda_cluster_unavailable_partitions", "Partitions whose log cannot be read."
+    "redpanda_cluster_unavailable_partitions", "As offlinepartitionscount."
 )
 KMINION_GROUP_TOPIC_LAG = gauge(
     "kminion_kafka_consumer_group_topic_lag",

@@ -6,6 +6,11 @@ from application.metrics.families.family import counter, gauge, histogram
 
 BUILD = gauge("ottla_build_info", "Version of Ottla.", "version", "cluster_id")
 UPTIME = gauge("ottla_uptime_seconds", "Time since the start.")
+LEASE = gauge(
+    "ottla_lease_seconds",
+    "How long other brokers take this one for alive; 0: they may lead its partitions. Only with a "
+    "store that several share.",
+)
 TOPICS = gauge("ottla_topics", "Topics.")
 GROUPS = gauge("ottla_groups", "Consumer groups, by kind and state.", "kind", "state")
 TRANSACTIONS = gauge(

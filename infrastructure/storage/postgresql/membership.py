@@ -28,7 +28,11 @@ class PostgresMembership:
 
     @property
     def has_lease(self) -> bool:
-        return monotonic() < self.lease_until
+        return self.lease_left_s > 0
+
+    @property
+    def lease_left_s(self) -> float:
+        return max(0.0, self.lease_until - monotonic())
 
     def on_changed(self, call: Callable[[], None]) -> None:
         self._when_changed.append(call)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from interfaces.cli.arguments.common import add_client, add_output
+from interfaces.cli.arguments.common import add_client, add_dry_run, add_output
+from interfaces.terminal.values import not_negative
 from interfaces.terminal.words import Commands, command, family
 
 
 def add(commands: Commands) -> None:
-    cluster = family(commands, "cluster", "information about a cluster and its health")
-    info = command(cluster, "info", "cluster:info", "id, brokers and topics")
-    add_output(info)
-    add_client(info)
+    cluster = family(commands, "cluster", "the brokers of a cluster, its health, and leaders")
+    describe = command(
+        cluster,
+        "describe",
+        "cluster:describe",
+        "id, brokers, and what is wrong with leaders",
+        "LEADERS: the partitions that a broker leads; PREFERRED: those that it should lead, as the "
+        "first one of their replicas. FENCED: it is not alive, and leads nothing (Ottla, and Kafka "
+        "from 4.0 on). `ottla cluster info` is the same.",
+        aliases=("info",),
+    )
+    add_output(describe)
+    add_client(describe)
     health = command(
         cluster,
         "health",
@@ -40,3 +50,24 @@ def add(commands: Commands) -> None:
     log_dirs.add_argument("topics", nargs="*", metavar="TOPIC", help="of these topics only")
     add_output(log_dirs)
     add_client(log_dirs)
+    balance = command(
+        cluster,
+        "balance",
+        "cluster_moves:balance",
+        "give each living broker about as many partitions and leaders",
+        "As few partitions as possible are reassigned, then their preferred leaders are elected. "
+        "Replicas of brokers that are not alive move to others. With Ottla this copies nothing.",
+    )
+    add_dry_run(balance)
+    add_client(balance)
+    drain = command(
+        cluster,
+        "drain",
+        "cluster_moves:drain",
+        "move all partitions away from a broker, so that it can be removed",
+        "To stop a broker for a while needs none of this: it hands its partitions over. New topics "
+        "may be placed on it until it is stopped.",
+    )
+    drain.add_argument("node", type=not_negative, metavar="NODE", help="id of the broker")
+    add_dry_run(drain)
+    add_client(drain)

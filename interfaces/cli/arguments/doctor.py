@@ -13,7 +13,12 @@ def add(commands: Commands) -> None:
         "doctor:doctor",
         "find out why a client cannot connect",
         "Resolves names, connects, checks protocol, TLS, SASL and API versions, and tries every "
-        "advertised address. Each problem has its remedy; with a problem the exit code is 1.",
+        "advertised address. Each problem has its remedy; with a problem the exit code is 1. With "
+        "--storage it checks the PostgreSQL of a broker instead: durability, connections, round "
+        "trip, clock, vacuum. It changes nothing there.",
+    )
+    doctor.add_argument(
+        "--storage", metavar="URL", help="postgresql://user@host/database, as of `ottla serve`"
     )
     add_output(doctor)
     add_client(doctor)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from interfaces.cli.probe import advertised, authenticating
 from interfaces.cli.probe.connecting import reach
-from interfaces.cli.probe.finding import NOTE, PROBLEM, Finding
+from interfaces.cli.probe.finding import PROBLEM, Finding, note
 from interfaces.cli.probe.pace import Pace
 from interfaces.cli.probe.sasl import MECHANISMS
 from interfaces.cli.probe.talking import Protocol, talk
@@ -53,7 +53,7 @@ def checked(
             return
         if protocol.mechanism not in MECHANISMS:
             # Only librdkafka authenticates by them: it checks the rest.
-            yield Finding(NOTE, f"advertised addresses are not checked with {protocol.mechanism}")
+            yield note(f"advertised addresses are not checked with {protocol.mechanism}")
             return
     try:
         cluster = advertised.fetch_cluster(address, protocol, pace.timeout_s)

@@ -25,5 +25,9 @@ def ok(what: str) -> Finding:
     return Finding(OK, what)
 
 
+def note(what: str, remedy: str = "") -> Finding:
+    return Finding(NOTE, what, remedy)
+
+
 def problem(what: str, remedy: str, *, may_pass: bool = False) -> Finding:
     return Finding(PROBLEM, what, remedy, may_pass)

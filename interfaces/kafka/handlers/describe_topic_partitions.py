@@ -7,12 +7,12 @@ topics means all topics that the client may describe. A response has at most
 
 from __future__ import annotations
 
+from application.cluster.replicas import ReplicasOf
 from application.topics.metadata import unknown_topic_error
 from domain.errors import BrokerError, InvalidRequest, TopicAuthorizationFailed
 from domain.security.access import Operation, ResourceType
 from domain.topics.topic import INTERNAL_TOPICS, Topic
 from interfaces.kafka.handlers.shared.authorized_operations import may_describe, topic_operations
-from interfaces.kafka.handlers.shared.replicas import ReplicasOf
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.describe_topic_partitions import (
     Cursor,

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from application.cluster.replicas import ReplicasOf
 from application.ports.pending import Pending
 from application.topics.metadata import Described, UnknownTopic
 from domain.cluster.nodes import NO_LEADER
@@ -26,7 +27,6 @@ from interfaces.kafka.handlers.shared.authorized_operations import (
     topic_operations,
 )
 from interfaces.kafka.handlers.shared.nodes import nodes_for
-from interfaces.kafka.handlers.shared.replicas import ReplicasOf
 from interfaces.kafka.requests.call import Call, CloseConnection
 from interfaces.kafka.wire.messages.metadata import (
     MetadataRequest,

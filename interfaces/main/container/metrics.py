@@ -125,7 +125,7 @@ class BrokerMetrics:
             TransactionReadings(broker.transactions).read,
             AuthenticationReadings(broker.security.authentication).read,
             QuotaReadings(broker.quotas).read,
-            TopicReadings(broker.catalog, clock, broker.config.node_id, _freeze).read,
+            TopicReadings(broker.catalog, clock, broker.placement, _freeze).read,
         ]
 
     def counted(self) -> list[Counted]:

@@ -118,6 +118,8 @@ class BrokerConfigRoutes(ConfigRoutes):
 
     async def find(self, request: Request, broker_id: int) -> None:
         self._check_broker(broker_id)
+        if broker_id != self._node_id:
+            raise RestError(421, f"broker {broker_id} has its configs: ask its REST", 42101)
         request.state.owner = of_broker(broker_id)
 
 

@@ -14,11 +14,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from application.cluster.replicas import ReplicasOf
 from application.metrics.families.request_counts import totals_of
 from application.partitions.compaction import PartitionState
 from application.summaries import Summaries
+from domain.cluster.nodes import NO_LEADER
 from domain.groups.group import Group
 from domain.security.access import Operation, ResourceType
+from domain.topics.topic import Topic
 from interfaces.rest.admin import Admin
 from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
@@ -93,17 +96,61 @@ class ConsoleDataRoutes(ShortRoutes):
     @get("/partitions")
     async def partitions(self, request: Request, topic: str) -> Response:
         exchange_of(request).require(Operation.DESCRIBE, ResourceType.TOPIC, topic)
-        partitions = self._summaries.partitions(self._topic(topic))
+        found = self._topic(topic)
+        leaders = self._leaders(found)
         rows = (
             {
                 "partition": index,
+                **(leaders[index] if leaders else {}),
                 "start_offset": one and one.log_start_offset,
                 "end_offset": one and one.high_watermark,
                 "size_bytes": one and getattr(one.durable, "size_bytes", 0),
             }
-            for index, one in enumerate(partitions)
+            for index, one in enumerate(self._summaries.partitions(found))
         )
         return await self._list(request, "ConsoleData", rows)
+
+    def _leaders(self, topic: Topic) -> list[Row]:
+        """Of each partition; empty where one broker leads all."""
+        placement = self._broker.placement
+        if placement.is_alone:
+            return []
+        return [
+            {
+                "leader": None if one.leader_id == NO_LEADER.node_id else one.leader_id,
+                "leader_epoch": one.leader_epoch,
+                "replicas": one.replicas,
+                "offline": one.offline,
+            }
+            for one in map(ReplicasOf(placement), topic.partition_ids)
+        ]
+
+    async def _brokers(self) -> list[Row]:
+        """Empty where there can be no other."""
+        placement = self._broker.placement
+        if placement.is_alone:
+            return []
+        led: Counter[int] = Counter()
+        for some in await all_of(
+            self._admin,
+            (
+                Counter(placement.leader(each).node_id for each in topic.partition_ids)
+                for topic in list(self._broker.catalog)
+            ),
+        ):
+            led += some
+        return [
+            {
+                "node_id": one.node.node_id,
+                "addresses": [f"{host}:{port}" for host, port in one.node.addresses.values()],
+                "rack": one.node.rack,
+                "version": one.software,
+                "is_fenced": one.is_fenced,
+                "is_controller": one.node.node_id == placement.controller_id,
+                "partitions_led": led[one.node.node_id],
+            }
+            for one in self._broker.cluster.brokers()
+        ]
 
     @get("/consumers")
     async def consumers(self, request: Request, topic: str) -> Response:
@@ -218,6 +265,7 @@ class ConsoleDataRoutes(ShortRoutes):
                 },
                 "not_ready": [why for check in self._admin.checks.values() if (why := check())],
                 "broker": _facts(self._admin),
+                "brokers": await self._brokers(),
             }
         )
 

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from application.broker import Broker
+from application.cluster.replicas import ReplicasOf
 from domain.errors import UnknownTopicOrPartition
 from domain.partitions.partition import Partition
 from domain.security.access import ResourceType
@@ -120,22 +121,35 @@ class Routes:
             raise UnknownTopicOrPartition(f"There is no topic {name}")
         return topic
 
+    def _topic_with(self, name: str, index: int) -> Topic:
+        """Raises UnknownTopicOrPartition if it has no such partition, too."""
+        topic = self._topic(name)
+        if not 0 <= index < len(topic.partition_ids):
+            raise UnknownTopicOrPartition(f"Topic {name} has no partition {index}.")
+        return topic
+
     def _partition(self, topic_name: str, index: int) -> Partition:
-        partition = self._broker.catalog.partition(self._topic(topic_name), index)
-        if partition is None:
-            raise UnknownTopicOrPartition(f"Topic {topic_name} has no partition {index}.")
+        partition = self._broker.catalog.partition(self._topic_with(topic_name, index), index)
+        assert partition is not None
         return partition
 
-    def _replica(self, topic_name: str, index: int, at: Urls) -> dict[str, Any]:
-        names: dict[str, Any] = {
-            "topic_name": topic_name,
-            "partition_id": index,
-            "broker_id": self._node_id,
-        }
-        return body(ReplicaBody, at, **names)
+    def _replicas(self, topic: Topic, index: int, at: Urls) -> list[dict[str, Any]]:
+        found = ReplicasOf(self._broker.placement)(topic.partition_ids[index])
+        names: dict[str, Any] = {"topic_name": topic.name, "partition_id": index}
+        return [
+            body(
+                ReplicaBody,
+                at,
+                **names,
+                broker_id=each,
+                is_leader=each == found.leader_id,
+                is_in_sync=each in found.in_sync,
+            )
+            for each in found.replicas
+        ]
 
     def _check_broker(self, broker_id: int) -> None:
-        if broker_id != self._node_id:
+        if all(broker_id != one.node.node_id for one in self._broker.cluster.brokers()):
             raise RestError(404, f"there is no broker {broker_id}", 40411)
 
 

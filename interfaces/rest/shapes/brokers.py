@@ -1,4 +1,4 @@
-"""The cluster and its one broker as JSON."""
+"""The cluster and its brokers as JSON."""
 
 from __future__ import annotations
 
@@ -21,9 +21,13 @@ class ClusterBody(Resource):
 @resource("KafkaBroker", "brokers/{broker_id}")
 class BrokerBody(Resource):
     broker_id: int
-    #: null: no listener is open.
+    #: For the clients of the first listener; null: it is not known.
     host: str | None
     port: int | None
     rack: str | None
+    is_controller: bool
+    #: It is not alive, and leads nothing.
+    is_fenced: bool
+    software_version: str | None
     configs: Annotated[Related, "/configs"]
     partition_replicas: Annotated[Related, "/partition-replicas"]

@@ -1,4 +1,4 @@
-"""Partitions and their one replica as JSON."""
+"""Partitions and their replicas as JSON."""
 
 from __future__ import annotations
 
@@ -17,10 +17,17 @@ class OfPartition(Resource):
 
 @resource("KafkaPartition", "topics/{topic_name}/partitions/{partition_id}")
 class PartitionBody(OfPartition):
+    #: null: no broker leads the partition now.
+    leader_id: int | None
+    leader_epoch: int
+    #: The preferred leader first. A replica may lead, and holds no copy.
+    replica_ids: list[int]
+    #: Those that are alive.
+    in_sync_replica_ids: list[int]
     leader: Annotated[Related, "/replicas/{node_id}"]
     replicas: Annotated[Related, "/replicas"]
     reassignment: Annotated[Related, "/reassignment"]
-    #: null: the log cannot be read.
+    #: null: the log cannot be read, or another broker leads the partition.
     log_start_offset: Annotated[int | None, lambda found: found and found.log_start_offset]
     log_end_offset: Annotated[int | None, lambda found: found and found.high_watermark]
 
@@ -34,9 +41,16 @@ class OffsetsBody(OfPartition):
 @resource("KafkaReplica", "topics/{topic_name}/partitions/{partition_id}/replicas/{broker_id}")
 class ReplicaBody(OfPartition):
     broker_id: int
-    is_leader: Annotated[bool, lambda _: True]
-    is_in_sync: Annotated[bool, lambda _: True]
+    is_leader: bool
+    is_in_sync: bool
     broker: Annotated[Related, "brokers/{broker_id}"]
+
+
+@resource("KafkaReassignment", "topics/{topic_name}/partitions/{partition_id}/reassignment")
+class ReassignmentBody(OfPartition):
+    adding_replicas: list[int]
+    removing_replicas: list[int]
+    replicas: Annotated[Related, "topics/{topic_name}/partitions/{partition_id}/replicas"]
 
 
 class PartitionRetention(TypedDict):

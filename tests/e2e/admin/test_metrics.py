@@ -35,6 +35,9 @@ KNOWN = {
         kafka_server_replicamanager_partitioncount kafka_server_replicamanager_leadercount
         kafka_server_replicamanager_underreplicatedpartitions
         kafka_controller_kafkacontroller_activecontrollercount
+        kafka_controller_kafkacontroller_activebrokercount
+        kafka_controller_kafkacontroller_fencedbrokercount
+        kafka_controller_kafkacontroller_preferredreplicaimbalancecount
         kafka_controller_kafkacontroller_offlinepartitionscount kafka_log_log_size""",
     "Redpanda": """
         redpanda_cluster_brokers redpanda_cluster_partitions

@@ -101,17 +101,29 @@ function bar(share) {
   return h('div', { class: 'bar', 'aria-hidden': 'true' }, inner)
 }
 
+function brokerOf(one) {
+  const facts = [`leads ${plural(one.partitions_led, 'partition')}`, one.rack && `rack ${one.rack}`, one.version && `Ottla ${one.version}`]
+  return [
+    `${one.node_id} `,
+    h('code', {}, one.addresses.join(', ')),
+    ` ${facts.filter(Boolean).join(', ')} `,
+    one.is_controller && badge('controller', 'accent'),
+    one.is_fenced && badge('fenced', 'bad'),
+  ]
+}
+
 function factsOf(overview) {
   const { broker } = overview
   const pairs = [
     ['Version', `Ottla ${broker.version}, Python ${broker.python}`],
     ['Cluster', h('code', {}, broker.cluster_id)],
     ['Node', String(broker.node_id)],
+    overview.brokers.length > 0 && ['Brokers', overview.brokers.map((one) => h('div', {}, brokerOf(one)))],
     ['Uptime', `${duration(overview.at_ms - overview.started_at_ms)}, since ${time(overview.started_at_ms).slice(0, 19)} ${offset(overview.started_at_ms)}`],
     ['Listeners', broker.listeners.map((one) => h('div', {}, h('code', {}, `${one.name}://${one.address}`), one.advertised && ` advertised as ${one.advertised}`))],
     ['Storage', h('code', {}, broker.storage)],
     ['Flush', broker.flush],
     ['State', overview.not_ready.length ? badge(overview.not_ready.join('; '), 'bad') : badge('ready', 'good')],
   ]
-  return [h('h2', {}, 'Broker'), h('dl', { class: 'facts' }, pairs.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]))]
+  return [h('h2', {}, 'Broker'), h('dl', { class: 'facts' }, pairs.filter(Boolean).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]))]
 }

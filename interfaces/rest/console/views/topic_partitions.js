@@ -1,19 +1,27 @@
-// The partitions of a topic: offsets, records, size.
+// The partitions of a topic: leaders, offsets, records, size.
 
 import { get, path, send } from '../api.js'
 import { ask, toast } from '../dialog.js'
-import { button, field, h, replace, to } from '../dom.js'
+import { badge, button, field, h, replace, to } from '../dom.js'
 import { bytes, count } from '../format.js'
 import { filled } from '../states.js'
 import { Table } from '../table.js'
 
+/** Where several brokers share the partitions. */
+const LEADERS = [
+  { name: 'leader', title: 'Leader', end: true, width: '92px', compare: (one) => one.leader ?? -1, cell: (one) => (one.leader === null ? badge('none', 'bad') : String(one.leader)) },
+  { name: 'epoch', title: 'Epoch', end: true, wide: true, width: '92px', compare: (one) => one.leader_epoch, cell: (one) => count(one.leader_epoch) },
+  { name: 'replicas', title: 'Replicas', wide: true, width: '132px', compare: (one) => one.replicas.join(), cell: replicas },
+]
+
 export function open(root, { name, signal }) {
-  const table = new Table({
+  const tableOf = (several) => new Table({
     label: 'Partitions',
     signal,
     keyOf: (one) => one.partition,
     columns: [
       { name: 'partition', title: 'Partition', width: 'clamp(88px, 12vw, 112px)', compare: (one) => one.partition, cell: (one) => h('a', { href: to('topics', name, 'messages', { partition: one.partition }) }, String(one.partition)) },
+      ...(several ? LEADERS : []),
       { name: 'start', title: 'Log start offset', end: true, compare: (one) => one.start_offset, cell: (one) => count(one.start_offset) },
       { name: 'end', title: 'Log end offset', end: true, compare: (one) => one.end_offset, cell: (one) => count(one.end_offset) },
       { name: 'records', title: 'Offsets', end: true, wide: true, compare: (one) => records(one), cell: (one) => count(records(one)) },
@@ -21,7 +29,8 @@ export function open(root, { name, signal }) {
     ],
   })
   const content = h('div')
-  const card = h('div', { class: 'card' }, table.element)
+  const card = h('div', { class: 'card' })
+  let table = null
   let known = 0
   const more = button('Add partitions', { onclick: () => add(name, known, again) }, 'plus')
   replace(root, h('div', { class: 'line-up' }, h('span', { class: 'spring' }), more), content)
@@ -31,10 +40,19 @@ export function open(root, { name, signal }) {
     fetching: () => get('console/data/partitions', { signal, query: { topic: name } }),
     draw: ({ data }) => {
       known = data.length
+      if (!table) {
+        table = tableOf('leader' in (data[0] ?? {}))
+        replace(card, table.element)
+      }
       table.rows = data
       return card
     },
   })
+}
+
+function replicas(one) {
+  const listed = one.replicas.join(', ')
+  return one.offline.length ? [listed, ' ', badge(`${one.offline.join(', ')} offline`, 'warn')] : listed
 }
 
 function records(one) {

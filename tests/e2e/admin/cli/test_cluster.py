@@ -18,10 +18,23 @@ def closed_port() -> str:
 
 
 def test_a_cluster_is_described(ottla: Ottla) -> None:
-    shown = json.loads(ottla.run("cluster", "info", "-o", "json").out)
+    shown = json.loads(ottla.run("cluster", "describe", "-o", "json").out)
     host, port = ottla.bootstrap.split(":")
-    assert shown["brokers"] == [{"id": 1, "host": host, "port": int(port), "rack": None}]
+    [broker] = shown["brokers"]
+    assert broker == {
+        "id": 1, "host": host, "port": int(port), "rack": None, "fenced": False,
+        "leaders": shown["partitions"], "preferred": shown["partitions"],
+    }  # fmt: skip
+    assert shown["problems"] == []
     assert shown["cluster_id"] in ottla.run("cluster", "info").out
+
+
+def test_a_broker_that_is_alone_has_nothing_to_move(ottla: Ottla) -> None:
+    for more in (("--dry-run",), ()):
+        [line] = ottla.run("cluster", "balance", *more).lines
+        assert line.startswith("0 reassignments, 0 elections")
+    assert "no broker but 1" in ottla.run("cluster", "drain", "1", code=1).errors
+    assert "there is no broker 7" in ottla.run("cluster", "drain", "7", code=1).errors
 
 
 def test_the_exit_code_is_the_health_of_the_cluster(ottla: Ottla) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from application.metrics.families import jmx
 from application.metrics.families import kafka_exporter as exporter
 from application.metrics.topics import LOADED_AT_ONCE, Rate, TopicReadings
-from domain.cluster.nodes import Leader
+from domain.cluster.nodes import Leader, Node
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker, with_topic
@@ -45,8 +45,9 @@ def test_counts_before_the_first_reading_are_no_rate() -> None:
 def test_a_partition_that_another_node_leads_is_not_offline() -> None:
     fake = FakeBroker()
     topic = fake.topic("t", 2)
+    fake.placement.add(Node(2))
     fake.placement.move(topic.partition_ids[0], Leader(2, 1))
-    figures = figures_of(TopicReadings(fake.broker.catalog, fake.clock, 1))
+    figures = figures_of(TopicReadings(fake.broker.catalog, fake.clock, fake.broker.placement))
     assert figures[jmx.OFFLINE_PARTITIONS.name,] == 0
     assert (exporter.LEADER.name, "t", "0") not in figures
     assert figures[exporter.LEADER.name, "t", "1"] == 1
@@ -60,7 +61,7 @@ def test_topic_counters_are_the_sum_of_the_partitions() -> None:
         sizes += len(batch)
         fake.appended(batch, "t", index)
     fake.append(b"x" * 100, "t", 0)  # refused
-    figures = figures_of(TopicReadings(fake.broker.catalog, fake.clock, 1))
+    figures = figures_of(TopicReadings(fake.broker.catalog, fake.clock, fake.broker.placement))
     of_topic = "kafka_server_brokertopicmetrics"
     assert figures[f"{of_topic}_messagesin_total", "t"] == 6
     assert figures[f"{of_topic}_bytesin_total", "t"] == sizes
@@ -79,7 +80,7 @@ RATE = "kafka_server_BrokerTopicMetrics_Topic_FifteenMinuteRate", "BytesInPerSec
 
 def test_counters_never_fall_and_do_not_count_replayed_batches() -> None:
     fake = with_topic(2)
-    readings = TopicReadings(fake.broker.catalog, fake.clock, 1)
+    readings = TopicReadings(fake.broker.catalog, fake.clock, fake.broker.placement)
     batch = record_batch(["a", "b"])
     for index in (0, 1):
         fake.appended(batch, "t", index)
@@ -112,7 +113,7 @@ def test_after_a_restart_counters_start_at_zero() -> None:
     batch = record_batch(["x"])
     fake.appended(batch)
     again = fake.restarted()
-    readings = TopicReadings(again.broker.catalog, again.clock, 1)
+    readings = TopicReadings(again.broker.catalog, again.clock, again.broker.placement)
     again.scheduler.advance(MINUTE_MS)
     figures = figures_of(readings)
     assert figures["kafka_topic_partition_current_offset", "t", "0"] == 1
@@ -123,7 +124,7 @@ def test_after_a_restart_counters_start_at_zero() -> None:
 
 def test_rates_start_with_the_first_reading() -> None:
     fake = with_topic()
-    readings = TopicReadings(fake.broker.catalog, fake.clock, 1)
+    readings = TopicReadings(fake.broker.catalog, fake.clock, fake.broker.placement)
     fake.appended(record_batch(["x" * 1000]))
     fake.scheduler.advance(MINUTE_MS)
     assert figures_of(readings)[RATE] == 0
@@ -140,7 +141,9 @@ def test_every_hundred_loaded_partitions_are_reported_once() -> None:
     again = fake.restarted()
     reports: list[int] = []
     step = 0
-    readings = TopicReadings(again.broker.catalog, again.clock, 1, lambda: reports.append(step))
+    readings = TopicReadings(
+        again.broker.catalog, again.clock, again.broker.placement, lambda: reports.append(step)
+    )
     for _ in range(2):
         for step, _ in enumerate(readings.read()):  # noqa: B007
             pass

@@ -103,7 +103,7 @@ def test_a_fault_in_a_callback_does_not_affect_other_scrapes() -> None:
 def test_readings_are_limited_in_size() -> None:
     fake = FakeBroker()
     fake.topic("wide", 1500)
-    readings = list(TopicReadings(fake.broker.catalog, fake.clock, 1).read())
+    readings = list(TopicReadings(fake.broker.catalog, fake.clock, fake.broker.placement).read())
     assert max(len(samples) for _, samples in readings) == SAMPLES_AT_ONCE
     offsets = [
         sample for family, samples in readings if family.name == OFFSET for sample in samples
@@ -121,7 +121,7 @@ def test_each_partition_that_is_loaded_is_followed_by_a_pause() -> None:
         """The number of readable partitions at each pause."""
         return [
             sum(partition.broken is None for partition in catalog.loaded())
-            for _, samples in TopicReadings(catalog, fake.clock, 1).read()
+            for _, samples in TopicReadings(catalog, fake.clock, fake.broker.placement).read()
             if not samples
         ]
 
@@ -135,7 +135,9 @@ def families_of(fake: FakeBroker, change: Callable[[], object]) -> dict[str, lis
     """The families if `change` happens after some partitions have been read."""
     families: dict[str, list[Sample]] = {}
     pauses = 0
-    for family, samples in TopicReadings(fake.broker.catalog, fake.clock, 1).read():
+    for family, samples in TopicReadings(
+        fake.broker.catalog, fake.clock, fake.broker.placement
+    ).read():
         families.setdefault(family.name, []).extend(samples)
         pauses += not samples
         if pauses == 1 and not samples:
@@ -179,7 +181,9 @@ def test_an_unreadable_partition_is_offline_and_others_are_not() -> None:
     fake.log.failing = StorageFailed("cannot read")
     families = {
         family.name: samples
-        for family, samples in TopicReadings(fake.broker.catalog, fake.clock, 1).read()
+        for family, samples in TopicReadings(
+            fake.broker.catalog, fake.clock, fake.broker.placement
+        ).read()
         if samples
     }
     assert families[OFFLINE] == [((), 1)]

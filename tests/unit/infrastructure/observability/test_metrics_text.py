@@ -100,7 +100,7 @@ def test_an_api_in_use_is_forty_lines_of_a_scrape_and_a_partition_eight() -> Non
     def of_partitions(count: int) -> int:
         fake = FakeBroker()
         fake.topic("t", count)
-        return lines_of(TopicReadings(fake.broker.catalog, fake.clock, 1).read)
+        return lines_of(TopicReadings(fake.broker.catalog, fake.clock, fake.broker.placement).read)
 
     assert of_apis("Fetch", "Produce") - of_apis("Fetch") <= 40
     assert of_partitions(2) - of_partitions(1) <= 8

@@ -1,4 +1,4 @@
-"""Leader and replicas of partitions, as Kafka describes them.
+"""Replicas: leader and replicas of partitions, as Kafka describes them.
 
 Replicas hold no copies: all that are alive are in sync.
 """
@@ -18,6 +18,10 @@ class DescribedReplicas(NamedTuple):
     replicas: list[int]
     in_sync: list[int]
     offline: list[int]
+
+    @property
+    def is_preferred(self) -> bool:
+        return self.replicas[:1] == [self.leader_id]
 
 
 class ReplicasOf:

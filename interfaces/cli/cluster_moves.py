@@ -1,0 +1,137 @@
+"""`ottla cluster balance|drain`: reassignments, planned here and made by the brokers."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from interfaces.cli.client import Clients
+from interfaces.cli.cluster_plan import Place, Placed, Plan, balanced, drained
+from interfaces.cli.cluster_requests import (
+    check_no_refusals,
+    elect_preferred,
+    fenced_brokers,
+    reassign,
+    reassignments,
+)
+from interfaces.cli.failures import CommandFailed
+from interfaces.cli.output import note
+
+if TYPE_CHECKING:
+    from confluent_kafka.admin import ClusterMetadata
+
+_LOOK_EVERY_S = 0.2
+#: In a message.
+_NAMED = 5
+
+
+def balance(parsed: argparse.Namespace) -> int:
+    clients = Clients(parsed)
+    admin = clients.admin()
+    metadata = clients.metadata(admin)
+    placed = _as_it_will_be(metadata, clients)
+    alive = sorted(metadata.brokers)
+    plan = balanced(placed, alive)
+    _print(placed, plan)
+    elections = _elections(placed, plan, alive)
+    if not parsed.dry_run:
+        _move(clients, plan, time.monotonic() + clients.timeout_s)
+        placed = placed_of(clients.metadata(admin))
+        elections = _elections(placed, plan, alive)
+        if elections:
+            check_no_refusals(elect_preferred(clients, elections))
+    for (name, index), leader in elections.items():
+        print(f"{name}-{index}: leader {_shown(placed[name, index].leader)} -> {leader}")
+    dry = " (dry run)" if parsed.dry_run else ""
+    print(f"{_counted(plan, 'reassignment')}, {_counted(elections, 'election')}{dry}")
+    return 0
+
+
+def drain(parsed: argparse.Namespace) -> int:
+    clients = Clients(parsed)
+    metadata = clients.metadata(clients.admin())
+    placed = _as_it_will_be(metadata, clients)
+    node_id, alive = parsed.node, sorted(metadata.brokers)
+    if node_id not in alive and node_id not in {one.broker_id for one in fenced_brokers(clients)}:
+        raise CommandFailed(f"there is no broker {node_id}, only {', '.join(map(str, alive))}")
+    others = [each for each in alive if each != node_id]
+    if not others:
+        raise CommandFailed(f"no broker but {node_id} is alive, so nothing can be moved")
+    plan = drained(placed, node_id, alive)
+    _print(placed, plan)
+    fewer = sum(len(after) < len(placed[place].replicas) for place, after in plan.items())
+    if fewer:
+        note(f"{fewer} partitions have one replica less: all other brokers have one already")
+    if parsed.dry_run:
+        print(f"{_counted(plan, 'reassignment')} (dry run)")
+        return 0
+    _move(clients, plan, time.monotonic() + clients.timeout_s)
+    print(f"{_counted(plan, 'reassignment')}; broker {node_id} leads no partition")
+    return 0
+
+
+def placed_of(metadata: ClusterMetadata) -> dict[Place, Placed]:
+    # The stubs type the fields of a partition as None.
+    topics: Iterable[tuple[str, Any]] = sorted(metadata.topics.items())
+    return {
+        (name, index): Placed(tuple(one.replicas), one.leader)
+        for name, topic in topics
+        for index, one in sorted(topic.partitions.items())
+    }
+
+
+def _as_it_will_be(metadata: ClusterMetadata, clients: Clients) -> dict[Place, Placed]:
+    """When the reassignments under way are done."""
+    placed = placed_of(metadata)
+    for place, (replicas, removed) in reassignments(clients).items():
+        if place in placed:
+            left = tuple(each for each in replicas if each not in removed)
+            placed[place] = placed[place]._replace(replicas=left)
+    return placed
+
+
+def _elections(
+    placed: Mapping[Place, Placed], plan: Plan, alive: Iterable[int]
+) -> dict[Place, int]:
+    """The preferred leaders that will not lead by a reassignment alone: a leader that is a replica
+    still stays, as in Kafka.
+    """
+    living = set(alive)
+    found = {}
+    for place, one in placed.items():
+        replicas = plan.get(place, one.replicas)
+        is_moved = place in plan and one.leader not in replicas
+        if replicas[0] in living and replicas[0] != one.leader and not is_moved:
+            found[place] = replicas[0]
+    return found
+
+
+def _move(clients: Clients, plan: Plan, deadline: float) -> None:
+    if not plan:
+        return
+    check_no_refusals(reassign(clients, plan))
+    while left := [place for place in reassignments(clients) if place in plan]:
+        if time.monotonic() >= deadline:
+            names = [f"{name}-{index}" for name, index in left[:_NAMED]]
+            more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+            raise CommandFailed(
+                f"after {clients.timeout_s:g} s still under way: {', '.join(names)}{more}; they go "
+                "on, see `ottla cluster describe`"
+            )
+        time.sleep(_LOOK_EVERY_S)
+
+
+def _print(placed: Mapping[Place, Placed], plan: Plan) -> None:
+    for (name, index), after in plan.items():
+        before = placed[name, index].replicas
+        print(f"{name}-{index}: {','.join(map(str, before))} -> {','.join(map(str, after))}")
+
+
+def _shown(leader: int) -> str:
+    return "none" if leader < 0 else str(leader)
+
+
+def _counted(of: Mapping[Place, object], noun: str) -> str:
+    return f"{len(of)} {noun}{'' if len(of) == 1 else 's'}"

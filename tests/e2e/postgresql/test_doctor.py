@@ -1,0 +1,40 @@
+"""`ottla doctor --storage` against a real PostgreSQL."""
+
+from __future__ import annotations
+
+from tests.contract.postgres_server import running_postgres
+from tests.e2e.admin.cli.conftest import Ottla
+from tests.e2e.postgresql.conftest import PASSWORD, StartStored, store_url
+
+
+def doctor(url: str, code: int = 0) -> str:
+    done = Ottla("127.0.0.1:1").run("doctor", "--storage", url, code=code)
+    assert PASSWORD not in done.out + done.errors
+    return done.out
+
+
+def test_a_server_is_examined_and_stays_as_it_is(url: str, start_stored: StartStored) -> None:
+    before = doctor(url)
+    assert "the schema has no store yet" in before
+    assert "no synchronous standby: there is one copy" in before
+    assert "ok       autovacuum is on" in before
+    schema = url.rpartition("=")[2]
+    assert running_postgres().execute(f"select to_regnamespace('{schema}')") == [(None,)]
+    broker = start_stored()
+    assert "ok       brokers of the store: 1" in doctor(url) or "brokers of the store" in doctor(
+        url
+    )
+    assert broker.terminate() == 0
+
+
+def test_what_is_wrong_ends_with_an_error() -> None:
+    server = running_postgres()
+    server.execute(
+        "drop role if exists hasty", "create role hasty login connection limit 3",
+        "alter role hasty set synchronous_commit = off",
+    )  # fmt: skip
+    found = doctor(store_url("s", "hasty"), code=1)
+    assert "synchronous_commit is off" in found
+    assert "and 1 need 4. Remedy: raise max_connections" in found
+    assert "a broker cannot use" in doctor(store_url("s", database="nope"), code=1)
+    assert Ottla("127.0.0.1:1").run("doctor", "--storage", "lmdb://", code=2).errors

@@ -1,0 +1,105 @@
+"""What tools show and move of three brokers over one PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.admin.cli.conftest import Ottla
+from tests.e2e.broker_process import NOTHING_EXPIRES, BrokerProcess, environment, wait_until
+from tests.e2e.conftest import EXTERNAL
+
+SETTINGS = (
+    "auto.leader.rebalance.enable=false",
+    "broker.session.timeout.ms=2000",
+    "broker.heartbeat.interval.ms=300",
+)
+
+
+class Cluster:
+    def __init__(self, folder: Path, url: str, stack: ExitStack) -> None:
+        self._folder, self._url, self._stack = folder, url, stack
+        self.brokers: dict[int, BrokerProcess] = {}
+
+    def start(self, node_id: int) -> BrokerProcess:
+        settings = (*SETTINGS, f"node.id={node_id}")
+        arguments = [word for one in settings for word in ("--set", one)]
+        arguments += [*NOTHING_EXPIRES, "--admin", "127.0.0.1:0"]
+        variables = environment() | {"OTTLA_STORAGE": self._url}
+        broker = BrokerProcess(
+            self._folder / str(node_id), "default", arguments, variables=variables
+        )
+        self.brokers[node_id] = self._stack.enter_context(broker)
+        return broker
+
+    @property
+    def cli(self) -> Ottla:
+        return Ottla(self.brokers[1].bootstrap)
+
+    def described(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.cli.run("cluster", "describe", "-o", "json").out)
+        return found
+
+    def column(self, name: str) -> dict[int, Any]:
+        return {one["id"]: one[name] for one in self.described()["brokers"]}
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, url: str) -> Iterator[Cluster]:
+    if EXTERNAL:
+        pytest.skip("starts brokers of its own; OTTLA_TEST_BOOTSTRAP names another")
+    with ExitStack() as stack:
+        yield Cluster(tmp_path, url, stack)
+
+
+def test_a_new_broker_gets_its_share_and_a_drained_one_is_removed(cluster: Cluster) -> None:
+    for node_id in (1, 2):
+        cluster.start(node_id)
+    cluster.cli.run("topic", "create", "orders", "-p", "6", "-r", "1")
+    cluster.start(3)
+    wait_until(lambda: len(cluster.described()["brokers"]) == 3)
+    before = cluster.column("leaders")
+    assert before[3] == 0
+    dry = cluster.cli.run("cluster", "balance", "--dry-run")
+    assert cluster.column("leaders") == before
+    assert dry.lines[:-1] == cluster.cli.run("cluster", "balance").lines[:-1]
+    for name in ("leaders", "preferred"):
+        counts = cluster.column(name).values()
+        assert max(counts) - min(counts) <= 1
+    assert cluster.described()["problems"] == []
+    cluster.cli.run("produce", "-t", "orders", stdin=b"a\nb\nc\n")
+    drained = cluster.cli.run("cluster", "drain", "2")
+    assert drained.lines[-1].endswith("broker 2 leads no partition")
+    led = cluster.column("leaders")
+    assert (led[2], max(led.values()) - led[1]) == (0, max(led[3] - led[1], 0))
+    assert Counter(cluster.column("preferred"))[2] == 0
+    records = cluster.cli.run("consume", "orders", "-n", "3").lines
+    assert sorted(records) == ["a", "b", "c"]
+
+
+def test_a_killed_broker_is_fenced_and_its_partitions_move(cluster: Cluster) -> None:
+    for node_id in (1, 2):
+        cluster.start(node_id)
+    cluster.cli.run("topic", "create", "orders", "-p", "4", "-r", "2")
+    led = cluster.column("leaders")
+    assert min(led.values()) > 0
+    cluster.brokers[2].kill()
+    wait_until(lambda: cluster.column("fenced") == {1: False, 2: True})
+    wait_until(lambda: cluster.column("leaders") == {1: sum(led.values()), 2: 0})
+    text = cluster.cli.run("cluster", "describe").out
+    assert "PROBLEM  broker 2 is fenced: it is not alive" in text
+    assert "is led by 1, not by 2" in text
+    assert "one replica less" in cluster.cli.run("cluster", "drain", "2", "--dry-run").errors
+    assert "no broker but 1" in cluster.cli.run("cluster", "drain", "1", code=1).errors
+    cluster.brokers[2].start()
+    wait_until(lambda: cluster.column("fenced") == {1: False, 2: False})
+    cluster.cli.run("cluster", "balance")
+    counts = cluster.column("leaders").values()
+    assert max(counts) - min(counts) <= 1
+    assert cluster.described()["problems"] == []

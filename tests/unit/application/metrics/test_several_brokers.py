@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from application.metrics.broker import BrokerReadings
+from application.metrics.topics import TopicReadings
+from tests.fakes.shared_store import SharedBroker, SharedStore
+from tests.unit.application.metrics.figures import Figures, by_labels
+
+KAFKA = "kafka_controller_kafkacontroller"
+REPLICA_MANAGER = "kafka_server_replicamanager"
+
+
+def figures(fake: SharedBroker) -> Figures:
+    broker, clock = fake.broker, fake.clock
+    whole = BrokerReadings(broker, clock, "1.2.3", 0, lambda: ["127.0.0.1:9092"])
+    topics = TopicReadings(broker.catalog, clock, broker.placement)
+    return by_labels(whole.read()) | by_labels(topics.read())
+
+
+def three() -> SharedStore:
+    """A topic with 6 partitions of 2 replicas: each broker leads two."""
+    shared = SharedStore()
+    for node_id in (1, 2, 3):
+        shared.start(node_id, default_replication_factor="2", auto_leader_rebalance_enable="false")
+    shared.topic("t", 6)
+    return shared
+
+
+def test_each_broker_counts_what_it_leads() -> None:
+    shared = three()
+    for node_id, broker in shared.brokers.items():
+        found = figures(broker)
+        assert found[f"{REPLICA_MANAGER}_leadercount",] == 2
+        assert found[f"{REPLICA_MANAGER}_partitioncount",] == 4
+        assert found["redpanda_cluster_partitions",] == 6
+        assert found["kafka_brokers",] == found[f"{KAFKA}_activebrokercount",] == 3
+        assert found[f"{KAFKA}_activecontrollercount",] == (node_id == 1)
+        led = [key for key in found if key[0] == "kafka_topic_partition_leader"]
+        assert [found[key] for key in led] == [node_id] * 2
+        assert found["ottla_lease_seconds",] == 6
+
+
+def test_all_brokers_have_an_address() -> None:
+    found = figures(three().brokers[1])
+    assert [key[1:] for key in found if key[0] == "kafka_broker_info"] == [
+        ("1", "127.0.0.1:9092"),
+        ("2", "192.0.2.2:9092"),
+        ("3", "192.0.2.3:9092"),
+    ]
+
+
+def test_the_controller_counts_what_a_fenced_broker_leaves() -> None:
+    shared = three()
+    shared.kill(3)
+    shared.fence(3)
+    first, second = (figures(shared.brokers[node_id]) for node_id in (1, 2))
+    for found in (first, second):
+        assert found["kafka_brokers",] == 2
+        assert found[f"{KAFKA}_fencedbrokercount",] == 1
+        assert found[f"{KAFKA}_offlinepartitionscount",] == 0
+    assert first[f"{KAFKA}_preferredreplicaimbalancecount",] == 2
+    assert second[f"{KAFKA}_preferredreplicaimbalancecount",] == 0
+    names = (f"{REPLICA_MANAGER}_leadercount", f"{REPLICA_MANAGER}_underreplicatedpartitions")
+    assert [first[name,] + second[name,] for name in names] == [6, 4]  # type: ignore[operator]
+    of_partitions = first | second
+    for name, expected in (
+        ("replicas", 12), ("in_sync_replica", 8), ("leader_is_preferred", 4),
+        ("under_replicated_partition", 4),
+    ):  # fmt: skip
+        family = f"kafka_topic_partition_{name}"
+        values = [value for key, value in of_partitions.items() if key[0] == family]
+        assert sum(values) == expected, name  # type: ignore[arg-type]

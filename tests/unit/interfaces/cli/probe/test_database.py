@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from infrastructure.storage.postgresql.facts import ServerFacts, StoreFacts
+from interfaces.cli.probe.database import findings
+from interfaces.cli.probe.finding import NOTE, OK, PROBLEM, Finding
+
+SERVER = ServerFacts(
+    version="17.2",
+    synchronous_commit="on",
+    synchronous_standby_names="ANY 1 (b, c)",
+    synchronous_standbys=1,
+    hidden_standbys=0,
+    connections=92,
+    autovacuum=True,
+    longest_transaction_s=2.0,
+    round_trip_s=0.0004,
+    ahead_s=-0.01,
+)
+STORE = StoreFacts(3, 3, [1, 2], [])
+
+
+def bad(store: StoreFacts | None = STORE, **facts: object) -> Finding:
+    """The one finding that is not ok."""
+    [found] = (
+        one
+        for one in findings(SERVER._replace(**facts), store)
+        if one.level != OK  # type: ignore[arg-type]
+    )
+    return found
+
+
+def test_a_good_server_has_no_problem() -> None:
+    found = list(findings(SERVER, STORE))
+    assert {one.level for one in found} == {OK}
+    assert "92 connections are left for brokers, and 2 need 7" in [one.what for one in found]
+
+
+@pytest.mark.parametrize(
+    ("level", "text", "facts"),
+    [
+        (PROBLEM, "synchronous_commit is off", {"synchronous_commit": "off"}),
+        (PROBLEM, "do not wait for the sync", {"synchronous_commit": "local"}),
+        (NOTE, "there is one copy", {"synchronous_standby_names": "", "synchronous_standbys": 0}),
+        (PROBLEM, "commits wait for one", {"synchronous_standbys": 0}),
+        (NOTE, "may not see which", {"synchronous_standbys": 0, "hidden_standbys": 2}),
+        (PROBLEM, "6 connections are left", {"connections": 6}),
+        (NOTE, "a round trip takes 8.0 ms", {"round_trip_s": 0.008}),
+        (NOTE, "its clock is 3.0 s behind", {"ahead_s": -3.0}),
+        (NOTE, "its clock is 3.0 s ahead of", {"ahead_s": 3.0}),
+        (PROBLEM, "autovacuum is off", {"autovacuum": False}),
+        (NOTE, "open for 20 minutes", {"longest_transaction_s": 1200.0}),
+    ],
+)
+def test_what_is_wrong_has_a_finding(level: str, text: str, facts: dict[str, object]) -> None:
+    found = bad(**facts)
+    assert found.level == level
+    assert text in found.what
+    assert found.remedy
+
+
+def test_what_is_known_of_the_store() -> None:
+    assert "no store yet" in bad(store=None).what
+    assert "migrates it" in bad(store=StoreFacts(2, 3, [], [])).what
+    assert bad(store=StoreFacts(3, 3, [1], [2, 3])).what.endswith("1; not alive: 2, 3")

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+from interfaces.cli.cluster_plan import Place, Placed, Plan, balanced, drained
+
+
+def placed(*replicas: tuple[int, ...]) -> dict[Place, Placed]:
+    return {("t", index): Placed(each, each[0]) for index, each in enumerate(replicas)}
+
+
+def after(before: Mapping[Place, Placed], plan: Plan) -> list[tuple[int, ...]]:
+    return [plan.get(place, one.replicas) for place, one in before.items()]
+
+
+def spread(replicas: Collection[tuple[int, ...]]) -> tuple[Counter[int], Counter[int]]:
+    """Of replicas and of preferred leaders."""
+    return Counter(one for each in replicas for one in each), Counter(each[0] for each in replicas)
+
+
+def test_a_new_broker_gets_its_share_and_nothing_else_moves() -> None:
+    before = placed(*[(1,)] * 3, *[(2,)] * 3)
+    plan = balanced(before, [1, 2, 3])
+    assert len(plan) == 2
+    assert spread(after(before, plan))[0] == {1: 2, 2: 2, 3: 2}
+
+
+def test_a_balanced_cluster_stays_as_it_is() -> None:
+    assert balanced(placed((1, 2), (2, 3), (3, 1), (1, 3)), [1, 2, 3]) == {}
+    assert balanced({}, [1]) == {}
+
+
+def test_leaders_are_balanced_among_the_replicas() -> None:
+    before = placed(*[(1, 2)] * 4)
+    plan = balanced(before, [1, 2])
+    assert spread(after(before, plan)) == ({1: 4, 2: 4}, {1: 2, 2: 2})
+    assert set(plan.values()) == {(2, 1)}
+
+
+def test_leaders_are_passed_on_by_other_brokers() -> None:
+    """1 and 3 share no partition."""
+    before = placed((1, 2), (1, 2), (1, 2), (2, 3), (3, 2), (2, 3))
+    found = after(before, balanced(before, [1, 2, 3]))
+    assert set(spread(found)[1].values()) == {2}
+
+
+def test_replicas_of_a_broker_that_is_not_alive_move_if_another_one_is_free() -> None:
+    before = placed((3, 1), (1, 3))
+    assert sorted(balanced(before, [1, 2]).values()) == [(1, 2), (2, 1)]
+    before = placed((1, 2, 3), (3, 2, 1))
+    found = after(before, balanced(before, [1, 2]))
+    assert found == [(1, 2, 3), (2, 1, 3)], "the number of replicas stays"
+
+
+def test_random_clusters_are_even() -> None:
+    chance = random.Random(7)
+    for _ in range(100):
+        brokers = list(range(1, chance.randint(2, 7)))
+        factor = chance.randint(1, len(brokers))
+        before = placed(
+            *(tuple(chance.sample(brokers, factor)) for _ in range(chance.randint(1, 60)))
+        )
+        found = after(before, balanced(before, brokers))
+        assert all(len(set(each)) == factor for each in found)
+        for counts in spread(found):
+            numbers = [counts[each] for each in brokers]
+            assert max(numbers) - min(numbers) <= 1
+
+
+def test_a_drained_broker_has_no_replica_and_the_others_share_its_partitions() -> None:
+    before = placed(*[(3,)] * 4, (1,), (2,))
+    plan = drained(before, 3, [1, 2, 3])
+    assert spread(after(before, plan))[0] == {1: 3, 2: 3}
+    assert len(plan) == 4
+
+
+def test_a_drained_partition_of_all_brokers_has_one_replica_less() -> None:
+    before = placed((3, 1, 2), (1, 2, 3))
+    assert after(before, drained(before, 3, [1, 2, 3])) == [(1, 2), (1, 2)]
+
+
+def test_a_broker_that_is_fenced_can_be_drained() -> None:
+    before = {("t", 0): Placed((3, 1), 1)}
+    assert drained(before, 3, [1, 2]) == {("t", 0): (2, 1)}

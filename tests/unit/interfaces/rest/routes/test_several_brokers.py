@@ -1,0 +1,119 @@
+"""What REST of one of several brokers says of the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.fakes.admin import FakeAdmin, facts
+from tests.fakes.batches import record_batch
+from tests.fakes.shared_store import SharedStore
+
+
+@pytest.fixture
+def shared() -> SharedStore:
+    """Broker 1 leads partitions 0 and 2 of `t`, broker 2 the others; each may lead all."""
+    store = SharedStore()
+    for node_id in (1, 2):
+        store.start(node_id, f"rack-{node_id}", default_replication_factor="2")
+    store.topic("t", 4)
+    return store
+
+
+@pytest.fixture
+def admin(shared: SharedStore) -> FakeAdmin:
+    return FakeAdmin(shared.brokers[1])
+
+
+def brokers(admin: FakeAdmin) -> dict[int, dict[str, Any]]:
+    return {one["broker_id"]: one for one in admin.get("/brokers").json["data"]}
+
+
+def test_all_brokers_are_listed(shared: SharedStore, admin: FakeAdmin) -> None:
+    found = brokers(admin)
+    assert list(found) == [1, 2]
+    names = ("host", "port", "rack", "is_controller", "is_fenced")
+    assert facts(found[1], *names) == ("127.0.0.1", 9092, "rack-1", True, False)
+    assert facts(found[2], *names) == ("192.0.2.2", 9092, "rack-2", False, False)
+    assert found[1]["software_version"] == "1.2.3"
+    assert admin.get("/brokers/2").json == found[2]
+    assert admin.get("/brokers/3").json["error_code"] == 40411
+    cluster = admin.get(admin.v3).json
+    assert cluster["controller"]["related"].endswith("/brokers/1")
+    shared.kill(2)
+    shared.fence(2)
+    assert brokers(admin)[2]["is_fenced"]
+
+
+def test_a_partition_has_its_leader_and_replicas(admin: FakeAdmin) -> None:
+    admin.fake.appended(record_batch(["a"]), "t", 0)
+    here, there = admin.get("/topics/t/partitions").json["data"][:2]
+    names = ("leader_id", "leader_epoch", "replica_ids", "in_sync_replica_ids", "log_end_offset")
+    assert facts(here, *names) == (1, 0, [1, 2], [1, 2], 1)
+    assert facts(there, *names) == (2, 0, [2, 1], [2, 1], None)
+    assert admin.get("/topics/t/partitions/1").json == there
+    assert admin.get(there["leader"]["related"]).json["is_leader"]
+    replicas = admin.get(there["replicas"]["related"]).json["data"]
+    assert [facts(one, "broker_id", "is_leader", "is_in_sync") for one in replicas] == [
+        (2, True, True),
+        (1, False, True),
+    ]
+    of_two = admin.get("/brokers/2/partition-replicas").json["data"]
+    assert [one["is_leader"] for one in of_two] == [False, True, False, True]
+
+
+def test_a_broker_without_a_replica_is_named(admin: FakeAdmin) -> None:
+    admin.post("/topics", {"name": "one", "replicas_assignments": [
+        {"partition_id": 0, "broker_ids": [1]},
+    ]})  # fmt: skip
+    refused = admin.get("/topics/one/partitions/0/replicas/2").json
+    assert facts(refused, "error_code", "message") == (40411, "broker 2 has no replica of one-0")
+
+
+def test_what_another_broker_has_is_misdirected(admin: FakeAdmin) -> None:
+    for path in ("/topics/t/partitions/1/offset", "/topics/t/records?partition=1"):
+        refused = admin.get(path)
+        assert (refused.status, refused.json["error_code"]) == (421, 42101), path
+        assert refused.json["message"] == "Node 2 leads the partition."
+    refused = admin.get("/brokers/2/configs")
+    assert (refused.status, refused.json["error_code"]) == (421, 42101)
+    assert "broker 2" in refused.json["message"]
+    assert admin.get("/brokers/3/configs").json["error_code"] == 40411
+
+
+def test_a_reassignment_under_way_is_shown(shared: SharedStore, admin: FakeAdmin) -> None:
+    assert admin.get("/topics/t/partitions/0/reassignment").status == 404
+    shared.start(3)
+    shared.kill(3)
+    shared.fence(3)
+    shared.brokers[1].broker.topics.replicas.reassign([(("t", 0), [3])])
+    shared.run()
+    [found] = admin.get("/topics/-/partitions/-/reassignment").json["data"]
+    names = ("topic_name", "partition_id", "adding_replicas", "removing_replicas")
+    assert facts(found, *names) == ("t", 0, [3], [1, 2])
+    assert admin.get("/topics/t/partitions/0/reassignment").json == found
+    assert admin.get("/topics/t/partitions/-/reassignment").json["data"] == [found]
+
+
+def test_the_console_has_nodes_leaders_and_epochs(shared: SharedStore, admin: FakeAdmin) -> None:
+    found = admin.get("/console/data/overview").json["brokers"]
+    names = ("node_id", "addresses", "rack", "is_fenced", "is_controller", "partitions_led")
+    assert [facts(one, *names) for one in found] == [
+        (1, ["192.0.2.1:9092"], "rack-1", False, True, 2),
+        (2, ["192.0.2.2:9092"], "rack-2", False, False, 2),
+    ]
+    shared.kill(2)
+    shared.fence(2)
+    rows = admin.get("/console/data/partitions?topic=t").json["data"]
+    names = ("leader", "leader_epoch", "replicas", "offline")
+    assert facts(rows[0], *names) == (1, 0, [1, 2], [2])
+    assert facts(rows[1], *names) == (1, 1, [2, 1], [2])
+
+
+def test_a_broker_that_is_alone_shows_no_others() -> None:
+    admin = FakeAdmin()
+    admin.fake.topic("t")
+    assert admin.get("/console/data/overview").json["brokers"] == []
+    [row] = admin.get("/console/data/partitions?topic=t").json["data"]
+    assert "leader" not in row
