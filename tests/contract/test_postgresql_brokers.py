@@ -28,12 +28,12 @@ def key_of(partition_id: int) -> bytes:
 
 
 def test_a_broker_is_fenced_until_it_is_announced(cluster: JoinedBrokers) -> None:
-    """For others: it begins before clients find it."""
+    """For itself, too: it leads nothing before clients find it."""
     first, second = cluster.join(1), cluster.join(2)
     first.run_until(lambda: first.brokers() == [(1, True), (2, True)])
     first.announce()
-    first.run_until(lambda: first.brokers() == [(1, False), (2, True)])
-    second.run_until(lambda: second.brokers() == [(1, False), (2, False)])
+    for broker in (first, second):
+        broker.run_until(lambda broker=broker: broker.brokers() == [(1, False), (2, True)])
     second.announce()
     first.run_until(lambda: first.brokers() == [(1, False), (2, False)])
     assert first.storage.membership is not None
