@@ -44,6 +44,10 @@ class SharedPlacement:
         return self._nodes
 
     @property
+    def has_lease(self) -> bool:
+        return self._membership.has_lease
+
+    @property
     def controller_id(self) -> int:
         """No broker waits for it, and two for a moment do no harm."""
         return min((node.node_id for node in self._nodes), default=NO_LEADER.node_id)

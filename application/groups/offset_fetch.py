@@ -18,6 +18,7 @@ class OffsetFetchService:
         While the deletion of a group is not durable, its offsets are still returned.
         """
         self._offsets.check_coordinated(group_id)
+        self._offsets.check_newest()
         group = self._groups.find(group_id)
         if group is None:
             return self._offsets.of(group_id)

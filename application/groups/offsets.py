@@ -119,6 +119,10 @@ class Offsets(Aggregates[str, OffsetWrite]):
         for group_id in group_ids:
             self._ensure_group(group_id)
 
+    def check_newest(self) -> None:
+        """Raises if another broker may have newer offsets."""
+        self._coordinators.check_lease()
+
     def _ensure_group(self, group_id: str) -> None:
         """Offsets imply a group: nothing else is persisted of a simple group."""
         if self.has_any(group_id) and self._groups.find(group_id) is None:

@@ -78,6 +78,13 @@ class Coordinators:
         # The placement may have changed while others hear of it before `_follow`.
         return led.leaders.get(partition_id) == self._placement.leader(partition_id)
 
+    def check_lease(self) -> None:
+        """For responses that must not be older than those of another broker. Raises
+        CoordinatorNotAvailable.
+        """
+        if not self._placement.has_lease:
+            raise CoordinatorNotAvailable("Another broker may have taken the place of this one.")
+
     def check_here(self, key: str) -> None:
         """Raises NotCoordinator or CoordinatorNotAvailable."""
         if self.is_here(key):

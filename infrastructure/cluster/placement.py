@@ -14,7 +14,7 @@ from domain.cluster.nodes import Leader, Node
 class SingleNode:
     __slots__ = ("_leader", "_nodes", "_replicas", "controller_id", "node_id")
 
-    is_alone = True
+    is_alone = has_lease = True
 
     def __init__(self, node_id: int, rack: str | None, leader_epoch: int) -> None:
         self.node_id = self.controller_id = node_id

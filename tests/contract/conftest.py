@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from infrastructure.storage.postgresql import session
+from infrastructure.storage.postgresql import commit, dropping, moving, session, tails
 from tests.contract.engines import ENGINES, Engine, OpenStore
 from tests.contract.offset_engines import PostgresOffsets, SqliteOffsets
 from tests.contract.postgres_server import running_postgres
@@ -90,3 +90,12 @@ def opened(relayed: RelayedPostgres) -> RelayedStore:
     store.keep(0)
     store.prepare()
     return store
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is dead by half is moved, one entry at a time; what failed is tried again."""
+    monkeypatch.setattr(tails, "_DEAD_TAILS", 0)
+    monkeypatch.setattr(moving, "MOVED_BYTES", 1)
+    monkeypatch.setattr(dropping, "RETRY_S", 0)
+    monkeypatch.setattr(commit, "RETRY_S", 0)

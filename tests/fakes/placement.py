@@ -11,6 +11,7 @@ class FakePlacement:
     def __init__(self, node_id: int, rack: str | None = None) -> None:
         self.node_id = node_id
         self._nodes = [Node(node_id, rack)]
+        self.has_lease = True
         self._leaders: dict[int, Leader] = {}
         self._when_moved: list[Callable[[Collection[int]], None]] = []
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import methodcaller
 
 from application.state.notifying import notify_each
+from infrastructure.storage.errors import StorageDamaged
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
 from infrastructure.storage.postgresql import loading, shared_rows
@@ -22,7 +23,7 @@ from infrastructure.storage.postgresql.runs import ABOVE_ALL_OFFSETS, LogRuns, R
 from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.postgresql.shared_rows import Gained, Row, SharedRows
 from infrastructure.storage.postgresql.staged import Rewritten, Staged
-from infrastructure.storage.postgresql.tails import TAIL_BYTES, Tails, tail_rows
+from infrastructure.storage.postgresql.tails import TAIL_BYTES, TailRow, Tails, tail_rows
 from infrastructure.storage.repositories.internal_slots import InternalSlots
 from infrastructure.storage.repositories.leader_rows import LEADERS, leader_of
 from infrastructure.storage.repositories.scopes import OF_PARTITIONS, OF_SLOTS, scope_of
@@ -63,7 +64,7 @@ class Contents:
     # ---- start
 
     def load(self, connection: Rows, writer_id: int) -> None:
-        """Raises psycopg.Error."""
+        """Raises StorageDamaged or psycopg.Error."""
         self.tails.load(connection, writer_id)
         if self._node_id is None:
             self._put(shared_rows.everything(connection))
@@ -71,12 +72,20 @@ class Contents:
             for partition_id, of_log in runs.items():
                 self.runs.put(partition_id, of_log)
             self.ends = loading.ends_of(connection, runs)
-            self.tails.add_known(tail_rows(connection, _tails_of(runs)))
+            self._check_tails(runs, tail_rows(connection, _tails_of(runs)))
             [(self.version,)] = connection.execute("select version from ottla_store").fetchall()
         else:
             found = shared_rows.shared(connection)
-            self.take_over(found, self.gained(connection, found.rows))
+            gained = self.gained(connection, found.rows)
+            self._check_tails(gained.runs, gained.tails)
+            self.take_over(found, gained)
         self.staged = Staged(self.version)
+
+    def _check_tails(self, runs: Mapping[int, LogRuns], found: Collection[TailRow]) -> None:
+        """Of a backup that has not all of them. Raises StorageDamaged."""
+        for number in _tails_of(runs) - {number for number, *_ in found}:
+            raise StorageDamaged(f"ottla_tails has no row of ottla_tail_{number}")
+        self.tails.add_known(found)
 
     def gained(self, connection: Rows, rows: Iterable[Row]) -> Gained:
         """What this broker has to know of partitions that it leads by these rows. From any thread.

@@ -98,10 +98,10 @@ class PostgresLogStore:
         found = self._ask(questions.oldest, partition_id, *values)
         removed, is_done = found[:max_batches], len(found) <= max_batches
         last = removed[-1][0] if removed else -1
-        if is_done:
-            # Nothing is below it, also where a batch ended before compaction.
-            last = max(last, min(offset, end_offset) - 1)
-        if removed or last + 1 >= end_offset:
+        if is_done and offset >= end_offset:
+            # Nothing of the log is left.
+            last = max(last, end_offset - 1)
+        if last >= 0:
             staged.trim(partition_id, last, removed)
         return Trimmed(sum(size for _, size in removed), is_done)
 

@@ -163,10 +163,10 @@ def composed(columns: Columns, tail: int, fence: Fence, old_tail: int = 0) -> tu
 
 @lru_cache(maxsize=64)
 def _text(used: tuple[str, ...], tail: int, old_tail: int) -> str:
-    named = ", ".join(f"{name} as ({_PARTS[name]})" for name in used)
-    text = f"with {FENCE}, {named} {_PERSISTED}"
+    named = "".join(f", {name} as ({_PARTS[name]})" for name in used)
+    text = f"with {FENCE}{named} {_PERSISTED}"
     if NEXT_VERSION in used:
-        text = f"with {FENCE}, {named}, told as ({_TOLD}) {_PERSISTED_SHARED}"
+        text = f"with {FENCE}{named}, told as ({_TOLD}) {_PERSISTED_SHARED}"
     return text.format(tail=f"ottla_tail_{tail}", old=f"ottla_tail_{old_tail}")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+from infrastructure.storage.errors import StorageDamaged
 from infrastructure.storage.postgresql.runs import Runs
 from infrastructure.storage.postgresql.server import Rows
 
@@ -20,7 +21,7 @@ _TAILS = "select n, written, dead from ottla_tails where n = any(%s) order by n"
 #: No commit counts them: after a start it is what its pages take.
 _CURRENT = """
     select s.tail, pg_relation_size(c.oid) + pg_relation_size(c.reltoastrelid)
-    from ottla_fences s join pg_class c on c.oid = to_regclass('ottla_tail_' || s.tail)
+    from ottla_fences s left join pg_class c on c.oid = to_regclass('ottla_tail_' || s.tail)
     where s.node_id = %s
 """
 #: A broker that stopped has left full ones, and nobody may have runs in them any more.
@@ -69,10 +70,12 @@ class Tails:
         self.unused: tuple[int, ...] = ()
 
     def load(self, connection: Rows, node_id: int) -> None:
-        """Raises psycopg.Error."""
+        """Raises StorageDamaged or psycopg.Error."""
         found = connection.execute(_CURRENT, (node_id,)).fetchall()
         if found:  # it writes
             [(self.current, written_bytes)] = found
+            if written_bytes is None:
+                raise StorageDamaged(f"there is no ottla_tail_{self.current}")
             self._tails[self.current] = _Tail(written_bytes)
         self.add_known(connection.execute(_FULL).fetchall())
 

@@ -134,3 +134,11 @@ def test_the_placement_counts_before_its_change_is_notified() -> None:
     [first, _] = two.first.existing(OFFSETS_TOPIC).partition_ids
     two.first.placement._leaders[first] = Leader(2, 1)
     assert not of.is_here(key)
+
+
+def test_offsets_are_not_fetched_when_another_broker_may_have_newer_ones(fake: FakeBroker) -> None:
+    fetch = fake.broker.groups.offset_fetch
+    assert fetch.offsets("g", None, -1) == {}
+    fake.placement.has_lease = False
+    with pytest.raises(CoordinatorNotAvailable):
+        fetch.offsets("g", None, -1)
