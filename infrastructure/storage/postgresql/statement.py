@@ -75,6 +75,7 @@ _PARTS = {
 }
 
 Columns = dict[str, list[Any]]
+Entries = list[Entry]
 
 
 def fence(session: int, seq: int) -> list[Any]:
@@ -83,20 +84,21 @@ def fence(session: int, seq: int) -> list[Any]:
 
 def statement_of(staged: Staged, plan: Plan, session: int, seq: int) -> tuple[str, list[Any]]:
     """Its last row says 1 if it was persisted; 0: the session is over, and nothing was."""
-    added = [one for one in staged.added if one.partition_id not in plan.begun]
-    first = [one for one in staged.added if one.partition_id in plan.begun]
-    replaced = staged.replaced + first
+    added, first = staged.added, Entries()
+    if plan.begun:
+        added = [one for one in staged.added if one.partition_id not in plan.begun]
+        first = [one for one in staged.added if one.partition_id in plan.begun]
     put = [(key, value) for key, value in staged.rows.items() if value is not None]
     deleted = [key for key, value in staged.rows.items() if value is None]
-    columns: Columns = {
-        "added": _entry_columns(added),
-        "replaced": _entry_columns(replaced),
-        "removed": _bigint_columns(staged.removed),
-        "strays": _stray_columns(plan, first),
-        **plan_columns(plan),
-        "put": _row_columns(put),
-        "deleted": _key_columns(deleted),
-    }
+    columns: Columns = {"added": _entry_columns(added)}
+    if plan.new_runs or plan.dead:
+        columns |= {
+            "replaced": _entry_columns(staged.replaced + first),
+            "removed": _bigint_columns(staged.removed),
+            "strays": _stray_columns(plan, first),
+            **plan_columns(plan),
+        }
+    columns |= {"put": _row_columns(put), "deleted": _key_columns(deleted)}
     return composed(columns, plan.tail, session, seq)
 
 
