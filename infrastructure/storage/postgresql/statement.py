@@ -80,7 +80,7 @@ _PARTS = {
     ' as u("table", place) where r."table" = u."table" and r.place = u.place',
     "unregistered": f"delete from ottla_brokers b using fence where {_GONE}",
     "sessions_ended": "insert into ottla_sessions (session, last_seq) select f.session, f.seq"
-    f" from fence, ottla_fences f join ottla_brokers b on b.node_id = f.node_id"
+    " from fence, ottla_fences f join ottla_brokers b on b.node_id = f.node_id"
     f" where f.session <> 0 and {_GONE}",
     "fences_removed": "delete from ottla_fences f using fence, ottla_brokers b"
     f" where b.node_id = f.node_id and {_GONE}",
@@ -107,6 +107,7 @@ _PERSISTED_SHARED = (
 _TOLD = "select pg_notify('ottla ' || current_schema(), '') as told from next_version"
 
 Columns = dict[str, list[Any]]
+Entries = list[Entry]
 #: Table and key.
 RowKey = tuple[str, bytes]
 RowAndValue = tuple[RowKey, bytes]
@@ -116,9 +117,27 @@ def statement_of(staged: Staged, plan: Plan, fence: Fence) -> tuple[str, list[An
     """Its row has the new place of the fence. No row: the session is over, nothing is persisted. It
     fails if another broker has changed the shared rows meanwhile.
     """
-    added = [one for one in staged.added if one.partition_id not in plan.begun]
-    first = [one for one in staged.added if one.partition_id in plan.begun]
-    replaced = staged.replaced + first
+    added, first = staged.added, Entries()
+    if plan.begun:
+        added = [one for one in staged.added if one.partition_id not in plan.begun]
+        first = [one for one in staged.added if one.partition_id in plan.begun]
+    columns: Columns = {"added": _entry_columns(added)}
+    if plan.new_runs or plan.dead:
+        columns |= {
+            "replaced": _entry_columns(staged.replaced + first),
+            "removed": _bigint_columns(staged.removed),
+            "strays": _stray_columns(plan, first),
+            **plan_columns(plan),
+        }
+    if staged.rows:
+        columns |= _columns_of_rows(staged)
+    if staged.unregistered:
+        gone = [bigints(staged.unregistered)]
+        columns |= {"unregistered": gone, "sessions_ended": gone, "fences_removed": gone}
+    return composed(columns, plan.tail, fence)
+
+
+def _columns_of_rows(staged: Staged) -> Columns:
     put: list[RowAndValue] = []
     deleted: list[RowKey] = []
     shared_put: list[RowAndValue] = []
@@ -130,23 +149,13 @@ def statement_of(staged: Staged, plan: Plan, fence: Fence) -> tuple[str, list[An
         else:
             (shared_put if shared else put).append((key, value))
     is_next_version = shared_put or shared_deleted
-    unregistered = [bigints(staged.unregistered)] if staged.unregistered else []
-    columns: Columns = {
-        "added": _entry_columns(added),
-        "replaced": _entry_columns(replaced),
-        "removed": _bigint_columns(staged.removed),
-        "strays": _stray_columns(plan, first),
-        **plan_columns(plan),
+    return {
         "put": [*_row_columns(put), *_scope_columns(put)],
         "deleted": _key_columns(deleted),
-        "unregistered": unregistered,
-        "sessions_ended": unregistered,
-        "fences_removed": unregistered,
         NEXT_VERSION: [Int8(staged.version)] if is_next_version else [],
         "shared_put": _row_columns(shared_put),
         "shared_deleted": _key_columns(shared_deleted),
     }
-    return composed(columns, plan.tail, fence)
 
 
 def plan_columns(plan: Plan) -> Columns:
