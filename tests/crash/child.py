@@ -94,6 +94,7 @@ def run(plan: Plan) -> int:
             Adapters.storage_url,
             Adapters.flush,
             Adapters.to_loop,
+            Adapters.joining,
         )
     )
     return main(plan.arguments)

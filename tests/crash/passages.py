@@ -26,7 +26,7 @@ from domain.errors import StorageFailed
 from domain.partitions.partition import Partition
 from domain.transactions.transaction import Transaction
 from infrastructure.opening import open_storage
-from infrastructure.storage.engine import Storage, ToLoop
+from infrastructure.storage.engine import Joining, Storage, ToLoop
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.lmdb import environment
 from infrastructure.storage.lmdb.environment import LmdbEnvironment
@@ -205,11 +205,13 @@ class PassedCommit:
 
 def wrapped_opening(
     passages: Passages, map_size_bytes: int | None
-) -> Callable[[str, Flush, ToLoop], Storage]:
-    def opened(url: str, flush: Flush, to_loop: ToLoop) -> Storage:
+) -> Callable[[str, Flush, ToLoop, Joining], Storage]:
+    def opened(url: str, flush: Flush, to_loop: ToLoop, joining: Joining) -> Storage:
         # Of files: reads wait for the disk.
-        threads = {"to_loop": to_loop} if url.startswith("postgresql:") else {}
-        storage = open_storage(url, flush, map_size_bytes, **threads)
+        shared: dict[str, Any] = {}
+        if url.startswith("postgresql:"):
+            shared = {"to_loop": to_loop, "joining": joining}
+        storage = open_storage(url, flush, map_size_bytes, **shared)
         return Storage(
             cast(LogStore, PassedLog(storage.log, passages)),
             PassedState(storage.state, passages),
@@ -217,6 +219,8 @@ def wrapped_opening(
             storage.info,
             storage.start_flush,
             waits_for=storage.waits_for,
+            membership=storage.membership,
+            cluster_changes=storage.cluster_changes,
         )
 
     return opened

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from domain.topics.topic import INTERNAL_TOPICS
 from tests.crash.ledger import NO_LIMIT, Broken, PartitionLedger
 
 NO_ID = bytes(16)
@@ -66,7 +67,7 @@ class Topics:
 
     def check(self, found: dict[str, tuple[bytes, int]]) -> None:
         """After a restart: what was uncertain is now known."""
-        for name in found.keys() - self.by_name.keys():
+        for name in found.keys() - self.by_name.keys() - INTERNAL_TOPICS:
             raise Broken(f"{name}: not created, or deleted")
         for topic in list(self.by_name.values()):
             if not topic.sure and len({one.name in found for one in topic.created_with}) > 1:

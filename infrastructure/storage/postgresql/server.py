@@ -22,6 +22,8 @@ Rows: TypeAlias = Connection[tuple[Any, ...]]
 
 OLDEST_VERSION = 14
 CONNECT_TIMEOUT_S = 10
+#: Characters: a name of 64 is cut.
+_HOST = 36
 #: A client that is gone, on both sides: a server keeps locks for it until then.
 _SETTINGS = {
     "tcp_keepalives_idle": "10",
@@ -69,7 +71,7 @@ class Server:
 
         Raises psycopg.Error.
         """
-        name = f"ottla {os.getpid()}/{self._token} on {socket.gethostname()}"
+        name = f"ottla {os.getpid()} on {socket.gethostname()[:_HOST]} {self._token}"
         options = {**self._libpq, "application_name": name}
         if again:
             options["target_session_attrs"] = "read-write"

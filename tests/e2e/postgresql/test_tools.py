@@ -59,7 +59,7 @@ def test_a_store_moves_to_postgresql_and_back(
     broker = start_stored()
     for partition in range(2):
         assert read_values(broker.bootstrap, topic, len(VALUES), partition) == VALUES
-    assert "in use by process" in storage("verify", url, code=1)
+    assert "in use by broker 1" in storage("verify", url, code=1)
     assert broker.terminate() == 0
 
     back = tmp_path / "back"
