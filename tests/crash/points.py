@@ -164,12 +164,12 @@ FILES_POINTS: tuple[Point, ...] = (
 POSTGRESQL_POINTS: tuple[Point, ...] = (
     Point("postgresql: not sent", When.RUNNING, 100),
     Point("postgresql: persisted, not yet known", When.RUNNING, 100),
-    Point("postgresql: a tail is full", When.RUNNING, 10),
-    Point("postgresql: a new tail has begun", When.RUNNING, 10),
-    Point("postgresql: entries not moved", When.RUNNING, 3),
-    Point("postgresql: entries moved", When.RUNNING, 3),
-    Point("postgresql: a tail is not needed", When.RUNNING, 5),
-    Point("postgresql: a tail is dropped", When.RUNNING, 5),
+    Point("postgresql: a tail is full", When.RUNNING, 5),
+    Point("postgresql: a new tail has begun", When.RUNNING, 5),
+    Point("postgresql: entries not moved", When.RUNNING),
+    Point("postgresql: entries moved", When.RUNNING),
+    Point("postgresql: a tail is not needed", When.RUNNING, 3),
+    Point("postgresql: a tail is dropped", When.RUNNING, 3),
     Point("postgresql: connects again", When.RUNNING, connects_again=True),
     Point("postgresql: has a new session", When.RUNNING, connects_again=True),
 )
