@@ -62,7 +62,9 @@ def test_a_new_broker_gets_its_share_and_a_drained_one_is_removed(cluster: Clust
     for node_id in (1, 2):
         cluster.start(node_id)
     cluster.cli.run("topic", "create", "orders", "-p", "6", "-r", "1")
-    cluster.start(3)
+    started = cluster.start(3).log_line("broker_started")
+    assert '"brokers":"broker 3, one of 3 over this store"' in started
+    assert '"synchronous_standby":false' in started
     wait_until(lambda: len(cluster.described()["brokers"]) == 3)
     before = cluster.column("leaders")
     assert before[3] == 0
