@@ -22,8 +22,10 @@ _ABOUT = "group topic topic_id resource"
 BROKER = {
     "broker_started": Event(
         INFO,
-        "version cluster_id listeners storage recovered admin raw flush offsets settings",
-        "The listeners are open and the store is recovered.",
+        "version cluster_id brokers listeners storage recovered admin raw flush "
+        "synchronous_standby offsets settings",
+        "The listeners are open and the store is recovered. `synchronous_standby`: whether "
+        "PostgreSQL has acknowledged data twice.",
     ),
     "broker_stopping": Event(
         INFO,

@@ -38,6 +38,8 @@ class StorageInfo(NamedTuple):
     live_bytes: int = 0
     #: How often acknowledged data may have been lost: each time a new leader epoch begins.
     losses: int = 0
+    #: Acknowledged data is on a synchronous standby, too. None: not in a database.
+    has_standby: bool | None = None
 
 
 @dataclass(frozen=True)

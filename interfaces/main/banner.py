@@ -12,6 +12,8 @@ def banner(started: Started) -> str:
     rows += [("admin", url) for url in started.admin_urls]
     if started.admin:
         rows.append(("rest api", f"{started.admin_urls[0]}/docs"))
+    if started.brokers:
+        rows.append(("cluster", started.brokers))
     rows.append(("storage", f"{started.storage}  ({started.recovered})"))
     if not settings.storage.in_memory:
         rows.append(("flush", f"{settings.broker.flush}: {started.flush_meaning}"))

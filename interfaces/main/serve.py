@@ -60,6 +60,16 @@ class Container(Protocol):
         ...
 
     @property
+    def brokers(self) -> str:
+        """Which of several this one is: "broker 2, one of 3"; empty if it is the only one."""
+        ...
+
+    @property
+    def has_standby(self) -> bool | None:
+        """Acknowledged data is on a synchronous standby, too. None: not in a database."""
+        ...
+
+    @property
     def listeners(self) -> Sequence[Listener]: ...
 
     @property
@@ -243,7 +253,15 @@ async def _start(settings: Settings, container: Container, ports: Ports) -> Star
     await container.join()
     container.start_upkeep()
     return Started(
-        settings, __version__, container.cluster_id, opened, container.recovered, admin, raw
+        settings,
+        __version__,
+        container.cluster_id,
+        opened,
+        container.recovered,
+        admin,
+        raw,
+        container.brokers,
+        container.has_standby,
     )
 
 
@@ -301,8 +319,12 @@ def _log_started(log: EventLog, started: Started) -> None:
         sometimes["admin"] = started.admin_urls
     if started.raw:
         sometimes["raw"] = started.raw
+    if started.brokers:
+        sometimes["brokers"] = started.brokers
     if not started.settings.storage.in_memory:
         sometimes["flush"] = started.settings.broker.flush
+    if started.has_standby is not None:
+        sometimes["synchronous_standby"] = started.has_standby
     if started.settings.offsets.shown is not None:
         sometimes["offsets"] = started.settings.offsets.shown
     if started.settings.file is not None:

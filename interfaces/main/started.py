@@ -53,7 +53,17 @@ class OpenListener:
 
 
 class Started:
-    __slots__ = ("admin", "cluster_id", "listeners", "raw", "recovered", "settings", "version")
+    __slots__ = (
+        "admin",
+        "brokers",
+        "cluster_id",
+        "has_standby",
+        "listeners",
+        "raw",
+        "recovered",
+        "settings",
+        "version",
+    )
 
     def __init__(
         self,
@@ -64,7 +74,10 @@ class Started:
         recovered: str,
         admin: Sequence[str] = (),
         raw: Sequence[str] = (),
+        brokers: str = "",
+        has_standby: bool | None = None,
     ) -> None:
+        """`brokers`: which of several this one is; `has_standby`: as of the store."""
         self.settings = settings
         self.version = version
         self.cluster_id = cluster_id
@@ -73,6 +86,8 @@ class Started:
         #: Bound addresses, "host:port".
         self.admin = list(admin)
         self.raw = list(raw)
+        self.brokers = brokers
+        self.has_standby = has_standby
 
     @property
     def admin_urls(self) -> list[str]:
@@ -95,7 +110,9 @@ class Started:
         broker = self.settings.broker
         if self.settings.storage.in_database:
             if broker.flush == "commit":
-                return "PostgreSQL flushes acknowledged records as its synchronous_commit says"
+                meaning = "PostgreSQL flushes acknowledged records as its synchronous_commit says"
+                one_copy = "; no synchronous standby: there is one copy"
+                return meaning + (one_copy if self.has_standby is False else "")
             return (
                 "PostgreSQL flushes acknowledged records later: a crash of its machine loses those "
                 "of up to 0.6 s"

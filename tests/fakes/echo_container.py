@@ -41,6 +41,8 @@ class EchoContainer:
         self.admin = NoAdmin()
         self.cluster_id = "a-cluster"
         self.recovered = "2 topics, 3 partitions"
+        self.brokers = ""
+        self.has_standby: bool | None = None
         self.steps: list[str] = []
         #: Not set: a response never comes, so a drain lasts until its timeout.
         self.answered = asyncio.Event()

@@ -30,8 +30,11 @@ from infrastructure.storage.postgresql.tables import FORMAT, check, make
 from infrastructure.storage.postgresql.tails import TAIL_BYTES
 from infrastructure.storage.postgresql.watch import Watch
 
-_SIZE = """
-    select coalesce(sum(pg_total_relation_size(oid)), 0)::bigint from pg_class
+_FACTS = """
+    select coalesce(sum(pg_total_relation_size(oid)), 0)::bigint,
+        current_setting('synchronous_standby_names') <> ''
+            and current_setting('synchronous_commit') not in ('off', 'local')
+    from pg_class
     where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname ~ '^ottla_'
 """
 
@@ -62,12 +65,12 @@ def opened(
         if not read_only:
             for_commits.execute("update ottla_store set epoch = epoch + 1")
         [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
-        [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
+        [(size_bytes, has_standby)] = for_reads.execute(_FACTS).fetchall()
     reading = Reading(server, for_reads, contents, to_loop)
     commit = PostgresCommit(server, session, contents, reading, to_loop)
     # The database may have lost commits since the last start: only by a new leader epoch do clients
     # notice that a log was cut.
-    info = _info(size_bytes, flush, store_id, epoch - 1)
+    info = _info(size_bytes, flush, store_id, epoch - 1, has_standby)
     return _storage(info, session, contents, reading, commit)
 
 
@@ -86,13 +89,12 @@ def joined(place: str, flush: Flush, to_loop: ToLoop, joining: Joining) -> Stora
         session.end_alone(for_commits)
         contents.load(for_reads, node.node_id)
         [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
-        [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
+        [(size_bytes, has_standby)] = for_reads.execute(_FACTS).fetchall()
     watch.start()
     reading = Reading(server, for_reads, contents, to_loop)
     commit = PostgresCommit(server, session, contents, reading, to_loop, watch)
-    storage = _storage(
-        _info(size_bytes, flush, store_id, epoch), session, contents, reading, commit
-    )
+    info = _info(size_bytes, flush, store_id, epoch, has_standby)
+    storage = _storage(info, session, contents, reading, commit)
     storage.membership, storage.cluster_changes = watch.membership, watch.changes
     return storage
 
@@ -126,9 +128,18 @@ def _prepared(connections: list[Rows], address: Address, read_only: bool) -> str
     return store_id
 
 
-def _info(size_bytes: int, flush: Flush, store_id: str, losses: int) -> StorageInfo:
+def _info(
+    size_bytes: int, flush: Flush, store_id: str, losses: int, has_standby: bool
+) -> StorageInfo:
     return StorageInfo(
-        "postgresql", None, size_bytes, flush, store_id, live_bytes=size_bytes, losses=losses
+        "postgresql",
+        None,
+        size_bytes,
+        flush,
+        store_id,
+        live_bytes=size_bytes,
+        losses=losses,
+        has_standby=has_standby,
     )
 
 

@@ -217,6 +217,24 @@ class App:
         catalog = self.broker.catalog
         return f"{len(catalog)} topics, {catalog.partition_count()} partitions"
 
+    @property
+    def brokers(self) -> str:
+        found = self.broker.cluster.brokers()
+        if len(found) < 2:
+            return ""
+        # This one is announced when its listeners are open.
+        fenced = [one for one in self.broker.cluster.fenced_nodes() if one.node_id != self._node_id]
+        dead = f", {len(fenced)} of them not alive" if fenced else ""
+        return f"broker {self._node_id}, one of {len(found)} over this store{dead}"
+
+    @property
+    def _node_id(self) -> int:
+        return self.broker.placement.node_id
+
+    @property
+    def has_standby(self) -> bool | None:
+        return self.storage.info.has_standby
+
     def renew_certificates(self) -> None:
         self._certificates.renew()
 

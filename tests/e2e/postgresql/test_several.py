@@ -8,11 +8,18 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
 from tests.e2e.admin.cli.conftest import Ottla
-from tests.e2e.broker_process import NOTHING_EXPIRES, BrokerProcess, environment, wait_until
+from tests.e2e.broker_process import (
+    NOTHING_EXPIRES,
+    PATIENCE_S,
+    BrokerProcess,
+    environment,
+    wait_until,
+)
 from tests.e2e.conftest import EXTERNAL
 
 SETTINGS = (
@@ -46,6 +53,12 @@ class Cluster:
         found: dict[str, Any] = json.loads(self.cli.run("cluster", "describe", "-o", "json").out)
         return found
 
+    def rest(self, node_id: int, path: str) -> bytes:
+        url = f"http://{self.brokers[node_id].admin.bootstrap}{path}"
+        with urlopen(url, timeout=PATIENCE_S) as response:
+            found: bytes = response.read()
+        return found
+
     def column(self, name: str) -> dict[int, Any]:
         return {one["id"]: one[name] for one in self.described()["brokers"]}
 
@@ -62,8 +75,15 @@ def test_a_new_broker_gets_its_share_and_a_drained_one_is_removed(cluster: Clust
     for node_id in (1, 2):
         cluster.start(node_id)
     cluster.cli.run("topic", "create", "orders", "-p", "6", "-r", "1")
-    cluster.start(3)
+    started = cluster.start(3).log_line("broker_started")
+    assert '"brokers":"broker 3, one of 3 over this store"' in started
+    assert '"synchronous_standby":false' in started
     wait_until(lambda: len(cluster.described()["brokers"]) == 3)
+    rest = json.loads(cluster.rest(2, "/brokers"))["data"]
+    ports = [cluster.brokers[node_id].address.port for node_id in (1, 2, 3)]
+    assert {one["broker_id"]: one["port"] for one in rest} == dict(enumerate(ports, 1))
+    assert all(one["software_version"] for one in rest)
+    assert b"kafka_controller_kafkacontroller_activebrokercount 3" in cluster.rest(2, "/metrics")
     before = cluster.column("leaders")
     assert before[3] == 0
     dry = cluster.cli.run("cluster", "balance", "--dry-run")

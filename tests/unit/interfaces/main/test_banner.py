@@ -32,6 +32,18 @@ def test_the_banner_names_addresses_storage_and_flush_policy() -> None:
     )
 
 
+def test_one_of_several_brokers_over_postgresql_says_so_and_how_many_copies_there_are() -> None:
+    facts = started(storage="postgresql://me:secret@host/db")
+    facts.has_standby = False
+    text = banner(facts)
+    assert "as its synchronous_commit says; no synchronous standby: there is one copy\n" in text
+    assert "  cluster  " not in text
+    facts.brokers, facts.has_standby = "broker 2, one of 3 over this store", True
+    text = banner(facts)
+    assert "as its synchronous_commit says\n" in text
+    assert "\n  cluster    broker 2, one of 3 over this store\n" in text
+
+
 def test_the_admin_address_is_in_the_banner_and_the_ready_file() -> None:
     facts = started(storage="memory://")
     assert "admin" not in banner(facts)
