@@ -58,7 +58,8 @@ class SharedPlacement:
             return NO_LEADER
         node_id, epoch = registration.led
         if node_id == self.node_id and (not self._has_begun or partition_id in self._leaving):
-            return Leader(NO_LEADER.node_id, epoch)
+            # Below that of the leader: librdkafka takes no other leader in an epoch that it knows.
+            return Leader(NO_LEADER.node_id, epoch - 1)
         return Leader(node_id, epoch)
 
     def replicas(self, partition_id: int) -> Sequence[int]:

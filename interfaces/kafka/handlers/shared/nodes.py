@@ -17,7 +17,12 @@ E = TypeVar("E", bound=Endpoint)
 
 
 def nodes_for(call: Call) -> Iterator[tuple[Node, Address]]:
-    return addressed(call.broker.placement.nodes(), call)
+    placement = call.broker.placement
+    nodes = placement.nodes()
+    if all(node.node_id != placement.node_id for node in nodes):
+        # Others do not see it yet. Without it librdkafka would have no broker to ask again.
+        nodes = [*nodes, Node(placement.node_id, call.broker.config.broker_rack)]
+    return addressed(nodes, call)
 
 
 def addressed(nodes: Iterable[Node], call: Call) -> Iterator[tuple[Node, Address]]:

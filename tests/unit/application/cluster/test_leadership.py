@@ -79,7 +79,7 @@ def test_it_leads_nothing_before_the_epochs_are_durable(shared: SharedStore) -> 
     again.commit.hold()
     again.broker.begin().then(begun.append)
     again.scheduler.advance(20)
-    assert again.leader(topic.partition_ids[1]) == (-1, 0)
+    assert again.leader(topic.partition_ids[1]) == (-1, -1)
     assert begun == []
     again.commit.let_go()
     again.scheduler.advance(20)
@@ -128,7 +128,7 @@ def test_records_of_the_last_pass_go_with_the_partition(shared: SharedStore) -> 
     shared.run()
     with pytest.raises(NotLeaderOrFollower) as refused:
         one.partition()
-    assert refused.value.leader == (-1, 0)
+    assert refused.value.leader == (-1, -1)
     one.commit.let_go()
     shared.run()
     assert leaders(shared)[0] == (2, 1)
@@ -146,7 +146,7 @@ def test_a_leader_whose_hand_over_fails_leads_again(shared: SharedStore) -> None
     one.commit.hold()
     ask(shared, topic.partition_ids[0], 2)
     shared.advance(20)
-    assert one.leader(topic.partition_ids[0]) == (-1, 0)
+    assert one.leader(topic.partition_ids[0]) == (-1, -1)
     one.commit.let_fail()
     one.scheduler.run_pass()
     assert one.leader(topic.partition_ids[0]) == (1, 0)
