@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -35,6 +36,8 @@ COLLECTION_THRESHOLDS = (5_000, 20, 50)
 
 #: In place of an exit code: the process starts again.
 FENCED = -1
+_WAS_FENCED = "OTTLA_WAS_FENCED"
+_TRY_AGAIN_SECONDS = 1.0
 
 #: How long the process waits for a slow reader of its log at the end.
 LOG_PATIENCE_SECONDS = 1.0
@@ -120,6 +123,7 @@ def run(settings: Settings, ready_file: Path | None, build: Build) -> int:
         code = _run(settings, ready_file, build, log_format, log)
     if code == FENCED:
         # Nothing of what it knew is true any more.
+        os.environ[_WAS_FENCED] = "1"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     return code
 
@@ -129,6 +133,8 @@ def _run(
 ) -> int:
     for warning in settings.warnings:
         log.warning("setting_without_effect", detail=warning)
+
+    was_fenced = os.environ.pop(_WAS_FENCED, None) is not None
 
     def announce(started: Started) -> None:
         if log_format == "console" and sys.stderr.isatty():
@@ -151,7 +157,10 @@ def _run(
             return runner.run(main())
     except CannotStart as failure:
         print(f"ottla: {failure}", file=sys.stderr)
-        return 1
+        if not was_fenced:
+            return 1
+        time.sleep(_TRY_AGAIN_SECONDS)  # whatever it was cut off from may still be away
+        return FENCED
 
 
 async def serve(
