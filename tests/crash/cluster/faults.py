@@ -121,7 +121,8 @@ class Machines:
         until = time.monotonic() + PATIENCE_S
         while broker.process.poll() is not None:
             if broker.process.returncode not in (0, -signal.SIGKILL, -signal.SIGTERM):
-                self.ended.append(f"broker {node_id}: {broker.log().splitlines()[-1]}")
+                last = broker.log().splitlines()[-1:]
+                self.ended.append(f"broker {node_id}, {broker.process.returncode}: {last}"[:400])
             try:
                 broker.start()
             except AssertionError:

@@ -44,8 +44,6 @@ class Repeating(threading.Thread):
     def stop(self) -> None:
         self.enough.set()
         self.join()
-        if self.failure is not None:
-            raise self.failure
 
 
 class Sender(Repeating):
