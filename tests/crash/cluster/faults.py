@@ -58,7 +58,7 @@ def schedule(seed: int, node_ids: tuple[int, ...]) -> Iterator[list[Fault]]:
         first, second = chance.sample(node_ids, 2)
         faults = [drawn(first)]
         if chance.random() < TWO_AT_ONCE:
-            faults.append(drawn(second))
+            faults += [one for one in [drawn(second)] if one.kind in OF_BROKERS]
         yield faults
 
 

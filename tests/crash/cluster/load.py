@@ -7,7 +7,14 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
 
 from tests.crash.cluster.history import WENT_BACK, History
 from tests.crash.copier import QUICK
@@ -92,7 +99,11 @@ class Sender(Repeating):
 
     def stop(self) -> None:
         super().stop()
-        left = self._producer.flush(60)
+        try:
+            left = self._producer.flush(60)
+        except (KafkaException, SystemError) as failure:  # after a fatal error
+            self.errors.append(f"{self._name}: {failure}")
+            return
         if left:
             self.errors.append(f"{self._name}: {left} records have no response")
             self._producer.purge()
