@@ -1,6 +1,4 @@
-"""python -m tests.crash.cluster.broken FAULT serve ...: a broker with a fault, which the checker has
-to find.
-"""
+"""A broker with a fault: python -m tests.crash.cluster.broken FAULT serve ..."""
 
 from __future__ import annotations
 

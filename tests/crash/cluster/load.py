@@ -150,22 +150,22 @@ class Watcher(Repeating):
         self._clients: dict[int, RawClient] = {}
 
     def repeat(self) -> None:
-        while not self.enough.wait(POLL_S):
-            for node_id, address in self._brokers.addresses.items():
-                self.asked(node_id, address)
-
-    def asked(self, node_id: int, address: Address) -> bool:
         try:
-            client = self._clients.get(node_id)
-            if client is None:
-                client = self._clients[node_id] = address.connect(ASKED_S)
-            self.ask(client)
-        except OSError:
-            client = self._clients.pop(node_id, None)
-            if client is not None:
+            while not self.enough.wait(POLL_S):
+                for node_id, address in self._brokers.addresses.items():
+                    self._ask(node_id, address)
+        finally:
+            for client in self._clients.values():
                 client.socket.close()
-            return False
-        return True
+
+    def _ask(self, node_id: int, address: Address) -> None:
+        try:
+            if node_id not in self._clients:
+                self._clients[node_id] = address.connect(ASKED_S)
+            self.ask(self._clients[node_id])
+        except OSError:
+            if node_id in self._clients:
+                self._clients.pop(node_id).socket.close()
 
     def ask(self, client: RawClient) -> None:
         raise NotImplementedError

@@ -104,6 +104,9 @@ class Torture:
             one.enough.set()
         for one in getattr(self, "readers", ()):
             one._enough.set()
+        for one in (*self._repeating(), *getattr(self, "readers", ())):
+            if one.ident is not None:
+                one.join()
         self._stack.close()
         for relay in self._relays.values():
             relay.close()
