@@ -29,16 +29,20 @@ def takes_a_session_after_it_was_fenced() -> None:
     assert condition in session._TAKE
     any_session = "node_id = %(node)s and (true or session in (%(old)s, %(new)s))"
     session._TAKE = session._TAKE.replace(condition, any_session)
-    # What it would learn of others by its lease it does not look at.
+    # By its lease it would notice, and by the rows of the others.
     from infrastructure.storage.postgresql.watch import Watch
 
-    follow = Watch._follow
+    follow, beat = Watch._follow, Watch._beat
 
     def late(self: Watch, connection: Any) -> None:
         time.sleep(0.3)
         follow(self, connection)
 
-    Watch._follow = late  # type: ignore[method-assign]
+    def careless(self: Watch, connection: Any) -> None:
+        self._joining = self._joining._replace(fenced=lambda: None)
+        beat(self, connection)
+
+    Watch._follow, Watch._beat = late, careless  # type: ignore[method-assign]
 
 
 def takes_over_in_the_same_epoch() -> None:
