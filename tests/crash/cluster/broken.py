@@ -53,24 +53,23 @@ def takes_over_in_the_same_epoch() -> None:
 
 
 def reads_partitions_before_their_leaders() -> None:
-    """What it gains is as old as the changes that it has followed before."""
+    """What it gains is as old as its last heartbeat."""
     from infrastructure.storage.postgresql.contents import Contents
     from infrastructure.storage.postgresql.tails import tail_rows
     from infrastructure.storage.postgresql.watch import Watch
     from infrastructure.storage.repositories.leader_rows import LEADERS
 
-    follow, gained = Watch._follow, Contents.gained
+    beat, gained = Watch._beat, Contents.gained
     early: dict[int, Any] = {}
 
-    def late(self: Watch, connection: Any) -> None:
+    def reading(self: Watch, connection: Any) -> None:
         keys = [key for key, _ in self._contents.state.scan(LEADERS)]
         ids = frozenset(int.from_bytes(key, "big") for key in keys) - self._contents._led
         runs = loading.runs_of(connection, ids) if ids else {}
-        ends = loading.ends_of(connection, runs)
-        early.clear()
-        early.update({one: (runs[one], ends[one]) for one in ends})
-        time.sleep(0.05)
-        follow(self, connection)
+        early.update(
+            {one: (runs[one], end) for one, end in loading.ends_of(connection, runs).items()}
+        )
+        beat(self, connection)
 
     def stale(self: Contents, connection: Any, rows: Iterable[Any]) -> shared_rows.Gained:
         found = gained(self, connection, rows)
@@ -80,19 +79,13 @@ def reads_partitions_before_their_leaders() -> None:
         tails = tail_rows(connection, {run.tail for of_log in runs.values() for run in of_log})
         return found._replace(runs=runs, ends=ends, tails=tails)
 
-    Watch._follow, Contents.gained = late, stale  # type: ignore[method-assign]
+    Watch._beat, Contents.gained = reading, stale  # type: ignore[method-assign]
 
 
 def responds_before_the_commit() -> None:
     from tests.crash.faults import responds_before_the_commit as hasty
 
     hasty()
-
-
-def loses_producers_when_it_takes_over() -> None:
-    from tests.crash.faults import loses_producers_at_start
-
-    loses_producers_at_start()
 
 
 FAULTS: dict[str, Callable[[], None]] = {
@@ -103,7 +96,6 @@ FAULTS: dict[str, Callable[[], None]] = {
         takes_over_in_the_same_epoch,
         reads_partitions_before_their_leaders,
         responds_before_the_commit,
-        loses_producers_when_it_takes_over,
     )
 }
 
