@@ -36,7 +36,7 @@ COLLECTION_THRESHOLDS = (5_000, 20, 50)
 
 #: In place of an exit code: the process starts again.
 FENCED = -1
-_WAS_FENCED = "OTTLA_WAS_FENCED"
+_WAS_FENCED = "_OTTLA_FENCED"
 _TRY_AGAIN_SECONDS = 1.0
 
 #: How long the process waits for a slow reader of its log at the end.

@@ -97,6 +97,14 @@ def test_a_node_id_has_one_process(cluster: JoinedBrokers, monkeypatch: pytest.M
         cluster.join(1)
 
 
+def test_a_node_id_is_free_when_its_process_has_stopped(cluster: JoinedBrokers) -> None:
+    """The server may not have noticed that its connections are lost."""
+    first = cluster.join(1, through_relay=True)
+    cluster.relay.cut(is_noticed=False)
+    first.close()
+    cluster.join(1).put(b"k", b"v")
+
+
 def test_a_process_cannot_have_the_store_alone_beside_a_broker(cluster: JoinedBrokers) -> None:
     broker = cluster.join(1)
     broker.announce()

@@ -25,6 +25,7 @@ ENGINES = ("external",) if EXTERNAL else ON_EACH_ENGINE
 
 #: Files that start first, because one process would still run them when the others have ended.
 SLOWEST = (
+    "cluster/test_failover.py",
     "admin/console/test_accessibility.py",  # and what runs in its process: see admin/conftest.py
     "admin/console/test_docs.py",
     "admin/cli/test_records.py",

@@ -86,6 +86,13 @@ _END_BACKENDS = """
     select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = %s and pid <> pg_backend_pid()
 """
+#: Of a process before this connection: its other ones may have the same name.
+_END_FORMER = """
+    select pg_terminate_backend(a.pid, 1000) from ottla_brokers b
+    join pg_stat_activity a on a.application_name = b.client
+    where b.node_id = %s and b.until < clock_timestamp() and a.backend_start < (
+        select backend_start from pg_stat_activity where pid = pg_backend_pid())
+"""
 #: Waits for a statement of the session that still runs: nothing comes behind it.
 _LEAVE = """
     with old as (
@@ -149,6 +156,13 @@ def fence(connection: Rows, lease: Lease) -> bool:
             connection.execute(_END_BACKENDS, (lease.client,))
         tell(connection)
     return bool(count)
+
+
+def end_former(connection: Rows, node_id: int) -> bool:
+    """Ends what the server still has of a process whose lease is over. False: there is nothing."""
+    with suppress(psycopg.errors.InsufficientPrivilege):
+        return bool(connection.execute(_END_FORMER, (node_id,)).fetchall())
+    return False
 
 
 def leave(connection: Rows, node_id: int, numbers: Sequence[int]) -> None:

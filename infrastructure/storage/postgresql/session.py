@@ -17,6 +17,7 @@ import psycopg
 
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageInUse
+from infrastructure.storage.postgresql import leases
 from infrastructure.storage.postgresql.contents import NOTHING_GAINED, Contents
 from infrastructure.storage.postgresql.fence import Fence
 from infrastructure.storage.postgresql.link import Link
@@ -97,7 +98,8 @@ class Session:
         lock = NodeLock(self.node_id)
         until = time.monotonic() + LOCK_S
         while not lock.taken(connection):
-            if time.monotonic() >= until:
+            # The server may not have noticed that its client is gone.
+            if time.monotonic() >= until and not leases.end_former(connection, self.node_id):
                 raise StorageInUse(f"the database is in use by {lock.holder(connection)}")
             time.sleep(RETRY_S)
         self._link.connection = connection

@@ -1,4 +1,4 @@
-"""python -m tests.crash.cluster [--faults N] [--seed SEED] [--each N]
+"""python -m tests.crash.cluster [--faults N] [--seed SEED] [--each N] [--broken FAULT]
 
 Faults of three brokers over one PostgreSQL, and what clients see of them; see
 docs/internals/testing.md.
@@ -11,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.crash.cluster.broken import FAULTS, program
 from tests.crash.cluster.run import tortured
 from tests.fakes.postgres import Postgres
 from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
@@ -22,7 +23,9 @@ def main() -> int:
     add("--faults", type=at_least_one, default=20, metavar="N", help="how many in all")
     add("--seed", type=int, metavar="SEED", help="of the first cluster; else any")
     add("--each", type=at_least_one, default=40, metavar="N", help="so many of one cluster")
+    add("--broken", choices=FAULTS, help="patch this fault into the brokers")
     options = parser.parse_args()
+    program_ = program(options.broken) if options.broken else ()
     seed = random.randrange(1 << 24) if options.seed is None else options.seed
     server = Postgres()
     server.start()
@@ -30,7 +33,8 @@ def main() -> int:
     try:
         while left > 0:
             folder = Path(tempfile.mkdtemp(prefix="ottla-torture-"))
-            report = tortured(server, folder, seed, min(left, options.each), prints=say)
+            faults = min(left, options.each)
+            report = tortured(server, folder, seed, faults, prints=say, program=program_)
             for line in report.lines:
                 say(line)
             for line in report.findings[:20]:

@@ -58,7 +58,7 @@ def schedule(seed: int, node_ids: tuple[int, ...]) -> Iterator[list[Fault]]:
         first, second = chance.sample(node_ids, 2)
         faults = [drawn(first)]
         if chance.random() < TWO_AT_ONCE:
-            faults.append(drawn(second))
+            faults += [one for one in [drawn(second)] if one.kind in OF_BROKERS]
         yield faults
 
 
@@ -121,7 +121,8 @@ class Machines:
         until = time.monotonic() + PATIENCE_S
         while broker.process.poll() is not None:
             if broker.process.returncode not in (0, -signal.SIGKILL, -signal.SIGTERM):
-                self.ended.append(f"broker {node_id}: {broker.log().splitlines()[-1]}")
+                last = broker.log().splitlines()[-1:]
+                self.ended.append(f"broker {node_id}, {broker.process.returncode}: {last}"[:400])
             try:
                 broker.start()
             except AssertionError:

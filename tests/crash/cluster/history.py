@@ -129,7 +129,9 @@ class History:
         newest: dict[str, int] = {}
         for value, count in Counter(there.values()).items():  # in the order of first offsets
             producer, _, number = value.partition(":")
-            if count > 1 and producer in self._idempotent:
+            if producer not in self._idempotent:
+                continue
+            if count > 1:
                 add(DOUBLED, f"{value}: {count} times")
             if int(number) < newest.get(producer, -1):
                 add(REORDERED, f"{value} behind {newest[producer]}")

@@ -7,7 +7,14 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
 
 from tests.crash.cluster.history import WENT_BACK, History
 from tests.crash.copier import QUICK
@@ -44,8 +51,6 @@ class Repeating(threading.Thread):
     def stop(self) -> None:
         self.enough.set()
         self.join()
-        if self.failure is not None:
-            raise self.failure
 
 
 class Sender(Repeating):
@@ -94,7 +99,11 @@ class Sender(Repeating):
 
     def stop(self) -> None:
         super().stop()
-        left = self._producer.flush(60)
+        try:
+            left = self._producer.flush(60)
+        except (KafkaException, SystemError) as failure:  # after a fatal error
+            self.errors.append(f"{self._name}: {failure}")
+            return
         if left:
             self.errors.append(f"{self._name}: {left} records have no response")
             self._producer.purge()
@@ -141,22 +150,22 @@ class Watcher(Repeating):
         self._clients: dict[int, RawClient] = {}
 
     def repeat(self) -> None:
-        while not self.enough.wait(POLL_S):
-            for node_id, address in self._brokers.addresses.items():
-                self.asked(node_id, address)
-
-    def asked(self, node_id: int, address: Address) -> bool:
         try:
-            client = self._clients.get(node_id)
-            if client is None:
-                client = self._clients[node_id] = address.connect(ASKED_S)
-            self.ask(client)
-        except OSError:
-            client = self._clients.pop(node_id, None)
-            if client is not None:
+            while not self.enough.wait(POLL_S):
+                for node_id, address in self._brokers.addresses.items():
+                    self._ask(node_id, address)
+        finally:
+            for client in self._clients.values():
                 client.socket.close()
-            return False
-        return True
+
+    def _ask(self, node_id: int, address: Address) -> None:
+        try:
+            if node_id not in self._clients:
+                self._clients[node_id] = address.connect(ASKED_S)
+            self.ask(self._clients[node_id])
+        except OSError:
+            if node_id in self._clients:
+                self._clients.pop(node_id).socket.close()
 
     def ask(self, client: RawClient) -> None:
         raise NotImplementedError

@@ -104,6 +104,9 @@ class Torture:
             one.enough.set()
         for one in getattr(self, "readers", ()):
             one._enough.set()
+        for one in (*self._repeating(), *getattr(self, "readers", ())):
+            if one.ident is not None:
+                one.join()
         self._stack.close()
         for relay in self._relays.values():
             relay.close()
@@ -185,7 +188,7 @@ class Torture:
             thread.join()
         self.kinds.update(fault.kind for fault in faults)
         for failure in failures:
-            self._findings.append(f"a fault has no end: {failure}")
+            self._findings.append(f"a fault has no end: {failure}"[:300])
         if faults[0].waits:
             self._wait_for_progress(f"after {' and '.join(map(str, faults))}")
 
@@ -226,7 +229,10 @@ class Torture:
 
     def _report(self) -> Report:
         for node_id in NODE_IDS:
-            self.machines.start_again(node_id)
+            try:
+                self.machines.start_again(node_id)
+            except AssertionError as failure:
+                self._findings.append(f"broker {node_id} cannot start: {failure}"[:300])
         if not self._findings:
             self._wait_for_progress("at the end")
         for sender in self.senders:

@@ -157,3 +157,20 @@ def test_a_listener_without_a_certificate_is_named() -> None:
 
     with pytest.raises(TlsUnusable, match="listener PLAINTEXT: no certificate for the broker"):
         run(check, storage="memory://", listener_security_protocol_map="PLAINTEXT:SSL")
+
+
+def test_connections_are_closed_before_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What that makes of a commit under way would be no true response: it may be persisted."""
+    ended: list[str] = []
+
+    class Session:
+        def abort(self) -> None:
+            ended.append("connection")
+
+    async def connected(app: App) -> None:
+        app._shared.sessions[Session()] = None  # type: ignore[index]
+        commit = type(app.storage.commit)
+        monkeypatch.setattr(commit, "close", lambda _: ended.append("store"))
+
+    run(connected, storage="memory://")
+    assert ended == ["connection", "store"]

@@ -1,0 +1,45 @@
+"""Three brokers over one PostgreSQL: no fault of a machine or a network costs a record."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.crash.cluster.broken import FAULTS, program
+from tests.crash.cluster.run import tortured
+from tests.fakes.postgres import Postgres
+
+SHORT_S, LONG_FAULTS, CLUSTERS = 10.0, 40, 40
+#: A fault is found in one of so many clusters.
+CLUSTERS_WITH_A_FAULT, FAULTS_EACH = 4, 40
+
+
+@pytest.mark.timeout(180)
+def test_clients_lose_and_double_nothing(server: Postgres, tmp_path: Path) -> None:
+    report = tortured(server, tmp_path / "cluster", seed=1, seconds=SHORT_S)
+    assert report.findings == [], report.lines
+    assert report.faults
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+def test_clients_lose_and_double_nothing_for_an_hour(server: Postgres, tmp_path: Path) -> None:
+    first = int(os.environ.get("OTTLA_TEST_SEED", "") or int.from_bytes(os.urandom(3), "big"))
+    for seed in range(first, first + CLUSTERS):
+        report = tortured(server, tmp_path / str(seed), seed, LONG_FAULTS)
+        assert report.findings == [], report.lines
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_broker_with_a_fault_is_found(fault: str, server: Postgres, tmp_path: Path) -> None:
+    found: list[str] = []
+    for seed in range(1, CLUSTERS_WITH_A_FAULT + 1):
+        folder = tmp_path / str(seed)
+        found = tortured(server, folder, seed, FAULTS_EACH, program=program(fault)).findings
+        if found:
+            break
+    assert found, "the checker is blind"
