@@ -73,7 +73,7 @@ def test_applications_notice_no_rolling_restart(
         for name, process in others.items():
             outcome = json.loads(process.request("stop"))
             assert outcome["errors"] == [], name
-            assert outcome["sent"] > 100
+            assert outcome["sent"] > 20  # KafkaJS waits for each one, and pauses after an error
             values += [f"{name}:{number}" for number in range(outcome["sent"])]
     for member in members:
         wait_for_all([*numbers.all(), *values], [member])
