@@ -44,10 +44,12 @@ class PostgresClusterChanges:
             self._wake()
         raise NotInMemory(loading)
 
-    def given(self, is_used: bool = False) -> None:
-        """All changes of others are known here."""
+    def given(self, version: int) -> None:
+        """Unless changes of others up to this version are still to be taken over: then again."""
+        if self._contents.version < version:
+            return
         waiting, self._waiting = self._waiting, []
-        self._held, self._asked, self._used = True, False, is_used or not waiting
+        self._held, self._asked, self._used = True, False, not waiting
         self._asks = 0
         resolve_all(waiting)
 

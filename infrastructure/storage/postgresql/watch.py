@@ -115,7 +115,7 @@ class Watch:
             self._beat(connection)
             self._link.ended.wait(_TRY_AGAIN_S)
         self._has_lock = True
-        self.changes.given(is_used=True)
+        self.changes.given(0)
 
     def start(self) -> None:
         connection = self._link.connection
@@ -227,11 +227,13 @@ class Watch:
             else:
                 connection.execute("select 1")  # takes what it tells
 
-    def _follow(self, connection: Rows) -> None:
+    def _follow(self, connection: Rows) -> int:
+        """The version in the database."""
         changes = shared_rows.changed_since(connection, self._contents.version)
         if changes.version > changes.since:
             gained = self._contents.gained(connection, changes.rows)
             self._post(partial(self._contents.take_over, changes, gained))
+        return changes.version
 
     # ---- leases
 
@@ -285,19 +287,18 @@ class Watch:
             self._lock.release(connection)
             self._has_lock = False
             self._next_try = monotonic() + _PAUSE_S
-        if self._has_lock:
-            if self._is_asked:
-                self._post(partial(self.changes.asked, self._release_soon))
-        elif self.changes.wanted and monotonic() >= self._next_try:
+        if not self._has_lock and self.changes.wanted and monotonic() >= self._next_try:
             self._is_asked = False
             if self._lock.taken(connection):
                 self._has_lock = True
-                self._follow(connection)
                 self._beat(connection)  # the brokers are as new as the rows
-                self._post(self.changes.given)
             elif monotonic() >= self._next_ask:
                 leases.tell(connection, _TURN)
                 self._next_ask = monotonic() + _ASK_AGAIN_S
+        if self._has_lock and self.changes.wanted:
+            self._post(partial(self.changes.given, self._follow(connection)))
+        elif self._has_lock and self._is_asked:
+            self._post(partial(self.changes.asked, self._release_soon))
 
     def _post(self, call: Callable[[], None]) -> None:
         try:
