@@ -157,9 +157,9 @@ def test_a_change_without_the_right_fails_if_another_was_first(cluster: JoinedBr
     """The lock was lost with its connection; the version of the rows decides."""
     first, second = cluster.join(1), cluster.join(2)
     first.put(b"k", b"1")
-    assert first.commit() is None
     second.storage.state.put("t", b"k", b"2")  # without its turn, and nothing is known of the first
     second.append(7, 0)
+    assert first.commit() is None
     assert "Another broker has changed" in str(second.commit())
     assert cluster.execute("select from ottla_runs") == []
     second.put(b"k", b"3")

@@ -110,7 +110,7 @@ def make_tails_small() -> None:
     from infrastructure.storage.postgresql import moving, opening
     from infrastructure.storage.postgresql.tails import Tails
 
-    opening.opened = partial(opening.opened, tail_bytes=SMALL_TAIL_BYTES)
+    opening.joined = partial(opening.joined, tail_bytes=SMALL_TAIL_BYTES)
     moving.MOVED_BYTES = SMALL_TAIL_BYTES // 4
     look = Tails._look
 

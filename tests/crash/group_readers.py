@@ -12,7 +12,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from tests.crash.copier import QUICK
 from tests.e2e.broker_process import Address
 from tests.e2e.groups.churn.history import GroupChecker, Place
-from tests.e2e.groups.churn.watcher import fetched_offsets
+from tests.e2e.groups.churn.watcher import CoordinatorNotAvailable, fetched_offsets
 from tests.e2e.load import Acknowledged
 
 PAUSE_S = 0.01
@@ -113,7 +113,7 @@ class OffsetsWatcher(threading.Thread):
                     while not self._enough.wait(PAUSE_S):
                         floor = self._acknowledged()
                         self._compare(floor, fetched_offsets(client, self._group))
-            except OSError:  # between two brokers
+            except (OSError, CoordinatorNotAvailable):  # between two brokers
                 self._enough.wait(PAUSE_S)
             except AssertionError as refused:
                 self.wrong.append(str(refused))

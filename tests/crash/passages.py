@@ -276,15 +276,15 @@ def name_postgresql(passages: Passages) -> None:
     around(Dropping, "_drop", unused, dropped)
     around(Session, "commit", "postgresql: not sent", "postgresql: persisted, not yet known")
     around(Session, "_resume", "postgresql: connects again", "postgresql: has a new session")
-    opened = opening.opened
+    joined = opening.joined
 
     def named(*arguments: Any, **others: Any) -> Storage:
         passages.at("start: before the store is opened")
-        storage = opened(*arguments, **others)
+        storage = joined(*arguments, **others)
         passages.at("start: store opened")
         return storage
 
-    opening.opened = named
+    opening.joined = named
 
 
 def end_in_two_commits() -> None:

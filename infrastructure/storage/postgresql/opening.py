@@ -74,7 +74,9 @@ def opened(
     return _storage(info, session, contents, reading, commit)
 
 
-def joined(place: str, flush: Flush, to_loop: ToLoop, joining: Joining) -> Storage:
+def joined(
+    place: str, flush: Flush, to_loop: ToLoop, joining: Joining, tail_bytes: int = TAIL_BYTES
+) -> Storage:
     """For one of several brokers. Raises StorageUnusable."""
     address = parse_address(place)
     server = Server(address, flush)
@@ -82,7 +84,7 @@ def joined(place: str, flush: Flush, to_loop: ToLoop, joining: Joining) -> Stora
     with _connected(server, 3) as connections:
         for_commits, for_reads, for_watch = connections
         store_id = _prepared(connections, address, read_only=False)
-        session, contents = Session(server, node.node_id), Contents(node.node_id)
+        session, contents = Session(server, node.node_id), Contents(node.node_id, tail_bytes)
         session.begin(for_commits)
         watch = Watch(server, for_watch, session, contents, joining, to_loop)
         watch.begin()

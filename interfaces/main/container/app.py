@@ -337,12 +337,12 @@ class App:
     def close(self) -> None:
         # What closing the store makes of a commit under way is no response: it may be persisted,
         # and a producer who is told that it failed forms other batches of the same records.
-        self._shared.abort_all()
+        if self._admin is not None:  # otherwise no broker was made
+            self._shared.abort_all()
+            self._admin.close()
         self._close_workers()
         if self._testing is not None:
             self._testing.delete_snapshots()
-        if self._admin is not None:
-            self._admin.close()
         if self._offset_repository is not None:
             self._offset_repository.close()
         self.storage.commit.close()

@@ -27,6 +27,13 @@ def storage(*arguments: str, code: int = 0) -> str:
     return said.getvalue()
 
 
+def dump(place: str) -> str:
+    """Without internal topics: a broker over PostgreSQL makes them."""
+    head, *logs = storage("dump", place).split("Dumping ")
+    assert head == ""
+    return "".join(log for log in logs if not log.startswith("__"))
+
+
 @pytest.fixture
 def filled(tmp_path: Path) -> tuple[Path, str]:
     """A stopped store of lmdb:// with records and committed offsets; its topic."""
@@ -54,7 +61,7 @@ def test_a_store_moves_to_postgresql_and_back(
     assert "problem" not in storage("verify", url)
     assert topic in storage("info", url)
     assert "exists already" in storage("copy", str(folder), url, code=1)
-    assert storage("dump", url) == storage("dump", str(folder))
+    assert dump(url) == dump(str(folder)) != ""
 
     broker = start_stored()
     for partition in range(2):
@@ -65,7 +72,7 @@ def test_a_store_moves_to_postgresql_and_back(
     back = tmp_path / "back"
     storage("copy", url, f"files://{back}")
     assert "problem" not in storage("verify", str(back))
-    assert storage("dump", str(back)) == storage("dump", str(folder))
+    assert dump(str(back)) == dump(str(folder))
 
 
 def test_what_is_in_the_way_of_a_copy(filled: tuple[Path, str], url: str, own_schema: str) -> None:

@@ -13,9 +13,13 @@ from tests.e2e.groups.churn.history import GroupChecker, Place, View
 from tests.e2e.raw_client import RawClient, Reader, array, string
 
 OFFSET_FETCH, DESCRIBE_GROUPS, CONSUMER_GROUP_DESCRIBE = 9, 15, 69
-GROUP_ID_NOT_FOUND = 69
+COORDINATOR_NOT_AVAILABLE, GROUP_ID_NOT_FOUND = 15, 69
 PAUSE_S = 0.02
 ALL_TOPICS = struct.pack(">i", -1)
+
+
+class CoordinatorNotAvailable(Exception):
+    """The broker has just started, or is between two sessions."""
 
 
 def fetched_offsets(client: RawClient, group: str) -> dict[Place, int]:
@@ -30,6 +34,8 @@ def fetched_offsets(client: RawClient, group: str) -> dict[Place, int]:
             assert error == 0, f"OffsetFetch of {group}: error {error}"
             found[topic, partition] = offset
     [error] = frame.take("h")
+    if error == COORDINATOR_NOT_AVAILABLE:
+        raise CoordinatorNotAvailable
     assert error == 0, f"OffsetFetch of {group}: error {error}"
     return {place: offset for place, offset in found.items() if offset >= 0}
 
