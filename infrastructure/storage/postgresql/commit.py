@@ -118,7 +118,8 @@ class PostgresCommit:
             return
         if self._thread is not None:
             self._is_kept_up = self._thread.put(due)
-            self._commits = 0
+            if due is Upkeep.MOVE:
+                self._commits = 0
         elif due is Upkeep.NEW_TAIL and isinstance(self._writer.do(due), StorageFailed):
             self._not_before_s = monotonic() + RETRY_S
 
