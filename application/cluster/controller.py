@@ -90,8 +90,9 @@ class Controller:
             for each in topic.partition_ids
             if self._registrations.find(each) is None
         )
-        found = ((each, self._registrations.find(each)) for each in self._registrations)
-        orphaned = (one for one in found if one[1] is not None and one[1].leader not in alive)
+        orphaned = (
+            (each, one) for each, one in self._registrations.newest() if one.leader not in alive
+        )
         return [*islice(unregistered, PARTITIONS_PER_COMMIT), *orphaned][:PARTITIONS_PER_COMMIT]
 
     def _stage_leaders(self) -> None:

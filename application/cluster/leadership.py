@@ -99,13 +99,12 @@ class Leadership:
 
     def _own(self) -> list[int]:
         """By the newest registrations."""
-        found = ((each, self._registrations.find(each)) for each in self._registrations)
-        return [each for each, one in found if one is not None and one.leader == self._node_id]
+        return [each for each, one in self._registrations.newest() if one.leader == self._node_id]
 
     # ---- hand over
 
     def hand_over_all(self) -> Pending[Outcome]:
-        """At an orderly stop: to living replicas, or any living brokers; else to nobody."""
+        """At an orderly stop: to living replicas, or any living broker, or to no broker."""
         return self._background.run(self._leave_all())
 
     def _leave_all(self) -> Job[Outcome]:
@@ -150,9 +149,8 @@ class Leadership:
     def _at_targets(self) -> list[RegistrationChange]:
         alive = {node.node_id for node in self._placement.nodes()}
         changes: list[RegistrationChange] = []
-        for each in self._registrations:
-            one = self._registrations.find(each)
-            if one is not None and one.target and one.leader == self._node_id:
+        for each, one in self._registrations.newest():
+            if one.target and one.leader == self._node_id:
                 after = one.at_target(alive)
                 if after != one and len(changes) < PARTITIONS_PER_COMMIT:
                     changes.append((each, after))

@@ -80,8 +80,11 @@ class Moves:
             yield self._done(asked, timeout_ms)
         return {**outcomes, **{each: self._outcome(each) for each in asked}}
 
+    def _alive(self) -> set[int]:
+        return {one.node.node_id for one in self._membership.brokers() if not one.is_fenced}
+
     def _ask(self, partition_ids: Sequence[int], refused: Outcomes) -> list[RegistrationChange]:
-        alive = {one.node.node_id for one in self._membership.brokers() if not one.is_fenced}
+        alive = self._alive()
         changes: list[RegistrationChange] = []
         for each in partition_ids:
             one = self._registrations.find(each)
@@ -142,7 +145,7 @@ class Moves:
         may_change_factor: bool,
         refused: Outcomes,
     ) -> list[RegistrationChange]:
-        alive = {one.node.node_id for one in self._membership.brokers() if not one.is_fenced}
+        alive = self._alive()
         changes: list[RegistrationChange] = []
         for each, replicas in requested.items():
             one = self._registrations.find(each)

@@ -59,6 +59,13 @@ class Registrations(Aggregates[int, RegistrationChange]):
         in_flight = self._in_flight.get(partition_id)
         return self._durable.get(partition_id) if in_flight is None else in_flight[1]
 
+    def newest(self) -> Iterator[tuple[int, PartitionRegistration]]:
+        """Of all partitions, as `find`."""
+        for partition_id in self:
+            registration = self.find(partition_id)
+            if registration is not None:
+                yield partition_id, registration
+
     def save(self, changes: Sequence[RegistrationChange], then: Done = ignore) -> None:
         """Stages changes, after `ClusterChanges.check` in the same call."""
         if changes:

@@ -58,7 +58,7 @@ class PostgresClusterChanges:
         self._asked = True
         self._asks += 1
         if self._asks > _MOST_ASKS:
-            self._used = True  # whoever waited for it has gone away
+            self._used = True  # the request that waited for it has ended
         if self._held and self._used and not self._contents.changes_shared:
             self._held = False
             release()

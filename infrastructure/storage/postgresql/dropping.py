@@ -18,8 +18,8 @@ from infrastructure.storage.postgresql.tails import Tails
 RETRY_S = 10.0
 #: Others that read the table wait for so long.
 _LOCK_TIMEOUT = "set local lock_timeout = '100ms'"
-#: No lock on the row that commits update: a tail without runs that is nobody's current one gets
-#: none any more, whoever has the session.
+#: Does not lock the row that commits update: a tail that has no runs and is no broker's current
+#: one gets no runs again, under any session.
 _MAY_DROP = """
     select from ottla_fences where session = %(session)s
     and not exists (select from ottla_fences where tail = %(tail)s)

@@ -12,7 +12,7 @@ class Fence(NamedTuple):
     session: int
     #: The number of the newest commit.
     seq: int
-    #: The ctid of the row: a long transaction of somebody else keeps all versions of it, which a
+    #: The ctid of the row: a long transaction of another client keeps all versions of it, which a
     #: search by key would look through.
     place: str
 

@@ -81,7 +81,7 @@ _FENCE = """
         update ottla_brokers set is_fenced = true from ended where node_id = %(node)s)
     select count(*) from ended
 """
-#: They may hold locks, and nobody else ends them: the process may be stopped for hours.
+#: They may hold locks, and nothing else ends them: the process may be stopped for hours.
 _END_BACKENDS = """
     select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = %s and pid <> pg_backend_pid()
