@@ -91,11 +91,11 @@ def without(runs: LogRuns, end_offset: int) -> LogRuns:
 
 
 def moved(runs: LogRuns, span: Span, log_end: int) -> LogRuns:
-    """The entries of these offsets are in that tail now."""
+    """The entries of these offsets are in that tail now. `log_end` may be older than the runs."""
     parts = [*spans(runs, 0, span.first_offset), span]
     behind = list(spans(runs, span.end_offset))
-    # No empty part at the end of the log.
-    if len(behind) > 1 or span.end_offset < log_end:
+    # No empty part at the end of the log. A run that begins there has entries.
+    if any(run.first_offset >= span.end_offset for run in runs) or span.end_offset < log_end:
         parts += behind
     joined: list[Run] = []
     for part in parts:

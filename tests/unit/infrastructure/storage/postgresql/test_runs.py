@@ -55,6 +55,11 @@ def test_nothing_stays_behind_the_newest_entry() -> None:
     assert moved(RUNS, Span(4, 60, 90), 91) == (*RUNS, Run(60, 4), Run(90, 2))
 
 
+def test_a_run_that_a_commit_has_just_begun_stays() -> None:
+    """The end of the log is known later than its runs."""
+    assert moved(RUNS, Span(4, 20, 50), 50) == (Run(10, 1), Run(20, 4), Run(50, 2))
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_any_changes(seed: int) -> None:
     chance = random.Random(seed)
