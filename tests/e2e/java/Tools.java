@@ -15,6 +15,7 @@ import org.apache.kafka.tools.FeatureCommand;
 import org.apache.kafka.tools.LeaderElectionCommand;
 import org.apache.kafka.tools.LogDirsCommand;
 import org.apache.kafka.tools.MetadataQuorumCommand;
+import org.apache.kafka.tools.TopicCommand;
 import org.apache.kafka.tools.TransactionsCommand;
 import org.apache.kafka.tools.consumer.group.ConsumerGroupCommand;
 import org.apache.kafka.tools.reassign.ReassignPartitionsCommand;
@@ -40,29 +41,37 @@ public final class Tools {
           Map.entry("kafka-log-dirs", LogDirsCommand::main),
           Map.entry("kafka-metadata-quorum", MetadataQuorumCommand::main),
           Map.entry("kafka-reassign-partitions", ReassignPartitionsCommand::main),
+          Map.entry("kafka-topics", TopicCommand::main),
           Map.entry("kafka-transactions", TransactionsCommand::main));
 
   static final class Ended extends RuntimeException {}
 
+  /** What the tool has printed until it ends: kafka-topics catches and prints what ends it. */
+  static byte[] atExit;
+
   public static void main(String[] arguments) throws Exception {
     PrintStream answers = System.out;
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    PrintStream screen = new PrintStream(printed, true, StandardCharsets.UTF_8);
+    System.setOut(screen);
+    System.setErr(screen);
     Exit.setExitProcedure(
         (code, message) -> {
+          atExit = atExit == null ? printed.toByteArray() : atExit;
           throw new Ended();
         });
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-      ByteArrayOutputStream printed = new ByteArrayOutputStream();
-      PrintStream screen = new PrintStream(printed, true, StandardCharsets.UTF_8);
-      System.setOut(screen);
-      System.setErr(screen);
+      printed.reset();
+      atExit = null;
       try {
         String[] parts = line.split("\t");
         TOOLS.get(parts[0]).main(Arrays.copyOfRange(parts, 1, parts.length));
       } catch (Ended ended) {
         // with a message on the screen
       }
-      answers.println(Base64.getEncoder().encodeToString(printed.toByteArray()));
+      byte[] all = atExit == null ? printed.toByteArray() : atExit;
+      answers.println(Base64.getEncoder().encodeToString(all));
       answers.flush();
     }
   }
