@@ -1,4 +1,5 @@
-"""Every story runs on LMDB, with --long in memory too, or on any Kafka broker that runs already.
+"""Every story runs on LMDB, with --long in memory and on three brokers too, or on any Kafka broker
+that runs already.
 
 OTTLA_TEST_BOOTSTRAP=host:port points the same tests at that broker (Apache Kafka, say): so anyone
 can check that the tests themselves are right. Tests that start a broker of their own skip then.
@@ -7,20 +8,26 @@ can check that the tests themselves are right. Tests that start a broker of thei
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
 
 import pytest
 
+from tests.contract.postgres_server import running_postgres
 from tests.e2e.broker_process import NOTHING_EXPIRES, Address, BrokerProcess
+from tests.e2e.cluster.brokers import Brokers, new_schema, store_of
 from tests.e2e.raw_client import RawClient
 
 EXTERNAL = os.environ.get("OTTLA_TEST_BOOTSTRAP", "")
 #: tests/contract holds the engines to the same promises, so clients need to meet one only.
 ON_EACH_ENGINE = ("lmdb", pytest.param("memory", marks=pytest.mark.long))
-ENGINES = ("external",) if EXTERNAL else ON_EACH_ENGINE
+#: Three brokers over one PostgreSQL, with a topic for committed offsets.
+THREE = "three brokers"
+#: For stories that connect to one broker themselves.
+ONE_BROKER = ("external",) if EXTERNAL else ON_EACH_ENGINE
+ENGINES = ONE_BROKER if EXTERNAL else (*ONE_BROKER, pytest.param(THREE, marks=pytest.mark.long))
 
 
 #: Files that start first, because one process would still run them when the others have ended.
@@ -69,7 +76,9 @@ def running_brokers(
             running[engine] = external() if EXTERNAL else started(engine)
         return running[engine]
 
-    def started(engine: str) -> BrokerProcess:
+    def started(engine: str) -> BrokerProcess | Brokers:
+        if engine == THREE:
+            return three_brokers(tmp_path_factory.mktemp("brokers"), NOTHING_EXPIRES)
         broker = BrokerProcess(tmp_path_factory.mktemp(f"broker-{engine}"), engine, NOTHING_EXPIRES)
         broker.start()
         return broker
@@ -80,17 +89,34 @@ def running_brokers(
 
     yield running_broker
     for broker in running.values():
-        if isinstance(broker, BrokerProcess):
+        if isinstance(broker, Brokers):
+            broker.terminate()
+        elif isinstance(broker, BrokerProcess):
             code = broker.terminate()
             assert code == 0, f"SIGTERM ended it with {code}:\n{broker.log()}"
 
 
+def three_brokers(folder: Path, settings: Sequence[str]) -> Brokers:
+    """Started over one PostgreSQL."""
+    stores = dict.fromkeys((1, 2, 3), store_of(running_postgres().folder, new_schema()))
+    return Brokers(folder, stores, settings=settings).__enter__()
+
+
 @pytest.fixture(params=ENGINES)
 def broker(request: pytest.FixtureRequest, running_brokers: Callable[[str], Broker]) -> Broker:
-    found = running_brokers(request.param)
-    if isinstance(found, BrokerProcess) and found.process and found.process.poll() is not None:
-        pytest.fail(f"the broker is gone, exit {found.process.returncode}:\n{found.log()}")
-    return found
+    return alive(running_brokers(request.param))
+
+
+@pytest.fixture(params=ONE_BROKER)
+def one_broker(request: pytest.FixtureRequest, running_brokers: Callable[[str], Broker]) -> Broker:
+    return alive(running_brokers(request.param))
+
+
+def alive(broker: Broker) -> Broker:
+    for one in broker.all.values() if isinstance(broker, Brokers) else (broker,):
+        if isinstance(one, BrokerProcess) and one.process and one.process.poll() is not None:
+            pytest.fail(f"the broker is gone, exit {one.process.returncode}:\n{one.log()}")
+    return broker
 
 
 @pytest.fixture
@@ -136,6 +162,9 @@ def new_topic(broker: Broker, partitions: int = 1, **configs: str) -> str:
     with broker.connect() as client:
         dotted = {key.replace("__", "."): value for key, value in configs.items()}
         assert client.create_topic(name, partitions, dotted) == 0
+        if isinstance(broker, Brokers):
+            broker.wait_for_topic(name, partitions)
+            return name
         for _ in range(2_000):  # Apache Kafka responds before its brokers know the topic
             if client.usable_partitions(name, partitions) == partitions:
                 return name
@@ -162,6 +191,6 @@ def pytest_runtest_makereport(
     """A failed story shows the log of the broker."""
     report = yield
     used: Any = getattr(item, "funcargs", {}).get("broker")
-    if report.failed and isinstance(used, BrokerProcess):
-        report.sections.append((f"log of the {used.engine} broker", used.log(6_000)))
+    if report.failed and isinstance(used, BrokerProcess | Brokers):
+        report.sections.append(("log of the broker", used.log(6_000)))
     return report

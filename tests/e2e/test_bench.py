@@ -13,6 +13,11 @@ from tests.e2e.broker_process import ROOT
 from tests.e2e.conftest import Broker, CreateTopic
 
 
+@pytest.fixture
+def broker(one_broker: Broker) -> Broker:
+    return one_broker
+
+
 @pytest.mark.parametrize("per_second", [0, 2000])
 def test_the_meter_counts_each_record_that_arrived(
     broker: Broker, create_topic: CreateTopic, per_second: float

@@ -7,7 +7,7 @@ import os
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from tests.e2e.conftest import CreateTopic, unused_topic_name
+from tests.e2e.conftest import ONE_BROKER, CreateTopic, unused_topic_name
 from tests.e2e.librdkafka import deliver, producer, read, read_values
 
 CODECS = ("gzip", "snappy", "lz4", "zstd")
@@ -143,6 +143,8 @@ def test_a_compacted_topic_refuses_a_message_without_a_key(
     assert not deliver(sender, compacted, b"value", key=b"key").errors
 
 
+# Transactions over several brokers are in skipped.md.
+@pytest.mark.parametrize("broker", ONE_BROKER, indirect=True)
 def test_a_transaction_of_a_new_producer_fences_the_one_before(bootstrap: str, topic: str) -> None:
     first, second = (producer(bootstrap, transactional_id=f"tx-{topic}") for _ in range(2))
     for sender, last in ((first, "commit_transaction"), (first, "abort_transaction")):

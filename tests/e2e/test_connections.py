@@ -38,6 +38,11 @@ from tests.e2e.raw_client import (
 MIB = 1 << 20
 
 
+@pytest.fixture
+def broker(one_broker: Broker) -> Broker:
+    return one_broker
+
+
 @contextmanager
 def connections(broker: Broker, count: int) -> Iterator[list[RawClient]]:
     with ExitStack() as opened:

@@ -12,6 +12,12 @@ from tests.e2e.librdkafka import PATIENCE_S, assigned_consumer, deliver, next_me
 from tests.e2e.quotas import set_quota
 
 
+@pytest.fixture
+def broker(one_broker: Broker) -> Broker:
+    """Each of several learns of a quota for itself: see cluster/test_cluster.py."""
+    return one_broker
+
+
 def test_a_producer_learns_its_throttle_time(broker: Broker, topic: str) -> None:
     client_id = unused_topic_name()
     set_quota(broker, client_id, producer_byte_rate=10_000)

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Self
 from uuid import uuid4
 
-from tests.e2e.broker_process import Address, BrokerProcess, environment, wait_until
+from tests.e2e.broker_process import PATIENCE_S, Address, BrokerProcess, environment, wait_until
 from tests.e2e.cluster.views import Cluster, cluster_seen_by
 from tests.e2e.groups.settings import ARGUMENTS
+from tests.e2e.raw_client import RawClient
 from tests.oracle.kafka import free_port
 
 SESSION_MS, HEARTBEAT_MS = 1500, 300
@@ -38,16 +39,20 @@ class Brokers:
         stores: Mapping[int, str],
         listeners: Sequence[str] = ("PLAINTEXT",),
         more: Mapping[int, Sequence[str]] | None = None,
+        settings: Sequence[str] = SETTINGS,
+        program: Sequence[str] = (),
     ) -> None:
-        """`more`: arguments of single brokers."""
+        """`settings`: of all brokers; `more`: arguments of single ones."""
         self.all: dict[int, BrokerProcess] = {}
         for node_id, url in stores.items():
-            arguments = [*SETTINGS, "--set", f"node.id={node_id}", *(more or {}).get(node_id, ())]
+            arguments = [*settings, "--set", f"node.id={node_id}", *(more or {}).get(node_id, ())]
             for name in listeners:
                 arguments += ["--listen", f"{name}://127.0.0.1:{free_port()}"]
             variables = environment() | {"OTTLA_STORAGE": url}
             name = folder / f"broker-{node_id}"
-            self.all[node_id] = BrokerProcess(name, "default", arguments, variables=variables)
+            self.all[node_id] = BrokerProcess(
+                name, "default", arguments, program=program, variables=variables
+            )
 
     def __getitem__(self, node_id: int) -> BrokerProcess:
         return self.all[node_id]
@@ -71,6 +76,19 @@ class Brokers:
         for broker in self.all.values():
             broker.kill()
 
+    def terminate(self) -> None:
+        """SIGTERM, one after the other."""
+        for broker in self.all.values():
+            code = broker.terminate()
+            assert code == 0, f"SIGTERM ended it with {code}:\n{broker.log()}"
+
+    def connect(self, patience_s: float = PATIENCE_S) -> RawClient:
+        """To the first one."""
+        return next(iter(self.all.values())).connect(patience_s)
+
+    def log(self, last_bytes: int = 20_000) -> str:
+        return "\n".join(f"{one.folder}:\n{one.log(last_bytes)}" for one in self.all.values())
+
     @property
     def addresses(self) -> dict[int, Address]:
         return {node_id: broker.address for node_id, broker in self.all.items()}
@@ -90,3 +108,11 @@ class Brokers:
         """Until each of them, or each broker, sees these as the living ones."""
         alive = set(node_ids or self.all)
         wait_until(lambda: all(set(self.seen_by(one).nodes) == alive for one in alive))
+
+    def wait_for_topic(self, name: str, partitions: int) -> None:
+        """Until each of them knows its leaders."""
+        wait_until(
+            lambda: all(
+                len(self.seen_by(one, name).leaders(name)) == partitions for one in self.all
+            )
+        )

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.contract.postgres_server import running_postgres
-from tests.e2e.broker_process import wait_until
 from tests.e2e.cluster.brokers import Brokers, new_schema, store_of
 from tests.e2e.conftest import EXTERNAL, unused_topic_name
 from tests.e2e.groups.members import ClientProcess
@@ -56,11 +55,7 @@ def new_topic(cluster: Brokers) -> NewTopic:
         name = unused_topic_name()
         with cluster[1].connect() as client:
             assert client.create_topic(name, partitions) == 0
-        wait_until(
-            lambda: all(
-                len(cluster.seen_by(one, name).leaders(name)) == partitions for one in NODE_IDS
-            )
-        )
+        cluster.wait_for_topic(name, partitions)
         return name
 
     return create

@@ -1,4 +1,4 @@
-"""A broker with short session timeouts, and members of any client.
+"""A broker with short session timeouts, with --long three of them too, and members of any client.
 
 A broker of OTTLA_TEST_BOOTSTRAP needs the settings of settings.py.
 """
@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import pytest
 
 from tests.e2e.broker_process import Address, BrokerProcess
-from tests.e2e.conftest import EXTERNAL, Broker, unused_topic_name
+from tests.e2e.conftest import EXTERNAL, THREE, Broker, three_brokers, unused_topic_name
 from tests.e2e.groups.kafka_tools import started_tools
 from tests.e2e.groups.members import ClientProcess, Flavour, Member
 from tests.e2e.groups.settings import ARGUMENTS
@@ -33,11 +33,18 @@ class Join(Protocol):
     ) -> Member: ...
 
 
-@pytest.fixture(scope="session")
-def group_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+@pytest.fixture(scope="session", params=("lmdb", pytest.param(THREE, marks=pytest.mark.long)))
+def group_broker(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Broker]:
     if EXTERNAL:
         host, _, port = EXTERNAL.rpartition(":")
         yield Address(host, int(port))
+        return
+    if request.param == THREE:
+        brokers = three_brokers(tmp_path_factory.mktemp("brokers"), ARGUMENTS)
+        yield brokers
+        brokers.terminate()
         return
     broker = BrokerProcess(tmp_path_factory.mktemp("broker-groups"), "lmdb", ARGUMENTS)
     broker.start()

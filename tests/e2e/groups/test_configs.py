@@ -26,6 +26,8 @@ from tests.e2e.line_process import LineProcess
 from tests.e2e.node_packages import kafkajs_command
 from tests.e2e.test_kafkajs import KafkaJSError
 
+#: Each of several learns of a change for itself, as in Kafka: see cluster/test_cluster.py.
+ONE_BROKER = pytest.mark.parametrize("group_broker", ["lmdb"], indirect=True)
 SESSION = "consumer.session.timeout.ms"
 #: KafkaJS's numbers for types of resources.
 TOPIC, BROKER = 2, 4
@@ -75,6 +77,7 @@ def test_list_values_are_appended_and_subtracted(bootstrap: str, topic: str) -> 
     assert config(bootstrap, ResourceType.TOPIC, topic, key)[0] == "compact"
 
 
+@ONE_BROKER
 def test_a_smaller_limit_applies_to_the_next_record(bootstrap: str, topic: str) -> None:
     sender = producer(bootstrap)
     assert deliver(sender, topic, b"x" * 500).errors == []
@@ -164,6 +167,7 @@ def kafka_configs(tools: LineProcess, bootstrap: str) -> Tool:
     return partial(run_tool, tools, "kafka-configs", bootstrap)
 
 
+@ONE_BROKER
 def test_kafkas_tool_changes_and_describes_a_topic(kafka_configs: Tool, topic: str) -> None:
     of_topic = ("--entity-type", "topics", "--entity-name", topic)
     added = "retention.ms=1000,cleanup.policy=[compact,delete]"
@@ -179,6 +183,7 @@ def test_kafkas_tool_changes_and_describes_a_topic(kafka_configs: Tool, topic: s
     assert "max.message.bytes=1048588 " in printed
 
 
+@ONE_BROKER
 def test_kafkas_tool_changes_all_brokers_and_read_only_configs_are_refused(
     kafka_configs: Tool,
 ) -> None:
@@ -193,6 +198,7 @@ def test_kafkas_tool_changes_all_brokers_and_read_only_configs_are_refused(
     assert "Cannot update these configs dynamically: Set(num.partitions)" in printed
 
 
+@ONE_BROKER
 def test_kafkas_tool_changes_a_group(kafka_configs: Tool, bootstrap: str) -> None:
     group = unused_topic_name()
     of_group = ("--entity-type", "groups", "--entity-name", group)
@@ -202,6 +208,7 @@ def test_kafkas_tool_changes_a_group(kafka_configs: Tool, bootstrap: str) -> Non
     assert config(bootstrap, ResourceType.GROUP, group, SESSION) == expected
 
 
+@ONE_BROKER
 def test_kafkas_tool_sets_describes_and_removes_quotas(kafka_configs: Tool) -> None:
     user, client = unused_topic_name(), unused_topic_name()
     both = ("--entity-type", "users", "--entity-name", user)

@@ -21,6 +21,8 @@ from tests.e2e.groups.stories import commit
 from tests.e2e.line_process import LineProcess
 
 Row = dict[str, str]
+#: tests/e2e/cluster/test_kafka_tools.py has three of them.
+ONE_BROKER = pytest.mark.parametrize("group_broker", ["lmdb"], indirect=True)
 
 
 @pytest.fixture
@@ -259,10 +261,9 @@ def test_records_are_deleted_and_sizes_reported(
     def sizes() -> dict[str, int]:
         printed = run_tool(tools, "kafka-log-dirs", bootstrap, "--describe", "--topic-list", topic)
         [described] = [line for line in printed.splitlines() if line.startswith("{")]
-        [broker] = json.loads(described)["brokers"]
-        [folder] = broker["logDirs"]
-        assert folder["error"] is None
-        return {one["partition"]: one["size"] for one in folder["partitions"]}
+        folders = [one for broker in json.loads(described)["brokers"] for one in broker["logDirs"]]
+        assert {one["error"] for one in folders} == {None}
+        return {one["partition"]: one["size"] for folder in folders for one in folder["partitions"]}
 
     Numbers(bootstrap, topic, partitions=2).produce(20)
     before = sizes()
@@ -279,6 +280,7 @@ def test_records_are_deleted_and_sizes_reported(
     assert f"partition: {topic}-1\tlow_watermark: 10" in printed, printed
 
 
+@ONE_BROKER
 def test_one_broker_without_security_is_described_and_reassigned_to_itself(
     tools: LineProcess, bootstrap: str, topic: str, tmp_path: Path
 ) -> None:
@@ -306,6 +308,7 @@ def test_one_broker_without_security_is_described_and_reassigned_to_itself(
     assert f"Valid replica already elected for partitions {topic}-0" in elected
 
 
+@ONE_BROKER
 def test_the_tools_of_a_cluster_work_with_one_broker(
     tools: LineProcess, bootstrap: str, topic: str, tmp_path: Path
 ) -> None:
@@ -354,6 +357,7 @@ def test_the_tools_of_a_cluster_work_with_one_broker(
     assert tool(*unclean) == ""
 
 
+@ONE_BROKER
 def test_transactions_are_listed_described_and_terminated(
     tools: LineProcess, bootstrap: str, topic: str
 ) -> None:

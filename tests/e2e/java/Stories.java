@@ -6,7 +6,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -419,7 +421,7 @@ public final class Stories {
       refused("InvalidTopicException", () -> create(admin, new NewTopic("a b", 1, (short) 1)));
       refused(
           "InvalidReplicationFactorException",
-          () -> create(admin, new NewTopic(topic + "-no", 1, (short) 3)));
+          () -> create(admin, new NewTopic(topic + "-no", 1, (short) 9)));
       refused(
           "InvalidPartitionsException",
           () -> create(admin, new NewTopic(topic + "-no", 0, (short) 1)));
@@ -479,7 +481,8 @@ public final class Stories {
     try (KafkaProducer<byte[], byte[]> producer = producer(bootstrap);
         Admin admin = admin(bootstrap)) {
       sendAt(producer, topic, LONG_AGO_MS);
-      int node = get(admin.describeCluster().nodes()).iterator().next().id();
+      var described = get(admin.describeTopics(List.of(topic)).allTopicNames()).get(topic);
+      int node = described.partitions().get(0).leader().id();
       Map<String, LogDirDescription> folders =
           get(admin.describeLogDirs(List.of(node)).allDescriptions()).get(node);
       check(folders.size() == 1, "folders " + folders.keySet());
@@ -492,6 +495,14 @@ public final class Stories {
     }
   }
 
+  /** The client asks any broker, and each learns of a change for itself. */
+  static void eventually(Callable<Boolean> holds) throws Exception {
+    long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (!holds.call()) {
+      check(System.nanoTime() < until, "not within 30 s");
+    }
+  }
+
   static ListOffsetsResultInfo offset(Admin admin, String topic, OffsetSpec spec)
       throws Exception {
     TopicPartition place = new TopicPartition(topic, 0);
@@ -501,8 +512,13 @@ public final class Stories {
   static void createPartitions(String bootstrap, String topic) throws Exception {
     try (Admin admin = admin(bootstrap)) {
       get(admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(5))).all());
-      TopicDescription found = get(admin.describeTopics(List.of(topic)).allTopicNames()).get(topic);
-      check(found.partitions().size() == 5, found.partitions().size() + " partitions");
+      eventually(
+          () ->
+              get(admin.describeTopics(List.of(topic)).allTopicNames())
+                      .get(topic)
+                      .partitions()
+                      .size()
+                  == 5);
       refused(
           "InvalidPartitionsException",
           () -> get(admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(2))).all()));
@@ -516,8 +532,8 @@ public final class Stories {
       Uuid id = get(created.topicId(other));
       get(admin.deleteTopics(TopicCollection.ofTopicIds(List.of(id))).all());
       get(admin.deleteTopics(List.of(topic)).all());
-      check(!get(admin.listTopics().names()).contains(topic), "deleted by name");
-      check(!get(admin.listTopics().names()).contains(other), "deleted by id");
+      eventually(() -> !get(admin.listTopics().names()).contains(topic));
+      eventually(() -> !get(admin.listTopics().names()).contains(other));
       refused(
           "UnknownTopicOrPartitionException",
           () -> get(admin.deleteTopics(List.of(topic)).all()));
@@ -530,10 +546,10 @@ public final class Stories {
   static void describeCluster(String bootstrap, String topic) throws Exception {
     try (Admin admin = admin(bootstrap)) {
       var cluster = admin.describeCluster();
-      check(get(cluster.nodes()).size() == 1, "nodes");
-      var node = get(cluster.nodes()).iterator().next();
-      check((node.host() + ":" + node.port()).equals(bootstrap), "address " + node);
-      check(get(cluster.controller()).id() == node.id(), "controller");
+      Set<String> addresses = new TreeSet<>();
+      get(cluster.nodes()).forEach(node -> addresses.add(node.host() + ":" + node.port()));
+      check(addresses.equals(new TreeSet<>(List.of(bootstrap.split(",")))), "nodes " + addresses);
+      check(get(cluster.nodes()).contains(get(cluster.controller())), "controller");
       check(get(cluster.clusterId()).length() == 22, "cluster id");
     }
   }

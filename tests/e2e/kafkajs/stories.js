@@ -145,7 +145,7 @@ async function tell(line) {
   const { story, bootstrap, retries = 5, ...rest } = JSON.parse(line)
   const kafka = new Kafka({
     clientId: 'kafkajs-stories',
-    brokers: [bootstrap],
+    brokers: bootstrap.split(','),
     logLevel: logLevel.NOTHING,
     retry: { retries, initialRetryTime: 20, maxRetryTime: 500 },
   })

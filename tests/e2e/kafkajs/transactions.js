@@ -85,7 +85,7 @@ const verbs = {
 async function run(line) {
   const [verb, bootstrap, ...fields] = line.split('\t')
   const retry = { retries: 5, initialRetryTime: 20, maxRetryTime: 500 }
-  const kafka = new Kafka({ brokers: [bootstrap], logLevel: logLevel.NOTHING, retry })
+  const kafka = new Kafka({ brokers: bootstrap.split(','), logLevel: logLevel.NOTHING, retry })
   try {
     return ['ok', ...((await verbs[verb](kafka, ...fields)) ?? [])]
   } catch (error) {

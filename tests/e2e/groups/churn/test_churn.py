@@ -12,6 +12,9 @@ from tests.e2e.conftest import Broker
 from tests.e2e.groups.churn.chain import ASSIGNORS, PROTOCOLS
 from tests.e2e.groups.churn.run import churn
 
+#: Several are in tests/crash/cluster.
+pytestmark = pytest.mark.parametrize("group_broker", ["lmdb"], indirect=True)
+
 SEED = int(os.environ.get("OTTLA_TEST_SEED", "66"))
 
 
