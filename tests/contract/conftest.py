@@ -12,16 +12,35 @@ from tests.contract.postgres_server import running_postgres
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
 from tests.fakes.postgres import Postgres
 
-_LASTING = {name: engine for name, engine in ENGINES.items() if engine.persistent}
+#: Files on logs and commits: over all engines, with each flush policy, each way to read.
+OF_LOGS = {
+    *("test_commit", "test_log_store", "test_partition_repository", "test_recovered_transactions"),
+    *("test_replacing", "test_state_store", "test_topic_repository", "test_trimming"),
+}
+#: The others have rows only: over each implementation of StateStore.
+STATE_STORES = ("memory", "lmdb-commit", "files-commit", "postgresql")
 
 
-@pytest.fixture(params=ENGINES.values(), ids=ENGINES.keys())
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    is_of_logs = metafunc.module.__name__.rpartition(".")[2] in OF_LOGS
+    for fixture in {"engine", "lasting_engine"} & set(metafunc.fixturenames):
+        if hasattr(metafunc.module, fixture):
+            continue  # it has others
+        chosen = {
+            name: engine
+            for name, engine in ENGINES.items()
+            if (is_of_logs or name in STATE_STORES) and (fixture == "engine" or engine.persistent)
+        }
+        metafunc.parametrize(fixture, chosen.values(), ids=chosen.keys(), indirect=True)
+
+
+@pytest.fixture
 def engine(request: pytest.FixtureRequest) -> Engine:
     chosen: Engine = request.param
     return chosen
 
 
-@pytest.fixture(params=_LASTING.values(), ids=_LASTING.keys())
+@pytest.fixture
 def lasting_engine(request: pytest.FixtureRequest) -> Engine:
     chosen: Engine = request.param
     return chosen
