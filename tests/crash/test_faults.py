@@ -14,6 +14,16 @@ from tests.crash.life import Life
 from tests.crash.lives import LifeFailed, live
 from tests.crash.points import BY_NAME
 
+#: Of responses, batches, producers, snapshots, topics and offsets one each; the rest with --long.
+SHORT = (
+    "responds_before_the_commit",
+    "commits_batch_by_batch",
+    "loses_producers_at_start",
+    "leaves_producers_out_of_snapshots",
+    "does_not_persist_deletions",
+    "does_not_persist_offsets",
+)
+
 #: Found within so many lives of so many deaths. Whether a death shows a fault is chance: the rarest
 #: shows in one death of six, so one life in forty ends without it.
 LIVES, DEATHS = 6, 20
@@ -33,7 +43,10 @@ def live_with(fault: str, nursery: Nursery, folder: Path) -> None:
         live(life, [death_of(name, life) for name in (points * DEATHS)[:DEATHS]])
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    "fault",
+    [one if one in SHORT else pytest.param(one, marks=pytest.mark.long) for one in FAULTS],
+)
 def test_an_injected_fault_is_found(fault: str, nursery: Nursery, tmp_path: Path) -> None:
     with pytest.raises(LifeFailed, match="Broken: ") as found:
         live_with(fault, nursery, tmp_path)

@@ -17,7 +17,9 @@ from tests.e2e.load import Acknowledged, IdempotentLoad
 KILLS = 2
 
 
-@pytest.mark.parametrize("flush", ["commit", "interval", "os"])
+@pytest.mark.parametrize(
+    "flush", ["commit", *(pytest.param(one, marks=pytest.mark.long) for one in ("interval", "os"))]
+)
 def test_an_idempotent_librdkafka_producer_survives_kills(flush: str, tmp_path: Path) -> None:
     chance = random.Random(flush)
     with BrokerProcess(tmp_path, arguments=["--flush", flush]) as broker:

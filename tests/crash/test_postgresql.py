@@ -81,8 +81,10 @@ def test_each_record_is_copied_once_for_minutes(
 def test_acknowledged_data_survives_every_death(
     flush: str, database: Database, nursery: Nursery, tmp_path: Path
 ) -> None:
+    """Each point with one of the policies; `--long` has all."""
     life = Life(nursery, tmp_path, 1, flush, database=database)
-    points = [at(point, life.chance) for point in POSTGRESQL_POINTS]
+    number, count = FLUSHES_OF_A_DATABASE.index(flush), len(FLUSHES_OF_A_DATABASE)
+    points = [at(point, life.chance) for point in POSTGRESQL_POINTS[number::count]]
     drawn = [random_death(flush, life.chance, "postgresql") for _ in range(DEATHS)]
     live(life, [*drawn, *points])
     assert life.batches > 0

@@ -81,7 +81,7 @@ def test_a_power_cut_loses_no_more_than_the_flush_policy_allows(recorded: Path) 
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("flush", ["commit", "interval"])
+@pytest.mark.parametrize("flush", ["commit", pytest.param("interval", marks=pytest.mark.long)])
 def test_a_store_without_its_syncs_is_found(engine: str, flush: str, tmp_path: Path) -> None:
     found = cuts(run_and_record(tmp_path, engine, flush, seed=2, passes=40), 0, 12, "--unsynced")
 
