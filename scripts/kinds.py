@@ -59,8 +59,10 @@ IN_ORDER = ("--dist", "loadfile", "--no-loadscope-reorder")
 
 KINDS = (
     Kind("unit", ("tests/unit",), 100),
+    # It waits for PostgreSQL half of its time.
+    Kind("contract", ("tests/contract",), 100),
     # The oracle's scenarios run against one broker.
-    Kind("contract", ("tests/contract", "tests/golden", "tests/property", "tests/oracle"), 100),
+    Kind("wire", ("tests/golden", "tests/property", "tests/oracle"), 100),
     Kind("simulation", ("tests/simulation",), 38, ("-n", "2")),
     Kind("crash", ("tests/crash", "tests/power"), 67, ("-n", "2")),
     Kind("hostile", ("tests/fuzz", "tests/hostile"), 31, ("-n", "2")),
@@ -162,9 +164,9 @@ def _missing(arguments: list[str]) -> list[str]:
 
 
 def _run_all(kinds: list[Kind], arguments: list[str]) -> Iterator[Outcome]:
-    """Kinds of one process run two at a time, and are printed when they end."""
+    """Kinds of one process run side by side, and are printed when they end."""
     beside = [kind for kind in kinds if not kind.options and len(kinds) > 1]
-    with ThreadPoolExecutor(max_workers=2) as lanes:
+    with ThreadPoolExecutor() as lanes:
         for outcome in lanes.map(lambda kind: _run(kind, arguments, subprocess.PIPE), beside):
             print(f"\n--- {outcome.kind.name}\n{outcome.output}", flush=True)
             yield outcome

@@ -66,7 +66,7 @@ def test_the_budgets_sum_to_eight_minutes() -> None:
     kinds = runpy.run_path(str(ROOT / "scripts/kinds.py"))
     beside = [kind.budget_s for kind in kinds["KINDS"] if not kind.options]
     alone = [kind.budget_s for kind in kinds["KINDS"] if kind.options]
-    assert len(beside) == 2
+    assert len(beside) == 3
     assert max(beside) + sum(alone) == kinds["TOTAL_BUDGET_S"] == 480
 
 
@@ -74,12 +74,12 @@ def test_each_kind_runs_once_and_the_last_line_counts_all_tests(tree: Path) -> N
     code, lines = run(tree, "-p", "no:cacheprovider")
     assert [line for line in lines if line.startswith("---")] == [
         "--- unit",
-        "--- contract",
+        "--- wire",
         "--- groups",
     ]
     assert lines[-1] == "3 passed, 0 failed, 2 skipped"
     kinds = lines[-8:-5]
-    assert [line.split()[0] for line in kinds] == ["unit", "contract", "groups"]
+    assert [line.split()[0] for line in kinds] == ["unit", "wire", "groups"]
     assert lines[-5] == "slowest of 3 files:"
     assert "of 100 s" in kinds[0]
     assert "s  tests/unit/test_unit.py" in "\n".join(lines[-4:-1])
