@@ -28,6 +28,7 @@ from tests.bench import (
     cold,
     end_to_end,
     engines,
+    failover,
     groups,
     java,
     librdkafka,
@@ -68,7 +69,8 @@ APART = ["fsync", "transactions-fsync", "offsets", "offsets-fsync", "tls", "raw"
 #: Ottla with each storage engine.
 ENGINES = ["engines", "engines-fsync", "engines-cold", "engines-start"]
 ENGINES += ["engines-postgresql", "engines-replicated"]
-PARTS = ["limits", *BESIDE, *APART, *ENGINES, "cold", "retention", "soak", "startup", "micro"]
+PARTS = ["limits", *BESIDE, *APART, *ENGINES, "cold", "retention", "soak", "startup", "failover"]
+PARTS += ["micro"]
 
 
 def main() -> None:
@@ -200,6 +202,8 @@ class Bench:
                     recovery.measure(*killed, 0, 1)
         if "startup" in self._parts:
             startup.measure(self.runs, self._contenders("os"), CACHE, self._plan.starts)
+        if "failover" in self._parts:
+            self._failover()
         if "micro" in self._parts:
             say("micro")
             self.micro = micro.measure(quick) | chain.measure(CACHE, quick)
@@ -275,6 +279,15 @@ class Bench:
                     made = engines.replicated(self._libs, alone, primary)
                     loads = rawbench.produce_loads(engines.REPLICATED, plan.seconds)
                     self._apart("engines-replicated", self._stage_of(made, rawbench), loads)
+
+    def _failover(self) -> None:
+        with self._postgres("failover of brokers over one PostgreSQL") as server:
+            if server is not None:
+                ours = failover.ottlas(server, CACHE)
+                failover.measure(self.runs, "ottla-postgresql", ours, self._plan.rounds)
+        if self._libs is not None:
+            theirs = failover.kafkas(self._libs, CACHE)
+            failover.measure(self.runs, "kafka", theirs, self._plan.rounds)
 
     def _soak(self, rawbench: Rawbench) -> None:
         plan, contenders = self._plan, [ottla("os", *soak.OPTIONS)]

@@ -201,7 +201,7 @@ def kafka(libs: Path, flush: str, more: str = "", listen: Sequence[str] = ()) ->
             format_folder(java, folder.absolute(), properties, listeners)
 
     def start(folder: Path) -> Broker:
-        return _start_kafka(java, [folder])
+        return start_kafka(libs, [folder])
 
     return Contender(f"kafka {flush}", start, prepare, warm_up_share=1)
 
@@ -215,7 +215,7 @@ def kafka_nodes(libs: Path, count: int = 3) -> Contender:
             format_nodes(java, folder.absolute(), _GROUPS + "min.insync.replicas=2\n", count)
 
     def start(folder: Path) -> Broker:
-        return _start_kafka(java, [folder / str(node) for node in range(1, count + 1)])
+        return start_kafka(libs, [folder / str(node) for node in range(1, count + 1)])
 
     return Contender(f"kafka {count} nodes", start, prepare, warm_up_share=count)
 
@@ -229,8 +229,9 @@ def _output_of_failures() -> Iterator[None]:
         raise BrokerFailed(f"{' '.join(failed.cmd)}:\n{output}") from failed
 
 
-def _start_kafka(java: Sequence[str], folders: Sequence[Path]) -> Broker:
+def start_kafka(libs: Path, folders: Sequence[Path]) -> Broker:
     """Returns the first node; the others are of its cluster."""
+    java = [*_JAVA, "-cp", f"{libs}/*"]
     started = time.perf_counter()
     nodes: list[Broker] = []
     for folder in reversed(folders):

@@ -115,6 +115,10 @@ _TABLES: dict[str, tuple[str, dict[str, str]]] = {
         " beside three nodes of Kafka without",
         {**_RAW, "whole_cpu_us_per_request": "CPU us/request, all processes"},
     ),
+    "failover": (
+        "Three brokers, 1,000 partitions: one broker ends, and is the preferred leader again",
+        {"led_ms": "all have leaders after ms", "served_ms": "all are served after ms"},
+    ),
     "cold": (
         "Produce beside a reader of an old log",
         {**_REQUESTS, "max_us": "longest us", "read_mb_per_s": "reader MB/s"},
