@@ -10,7 +10,9 @@ from tests.contract.engines import ENGINES, Engine, OpenStore
 from tests.contract.offset_engines import PostgresOffsets, SqliteOffsets
 from tests.contract.postgres_server import running_postgres
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
+from tests.contract.s3_server import S3_SERVERS, running_s3
 from tests.fakes.postgres import Postgres
+from tests.fakes.s3 import S3Server
 
 #: Files on logs and commits: over all engines, with each flush policy, each way to read.
 OF_LOGS = {
@@ -118,3 +120,12 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(moving, "MOVED_BYTES", 1)
     monkeypatch.setattr(dropping, "RETRY_S", 0)
     monkeypatch.setattr(commit, "RETRY_S", 0)
+
+
+@pytest.fixture(params=S3_SERVERS)
+def s3(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> S3Server:
+    """Its address and credentials are in the environment."""
+    server = running_s3(request.param)
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+    return server

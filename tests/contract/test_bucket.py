@@ -7,25 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.objects.address import ObjectsAddress
 from infrastructure.storage.objects.bucket import Bucket
 from infrastructure.storage.objects.errors import ObjectDamaged, ObjectMissing
 from infrastructure.storage.objects.opening import open_bucket
-from tests.contract.s3_server import running_s3
-from tests.fakes.s3 import S3Server
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> S3Server:
-    found = running_s3()
-    for name, value in found.environment.items():
-        monkeypatch.setenv(name, value)
-    return found
+from tests.fakes.s3 import MotoServer, S3Server
 
 
 @pytest.fixture(params=["", "some/prefix"], ids=["top", "prefix"])
-def bucket(server: S3Server, request: pytest.FixtureRequest) -> Bucket:
-    return open_bucket(ObjectsAddress(server.new_bucket(), request.param))
+def bucket(s3: S3Server, request: pytest.FixtureRequest) -> Bucket:
+    return open_bucket(ObjectsAddress(s3.new_bucket(), request.param))
 
 
 def test_a_part_of_an_object_is_read(bucket: Bucket) -> None:
@@ -64,12 +56,12 @@ def test_an_object_that_is_too_short_is_damaged(
     assert raised.type is not ObjectMissing
 
 
-def test_names_below_the_prefix_come_in_pages(server: S3Server) -> None:
-    name = server.new_bucket()
+def test_names_below_the_prefix_come_in_pages(s3: S3Server) -> None:
+    name = s3.new_bucket()
     bucket, other = (Bucket(ObjectsAddress(name, prefix)) for prefix in ("a/b", "a/bc"))
     other.put("foreign", b"")
     # As a console of S3 makes a folder.
-    server.client.put_object(Bucket=name, Key="a/b/")
+    s3.client.put_object(Bucket=name, Key="a/b/")
     expected = [(f"{number // 4}/{number}", number) for number in range(8)]
     for one, size_bytes in expected:
         bucket.put(one, bytes(size_bytes))
@@ -104,3 +96,30 @@ def test_threads_share_a_bucket(bucket: Bucket) -> None:
 def test_the_check_leaves_nothing(bucket: Bucket) -> None:
     bucket.check()
     assert list(bucket.names()) == []
+
+
+def test_the_check_refuses_a_bucket_that_does_not_exist(s3: S3Server) -> None:
+    with pytest.raises(
+        StorageUnusable, match=r"^s3://none/probe-\w+ cannot be written: there is no"
+    ):
+        Bucket(ObjectsAddress("none")).check()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "variable, reason",
+    [
+        ("AWS_ACCESS_KEY_ID", "access key"),
+        ("AWS_SECRET_ACCESS_KEY", "the secret key is wrong"),
+        ("AWS_REGION", "the region is wrong"),
+    ],
+)
+def test_a_server_that_checks_signatures_refuses_others(
+    s3: S3Server, monkeypatch: pytest.MonkeyPatch, variable: str, reason: str
+) -> None:
+    if isinstance(s3, MotoServer):
+        return
+    address = ObjectsAddress(s3.new_bucket())
+    monkeypatch.setenv(variable, "another")
+    with pytest.raises(StorageUnusable, match=reason):
+        Bucket(address).check()

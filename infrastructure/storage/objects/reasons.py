@@ -27,7 +27,8 @@ _NO_CREDENTIALS = (
     "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (profiles are not read)"
 )
 _NO_KEY = "NoSuchKey"
-_CODE = re.compile(r"<Code>\s*(\w+)\s*</Code>")
+#: Of a response, or of one object among those that were to be deleted.
+_CODE = re.compile(r"<Code>\s*(\w+)\s*</Code>|\(code: (\w+)\)")
 _MESSAGE = re.compile(r"<Message>([^<]{1,200})")
 _REQUEST = re.compile(r"Error performing (?P<method>[A-Z]+) (?P<url>\S+) in ")
 _STATUS = re.compile(r"Server returned non-2xx status code: (\d+[^:\n]*)")
@@ -72,12 +73,14 @@ def reason_of(error: Exception) -> str:
     if "kind: Connect" in text:
         found = _OF_SYSTEM.search(text)
         return f"{server} cannot be reached{': ' if found else ''}{found[1] if found else ''}"
-    return text.strip().partition("\n")[0].rpartition(" - ")[2]
+    if "kind: Interrupted" in text:
+        return f"{server} closed the connection"
+    return text.strip().partition("\n")[0].rpartition(" - ")[2].removeprefix("Generic S3 error: ")
 
 
 def _code_of(text: str) -> str | None:
     found = _CODE.search(text)
-    return found and found[1]
+    return found and (found[1] or found[2])
 
 
 def _named(code: str, text: str) -> str:

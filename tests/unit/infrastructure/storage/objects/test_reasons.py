@@ -91,6 +91,29 @@ def test_a_404_of_another_server_does_not_say_that_an_object_is_missing(
         assert reason(bucket_at(url)) == f"{url} responds 404 Not Found"
 
 
+def test_a_response_that_ends_too_early_is_named(bucket_at: BucketAt) -> None:
+    head = "HTTP/1.1 206 Partial Content\r\nContent-Length: 1\r\nContent-Range: bytes 0-0/9\r\n"
+    others = "ETag: x\r\nLast-Modified: Tue, 03 Jan 2023 10:00:00 GMT\r\n\r\n"
+    with server(responding(f"{head}{others}".encode())) as address:
+        assert reason(bucket_at(f"http://{address}")) == "the server closed the connection"
+
+
+def test_a_server_that_does_not_know_ranges_is_refused(bucket_at: BucketAt) -> None:
+    with server(http("200 OK", "all of it")) as address:
+        explained = "Received non-partial response when range requested"
+        assert reason(bucket_at(f"http://{address}")) == explained
+
+
+def test_an_object_that_may_not_be_deleted_is_named(bucket_at: BucketAt) -> None:
+    """The request succeeds as a whole."""
+    key, code = "<Key>x/a</Key>", "<Code>AccessDenied</Code><Message>Access Denied</Message>"
+    body = f"<DeleteResult><Error>{key}{code}</Error></DeleteResult>"
+    with server(http("200 OK", body)) as address:
+        bucket = bucket_at(f"http://{address}")
+        with pytest.raises(ObjectsFailed, match=r"^s3://acme/x/a cannot be deleted: access denied"):
+            bucket.delete(["a"])
+
+
 def test_a_server_that_does_not_speak_http_is_refused(bucket_at: BucketAt) -> None:
     with server(responding(b"220 hello\r\n")) as address:
         assert reason(bucket_at(f"http://{address}")) == "HTTP error: error sending request"
