@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -48,7 +49,7 @@ class S3Server:
     def new_url(self) -> str:
         return f"s3://{self.new_bucket()}/some/prefix"
 
-    @property
+    @cached_property
     def client(self) -> Any:
         """Independent of the broker's."""
         import boto3
