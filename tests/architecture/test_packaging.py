@@ -36,7 +36,13 @@ def test_the_tests_run_on_the_versions_that_are_served() -> None:
     assert pinned("serve").items() <= pinned("test").items()
 
 
-@pytest.mark.parametrize("lock", ["serve", "test", "node", "java", "release"])
+def test_the_image_has_the_packages_of_all_storages() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    assert names(extras["postgres"] + extras["objects"]) <= pinned("image").keys()
+    assert pinned("serve").items() <= pinned("image").items()
+
+
+@pytest.mark.parametrize("lock", ["serve", "image", "test", "node", "java", "release"])
 def test_a_lock_has_hashes_and_no_addresses(lock: str) -> None:
     text = (ROOT / f"scripts/locks/{lock}.txt").read_text("utf-8")
     assert "://" not in text

@@ -14,7 +14,14 @@ from tests.architecture.repository import ROOT, tracked_files
 TOP_LEVEL = {
     *("domain", "application", "infrastructure", "interfaces", "tests", "docs", "scripts"),
     *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"),
-    *(".ci", ".dockerignore", ".gitignore", "Containerfile", "compose.yaml"),
+    *(
+        ".ci",
+        ".dockerignore",
+        ".gitignore",
+        "Containerfile",
+        "compose.yaml",
+        "compose.cluster.yaml",
+    ),
 }
 
 LINES = 400

@@ -139,7 +139,7 @@ def test_the_image_has_the_files_of_the_wheel_and_no_others() -> None:
     sources = project["tool"]["hatch"]["build"]["targets"]["sdist"]["only-include"]
     # Added by hatchling.
     sources += ["LICENSE", "README.md", "pyproject.toml"]
-    sources.append("scripts/locks/serve.txt")
+    sources.append("scripts/locks/image.txt")
     first, *rest = [
         line
         for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines()
