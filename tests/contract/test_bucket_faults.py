@@ -15,9 +15,9 @@ from tests.fakes.http_relay import HttpRelay
 from tests.fakes.s3 import S3Server, environment_of
 
 DATA = b"0123456789"
-#: Tests wait for these.
-SHORT = Limits(request_s=0.4, retry_s=0.2, pause_s=0.01, longest_pause_s=0.05)
-#: Tests do not wait for these.
+#: Tests wait for 0.4 and 0.2, and not for 20.
+STALLED = Limits(request_s=0.4, retry_s=0.2, pause_s=0.01, longest_pause_s=0.05)
+SHORT = Limits(request_s=20, retry_s=0.2, pause_s=0.01, longest_pause_s=0.05)
 LONG = Limits(request_s=20, retry_s=20, pause_s=0.01, longest_pause_s=0.05)
 
 Call = Callable[[Bucket], object]
@@ -45,6 +45,11 @@ def address(s3: S3Server, relay: HttpRelay) -> ObjectsAddress:
     Bucket(address).put("a", DATA)
     relay.requests.clear()
     return address
+
+
+@pytest.fixture
+def stalled(address: ObjectsAddress) -> Bucket:
+    return Bucket(address, STALLED, STALLED)
 
 
 @pytest.fixture
@@ -101,7 +106,7 @@ def test_a_server_that_stalls_is_asked_again(relay: HttpRelay, address: ObjectsA
     relay.hold(times=1)
     bucket = Bucket(address, Limits(request_s=0.4, retry_s=20, pause_s=0.01, longest_pause_s=0.05))
     assert bucket.read("a", 0, 10) == DATA
-    assert len(relay.requests) == 2
+    assert len(relay.requests) >= 2
 
 
 def test_a_lost_response_to_a_write_is_harmless(relay: HttpRelay, long: Bucket) -> None:
@@ -123,9 +128,9 @@ def test_a_server_that_is_away_is_reported(relay: HttpRelay, short: Bucket, call
     assert failure(call, short).endswith(expected)
 
 
-def test_a_server_that_is_silent_is_reported(relay: HttpRelay, short: Bucket, call: Call) -> None:
+def test_a_server_that_is_silent_is_reported(relay: HttpRelay, stalled: Bucket, call: Call) -> None:
     relay.hold()
-    assert failure(call, short).endswith(f": {relay.endpoint} did not respond in time")
+    assert failure(call, stalled).endswith(f": {relay.endpoint} did not respond in time")
 
 
 def test_responses_that_are_always_cut_are_reported(relay: HttpRelay, short: Bucket) -> None:
@@ -133,13 +138,13 @@ def test_responses_that_are_always_cut_are_reported(relay: HttpRelay, short: Buc
     assert "/a cannot be read: " in failure(CALLS["read"], short)
 
 
-def test_a_response_that_comes_too_slowly_is_reported(relay: HttpRelay, short: Bucket) -> None:
+def test_a_response_that_comes_too_slowly_is_reported(relay: HttpRelay, stalled: Bucket) -> None:
     relay.drip(pause_s=0.1)
-    assert "/a cannot be read: " in failure(CALLS["read"], short)
+    assert "/a cannot be read: " in failure(CALLS["read"], stalled)
 
 
 def test_a_bucket_works_after_a_failure(relay: HttpRelay, short: Bucket) -> None:
-    relay.hold()
+    relay.respond(503, "SlowDown")
     failure(CALLS["read"], short)
     relay.pass_all()
     assert short.read("a", 0, 10) == DATA

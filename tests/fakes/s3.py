@@ -42,6 +42,7 @@ class S3Server:
         return environment_of(self.endpoint)
 
     def new_bucket(self) -> str:
+        assert self._process.poll() is None, f"the server ended: {self._process.returncode}"
         name = f"ottla-{uuid4().hex[:12]}"
         self.client.create_bucket(Bucket=name)
         return name

@@ -61,8 +61,7 @@ class Bucket:
 
     def put(self, name: str, data: bytes) -> None:
         """Replaces an object of that name. Raises ObjectsFailed: it may be there, whole."""
-        with self._explained("written", name):
-            self._writes.put(name, data, use_multipart=False)
+        self._put(self._writes, name, data)
 
     def read(self, name: str, position: int, size_bytes: int) -> bytes:
         """Raises ObjectMissing, ObjectDamaged if it is too short, and ObjectsFailed."""
@@ -96,10 +95,13 @@ class Bucket:
                     yield one["path"], one["size"]
 
     def check(self) -> None:
-        """With a small object of a name that no other process uses. Raises StorageUnusable."""
+        """With a small object of a name that no other process uses. Raises StorageUnusable.
+
+        Each step has the limits of a read.
+        """
         name, data = f"probe-{secrets.token_hex(8)}", b"ottla"
         try:
-            self.put(name, data)
+            self._put(self._reads, name, data)
             is_same = self.read(name, 0, len(data)) == data
             next(self.names(), None)
             self.delete([name])
@@ -107,6 +109,10 @@ class Bucket:
             raise StorageUnusable(str(error)) from error
         if not is_same:
             raise StorageUnusable(f"{self.address.shown}/{name}: read is not what was written")
+
+    def _put(self, store: S3Store, name: str, data: bytes) -> None:
+        with self._explained("written", name):
+            store.put(name, data, use_multipart=False)
 
     @contextmanager
     def _explained(self, what: str, name: str = "") -> Iterator[None]:
