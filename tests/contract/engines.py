@@ -16,6 +16,7 @@ from infrastructure.storage.engine import Storage, ToLoop
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from infrastructure.storage.postgresql.tails import TAIL_BYTES
 from tests.contract.postgres_server import running_postgres
+from tests.fakes.memory_bucket import memory_bucket
 from tests.fakes.patience import patiently
 
 T = TypeVar("T")
@@ -95,14 +96,19 @@ def _small_lmdb(folder: Path) -> Storage:
 
 
 def in_postgres(
-    folder: Path, to_loop: ToLoop | None = None, tail_bytes: int = TAIL_BYTES
+    folder: Path,
+    to_loop: ToLoop | None = None,
+    tail_bytes: int = TAIL_BYTES,
+    has_objects: bool = False,
 ) -> Storage:
     """Each folder has a schema of its own."""
     from infrastructure.storage.postgresql.opening import opened
 
     schema = f"s{hashlib.sha256(bytes(folder)).hexdigest()[:20]}"
     place = f"postgres@/postgres?host={running_postgres().folder}&schema={schema}"
-    return opened(place, "commit", to_loop, tail_bytes=tail_bytes)
+    if has_objects:
+        place += f"&objects=s3://bucket/{schema}&local.bytes=0&delete.delay.ms=0"
+    return opened(place, "commit", to_loop, tail_bytes=tail_bytes, bucket_at=memory_bucket)
 
 
 class LaterPostgres:
@@ -136,9 +142,11 @@ class LaterPostgres:
         return patiently(partial(call, *arguments, **named), self._callbacks, attempts=1000)
 
 
-def later_postgres(folder: Path, tail_bytes: int = TAIL_BYTES) -> Storage:
+def later_postgres(
+    folder: Path, tail_bytes: int = TAIL_BYTES, has_objects: bool = False
+) -> Storage:
     callbacks: SimpleQueue[Callable[[], None]] = SimpleQueue()
-    storage = in_postgres(folder, callbacks.put, tail_bytes)
+    storage = in_postgres(folder, callbacks.put, tail_bytes, has_objects)
     storage.log = storage.commit = LaterPostgres(storage, callbacks)
     return storage
 
@@ -166,6 +174,11 @@ ENGINES = {
     "postgresql": Engine(later_postgres, persistent=True, has_snapshots=False),
     "postgresql-tails": Engine(
         partial(later_postgres, tail_bytes=TINY_TAIL_BYTES), persistent=True, has_snapshots=False
+    ),
+    "postgresql-objects": Engine(
+        partial(later_postgres, tail_bytes=TINY_TAIL_BYTES, has_objects=True),
+        persistent=True,
+        has_snapshots=False,
     ),
     "lmdb-os": Engine(lambda folder: open_storage(f"lmdb://{folder}/store", "os"), persistent=True),
 }

@@ -140,7 +140,7 @@ def test_a_tool_that_only_reads_migrates_nothing(older: RelayedPostgres) -> None
     with pytest.raises(StorageOtherFormat) as refusal:
         opening.opened(place, "commit", None, read_only=True)
     assert str(refusal.value) == (
-        "it has format 1; this version of Ottla reads format 3 only;"
+        "it has format 1; this version of Ottla reads format 4 only;"
         " a broker that starts migrates it"
     )
     check(older.open())

@@ -1,6 +1,6 @@
-"""Address: which database and schema a `postgresql://` URL names.
+"""Address: which database and schema a `postgresql://` URL names, and where its objects are.
 
-Everything but `schema` is libpq's: user, password, hosts, database, sslmode, and its environment
+Everything but OWN is libpq's: user, password, hosts, database, sslmode, and its environment
 variables and password file.
 """
 
@@ -8,15 +8,30 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from domain.configs.passwords import without_password
 from infrastructure.storage.errors import UnknownStorage
+from infrastructure.storage.objects.address import ObjectsAddress, parse_objects
 
 SCHEME = "postgresql"
 DEFAULT_SCHEMA = "ottla"
+#: Parameters of the URL.
+OWN = ("schema", "objects", "local.bytes", "delete.delay.ms")
 #: What PostgreSQL takes without quotes: an operator types it in psql.
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+
+
+class ObjectLimits(NamedTuple):
+    #: Of full tails that stay tables.
+    local_bytes: int = 1 << 30
+    #: Until an object that is not needed any more is deleted: what goes back to an older state of
+    #: the database needs it again.
+    delete_delay_ms: int = 600_000
+
+
+DEFAULT_LIMITS = ObjectLimits()
 
 
 @dataclass(frozen=True)
@@ -24,11 +39,15 @@ class Address:
     #: For libpq.
     url: str
     schema: str
+    #: None: the store says it.
+    objects: ObjectsAddress | None = None
+    limits: ObjectLimits = DEFAULT_LIMITS
 
     def in_other_schema(self, schema: str) -> str:
         """What would follow `postgresql://`."""
         place = self.url.removeprefix(f"{SCHEME}://")
-        return f"{place}{'&' if '?' in place else '?'}schema={schema}"
+        objects = f"&objects={self.objects.url}" if self.objects else ""
+        return f"{place}{'&' if '?' in place else '?'}schema={schema}{objects}"
 
     @property
     def shown(self) -> str:
@@ -39,16 +58,33 @@ class Address:
 def parse_address(place: str) -> Address:
     """What follows `postgresql://`. Raises UnknownStorage."""
     before, _, query = place.partition("?")
-    schema = DEFAULT_SCHEMA
+    own: dict[str, str] = {}
     # As they are: libpq has its own rules.
     others = []
     for parameter in query.split("&"):
         name, _, value = parameter.partition("=")
-        if name == "schema":
-            schema = unquote(value)
+        if name in OWN:
+            own[name] = unquote(value)
         elif parameter:
             others.append(parameter)
+    schema = own.get("schema", DEFAULT_SCHEMA)
     if not _SCHEMA.fullmatch(schema):
         raise UnknownStorage(f"schema={schema} is not a plain name of PostgreSQL")
     left = "&".join(others)
-    return Address(f"{SCHEME}://{before}{'?' if left else ''}{left}", schema)
+    objects = own.get("objects")
+    return Address(
+        f"{SCHEME}://{before}{'?' if left else ''}{left}",
+        schema,
+        None if objects is None else parse_objects(objects),
+        ObjectLimits(
+            _number(own, "local.bytes", DEFAULT_LIMITS.local_bytes),
+            _number(own, "delete.delay.ms", DEFAULT_LIMITS.delete_delay_ms),
+        ),
+    )
+
+
+def _number(own: dict[str, str], name: str, default: int) -> int:
+    value = own.get(name, str(default))
+    if not re.fullmatch("[0-9]{1,18}", value):
+        raise UnknownStorage(f"{name}={value} is not a number of {name.rpartition('.')[2]}")
+    return int(value)

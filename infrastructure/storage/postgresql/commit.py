@@ -1,26 +1,33 @@
 """PostgresCommit: each pass is one statement, in a thread that only waits for it.
 
-Between commits the thread begins a new tail when one is full, and moves entries of tails that are
-mostly dead.
+Between commits the thread begins a new tail when one is full, moves entries of tails that are
+mostly dead, and seals objects to which others were written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from domain.errors import StorageFailed
 from infrastructure.storage.engine import ToLoop
 from infrastructure.storage.loading_thread import LoadingThread
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.dropping import Dropping
+from infrastructure.storage.postgresql.garbage import Garbage
 from infrastructure.storage.postgresql.link import CLOSE_S
 from infrastructure.storage.postgresql.reading import Reading
+from infrastructure.storage.postgresql.seal import NewObject
+from infrastructure.storage.postgresql.sealing import Sealing
 from infrastructure.storage.postgresql.server import Server
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.watch import Watch
 from infrastructure.storage.postgresql.writer import Outcome, Upkeep, Work, Writer
+
+if TYPE_CHECKING:
+    from infrastructure.storage.objects.bucket import Bucket
 
 Done = Callable[[StorageFailed | None], None]
 
@@ -33,7 +40,7 @@ RETRY_S = 10.0
 class PostgresCommit:
     __slots__ = (
         "_closed", "_commits", "_contents", "_done", "_dropping", "_is_kept_up", "_not_before_s",
-        "_reading", "_session", "_thread", "_watch", "_writer",
+        "_reading", "_sealing", "_session", "_thread", "_watch", "_writer",
     )  # fmt: skip
 
     def __init__(
@@ -44,6 +51,7 @@ class PostgresCommit:
         reading: Reading,
         to_loop: ToLoop | None,
         watch: Watch | None = None,
+        bucket: Bucket | None = None,
     ) -> None:
         self._watch = watch
         self._session = session
@@ -59,13 +67,28 @@ class PostgresCommit:
         self._not_before_s = 0.0
         self._thread: LoadingThread[Work, Outcome] | None = None
         self._dropping: Dropping | None = None
+        self._sealing: Sealing | None = None
         if to_loop is not None:
             self._thread = LoadingThread(self._writer.do, self._did, to_loop, "ottla-commits")
-            self._dropping = Dropping(server, session, contents.tails, to_loop)
+            garbage = None
+            if bucket is not None:
+                garbage = Garbage(bucket, server.address.limits.delete_delay_ms)
+            self._dropping = Dropping(server, session, contents.tails, to_loop, garbage)
+            if bucket is not None:
+                seal = self._thread.put
+                self._sealing = Sealing(server, session, contents, bucket, seal, to_loop)
 
     @property
     def is_keeping_up(self) -> bool:
-        return self._is_kept_up or (self._dropping is not None and self._dropping.is_busy)
+        return (
+            self._is_kept_up
+            or (self._dropping is not None and self._dropping.is_busy)
+            or (self._sealing is not None and self._sealing.is_busy)
+        )
+
+    def not_sealed(self) -> str | None:
+        """Why full tails stay tables although there should be objects."""
+        return self._sealing.problem if self._sealing is not None else None
 
     def commit(self, done: Done, waits: bool = False) -> None:
         staged = self._contents.end_pass()
@@ -87,6 +110,10 @@ class PostgresCommit:
     def _did(self, work: Work, outcome: Outcome) -> None:
         if isinstance(work, Staged):
             self._committed(work, outcome)
+        elif isinstance(work, NewObject):
+            assert self._sealing is not None
+            self._sealing.sealed(outcome if isinstance(outcome, StorageFailed) else None)
+            self._keep_up()
         else:
             self._is_kept_up = False
             failed = isinstance(outcome, StorageFailed)
@@ -108,7 +135,11 @@ class PostgresCommit:
             self._watch.fenced()
 
     def _keep_up(self) -> None:
-        if self._closed or self._is_kept_up:
+        if self._closed:
+            return
+        if self._sealing is not None:
+            self._sealing.look()
+        if self._is_kept_up:
             return
         if self._dropping is not None:
             self._dropping.look()
@@ -133,6 +164,8 @@ class PostgresCommit:
             self._thread.close(CLOSE_S)
         if self._dropping is not None:
             self._dropping.close()
+        if self._sealing is not None:
+            self._sealing.close()
         self._session.close()
         if self._watch is not None:
             self._watch.close()

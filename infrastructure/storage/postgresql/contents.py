@@ -72,8 +72,9 @@ class Contents:
             runs = loading.all_runs(connection)
             for partition_id, of_log in runs.items():
                 self.runs.put(partition_id, of_log)
-            self.ends = loading.ends_of(connection, runs)
-            self._check_tails(runs, tail_rows(connection, _tails_of(runs)))
+            tails = tail_rows(connection, _tails_of(runs))
+            self._check_tails(runs, tails)
+            self.ends = loading.ends_of(connection, runs, tails)
             [(self.version,)] = connection.execute("select version from ottla_store").fetchall()
         else:
             found = shared_rows.shared(connection)
@@ -106,12 +107,13 @@ class Contents:
         if not partition_ids:
             return NOTHING_GAINED
         runs = loading.runs_of(connection, partition_ids)
+        tails = tail_rows(connection, _tails_of(runs))
         return Gained(
             partition_ids,
             shared_rows.of_partitions(connection, partition_ids, slots),
             runs,
-            loading.ends_of(connection, runs),
-            tail_rows(connection, _tails_of(runs)),
+            loading.ends_of(connection, runs, tails),
+            tails,
         )
 
     # ---- changes of other brokers
@@ -225,16 +227,18 @@ class Contents:
                     self.ends[partition_id] = gained.ends[partition_id]
             self.tails.add_known(gained.tails)
 
-    def _change_leaders(self, rows: Iterable[tuple[bytes, bytes | None]]) -> None:
-        if self._node_id is None:
-            return
-        lost = {
+    def lost_by(self, rows: Iterable[tuple[bytes, bytes | None]]) -> set[int]:
+        """Partitions that this broker leads until leaders are these. From any thread."""
+        return {
             partition_id
             for partition_id, leader in (
                 (int.from_bytes(key, "big"), value and leader_of(value)) for key, value in rows
             )
             if partition_id in self._led and leader != self._node_id
         }
+
+    def _change_leaders(self, rows: Iterable[tuple[bytes, bytes | None]]) -> None:
+        lost = self.lost_by(rows)
         if lost:
             self._led -= lost
             for partition_id in lost:

@@ -1,4 +1,7 @@
-"""Dropping: tails that no run refers to are dropped whole, by a thread with its own connection."""
+"""Dropping: tails that no run refers to are dropped whole, by a thread with its own connection.
+
+Objects are garbage from then on, and are deleted later.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import psycopg
 
 from infrastructure.storage.engine import ToLoop
 from infrastructure.storage.loading_thread import LoadingThread
+from infrastructure.storage.postgresql.garbage import Garbage, drop_object
 from infrastructure.storage.postgresql.link import CLOSE_S
 from infrastructure.storage.postgresql.server import Rows, Server
 from infrastructure.storage.postgresql.session import Session
@@ -32,18 +36,28 @@ _NEEDED = """
 
 
 class Dropping:
-    def __init__(self, server: Server, session: Session, tails: Tails, to_loop: ToLoop) -> None:
+    def __init__(
+        self,
+        server: Server,
+        session: Session,
+        tails: Tails,
+        to_loop: ToLoop,
+        garbage: Garbage | None = None,
+    ) -> None:
+        """`garbage`: of a store with objects."""
         self._server = server
         self._session = session
         self._tails = tails
+        self._garbage = garbage
         self._thread = LoadingThread(self._drop_all, self._dropped, to_loop, "ottla-drops")
         self.is_busy = False
         self._not_before_s = 0.0
 
     def look(self) -> None:
         """On the loop, so that all reads to come know that the runs are gone."""
-        tails = self._tails.unused
-        if tails and not self.is_busy and monotonic() >= self._not_before_s:
+        tails = self._tails.unused if monotonic() >= self._not_before_s else ()
+        is_due = tails or (self._garbage is not None and self._garbage.is_due)
+        if is_due and not self.is_busy:
             self.is_busy = self._thread.put(tails)
 
     def _drop_all(self, tails: tuple[int, ...]) -> list[int]:
@@ -53,11 +67,15 @@ class Dropping:
                 for tail in tails:
                     if self._drop(connection, tail):
                         dropped.append(tail)
+                if self._garbage is not None:
+                    self._garbage.delete(connection)
         except psycopg.Error:
             pass  # they are dropped later
         return dropped
 
     def _drop(self, connection: Rows, tail: int) -> bool:
+        if self._tails.object_of(tail) is not None:
+            return drop_object(connection, tail, self._session.number)
         table = f"ottla_tail_{tail}"
         values = {"session": self._session.number, "tail": tail}
         try:

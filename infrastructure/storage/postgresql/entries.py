@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import NamedTuple
 
-from application.ports.log_store import IndexEntry
+from application.ports.log_store import NOT_INDEXED, IndexEntry
 from domain.messages.batch import HEADER_BYTES, last_offset_of
 from infrastructure.storage.lmdb.entries import batches_of
 
@@ -52,6 +52,14 @@ class Growing:
     def entry(self, partition_id: int) -> Entry:
         data = self._batches[0] if len(self._batches) == 1 else b"".join(self._batches)
         return Entry(partition_id, self.last_offset, b"".join(self._times), data)
+
+
+def newest_time(times: bytes) -> int:
+    """The largest timestamp of a part of the index."""
+    if not times:
+        return NOT_INDEXED
+    timestamp: int = TIME.unpack_from(times, len(times) - TIME.size)[0]
+    return timestamp
 
 
 def packed(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from infrastructure.storage.postgresql.arrays import bigints
 from infrastructure.storage.postgresql.runs import LogRuns, Run, spans
 from infrastructure.storage.postgresql.server import Rows
+from infrastructure.storage.postgresql.tables import entries_of
+from infrastructure.storage.postgresql.tails import TailRow
 
 _RUNS = "select partition_id, first_offset, tail from ottla_runs"
 _IN_ORDER = "order by partition_id, first_offset"
@@ -15,7 +17,7 @@ _LAST = """
     from unnest(%b::bigint[], %b::bigint[], %b::bigint[])
         as u(partition_id, first_offset, end_offset),
     lateral (
-        select last_offset from ottla_tail_{} e where e.partition_id = u.partition_id
+        select last_offset from {} e where e.partition_id = u.partition_id
         and e.last_offset >= u.first_offset and e.last_offset < u.end_offset
         order by last_offset desc limit 1) found
 """
@@ -40,8 +42,11 @@ def _by_partition(
     return {partition_id: tuple(several) for partition_id, several in found.items()}
 
 
-def ends_of(connection: Rows, runs: Mapping[int, LogRuns]) -> dict[int, int]:
-    """Of each log that has entries: the offset after the last one."""
+def ends_of(
+    connection: Rows, runs: Mapping[int, LogRuns], tails: Iterable[TailRow]
+) -> dict[int, int]:
+    """Of each log that has entries: the offset after the last one. `tails`: those of the runs."""
+    objects = {one.number: one.object for one in tails}
     ends: dict[int, int] = {}
     left = {one: list(spans(several, 0)) for one, several in runs.items()}
     while left:
@@ -52,7 +57,7 @@ def ends_of(connection: Rows, runs: Mapping[int, LogRuns]) -> dict[int, int]:
         for tail, ranges in by_tail.items():
             columns = [bigints(one) for one in zip(*ranges, strict=True)]
             for partition_id, last_offset in connection.execute(
-                _LAST.format(tail).encode(), columns, prepare=False
+                _LAST.format(entries_of(tail, objects.get(tail))).encode(), columns, prepare=False
             ):
                 ends[partition_id] = last_offset + 1
         # Compaction may have left nothing of the newest run.

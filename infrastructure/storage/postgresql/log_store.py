@@ -14,7 +14,7 @@ from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.entries import TIME, packed
 from infrastructure.storage.postgresql.questions import Answer, Kind
 from infrastructure.storage.postgresql.reading import Question, Reading
-from infrastructure.storage.postgresql.runs import ABOVE_ALL_OFFSETS
+from infrastructure.storage.postgresql.runs import ABOVE_ALL_OFFSETS, tail_of
 from infrastructure.storage.postgresql.staged import Rewritten
 
 #: Asked for at once, also if a client wants more: it gets the rest with its next read.
@@ -152,13 +152,23 @@ class PostgresLogStore:
         if first is not None:
             return chain((first,), cached)
         found = self._ask(questions.batches, partition_id, offset, _LOADED_BYTES)
+        # It was reached from the batches before it, and goes on.
+        reads_on = next(iter(contents.cache.from_offset(partition_id, offset - 1)), None)
         loaded, start = [], offset
         for last_offset, data, times in found:
             loaded.append(CachedEntry(start, last_offset, data, times or b""))
             start = last_offset + 1
         for entry in loaded:
             contents.cache.add(partition_id, entry)
+        if reads_on is not None and start < contents.ends.get(partition_id, 0):
+            self._ask_ahead(partition_id, start)
         return loaded
+
+    def _ask_ahead(self, partition_id: int, offset: int) -> None:
+        tail = tail_of(self._contents.runs.of(partition_id), offset)
+        if tail is not None and self._contents.tails.object_of(tail) is not None:
+            values = offset, _LOADED_BYTES
+            self._reading.ask_ahead(Question(questions.batches, partition_id, values))
 
     def headers(
         self, partition_id: int, offset: int, limit: int, waits: bool = False

@@ -12,6 +12,7 @@ from infrastructure.storage.postgresql.tables import (
     FORMAT,
     INDEX_SCOPES,
     MAKE_CLUSTER,
+    MAKE_OBJECTS,
     MAKE_TAILS,
     TAIL_VACUUM,
     VACUUM,
@@ -97,7 +98,13 @@ def _to_several(connection: Rows) -> None:
     connection.execute(_NO_DEFAULTS, prepare=False)
 
 
-STEPS: dict[int, Callable[[Rows], None]] = {1: _to_tails, 2: _to_several}
+def _to_objects(connection: Rows) -> None:
+    """4: all tails were tables."""
+    for statement in ("alter table ottla_store add objects text", *MAKE_OBJECTS):
+        connection.execute(statement, prepare=False)
+
+
+STEPS: dict[int, Callable[[Rows], None]] = {1: _to_tails, 2: _to_several, 3: _to_objects}
 
 
 def migrate(connection: Rows) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import psycopg
 
 from infrastructure.storage.engine import Joining, Storage, StorageInfo, ToLoop
 from infrastructure.storage.errors import StorageInUse, StorageUnusable
 from infrastructure.storage.flush import Flush
+from infrastructure.storage.objects.address import ObjectsAddress, parse_objects
+from infrastructure.storage.objects.opening import open_bucket
 from infrastructure.storage.postgresql import leases
 from infrastructure.storage.postgresql.address import Address, parse_address
 from infrastructure.storage.postgresql.commit import PostgresCommit
@@ -26,9 +29,14 @@ from infrastructure.storage.postgresql.server import (
 )
 from infrastructure.storage.postgresql.session import ALONE, PATIENCE_S, Session
 from infrastructure.storage.postgresql.state_store import PostgresStateStore
-from infrastructure.storage.postgresql.tables import FORMAT, check, make
+from infrastructure.storage.postgresql.tables import FORMAT, check, make, objects_url
 from infrastructure.storage.postgresql.tails import TAIL_BYTES
 from infrastructure.storage.postgresql.watch import Watch
+
+if TYPE_CHECKING:
+    from infrastructure.storage.objects.bucket import Bucket
+
+BucketAt = Callable[[ObjectsAddress], "Bucket"]
 
 _FACTS = """
     select coalesce(sum(pg_total_relation_size(oid)), 0)::bigint,
@@ -46,6 +54,7 @@ def opened(
     patience_s: float = PATIENCE_S,
     read_only: bool = False,
     tail_bytes: int = TAIL_BYTES,
+    bucket_at: BucketAt = open_bucket,
 ) -> Storage:
     """For a process that has the store alone. Raises StorageUnusable."""
     address = parse_address(place)
@@ -61,13 +70,14 @@ def opened(
                 raise StorageInUse(f"the database is in use by broker {lease.node_id}")
         if not read_only:
             session.end_others(for_commits)
+        bucket = _bucket(for_commits, address, contents, bucket_at, read_only)
         contents.load(for_reads, ALONE)
         if not read_only:
             for_commits.execute("update ottla_store set epoch = epoch + 1")
         [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
         [(size_bytes, has_standby)] = for_reads.execute(_FACTS).fetchall()
-    reading = Reading(server, for_reads, contents, to_loop)
-    commit = PostgresCommit(server, session, contents, reading, to_loop)
+    reading = Reading(server, for_reads, contents, to_loop, bucket)
+    commit = PostgresCommit(server, session, contents, reading, to_loop, bucket=bucket)
     # The database may have lost commits since the last start: only by a new leader epoch do clients
     # notice that a log was cut.
     info = _info(size_bytes, flush, store_id, epoch - 1, has_standby)
@@ -75,7 +85,12 @@ def opened(
 
 
 def joined(
-    place: str, flush: Flush, to_loop: ToLoop, joining: Joining, tail_bytes: int = TAIL_BYTES
+    place: str,
+    flush: Flush,
+    to_loop: ToLoop,
+    joining: Joining,
+    tail_bytes: int = TAIL_BYTES,
+    bucket_at: BucketAt = open_bucket,
 ) -> Storage:
     """For one of several brokers. Raises StorageUnusable."""
     address = parse_address(place)
@@ -89,12 +104,13 @@ def joined(
         watch = Watch(server, for_watch, session, contents, joining, to_loop)
         watch.begin()
         session.end_alone(for_commits)
+        bucket = _bucket(for_commits, address, contents, bucket_at)
         contents.load(for_reads, node.node_id)
         [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
         [(size_bytes, has_standby)] = for_reads.execute(_FACTS).fetchall()
     watch.start()
-    reading = Reading(server, for_reads, contents, to_loop)
-    commit = PostgresCommit(server, session, contents, reading, to_loop, watch)
+    reading = Reading(server, for_reads, contents, to_loop, bucket)
+    commit = PostgresCommit(server, session, contents, reading, to_loop, watch, bucket)
     info = _info(size_bytes, flush, store_id, epoch, has_standby)
     storage = _storage(info, session, contents, reading, commit)
     storage.membership, storage.cluster_changes = watch.membership, watch.changes
@@ -128,6 +144,28 @@ def _prepared(connections: list[Rows], address: Address, read_only: bool) -> str
     if not read_only:
         migrate(connection)
     return store_id
+
+
+def _bucket(
+    connection: Rows,
+    address: Address,
+    contents: Contents,
+    bucket_at: BucketAt,
+    read_only: bool = False,
+) -> Bucket | None:
+    """The store knows where its objects are, once it was said. Raises StorageUnusable."""
+    known, said = objects_url(connection), address.objects
+    if said is not None and known not in (None, said.url):
+        raise StorageUnusable(f"the store has its objects in {known}, not in {said.shown}")
+    where = said if known is None else parse_objects(known)
+    if where is None:
+        return None
+    bucket = bucket_at(where)
+    if known is None and not read_only:
+        bucket.check()
+        connection.execute("update ottla_store set objects = %s", (where.url,))
+    contents.tails.local_bytes = address.limits.local_bytes
+    return bucket
 
 
 def _info(

@@ -12,6 +12,7 @@ from infrastructure.storage.postgresql.runs import (
     Runs,
     Span,
     moved,
+    spans,
     tail_of,
     without,
 )
@@ -54,6 +55,14 @@ class Plan:
     def of(self, partition_id: int) -> LogRuns:
         found = self.new_runs.get(partition_id)
         return self._runs.of(partition_id) if found is None else found
+
+    def is_in(self, partition_id: int, span: Span) -> bool:
+        """The entries of these offsets are still there; or those that were not trimmed."""
+        left = list(spans(self.of(partition_id), span.first_offset, span.end_offset))
+        if len(left) != 1 or left[0].tail != span.tail or left[0].end_offset != span.end_offset:
+            return False
+        is_trimmed = left[0].first_offset > span.first_offset
+        return not is_trimmed or left[0].first_offset == self.of(partition_id)[0].first_offset
 
     def move(self, partition_id: int, first_offset: int, end_offset: int) -> None:
         span = Span(self.tail, first_offset, end_offset)

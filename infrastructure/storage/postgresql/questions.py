@@ -16,36 +16,36 @@ Ask = Callable[[str, Span, int], Answer]
 Kind = Callable[[Ask, LogRuns, tuple[int, ...]], Answer]
 
 #: Entries in one answer.
-_MOST_ENTRIES = 1000
+MOST_ENTRIES = 1000
 
-_WITHIN = (
-    "from {tail} where partition_id = %(partition_id)s"
+WITHIN = (
+    "from {tail} as e where partition_id = %(partition_id)s"
     " and last_offset >= %(first_offset)s and last_offset < %(end_offset)s"
 )
-_BATCHES = f"""
+BATCHES = f"""
     select last_offset, data, times from (
         select last_offset, data, times, sum(size) over (order by last_offset) - size as before
-        {_WITHIN} order by last_offset limit {_MOST_ENTRIES}) as found
+        {WITHIN} order by last_offset limit {MOST_ENTRIES}) as found
     where before < %(value)s order by last_offset
 """
-_HEADERS = f"""
+HEADERS = f"""
     select headers from (
         select last_offset, headers,
             sum(octet_length(headers)) over (order by last_offset) - octet_length(headers) as before
-        {_WITHIN} order by last_offset limit %(value)s) as found
+        {WITHIN} order by last_offset limit %(value)s) as found
     where before < {HEADER_BYTES} * %(value)s::bigint order by last_offset
 """
-_OLDEST = f"select last_offset, size {_WITHIN} order by last_offset limit %(value)s"
+_OLDEST = f"select last_offset, size {WITHIN} order by last_offset limit %(value)s"
 #: The newest entry with smaller timestamps only, and the oldest with others.
 _AROUND_TIMESTAMP = f"""
-    (select times {_WITHIN} and timestamp < %(value)s
+    (select times {WITHIN} and timestamp < %(value)s
      order by timestamp desc, last_offset desc limit 1)
     union all
-    (select times {_WITHIN} and timestamp >= %(value)s order by timestamp, last_offset limit 1)
+    (select times {WITHIN} and timestamp >= %(value)s order by timestamp, last_offset limit 1)
 """
-_LAST_OFFSET = f"select last_offset {_WITHIN} order by last_offset desc limit 1"
-_FIRST_TIMES = f"select times {_WITHIN} and timestamp is not null order by last_offset limit 1"
-_LAST_TIMES = f"select times {_WITHIN} and timestamp is not null order by last_offset desc limit 1"
+_LAST_OFFSET = f"select last_offset {WITHIN} order by last_offset desc limit 1"
+_FIRST_TIMES = f"select times {WITHIN} and timestamp is not null order by last_offset limit 1"
+_LAST_TIMES = f"select times {WITHIN} and timestamp is not null order by last_offset desc limit 1"
 
 
 def batches(ask: Ask, runs: LogRuns, values: tuple[int, ...]) -> Answer:
@@ -53,10 +53,10 @@ def batches(ask: Ask, runs: LogRuns, values: tuple[int, ...]) -> Answer:
     offset, most_bytes = values
     found: Answer = []
     for span in spans(runs, offset):
-        part = ask(_BATCHES, span, most_bytes)
+        part = ask(BATCHES, span, most_bytes)
         found += part
         most_bytes -= sum(len(data) for _, data, _ in part)
-        if most_bytes <= 0 or len(found) >= _MOST_ENTRIES:
+        if most_bytes <= 0 or len(found) >= MOST_ENTRIES:
             break
     return found
 
@@ -66,7 +66,7 @@ def headers(ask: Ask, runs: LogRuns, values: tuple[int, ...]) -> Answer:
     offset, limit = values
     found: Answer = []
     for span in spans(runs, offset):
-        part = ask(_HEADERS, span, limit)
+        part = ask(HEADERS, span, limit)
         found += part
         limit -= sum(len(several) for (several,) in part) // HEADER_BYTES
         if limit <= 0:

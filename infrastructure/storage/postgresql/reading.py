@@ -1,14 +1,17 @@
 """Reading: questions about batches that are not in memory, asked over a connection of their own.
 
 A question is asked in a thread, and its answer waits until the read is repeated. An answer counts
-only while nothing of its log was removed or replaced since.
+only while nothing of its log was removed or replaced since. Objects respond late: of a store with
+objects several threads ask, which share the connection.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
+from itertools import cycle
 from time import monotonic
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import psycopg
 
@@ -16,15 +19,25 @@ from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
 from domain.errors import StorageFailed
 from infrastructure.storage.engine import ToLoop
+from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.loading_thread import LoadingThread, resolve_all
+from infrastructure.storage.objects.address import parse_objects
+from infrastructure.storage.objects.errors import ObjectDamaged, ObjectMissing, ObjectsFailed
+from infrastructure.storage.objects.opening import open_bucket
+from infrastructure.storage.postgresql.asking import asking
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.link import CLOSE_S, Link
 from infrastructure.storage.postgresql.questions import Answer, Kind
-from infrastructure.storage.postgresql.runs import Span
-from infrastructure.storage.postgresql.server import Rows, Server, is_lost
+from infrastructure.storage.postgresql.server import Rows, Server, is_lost, reason_of
+from infrastructure.storage.postgresql.tables import OBJECTS_URL
 
-#: Of callers that did not come back.
+if TYPE_CHECKING:
+    from infrastructure.storage.objects.bucket import Bucket
+
+#: Of callers that did not come back, and those that are asked for ahead.
 _MOST_ANSWERS = 20
+#: For questions, of a store with objects.
+_THREADS = 8
 #: A failure is for the callers that waited for it: the server may be back soon.
 _FAILURE_S = 1.0
 #: A read that waits stops the loop, with all clients.
@@ -53,15 +66,25 @@ class _Known(NamedTuple):
 
 class Reading:
     def __init__(
-        self, server: Server, connection: Rows, contents: Contents, to_loop: ToLoop | None
+        self,
+        server: Server,
+        connection: Rows,
+        contents: Contents,
+        to_loop: ToLoop | None,
+        bucket: Bucket | None = None,
     ) -> None:
         self._server = server
         self._link = Link(connection)
         self._contents = contents
+        self._bucket = bucket
+        #: For the connection.
         self._lock = threading.Lock()
-        self._thread: LoadingThread[Question, Answer | StorageFailed] | None = (
-            None if to_loop is None else LoadingThread(self._execute, self._answered, to_loop)
-        )
+        self._threads: list[LoadingThread[Question, Answer | StorageFailed]] = []
+        if to_loop is not None:
+            count = 1 if bucket is None else _THREADS
+            for _ in range(count):
+                self._threads.append(LoadingThread(self._execute, self._answered, to_loop))
+        self._turns = cycle(self._threads)
         self._waiting: dict[Question, list[Pending[None]]] = {}
         #: The oldest first.
         self._answers: dict[Question, _Known] = {}
@@ -78,7 +101,7 @@ class Reading:
             if isinstance(known.answer, StorageFailed) and known.waited > 1:
                 self._answers[question] = known._replace(waited=known.waited - 1)
             return _given(known.answer)
-        if self._thread is None:
+        if not self._threads:
             return _given(self._execute(question))
         if waits or not self._begun(question, changes):
             return _given(self._execute_soon(question))
@@ -86,11 +109,16 @@ class Reading:
         self._waiting[question].append(loading)
         raise NotInMemory(loading)
 
+    def ask_ahead(self, question: Question) -> None:
+        """It will be asked soon."""
+        has_room = len(self._waiting) + len(self._answers) < _MOST_ANSWERS
+        if self._threads and has_room and question not in self._answers:
+            self._begun(question, self._contents.changes_of(question.partition_id))
+
     def _begun(self, question: Question, changes: int) -> bool:
         if question in self._waiting:
             return True
-        assert self._thread is not None
-        if not self._thread.put(question):
+        if not next(self._turns).put(question):
             return False
         self._waiting[question] = []
         self._asked[question] = changes
@@ -123,51 +151,72 @@ class Reading:
 
     def _execute(self, question: Question) -> Answer | StorageFailed:
         """In any thread."""
+        contents, partition_id = self._contents, question.partition_id
+        ask = asking(self._rows, contents.tails, self._bucket_of, partition_id)
+        failure = StorageFailed("The store is closed")
+        for _ in range(2):
+            try:
+                return question.kind(ask, contents.runs.of(partition_id), question.values)
+            except (psycopg.errors.UndefinedTable, ObjectMissing) as error:
+                # The run was trimmed or moved meanwhile, and its tail dropped: the new runs say it.
+                failure = StorageFailed(f"Entries are missing: {reason_of(error)}")
+            except psycopg.Error as error:
+                return self._server.failed("could not be read", error)
+            except (ObjectsFailed, ObjectDamaged) as error:
+                return StorageFailed(str(error))
+            except StorageFailed as error:
+                return error
+        return failure
+
+    def _bucket_of(self) -> Bucket:
+        """Another broker may have been the first one with objects. Raises StorageFailed."""
+        if self._bucket is None:
+            [(url,)] = self._rows(OBJECTS_URL, {})
+            try:
+                self._bucket = open_bucket(parse_objects(url))
+            except StorageUnusable as error:
+                raise StorageFailed(str(error)) from error
+        return self._bucket
+
+    def _rows(self, statement: str, values: Mapping[str, int]) -> Answer:
+        """Raises psycopg.Error or StorageFailed."""
         with self._lock:
             self._link.busy = True
             try:
-                return self._patiently(question)
+                return self._patiently(statement.encode(), values)
             finally:
                 self._link.busy = False
 
-    def _patiently(self, question: Question) -> Answer | StorageFailed:
-        failure = StorageFailed("The store is closed")
-        for _ in range(4):  # it was lost, connects, asks a tail that is gone, asks
-            if self._link.ended.is_set():
-                self._link.drop()
-                break
+    def _patiently(self, statement: bytes, values: Mapping[str, int]) -> Answer:
+        lost = False
+        while not self._link.ended.is_set():
             try:
                 if self._link.connection is None:
                     self._link.connection = self._server.connect(again=True)
                     continue  # it may have been closed meanwhile
-                return self._asked_of(self._link.connection, question)
-            except psycopg.errors.UndefinedTable as error:
-                # The run was trimmed or moved meanwhile, and its tail dropped: the new runs say it.
-                failure = self._server.failed("could not be read", error)
+                # There are as many texts as tails.
+                return self._link.connection.execute(
+                    statement, values, prepare=False, binary=True
+                ).fetchall()
             except psycopg.Error as error:
-                failure = self._server.failed("could not be read", error)
                 connection = self._link.connection
                 if connection is None or not is_lost(error, connection):
-                    break
+                    raise
                 self._link.drop()
+                if lost:
+                    raise
+                lost = True
             except BaseException:  # Ctrl-C
                 self._link.drop()
                 raise
-        return failure
-
-    def _asked_of(self, connection: Rows, question: Question) -> Answer:
-        def ask(statement: str, span: Span, value: int) -> Answer:
-            values = {**span._asdict(), "partition_id": question.partition_id, "value": value}
-            text = statement.format(tail=f"ottla_tail_{span.tail}").encode()
-            # There are as many texts as tails.
-            return connection.execute(text, values, prepare=False, binary=True).fetchall()
-
-        return question.kind(ask, self._contents.runs.of(question.partition_id), question.values)
+        self._link.drop()
+        raise StorageFailed("The store is closed")
 
     def close(self) -> None:
         self._link.end()
-        if self._thread is not None:
-            self._thread.close(CLOSE_S)
+        until = monotonic() + CLOSE_S
+        for thread in self._threads:
+            thread.close(max(0.0, until - monotonic()))
         self._link.drop()
 
 

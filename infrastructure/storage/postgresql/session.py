@@ -206,7 +206,7 @@ class Session:
             except Exception as error:  # not only of psycopg: the thread must go on
                 if is_open and self._is_refusal(error):
                     if isinstance(error, psycopg.errors.DivisionByZero):
-                        return StorageFailed("Another broker has changed the shared rows meanwhile")
+                        return StorageFailed("Another broker has changed the same meanwhile")
                     return self._server.failed("refused a commit", error)
                 self._problem = error
                 if self._link.connection is None:

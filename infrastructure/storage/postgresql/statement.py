@@ -5,6 +5,7 @@
     replaced entries         of compaction: there, too, under the keys of entries that are there, or
                              new ones; and the first entries of a log
     removed entries          of the current tail
+    pieces of an object
     runs put, runs removed, bytes that are not needed any more, by tail
     rows put, rows deleted
     shared rows put or deleted, in the next version, of which all brokers are told
@@ -22,9 +23,8 @@ from typing import Any
 
 from psycopg.types.numeric import Int8
 
-from application.ports.log_store import NOT_INDEXED
 from infrastructure.storage.postgresql.arrays import bigints, byteas, texts
-from infrastructure.storage.postgresql.entries import TIME, Entry
+from infrastructure.storage.postgresql.entries import Entry, newest_time
 from infrastructure.storage.postgresql.fence import FENCE, Fence, fence_parameters
 from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.staged import Staged
@@ -32,6 +32,7 @@ from infrastructure.storage.postgresql.tables import ENTRY_COLUMNS, LONGEST_KEY
 from infrastructure.storage.repositories.scopes import is_shared, scope_of
 
 NEXT_VERSION = "next_version"
+SEALED = "sealed"
 #: It does not start, either.
 _GONE = "b.is_fenced and b.until < clock_timestamp() and b.node_id = any(%b::bigint[])"
 _OR_REPLACE = (
@@ -63,6 +64,14 @@ _PARTS = {
     " and not exists (select from unnest(%b::bigint[], %b::bigint[])"
     " as n(partition_id, last_offset)"
     " where n.partition_id = e.partition_id and n.last_offset = e.last_offset)",
+    # Another broker may have deleted what looked forgotten.
+    SEALED: "update ottla_tails t set written = %b, dead = %b, session = null from fence"
+    " where t.n = %b and t.session is not null and t.deleted is null returning t.n",
+    "pieces": "insert into ottla_pieces (tail, partition_id, last_offset, size, timestamp, times,"
+    " position, crc) select s.n, u.partition_id, u.last_offset, u.size, nullif(u.timestamp, -1),"
+    " nullif(u.times, ''), u.position, u.crc from unnest(%b::bigint[], %b::bigint[],"
+    " %b::bigint[], %b::bigint[], %b::bytea[], %b::bigint[], %b::bigint[])"
+    " as u(partition_id, last_offset, size, timestamp, times, position, crc), sealed s",
     "runs_put": "insert into ottla_runs (partition_id, first_offset, tail) select u.* from"
     " unnest(%b::bigint[], %b::bigint[], %b::bigint[]) as u, fence"
     " on conflict (partition_id, first_offset) do update set tail = excluded.tail",
@@ -98,8 +107,9 @@ _PARTS = {
 }
 
 _PERSISTED = "select place from fence"
-#: If the version is not the next one, the division fails, and nothing is persisted. Of a SELECT in
-#: the statement only what is used is executed.
+#: If a part has no row, the division fails, and nothing is persisted. Of a SELECT in the statement
+#: only what is used is executed.
+_PERSISTED_SEALED = "select place, 1 / (select count(*) from sealed) from fence"
 _PERSISTED_SHARED = (
     "select place, 1 / (select count(*) from next_version),"
     " (select count(told::text) from told) from fence"
@@ -180,6 +190,8 @@ def composed(columns: Columns, tail: int, fence: Fence, old_tail: int = 0) -> tu
 def _text(used: tuple[str, ...], tail: int, old_tail: int) -> str:
     named = "".join(f", {name} as ({_PARTS[name]})" for name in used)
     text = f"with {FENCE}{named} {_PERSISTED}"
+    if SEALED in used:
+        text = f"with {FENCE}{named} {_PERSISTED_SEALED}"
     if NEXT_VERSION in used:
         text = f"with {FENCE}{named}, told as ({_TOLD}) {_PERSISTED_SHARED}"
     return text.format(tail=f"ottla_tail_{tail}", old=f"ottla_tail_{old_tail}")
@@ -192,18 +204,11 @@ def _entry_columns(entries: Sequence[Entry]) -> list[Any]:
         bigints([one.partition_id for one in entries]),
         bigints([one.last_offset for one in entries]),
         bigints([len(one.data) for one in entries]),
-        bigints([_newest_time(one.times) for one in entries]),
+        bigints([newest_time(one.times) for one in entries]),
         byteas([one.times for one in entries]),
         byteas([one.headers for one in entries]),
         byteas([one.data for one in entries]),
     ]
-
-
-def _newest_time(times: bytes) -> int:
-    if not times:
-        return NOT_INDEXED
-    timestamp: int = TIME.unpack_from(times, len(times) - TIME.size)[0]
-    return timestamp
 
 
 def _bigint_columns(rows: Sequence[tuple[int, ...]]) -> list[Any]:

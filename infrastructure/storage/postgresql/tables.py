@@ -1,7 +1,8 @@
 """The tables of a store: made and checked. All in one schema.
 
 ottla_store      one row: the id of the store, the format of its tables, the version of the rows
-                 that all brokers share, and the leader epoch of partitions that never had a leader
+                 that all brokers share, the leader epoch of partitions that never had a leader, and
+                 where its objects are
 ottla_fences     of each broker that writes the session, the number of its newest commit, and its
                  current tail
 ottla_brokers    of each broker when its lease ends, which version it has, and its addresses
@@ -10,8 +11,9 @@ ottla_rows       the rows of the state, by table and key, with their scopes; of 
                  brokers share the version in which they have changed, deleted ones too
 ottla_tail_N     entries: the batches of one partition and commit, under their last offset, with
                  their places in the timestamp index, and the largest timestamp of these
-ottla_tails      the tails: of those that are full how many bytes were written; and how many of the
-                 entries are not needed any more
+ottla_pieces     the same without batches, of tails that are objects, with their places in these
+ottla_tails      the tails: of those that are full how many bytes were written; how many of the
+                 entries are not needed any more; and the names of those that are objects
 ottla_runs       in which tail the entries of a partition are, from an offset to the next run
 """
 
@@ -29,7 +31,7 @@ from infrastructure.storage.postgresql.address import Address
 from infrastructure.storage.postgresql.server import Rows, in_schema
 
 #: Changes with the tables.
-FORMAT = 3
+FORMAT = 4
 
 #: A key that is longer is cut and ends with its digest: an index of PostgreSQL takes 2,700 bytes.
 LONGEST_KEY = 1000
@@ -58,7 +60,7 @@ _MAKE = (
     """create table ottla_store (
         one boolean primary key default true check (one),
         id text not null, format integer not null, version bigint not null default 0,
-        epoch integer not null default 0)""",
+        epoch integer not null default 0, objects text)""",
     *MAKE_CLUSTER,
     "create table ottla_sessions (session bigint primary key, last_seq bigint not null)",
     f"""create table ottla_rows (
@@ -76,6 +78,14 @@ MAKE_TAILS = (
         partition_id bigint not null, first_offset bigint not null, tail bigint not null,
         primary key (partition_id, first_offset)) with (fillfactor = 80, {VACUUM})""",
     "create index ottla_runs_tail on ottla_runs (tail)",
+)
+MAKE_OBJECTS = (
+    # Name of the object; the session that writes it still; and since when it is not needed.
+    "alter table ottla_tails add object text, add session bigint, add deleted timestamptz",
+    f"""create table ottla_pieces (
+        tail bigint not null, partition_id bigint not null, last_offset bigint not null,
+        size integer not null, timestamp bigint, times bytea, position bigint not null,
+        crc bigint not null, primary key (tail, partition_id, last_offset)) with ({VACUUM})""",
 )
 _MAKE_TAIL = f"""
     create table ottla_tail_{{0}} (
@@ -95,10 +105,11 @@ _MAY_MAKE_TAILS = """
 #: None of them without the others.
 _NAMES = (
     "ottla_rows", "ottla_sessions", "ottla_fences", "ottla_brokers", "ottla_tails", "ottla_runs",
-    "ottla_tail_1",
+    "ottla_pieces", "ottla_tail_1",
 )  # fmt: skip
 
 
+OBJECTS_URL = "select objects from ottla_store"
 _SESSION = "select session from ottla_fences where node_id = %s"
 _NEW_TAIL = "insert into ottla_tails (written) values (0) returning n"
 #: The lock of the node id is held: there is no other process of it.
@@ -122,7 +133,7 @@ def make(connection: Rows, address: Address) -> None:
             if not _is_known(connection, "to_regnamespace", address.schema):
                 # Its role may be allowed to do so, or only to use one that is there.
                 connection.execute(in_schema(_MAKE_SCHEMA, address))
-            for statement in (*_MAKE, *MAKE_TAILS):
+            for statement in (*_MAKE, *MAKE_TAILS, *MAKE_OBJECTS):
                 connection.execute(statement)
             connection.execute(
                 "insert into ottla_store (id, format) values (%s, %s)", (uuid.uuid4().hex, FORMAT)
@@ -151,6 +162,13 @@ def make_tail(connection: Rows, number: int) -> None:
     connection.execute(_MAKE_TAIL.format(number).encode(), prepare=False)
 
 
+def entries_of(tail: int, object_name: str | None) -> str:
+    """What has the entries of a tail, of an object without batches, for a statement."""
+    if object_name is None:
+        return f"ottla_tail_{tail}"
+    return f"(select * from ottla_pieces where tail = {tail})"
+
+
 def lock_tables(connection: Rows) -> None:
     """In a transaction. Of two that start at once the second one waits."""
     connection.execute("select pg_advisory_xact_lock(hashtext('ottla'), hashtext('make'))")
@@ -170,6 +188,12 @@ def check(connection: Rows, address: Address, formats: tuple[int, ...]) -> str:
             f"it has format {format_}; this version of Ottla reads format {FORMAT} only{more}"
         )
     return str(store_id)
+
+
+def objects_url(connection: Rows) -> str | None:
+    """Where the objects of a store are; None: it has none."""
+    [(url,)] = connection.execute(OBJECTS_URL).fetchall()
+    return url if url is None else str(url)
 
 
 def _exists(connection: Rows, address: Address, name: str) -> bool:

@@ -1,13 +1,18 @@
-"""Tails: how full the tables of entries are, and what becomes of those that are full.
+"""Tails: how full the tables and objects of entries are, and what becomes of those that are full.
 
 A tail that no run refers to is dropped whole. One slow log would keep many: while more of the full
 tails is dead than live, and two tails beyond that, the entries of the one with the least are moved
 into the current tail. Retention alone moves nothing: it leaves one tail that is dead in part.
+
+Of a store with objects so many bytes of full tails stay tables; the oldest beyond are sealed: their
+entries are written to objects, which are tails, too. Of objects that are mostly dead the entries
+are written to a new one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from infrastructure.storage.errors import StorageDamaged
 from infrastructure.storage.postgresql.runs import Runs
@@ -17,7 +22,7 @@ from infrastructure.storage.postgresql.server import Rows
 TAIL_BYTES = 256 << 20
 _DEAD_TAILS = 2
 
-_TAILS = "select n, written, dead from ottla_tails where n = any(%s) order by n"
+_TAILS = "select n, written, dead, object from ottla_tails where n = any(%s) order by n"
 #: No commit counts them: after a start it is what its pages take.
 _CURRENT = """
     select s.tail, pg_relation_size(c.oid) + pg_relation_size(c.reltoastrelid)
@@ -26,28 +31,45 @@ _CURRENT = """
 """
 #: Of brokers that stopped.
 _UNUSED = """
-    select n, written, dead from ottla_tails
+    select n, written, dead, object from ottla_tails
     where n not in (select tail from ottla_fences) and n not in (select tail from ottla_runs)
+    and deleted is null
+    and (session is null or session not in (select session from ottla_fences))
 """
 
 
-#: Number, bytes that were written, and bytes that are not needed any more.
-TailRow = tuple[int, int, int]
+class TailRow(NamedTuple):
+    number: int
+    written_bytes: int
+    #: Of entries that are not needed any more.
+    dead_bytes: int
+    #: Its name; None: it is a table.
+    object: str | None
+
+
+class TailSizes(NamedTuple):
+    """Of entries that are needed."""
+
+    table_bytes: int
+    object_bytes: int
 
 
 def tail_rows(connection: Rows, numbers: Collection[int]) -> list[TailRow]:
     """Raises psycopg.Error."""
     if not numbers:
         return []
-    return [(n, w, d) for n, w, d in connection.execute(_TAILS, (list(numbers),)).fetchall()]
+    return [TailRow(*one) for one in connection.execute(_TAILS, (list(numbers),)).fetchall()]
 
 
 class _Tail:
-    __slots__ = ("dead_bytes", "written_bytes")
+    __slots__ = ("dead_bytes", "object", "written_bytes")
 
-    def __init__(self, written_bytes: int = 0, dead_bytes: int = 0) -> None:
+    def __init__(
+        self, written_bytes: int = 0, dead_bytes: int = 0, object_: str | None = None
+    ) -> None:
         self.written_bytes = written_bytes
         self.dead_bytes = dead_bytes
+        self.object = object_
 
     @property
     def live_bytes(self) -> int:
@@ -56,6 +78,10 @@ class _Tail:
     @property
     def live_part(self) -> float:
         return self.live_bytes / max(self.written_bytes, 1)
+
+
+def _tail(row: TailRow) -> _Tail:
+    return _Tail(row.written_bytes, row.dead_bytes, row.object)
 
 
 class Tails:
@@ -71,6 +97,10 @@ class Tails:
         self.sparse: int | None = None
         #: No run refers to them.
         self.unused: tuple[int, ...] = ()
+        #: None: the store has no objects.
+        self.local_bytes: int | None = None
+        #: Its entries are to be written to a new object.
+        self.to_seal: int | None = None
 
     def load(self, connection: Rows, node_id: int) -> None:
         """Raises StorageDamaged or psycopg.Error."""
@@ -80,13 +110,28 @@ class Tails:
             if written_bytes is None:
                 raise StorageDamaged(f"there is no ottla_tail_{self.current}")
             self._tails[self.current] = _Tail(written_bytes)
-        self.add_known(connection.execute(_UNUSED).fetchall())
+        self.add_known(TailRow(*one) for one in connection.execute(_UNUSED).fetchall())
 
     def add_known(self, tails: Iterable[TailRow]) -> None:
         """In which runs are that this broker has gained."""
-        for number, written_bytes, dead_bytes in tails:
-            self._tails.setdefault(number, _Tail(written_bytes, dead_bytes))
+        for row in tails:
+            self._tails.setdefault(row.number, _tail(row))
         self._look()
+
+    def object_of(self, number: int) -> str | None:
+        """Its name; None: it is a table. From any thread."""
+        tail = self._tails.get(number)
+        return tail.object if tail is not None else None
+
+    @property
+    def object_bytes(self) -> int:
+        """Of one object, or a piece more: 32 MiB."""
+        return self._most_bytes // 8
+
+    @property
+    def piece_bytes(self) -> int:
+        """Of one piece, unless one entry is larger: 1 MiB."""
+        return self._most_bytes // 256
 
     @property
     def written_bytes(self) -> int:
@@ -102,6 +147,10 @@ class Tails:
         self.current = number
         self._look()
 
+    def add_object(self, row: TailRow) -> None:
+        """Before runs refer to it."""
+        self._tails[row.number] = _tail(row)
+
     def add(self, written_bytes: int) -> None:
         self._tails[self.current].written_bytes += written_bytes
 
@@ -115,15 +164,34 @@ class Tails:
     def _look(self) -> None:
         full = {one: tail for one, tail in list(self._tails.items()) if one != self.current}
         self.unused = tuple(one for one in full if not self._runs.are_in(one))
+        used = {one: tail for one, tail in full.items() if self._runs.are_in(one)}
+        tables = {one: tail for one, tail in used.items() if tail.object is None}
         # Of those that are current ones of other brokers nothing is counted yet.
-        used = {
-            one: tail for one, tail in full.items() if tail.written_bytes and self._runs.are_in(one)
-        }
-        dead_bytes = sum(tail.dead_bytes for tail in used.values())
-        live_bytes = sum(tail.live_bytes for tail in used.values())
-        self.sparse = None
-        if dead_bytes > live_bytes + _DEAD_TAILS * self._most_bytes:
-            self.sparse = min(used, key=lambda one: used[one].live_part)
+        self.sparse = self._sparsest(
+            {one: tail for one, tail in tables.items() if tail.written_bytes}
+        )
+        self.to_seal = None
+        if self.local_bytes is not None:
+            if sum(tail.written_bytes for tail in tables.values()) > self.local_bytes:
+                self.to_seal = min(tables)
+            else:
+                objects = {one: tail for one, tail in used.items() if tail.object is not None}
+                self.to_seal = self._sparsest(objects)
+
+    def _sparsest(self, tails: Mapping[int, _Tail]) -> int | None:
+        dead_bytes = sum(tail.dead_bytes for tail in tails.values())
+        live_bytes = sum(tail.live_bytes for tail in tails.values())
+        if dead_bytes <= live_bytes + _DEAD_TAILS * self._most_bytes:
+            return None
+        return min(tails, key=lambda one: tails[one].live_part)
+
+    def sizes(self) -> TailSizes:
+        """From any thread."""
+        tails = list(self._tails.values())
+        return TailSizes(
+            sum(tail.live_bytes for tail in tails if tail.object is None),
+            sum(tail.live_bytes for tail in tails if tail.object is not None),
+        )
 
     def forget(self, number: int) -> None:
         """It was dropped. From any thread."""

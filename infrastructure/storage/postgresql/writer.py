@@ -1,5 +1,5 @@
 """Writer: what changes the store, one thing after the other: commits, new tails, and entries that
-are moved into the current tail.
+are moved into the current tail, or are in an object from now on.
 
 All of it is fenced by the session, and numbered as commits are, so that a lost connection is
 resolved alike. A statement is derived again when it is sent again: neither the current tail nor the
@@ -17,6 +17,7 @@ from infrastructure.storage.postgresql.contents import NOTHING_GAINED, Contents
 from infrastructure.storage.postgresql.fence import FENCE, Fence, fence_parameters
 from infrastructure.storage.postgresql.moving import Move
 from infrastructure.storage.postgresql.plan import Plan
+from infrastructure.storage.postgresql.seal import NewObject, Seal
 from infrastructure.storage.postgresql.sending import sent
 from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.postgresql.session import Session
@@ -42,7 +43,7 @@ class Upkeep(Enum):
     MOVE = 2
 
 
-Work = Staged | Upkeep
+Work = Staged | Upkeep | NewObject
 Outcome = StorageFailed | Gained
 
 
@@ -87,7 +88,10 @@ class Writer:
         with self._lock:
             if isinstance(work, Staged):
                 return self._commit(work)
-            failure = self._begin_tail() if work is Upkeep.NEW_TAIL else self._move()
+            if isinstance(work, NewObject):
+                failure = self._seal(work)
+            else:
+                failure = self._begin_tail() if work is Upkeep.NEW_TAIL else self._move()
             return NOTHING_GAINED if failure is None else failure
 
     def due(self, is_idle: bool) -> Upkeep | None:
@@ -96,9 +100,9 @@ class Writer:
             return Upkeep.NEW_TAIL
         return Upkeep.MOVE if is_idle and self._contents.tails.sparse is not None else None
 
-    def _plan(self) -> Plan:
+    def _plan(self, tail: int | None = None) -> Plan:
         contents = self._contents
-        return Plan(contents.runs, contents.ends, contents.tails.current)
+        return Plan(contents.runs, contents.ends, contents.tails.current if tail is None else tail)
 
     def _commit(self, staged: Staged) -> Outcome:
         plan = self._plan()
@@ -107,6 +111,9 @@ class Writer:
         if failure is not None:
             return failure
         self._persisted(plan, sum(len(one.data) for one in (*staged.added, *staged.replaced)))
+        # Before the loop knows of it the next leader may have changed their runs.
+        for partition_id in self._contents.lost_by(staged.of_table(LEADERS)):
+            self._contents.runs.put(partition_id, ())
         # Those of the internal topics say whose groups are gained, too.
         rows = [
             Row(table, key, value)
@@ -130,6 +137,14 @@ class Writer:
         failure = self._session.commit(move, patience_s=0)
         if failure is None:
             self._persisted(move.plan, move.size_bytes)
+        return failure
+
+    def _seal(self, new: NewObject) -> StorageFailed | None:
+        seal = Seal(new, self._plan)
+        failure = self._session.commit(seal, patience_s=0)
+        if failure is None:
+            self._contents.tails.add_object(seal.row)
+            self._persisted(seal.plan, 0)
         return failure
 
     def _persisted(self, plan: Plan, written_bytes: int) -> None:

@@ -1,0 +1,68 @@
+"""Seal: entries of full tails are in an object from now on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from psycopg.types.numeric import Int8
+
+from infrastructure.storage.postgresql.fence import Fence
+from infrastructure.storage.postgresql.pieces import Pieces
+from infrastructure.storage.postgresql.plan import Plan
+from infrastructure.storage.postgresql.runs import Span
+from infrastructure.storage.postgresql.sending import sent
+from infrastructure.storage.postgresql.server import Rows
+from infrastructure.storage.postgresql.statement import SEALED, composed, plan_columns
+from infrastructure.storage.postgresql.tails import TailRow
+
+
+class Part(NamedTuple):
+    """Of one log."""
+
+    partition_id: int
+    span: Span
+    size_bytes: int
+
+
+class NewObject(NamedTuple):
+    """An object that was written, and that no run refers to yet."""
+
+    number: int
+    name: str
+    parts: Sequence[Part]
+    pieces: Pieces
+
+
+class Seal:
+    """What has changed since the object was written stays where it is."""
+
+    def __init__(self, object: NewObject, new_plan: Callable[[int], Plan]) -> None:
+        self._object = object
+        self._new_plan = new_plan
+        self.plan = new_plan(object.number)
+        self.dead_bytes = 0
+
+    @property
+    def row(self) -> TailRow:
+        """Of the object."""
+        object = self._object
+        size_bytes = len(object.pieces.data)
+        return TailRow(object.number, size_bytes, self.dead_bytes, object.name)
+
+    def execute(self, connection: Rows, fence: Fence) -> str | None:
+        number, _, parts, pieces = self._object
+        self.plan = plan = self._new_plan(number)
+        self.dead_bytes = 0
+        for partition_id, span, size_bytes in parts:
+            if plan.is_in(partition_id, span):
+                plan.move(partition_id, span.first_offset, span.end_offset)
+                plan.dead[span.tail] += size_bytes
+            else:
+                self.dead_bytes += size_bytes
+        columns = {
+            SEALED: [Int8(len(pieces.data)), Int8(self.dead_bytes), Int8(number)],
+            "pieces": pieces.columns(),
+            **plan_columns(plan),
+        }
+        return sent(connection, *composed(columns, number, fence))
