@@ -134,12 +134,14 @@ class RelayedPostgres:
         patience_s: float = PATIENCE_S,
         through_relay: bool = True,
         tail_bytes: int = TAIL_BYTES,
+        more: str = "",
     ) -> RelayedStore:
+        """`more`: of the URL."""
         folder = self.relay.folder if through_relay else self.server.folder
         callbacks: SimpleQueue[Callable[[], None]] | None = (
             SimpleQueue() if self._is_later else None
         )
-        place = f"postgres@/postgres?host={folder}&schema={self.schema}"
+        place = f"postgres@/postgres?host={folder}&schema={self.schema}{more}"
         put = callbacks.put if callbacks is not None else None
         storage = opened(place, "commit", put, patience_s, tail_bytes=tail_bytes)
         store = RelayedStore(storage, callbacks)
@@ -193,7 +195,7 @@ class RelayedPostgres:
             f" and relname ~ '^ottla_tail_' and relnamespace = '{self.schema}'::regnamespace"
             " order by 1"
         )
-        assert tables == self.execute("select n from ottla_tails order by 1")
+        assert tables == self.execute("select n from ottla_tails where object is null order by 1")
         assert (
             self.execute("select from ottla_fences where tail not in (select n from ottla_tails)")
             == []
@@ -205,6 +207,13 @@ class RelayedPostgres:
         numbers = [number for (number,) in tables]
         assert all(isinstance(one, int) for one in numbers)
         return numbers  # type: ignore[return-value]
+
+    def objects(self) -> list[str]:
+        """That are in use, in order."""
+        found = self.execute(
+            "select object from ottla_tails where object is not null and deleted is null order by n"
+        )
+        return [str(name) for (name,) in found]
 
     def last_session(self) -> tuple[object, ...]:
         [row] = self.execute("select session, seq from ottla_fences")

@@ -112,7 +112,8 @@ class PostgresCommit:
             self._committed(work, outcome)
         elif isinstance(work, NewObject):
             assert self._sealing is not None
-            self._sealing.sealed(outcome if isinstance(outcome, StorageFailed) else None)
+            failure = outcome if isinstance(outcome, StorageFailed) else None
+            self._sealing.sealed(work, failure)
             self._keep_up()
         else:
             self._is_kept_up = False

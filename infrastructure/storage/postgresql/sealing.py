@@ -100,9 +100,11 @@ class Sealing:
         else:
             self._failed(new)
 
-    def sealed(self, failure: StorageFailed | None) -> None:
+    def sealed(self, new: NewObject, failure: StorageFailed | None) -> None:
         if failure is not None:
             self._failed(failure.message)
+        elif not self._contents.runs.are_in(new.number):
+            self._failed("the entries of an object have changed while it was written")
         else:
             self.is_busy, self.problem = False, None
 

@@ -126,7 +126,7 @@ class Tails:
     @property
     def object_bytes(self) -> int:
         """Of one object, or a piece more: 32 MiB."""
-        return self._most_bytes // 8
+        return max(self._most_bytes // 8, 1)
 
     @property
     def piece_bytes(self) -> int:
