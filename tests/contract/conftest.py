@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from infrastructure.storage.postgresql import commit, dropping, moving, session, tails
+from infrastructure.storage.postgresql import commit, dropping, moving, sealing, session, tails
 from tests.contract.engines import ENGINES, Engine, OpenStore
 from tests.contract.offset_engines import PostgresOffsets, SqliteOffsets
 from tests.contract.postgres_server import running_postgres
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
+from tests.contract.s3_objects import Objects
 from tests.contract.s3_server import S3_SERVERS, running_s3
 from tests.fakes.postgres import Postgres
 from tests.fakes.s3 import S3Server
@@ -111,6 +112,14 @@ def opened(relayed: RelayedPostgres) -> RelayedStore:
     store.keep(0)
     store.prepare()
     return store
+
+
+@pytest.fixture
+def objects(s3: S3Server, at_once: None, monkeypatch: pytest.MonkeyPatch) -> Objects:
+    """Nothing is written anew unless a test wants it."""
+    monkeypatch.setattr(sealing, "RETRY_S", 0)
+    monkeypatch.setattr(tails, "_DEAD_TAILS", 1 << 30)
+    return Objects(s3)
 
 
 @pytest.fixture

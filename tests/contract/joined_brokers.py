@@ -16,6 +16,7 @@ from domain.cluster.nodes import Node
 from domain.errors import StorageFailed
 from infrastructure.storage.engine import Joining, Storage
 from infrastructure.storage.postgresql.opening import joined
+from infrastructure.storage.postgresql.tails import TAIL_BYTES
 from infrastructure.storage.repositories.leader_rows import LEADERS
 from tests.contract.batches import batch
 from tests.fakes.postgres import Postgres
@@ -35,9 +36,10 @@ class JoinedBroker:
         #: Tables and keys that others have changed.
         self.followed: list[tuple[str, bytes]] = []
         joining = Joining(Node(node_id), "1.0", SESSION_MS, HEARTBEAT_MS, self._fenced)
-        place = f"postgres@/postgres?host={folder}&schema={cluster.schema}"
+        place = f"postgres@/postgres?host={folder}&schema={cluster.schema}{cluster.more}"
+        put, tail_bytes = cluster.callbacks.put, cluster.tail_bytes
         self.storage: Storage = cluster.pumped(
-            lambda: joined(place, "commit", cluster.callbacks.put, joining)
+            lambda: joined(place, "commit", put, joining, tail_bytes)
         )
         for table in ("t", LEADERS):
             self.storage.state.follow(table, self._follower(table))
@@ -109,8 +111,11 @@ class JoinedBroker:
 
 
 class JoinedBrokers:
-    def __init__(self, server: Postgres) -> None:
+    def __init__(self, server: Postgres, tail_bytes: int = TAIL_BYTES, more: str = "") -> None:
+        """`more`: of the URL."""
         self.server = server
+        self.tail_bytes = tail_bytes
+        self.more = more
         self.schema = f"j{uuid.uuid4().hex[:20]}"
         self.relay = PostgresRelay(server.folder)
         self._all: list[JoinedBroker] = []

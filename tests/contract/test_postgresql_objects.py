@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -11,10 +10,10 @@ from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.objects import bucket as buckets
 from infrastructure.storage.objects.errors import ObjectsFailed
-from infrastructure.storage.postgresql import opening, sealing, tails
+from infrastructure.storage.postgresql import opening, tails
 from tests.contract.batches import batch
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
-from tests.contract.s3_server import running_s3
+from tests.contract.s3_objects import Objects
 from tests.contract.tiny_tails import TINY, later
 from tests.fakes.s3 import S3Server
 
@@ -22,48 +21,6 @@ pytestmark = [pytest.mark.usefixtures("at_once", "s3"), later]
 
 ALL_SEALED = "&local.bytes=0&delete.delay.ms=0"
 BATCHES = b"".join(batch(offset) for offset in range(4))
-
-
-class Objects:
-    """A bucket as an independent client sees it."""
-
-    def __init__(self, server: S3Server) -> None:
-        self._client: Any = server.client
-        self.bucket = server.new_bucket()
-        self.url = f"&objects=s3://{self.bucket}/a/b"
-
-    def names(self) -> list[str]:
-        pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket)
-        found = [one["Key"] for page in pages for one in page.get("Contents", ())]
-        assert all(name.startswith("a/b/") for name in found)
-        return sorted(name.removeprefix("a/b/") for name in found)
-
-    def data(self, name: str) -> bytes:
-        found = self._client.get_object(Bucket=self.bucket, Key=f"a/b/{name}")
-        data: bytes = found["Body"].read()
-        return data
-
-    def put(self, name: str, data: bytes) -> None:
-        self._client.put_object(Bucket=self.bucket, Key=f"a/b/{name}", Body=data)
-
-    def delete(self, name: str) -> None:
-        self._client.delete_object(Bucket=self.bucket, Key=f"a/b/{name}")
-
-
-@pytest.fixture
-def s3(monkeypatch: pytest.MonkeyPatch) -> S3Server:
-    server = running_s3()
-    for name, value in server.environment.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(sealing, "RETRY_S", 0)
-    # Of objects nothing is written anew unless a test wants it.
-    monkeypatch.setattr(tails, "_DEAD_TAILS", 1 << 30)
-    return server
-
-
-@pytest.fixture
-def objects(s3: S3Server) -> Objects:
-    return Objects(s3)
 
 
 @pytest.fixture

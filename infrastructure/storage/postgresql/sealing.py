@@ -79,18 +79,22 @@ class Sealing:
 
     def look(self) -> None:
         source = self._contents.tails.to_seal
-        if source is not None and not self.is_busy and monotonic() >= self._not_before_s:
-            self.is_busy = self._thread.put(self._log_spans(source))
+        if source is None or self.is_busy or monotonic() < self._not_before_s:
+            return
+        log_spans = self._log_spans(source)
+        if log_spans:
+            self.is_busy = self._thread.put(log_spans)
 
     def _log_spans(self, source: int) -> list[_LogSpan]:
         contents = self._contents
         found: list[_LogSpan] = []
         for partition_id, first_offset in contents.runs.all_in(source)[:_MOST_RUNS]:
             span = next(spans(contents.runs.of(partition_id), first_offset))
-            # What is appended from now on is in another tail.
             end_offset = min(span.end_offset, contents.ends.get(partition_id, 0))
             if end_offset > first_offset:
-                found.append((partition_id, span._replace(end_offset=end_offset)))
+                # What is appended from now on is in another tail.
+                span = span._replace(end_offset=end_offset)
+            found.append((partition_id, span))
         return found
 
     def _written(self, _: list[_LogSpan], new: NewObject | str) -> None:

@@ -110,10 +110,10 @@ class Writer:
         failure = self._session.commit(_Commit(staged, plan))
         if failure is not None:
             return failure
-        self._persisted(plan, sum(len(one.data) for one in (*staged.added, *staged.replaced)))
-        # Before the loop knows of it the next leader may have changed their runs.
+        # Their next leader may change them from now on.
         for partition_id in self._contents.lost_by(staged.of_table(LEADERS)):
-            self._contents.runs.put(partition_id, ())
+            plan.new_runs[partition_id] = ()
+        self._persisted(plan, sum(len(one.data) for one in (*staged.added, *staged.replaced)))
         # Those of the internal topics say whose groups are gained, too.
         rows = [
             Row(table, key, value)

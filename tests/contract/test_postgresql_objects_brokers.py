@@ -1,0 +1,162 @@
+"""Several brokers over one store with objects: sealed by one, read and deleted by others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from infrastructure.storage.postgresql.commit import PostgresCommit
+from infrastructure.storage.postgresql.log_store import PostgresLogStore
+from tests.contract.batches import batch
+from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
+from tests.contract.postgres_server import running_postgres
+from tests.contract.s3_objects import Objects
+
+pytestmark = pytest.mark.usefixtures("at_once", "s3")
+
+P = 7
+
+
+@pytest.fixture
+def cluster(objects: Objects) -> Iterator[JoinedBrokers]:
+    more = f"{objects.url}&local.bytes=0&delete.delay.ms=0"
+    cluster = JoinedBrokers(running_postgres(), tail_bytes=1, more=more)
+    yield cluster
+    cluster.close()
+
+
+def settle(broker: JoinedBroker) -> None:
+    """Until its tails are sealed and dropped."""
+    commit = broker.storage.commit
+    assert isinstance(commit, PostgresCommit)
+    broker.run_until(lambda: not commit.is_keeping_up)
+
+
+def leading(cluster: JoinedBrokers, node_id: int) -> JoinedBroker:
+    broker = cluster.join(node_id)
+    broker.lead(P, node_id)
+    assert broker.commit() is None
+    return broker
+
+
+def append(broker: JoinedBroker, *last_offsets: int) -> None:
+    for one in last_offsets:
+        broker.append(P, one)
+        assert broker.commit() is None
+        settle(broker)
+
+
+def read(broker: JoinedBroker) -> bytes:
+    assert isinstance(broker.storage.log, PostgresLogStore)
+    broker.storage.log._contents.cache.clear()
+    return broker.patiently(lambda: broker.storage.log.read(P, 0, 1 << 62, 1 << 62, True))
+
+
+def batches(count: int) -> bytes:
+    return b"".join(batch(offset, b"x") for offset in range(count))
+
+
+def objects_of(cluster: JoinedBrokers) -> list[str]:
+    found = cluster.execute("select object from ottla_tails where object is not null")
+    return sorted(str(name) for (name,) in found)
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_the_next_leader_reads_and_deletes_objects(
+    cluster: JoinedBrokers, objects: Objects, is_killed: bool
+) -> None:
+    first, second = leading(cluster, 1), cluster.join(2)
+    append(first, 0, 1, 2)
+    assert objects.names()
+    if is_killed:
+        first.close()
+        second.lead(P, 2, epoch=2)
+        assert second.commit() is None
+    else:
+        first.lead(P, 2, epoch=2)
+        assert first.commit() is None
+        second.run_until(lambda: second.last_offsets(P))
+    assert second.last_offsets(P) == [0, 1, 2]
+    assert read(second) == batches(3)
+    append(second, 3, 4)
+    assert read(second) == batches(5)
+    while not second.patiently(lambda: second.storage.log.trim(P, 5, 100)).done:
+        pass
+    append(second, 5)
+    append(second, 6)
+    assert objects.names() == objects_of(cluster)
+    assert len(objects.names()) <= 2
+
+
+def test_a_leader_changes_while_an_object_is_written(
+    cluster: JoinedBrokers, objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commit that hands the partition over is before the one that seals."""
+    first, second = leading(cluster, 1), cluster.join(2)
+    assert isinstance(first.storage.commit, PostgresCommit)
+    seals = first.storage.commit._sealing
+    assert seals is not None
+    seal, handed_over = seals._seal, []
+
+    def hand_over(new: object) -> bool:
+        if not handed_over:
+            first.lead(P, 2, epoch=2)
+            handed_over.append(first.begin())
+        return seal(new)  # type: ignore[arg-type]
+
+    first.append(P, 0)
+    assert first.commit() is None
+    monkeypatch.setattr(seals, "_seal", hand_over)
+    first.run_until(lambda: handed_over and handed_over[0])
+    settle(first)
+    assert handed_over == [[None]]
+    second.run_until(lambda: second.last_offsets(P))
+    append(second, 1, 2)
+    assert read(second) == batches(3)
+    second.close()
+    third = cluster.join(3)
+    third.lead(P, 3, epoch=3)
+    assert third.commit() is None
+    assert read(third) == batches(3)
+
+
+def test_a_broker_without_objects_reads_those_of_others(
+    cluster: JoinedBrokers, objects: Objects
+) -> None:
+    """It was started before there were any."""
+    with_objects, cluster.more = cluster.more, ""
+    second = cluster.join(2)
+    cluster.more = with_objects
+    first = leading(cluster, 1)
+    append(first, 0, 1)
+    assert objects.names()
+    first.lead(P, 2, epoch=2)
+    assert first.commit() is None
+    second.run_until(lambda: second.last_offsets(P))
+    assert read(second) == batches(2)
+    append(second, 2)
+    assert read(second) == batches(3)
+
+
+def test_what_a_dead_broker_has_written_and_not_sealed_is_deleted(
+    cluster: JoinedBrokers, objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = leading(cluster, 1)
+    assert isinstance(first.storage.commit, PostgresCommit)
+    monkeypatch.setattr(first.storage.commit._sealing, "_seal", lambda new: False)
+    append(first, 0)
+    [forgotten] = objects.names()
+    other = cluster.join(2)  # it writes still
+    other.lead(9, 2)
+    assert other.commit() is None
+    settle(other)
+    assert objects.names() == [forgotten]
+    first.close()
+    other.close()
+    again = cluster.join(2)
+    again.lead(P, 2, epoch=2)
+    assert again.commit() is None
+    append(again, 1, 2)
+    assert read(again) == batches(3)
+    assert forgotten not in objects.names()
