@@ -1,4 +1,4 @@
-"""Metrics of the store: used bytes, and free bytes of its volume."""
+"""Metrics of the store: used bytes, free bytes of its volume, and its objects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from application.metrics.families import own
 from application.metrics.families.family import Reading
 from application.ports.volume import UNKNOWN_SPACE
-from infrastructure.storage.engine import Storage
+from infrastructure.storage.engine import Objects, Storage
+from infrastructure.storage.objects.traffic import REQUESTS
 from infrastructure.storage.volume import StorageVolume
 
 
@@ -23,3 +24,18 @@ class StoreFigures:
         yield own.STORE_FREE, [] if room is None else [((), room.free_bytes)]
         space = StorageVolume(self._storage.info).space()
         yield own.DISK_FREE, [] if space == UNKNOWN_SPACE else [((), space.usable_bytes)]
+        if self._storage.objects is not None:
+            yield from self._of_objects(self._storage.objects)
+
+    def _of_objects(self, objects: Objects) -> Iterator[Reading]:
+        sizes, traffic = objects.sizes(), objects.traffic
+        yield (
+            own.ENTRY_BYTES,
+            [(("database",), sizes.in_database), (("objects",), sizes.in_objects)],
+        )
+        for family, counts in (
+            (own.OBJECT_REQUESTS, traffic.requests),
+            (own.OBJECT_FAILURES, traffic.failures),
+            (own.OBJECT_BYTES, traffic.size_bytes),
+        ):
+            yield family, [((one,), counts[one]) for one in REQUESTS]

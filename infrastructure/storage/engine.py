@@ -19,6 +19,7 @@ from application.ports.reserve import Reserve
 from application.ports.state_store import StateStore
 from domain.cluster.nodes import Node
 from infrastructure.storage.flush import Flush
+from infrastructure.storage.objects.traffic import Traffic
 
 #: Runs a call on the event loop, from any thread.
 ToLoop = Callable[[Callable[[], None]], object]
@@ -53,6 +54,13 @@ class StoreRoom:
     page_bytes: int
 
 
+class EntryBytes(NamedTuple):
+    """Of the batches that are in use."""
+
+    in_database: int
+    in_objects: int
+
+
 class Joining(NamedTuple):
     """A broker that joins those which share a store."""
 
@@ -63,6 +71,28 @@ class Joining(NamedTuple):
     heartbeat_ms: int
     #: Called on the loop, perhaps again: others have taken its place.
     fenced: Callable[[], None]
+
+
+class Objects(Protocol):
+    """Objects that have the old records of a store; its methods are for any thread."""
+
+    @property
+    def shown(self) -> str:
+        """Where they are."""
+        ...
+
+    @property
+    def traffic(self) -> Traffic: ...
+
+    def sizes(self) -> EntryBytes: ...
+
+    def not_sealed(self) -> str | None:
+        """Why records that should be in objects are not."""
+        ...
+
+    def strays(self) -> Iterator[tuple[str, int]]:
+        """Objects of the store that it does not know, with their sizes. Raises StorageFailed."""
+        ...
 
 
 class StoreSnapshot(Protocol):
@@ -149,6 +179,8 @@ class Storage:
     cut_logs: CutLogs | None = None
     #: Why the commit under way takes long. None where commits end in the call.
     waits_for: Callable[[], str | None] | None = None
+    #: None of an engine without objects, and of a store that has none.
+    objects: Objects | None = None
     #: None of a store that one broker has alone; with it comes the right to change shared rows.
     membership: Membership | None = None
     cluster_changes: ClusterChanges | None = None

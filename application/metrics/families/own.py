@@ -79,6 +79,24 @@ STORE_FREE = gauge(
 )
 STORE_PAGES = gauge("ottla_store_used_pages", "ottla_store_used_bytes in pages.")
 DISK_FREE = gauge("ottla_store_disk_free_bytes", "Free space on the disk of the data folder.")
+ENTRY_BYTES = gauge(
+    "ottla_store_batch_bytes",
+    "Batches of a store in PostgreSQL that are in use, by where they are: database or objects.",
+    "place",
+)
+OBJECT_REQUESTS = counter(
+    "ottla_object_requests_total",
+    "Requests to the object storage, by what they do: write, read, delete or list.",
+    "request",
+)
+OBJECT_FAILURES = counter(
+    "ottla_object_failures_total",
+    "Requests to the object storage that failed, after all attempts.",
+    "request",
+)
+OBJECT_BYTES = counter(
+    "ottla_object_bytes_total", "Bytes written to the object storage, and read from it.", "request"
+)
 EXPIRED_RECORDS = counter(
     "ottla_expired_records_total",
     "Offsets of records that retention removed, with the gaps of compaction; by time or size.",

@@ -21,6 +21,7 @@ from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.objects.address import ObjectsAddress
 from infrastructure.storage.objects.errors import ObjectDamaged, ObjectMissing, ObjectsFailed
 from infrastructure.storage.objects.reasons import is_beyond_end, is_missing, reason_of
+from infrastructure.storage.objects.traffic import DELETE, LIST, READ, WRITE, Traffic
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig
@@ -54,6 +55,7 @@ class Bucket:
     ) -> None:
         """Sends nothing. Raises StorageUnusable for variables that obstore does not read."""
         self.address = address
+        self.traffic = Traffic()
         try:
             self._reads, self._writes = _store(address, reads), _store(address, writes)
         except (BaseError, ValueError) as error:
@@ -67,7 +69,7 @@ class Bucket:
         """Raises ObjectMissing, ObjectDamaged if it is too short, and ObjectsFailed."""
         if not size_bytes:
             return b""  # HTTP has no empty range
-        with self._explained("read", name):
+        with self._explained(READ, "read", name, size_bytes):
             data = self._reads.get_range(name, start=position, length=size_bytes).to_bytes()
         if len(data) != size_bytes:
             raise self._too_short(name)
@@ -78,15 +80,15 @@ class Bucket:
         if not names:
             return
         what = names[0] if len(names) == 1 else f"{len(names)} objects"
-        with self._explained("deleted", what):
+        with self._explained(DELETE, "deleted", what):
             self._reads.delete(names)
 
     def names(self) -> Iterator[tuple[str, int]]:
         """Names below the prefix, and sizes in bytes, as of now. Raises ObjectsFailed."""
-        with self._explained("listed"):
+        with self._explained(LIST, "listed"):
             pages = iter(self._reads.list(chunk_size=1000))
         while True:
-            with self._explained("listed"):
+            with self._explained(LIST, "listed"):
                 page = next(pages, None)
             if page is None:
                 return
@@ -111,14 +113,18 @@ class Bucket:
             raise StorageUnusable(f"{self.address.shown}/{name}: read is not what was written")
 
     def _put(self, store: S3Store, name: str, data: bytes) -> None:
-        with self._explained("written", name):
+        with self._explained(WRITE, "written", name, len(data)):
             store.put(name, data, use_multipart=False)
 
     @contextmanager
-    def _explained(self, what: str, name: str = "") -> Iterator[None]:
+    def _explained(
+        self, request: str, what: str, name: str = "", size_bytes: int = 0
+    ) -> Iterator[None]:
         try:
             yield
+            self.traffic.count(request, size_bytes)
         except (BaseError, FileNotFoundError) as error:
+            self.traffic.failed(request)
             if is_missing(error):
                 raise ObjectMissing(f"{self._place(name)} is missing") from error
             if is_beyond_end(error):

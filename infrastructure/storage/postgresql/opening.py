@@ -19,6 +19,7 @@ from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.log_store import PostgresLogStore
 from infrastructure.storage.postgresql.migrations import STEPS, migrate
+from infrastructure.storage.postgresql.objects import PostgresObjects
 from infrastructure.storage.postgresql.reading import Reading
 from infrastructure.storage.postgresql.server import (
     Rows,
@@ -81,7 +82,10 @@ def opened(
     # The database may have lost commits since the last start: only by a new leader epoch do clients
     # notice that a log was cut.
     info = _info(size_bytes, flush, store_id, epoch - 1, has_standby)
-    return _storage(info, session, contents, reading, commit)
+    storage = _storage(info, session, contents, reading, commit)
+    if bucket is not None:
+        storage.objects = PostgresObjects(bucket, server, store_id, contents, commit)
+    return storage
 
 
 def joined(
@@ -113,6 +117,8 @@ def joined(
     commit = PostgresCommit(server, session, contents, reading, to_loop, watch, bucket)
     info = _info(size_bytes, flush, store_id, epoch, has_standby)
     storage = _storage(info, session, contents, reading, commit)
+    if bucket is not None:
+        storage.objects = PostgresObjects(bucket, server, store_id, contents, commit)
     storage.membership, storage.cluster_changes = watch.membership, watch.changes
     return storage
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from infrastructure.storage.engine import EntryBytes
 from infrastructure.storage.errors import StorageDamaged
 from infrastructure.storage.postgresql.runs import Runs
 from infrastructure.storage.postgresql.server import Rows
@@ -45,13 +46,6 @@ class TailRow(NamedTuple):
     dead_bytes: int
     #: Its name; None: it is a table.
     object: str | None
-
-
-class TailSizes(NamedTuple):
-    """Of entries that are needed."""
-
-    table_bytes: int
-    object_bytes: int
 
 
 def tail_rows(connection: Rows, numbers: Collection[int]) -> list[TailRow]:
@@ -185,10 +179,10 @@ class Tails:
             return None
         return min(tails, key=lambda one: tails[one].live_part)
 
-    def sizes(self) -> TailSizes:
+    def sizes(self) -> EntryBytes:
         """From any thread."""
         tails = list(self._tails.values())
-        return TailSizes(
+        return EntryBytes(
             sum(tail.live_bytes for tail in tails if tail.object is None),
             sum(tail.live_bytes for tail in tails if tail.object is not None),
         )

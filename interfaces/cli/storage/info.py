@@ -34,6 +34,8 @@ def info(parsed: argparse.Namespace) -> int:
             "store_id": engine.store_id,
             "file_bytes": engine.size_bytes,
             "free_bytes": max(0, engine.size_bytes - engine.live_bytes),
+            "objects": None if storage.objects is None else storage.objects.shown,
+            "object_bytes": 0 if storage.objects is None else storage.objects.sizes().in_objects,
             "committed_offsets": len(offsets_of(found)),
             "committed_offsets_in": found.offsets_place or "the store",
             "deleted_partitions": len(found.topics.doomed_partitions()),
@@ -43,7 +45,8 @@ def info(parsed: argparse.Namespace) -> int:
     # After the store is closed: this reads the folder.
     with in_words():
         facts["last_end"] = closed.last_end()
-    heads = [f"{name.upper().replace('_', ' '):<21} {_shown(facts[name])}" for name in _HEADS]
+    named = [name for name in _HEADS if facts["objects"] or name not in _OF_OBJECTS]
+    heads = [f"{name.upper().replace('_', ' '):<21} {_shown(facts[name])}" for name in named]
     show(
         facts,
         parsed.output,
@@ -53,9 +56,10 @@ def info(parsed: argparse.Namespace) -> int:
 
 
 _HEADS = (
-    "storage", "store_id", "file_bytes", "free_bytes", "committed_offsets",
-    "committed_offsets_in", "deleted_partitions",
+    "storage", "store_id", "file_bytes", "free_bytes", "objects", "object_bytes",
+    "committed_offsets", "committed_offsets_in", "deleted_partitions",
 )  # fmt: skip
+_OF_OBJECTS = ("objects", "object_bytes")
 
 
 def _shown(value: object) -> str:

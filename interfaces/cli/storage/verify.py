@@ -51,6 +51,7 @@ def _verify(store: str) -> Iterator[Finding]:
         yield from _check_partitions(storage, found, logs)
         yield from _check_rows(found)
         yield from _check_offsets(found, logs)
+        yield from _check_objects(storage)
 
 
 def _check_partitions(
@@ -135,6 +136,23 @@ def _check_offsets(found: Contents, logs: dict[tuple[str, int], Checked]) -> Ite
         if what is not None:
             yield Finding(NOTE, "offsets", f"group {group}, {topic}-{number}: {what}")
     yield Finding(OK, "offsets", f"{len(rows)} committed offsets")
+
+
+def _check_objects(storage: Storage) -> Iterator[Finding]:
+    """Those that are needed were read with the logs."""
+    if storage.objects is None:
+        return
+    sizes = storage.objects.sizes()
+    try:
+        strays = list(storage.objects.strays())
+    except StorageFailed as failure:
+        yield Finding(PROBLEM, "objects", str(failure))
+        return
+    for name, size_bytes in strays:
+        what = f"{name} ({size_bytes:,} bytes) is not known to the store"
+        yield Finding(NOTE, "objects", what)
+    what = f"{sizes.in_objects:,} bytes in {storage.objects.shown}, {len(strays)} unknown objects"
+    yield Finding(OK, "objects", what)
 
 
 def _oddity(

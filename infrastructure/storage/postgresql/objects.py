@@ -1,0 +1,66 @@
+"""PostgresObjects: what a process knows of the objects of its store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from domain.errors import StorageFailed
+from infrastructure.storage.engine import EntryBytes
+from infrastructure.storage.objects.errors import ObjectsFailed
+from infrastructure.storage.objects.traffic import Traffic
+from infrastructure.storage.postgresql.commit import PostgresCommit
+from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.server import Server
+
+if TYPE_CHECKING:
+    from infrastructure.storage.objects.bucket import Bucket
+
+#: Also of objects that are deleted soon.
+_KNOWN = "select object from ottla_tails where object is not null"
+
+
+class PostgresObjects:
+    """Implements infrastructure.storage.engine.Objects."""
+
+    def __init__(
+        self,
+        bucket: Bucket,
+        server: Server,
+        store_id: str,
+        contents: Contents,
+        commit: PostgresCommit,
+    ) -> None:
+        self._bucket = bucket
+        self._server = server
+        self._store_id = store_id
+        self._contents = contents
+        self._commit = commit
+
+    @property
+    def shown(self) -> str:
+        return self._bucket.address.shown
+
+    @property
+    def traffic(self) -> Traffic:
+        return self._bucket.traffic
+
+    def sizes(self) -> EntryBytes:
+        return self._contents.tails.sizes()
+
+    def not_sealed(self) -> str | None:
+        return self._commit.not_sealed()
+
+    def strays(self) -> Iterator[tuple[str, int]]:
+        try:
+            found = [one for one in self._bucket.names() if one[0].startswith(self._store_id)]
+            with closing(self._server.connect()) as connection:
+                known = {name for (name,) in connection.execute(_KNOWN)}
+        except psycopg.Error as error:
+            raise self._server.failed("could not be read", error) from error
+        except ObjectsFailed as error:
+            raise StorageFailed(str(error)) from error
+        yield from (one for one in found if one[0] not in known)
