@@ -261,6 +261,13 @@ STORAGE = {
         "producers wait. `GET /readyz` says it, too.",
     ),
     "storage_goes_on": Event(INFO, "", "The commit of `storage_waits` ended."),
+    "objects_wait": Event(
+        WARNING,
+        "reason",
+        "Old records cannot be written to S3: they stay in the database, which grows, and are "
+        "tried again every 10 s.",
+    ),
+    "objects_go_on": Event(INFO, "", "What `objects_wait` said is over."),
     "storage_close_failed": Event(
         ERROR, "error traceback", "The last commit or flush failed while the broker stopped."
     ),

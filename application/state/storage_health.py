@@ -39,6 +39,7 @@ class StorageHealth:
         self._reason: str | None = None
         #: Why a commit is not done yet.
         self._waits_for: str | None = None
+        self._not_sealed: str | None = None
         #: Failed ones, until a recovery is logged.
         self._commits = 0
         self._recovery_logged_from_ms = 0
@@ -97,6 +98,14 @@ class StorageHealth:
         elif reason is None and self._waits_for is not None:
             self._events.info("storage_goes_on")
         self._waits_for = reason
+
+    def not_sealed(self, reason: str | None) -> None:
+        """To be called now and then: why old records cannot become objects, or None."""
+        if reason is not None and self._not_sealed is None:
+            self._events.warning("objects_wait", reason=reason)
+        elif reason is None and self._not_sealed is not None:
+            self._events.info("objects_go_on")
+        self._not_sealed = reason
 
     def reason(self) -> str | None:
         """Why the last commit failed, or is not done yet, or None."""

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import psycopg
 
 from infrastructure.storage.errors import StorageUnusable
+from infrastructure.storage.objects.address import parse_objects
+from infrastructure.storage.objects.opening import open_bucket
 from infrastructure.storage.postgresql.address import Address, parse_address
 from infrastructure.storage.postgresql.leases import leases
 from infrastructure.storage.postgresql.migrations import STEPS
@@ -21,7 +23,7 @@ from infrastructure.storage.postgresql.server import (
     check_server,
     reason_of,
 )
-from infrastructure.storage.postgresql.tables import FORMAT, check, has_tables
+from infrastructure.storage.postgresql.tables import FORMAT, check, has_tables, objects_url
 
 #: For commits, reads, and the watch.
 CONNECTIONS = 3
@@ -54,6 +56,10 @@ class StoreFacts(NamedTuple):
     #: Node ids.
     alive: Sequence[int]
     fenced: Sequence[int]
+    #: Where they are; None: the store has none.
+    objects: str | None
+    #: Why they cannot be used now.
+    no_objects: str | None
 
 
 _FACTS = """
@@ -116,6 +122,17 @@ def _store_facts(connection: Rows, address: Address) -> StoreFacts | None:
     [(format_,)] = connection.execute("select format from ottla_store").fetchall()
     found: Sequence[Any] = leases(connection)[1] if format_ == FORMAT else ()
     over = [one.node_id for one in found if one.is_fenced or one.is_over]
-    return StoreFacts(
-        format_, FORMAT, [one.node_id for one in found if one.node_id not in over], over
-    )
+    alive = [one.node_id for one in found if one.node_id not in over]
+    return StoreFacts(format_, FORMAT, alive, over, *_objects(connection, address, format_))
+
+
+def _objects(connection: Rows, address: Address, format_: int) -> tuple[str | None, str | None]:
+    known = objects_url(connection) if format_ == FORMAT else None
+    where = address.objects if known is None else parse_objects(known)
+    if where is None:
+        return None, None
+    try:
+        open_bucket(where).check()
+    except StorageUnusable as unusable:
+        return where.shown, str(unusable)
+    return where.shown, None

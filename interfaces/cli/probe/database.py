@@ -22,6 +22,8 @@ def check_database(place: str) -> Iterator[Finding]:
 
 def findings(server: ServerFacts, store: StoreFacts | None) -> Iterator[Finding]:
     yield _store(store)
+    if store is not None and store.objects is not None:
+        yield _objects(store.objects, store.no_objects)
     yield _synchronous_commit(server)
     yield _copies(server)
     yield _connections(server, store)
@@ -43,6 +45,12 @@ def _store(store: StoreFacts | None) -> Finding:
             f"brokers of the store: {alive}; not alive: {', '.join(map(str, store.fenced))}"
         )
     return ok(f"brokers of the store: {alive}")
+
+
+def _objects(where: str, problem_: str | None) -> Finding:
+    if problem_ is None:
+        return ok(f"objects can be written to {where}, read, listed and deleted")
+    return problem(f"objects cannot be used: {problem_}", "see docs/storage.md")
 
 
 def _synchronous_commit(server: ServerFacts) -> Finding:

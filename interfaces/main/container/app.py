@@ -20,6 +20,7 @@ from infrastructure.observability.loop_lag import LoopLag
 from infrastructure.observability.request_log import StructuredRequestLog
 from infrastructure.scanning.worker_processes import WorkerProcesses
 from infrastructure.scheduler import AsyncioScheduler
+from infrastructure.storage.engine import Objects
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.connections.limits import ConnectionLimits
 from interfaces.connections.listener import BaseListener
@@ -253,9 +254,14 @@ class App:
             self._now_and_then(CHECK_FILE_MS, self.storage.check_file)
         if self.storage.waits_for is not None:
             self._now_and_then(CHECK_WAITS_MS, partial(self._report_waits, self.storage.waits_for))
+        if self.storage.objects is not None:
+            self._now_and_then(CHECK_WAITS_MS, partial(self._report_objects, self.storage.objects))
 
     def _report_waits(self, waits_for: Callable[[], str | None]) -> None:
         self.broker.commits.storage_health.waits(waits_for())
+
+    def _report_objects(self, objects: Objects) -> None:
+        self.broker.commits.storage_health.not_sealed(objects.not_sealed())
 
     def _name_strays(self) -> None:
         strays = stray_partitions(self.storage.log, self._topics, self.broker.catalog)

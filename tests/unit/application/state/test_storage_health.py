@@ -200,6 +200,17 @@ def test_a_partition_that_cannot_be_loaded_is_logged(fake: FakeBroker) -> None:
     assert [fields["partition"] for fields in again.events.of(UNREADABLE)] == [0]
 
 
+def test_objects_that_wait_are_logged_once_and_when_they_go_on(fake: FakeBroker) -> None:
+    health = StorageHealth(fake.events, fake.clock)
+    for reason in (None, "access denied", "the server did not respond", None, None):
+        health.not_sealed(reason)
+        assert health.reason() is None
+    assert taken_lines(fake) == [
+        ("warning", "objects_wait", {"reason": "access denied"}),
+        ("info", "objects_go_on", {}),
+    ]
+
+
 def test_a_commit_that_waits_is_logged_once_and_when_it_goes_on(fake: FakeBroker) -> None:
     health = StorageHealth(fake.events, fake.clock)
     for reason in (None, "cannot be reached: refused", "cannot be reached: timeout"):

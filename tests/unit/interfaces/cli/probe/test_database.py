@@ -18,7 +18,7 @@ SERVER = ServerFacts(
     round_trip_s=0.0004,
     ahead_s=-0.01,
 )
-STORE = StoreFacts(3, 3, [1, 2], [])
+STORE = StoreFacts(3, 3, [1, 2], [], None, None)
 
 
 def bad(store: StoreFacts | None = STORE, **facts: object) -> Finding:
@@ -62,5 +62,13 @@ def test_what_is_wrong_has_a_finding(level: str, text: str, facts: dict[str, obj
 
 def test_what_is_known_of_the_store() -> None:
     assert "no store yet" in bad(store=None).what
-    assert "migrates it" in bad(store=StoreFacts(2, 3, [], [])).what
-    assert bad(store=StoreFacts(3, 3, [1], [2, 3])).what.endswith("1; not alive: 2, 3")
+    assert "migrates it" in bad(store=STORE._replace(format=2)).what
+    assert bad(store=STORE._replace(alive=[1], fenced=[2, 3])).what.endswith("1; not alive: 2, 3")
+
+
+def test_what_is_known_of_its_objects() -> None:
+    store = STORE._replace(objects="s3://bucket/a")
+    found = list(findings(SERVER, store))
+    assert "objects can be written to s3://bucket/a" in found[1].what
+    assert {one.level for one in found} == {OK}
+    assert bad(store=store._replace(no_objects="access denied")).what.endswith("access denied")
