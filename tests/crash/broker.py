@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -32,13 +32,14 @@ class NotInTime(AssertionError):
 class Nursery:
     """One process that forks many runs of the broker, one at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, variables: Mapping[str, str] | None = None) -> None:
+        """`variables`: further ones of its environment."""
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "tests.crash.nursery"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,
-            env=environment(),
+            env=environment() | dict(variables or {}),
             # Ctrl-C is for the parent process, which then ends this one.
             start_new_session=True,
         )

@@ -106,7 +106,7 @@ def make_small() -> None:
 
 
 def make_tails_small() -> None:
-    """What is dead by a tenth is moved."""
+    """What is dead by a tenth is moved, or written to a new object."""
     from infrastructure.storage.postgresql import moving, opening
     from infrastructure.storage.postgresql.tails import Tails
 
@@ -118,7 +118,10 @@ def make_tails_small() -> None:
         look(self)
         for number, tail in self._tails.items():
             if number != self.current and self._runs.are_in(number) and tail.live_part < 0.9:
-                self.sparse = number
+                if tail.object is None:
+                    self.sparse = number
+                elif self.local_bytes is not None:
+                    self.to_seal = number
 
     Tails._look = eager  # type: ignore[method-assign]
 

@@ -26,17 +26,22 @@ _CUT = (
 class Database:
     """One store, behind a relay that loses responses."""
 
-    def __init__(self, server: Postgres) -> None:
+    def __init__(self, server: Postgres, more: str = "") -> None:
+        """`more`: of the URL."""
         self._server = server
         self._relay = PostgresRelay(server.folder)
-        schema = f"crashed_{uuid4().hex[:12]}"
-        self.url = f"postgresql://postgres@/postgres?host={self._relay.folder}&schema={schema}"
+        self._schema = f"crashed_{uuid4().hex[:12]}"
+        place = f"postgres@/postgres?host={self._relay.folder}&schema={self._schema}"
+        self.url = f"postgresql://{place}{more}"
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_failure: object) -> None:
         self._relay.close()
+
+    def execute(self, *statements: str) -> list[tuple[object, ...]]:
+        return self._server.execute(f"set search_path = {self._schema}", *statements)
 
     def restart(self, flush: str = "commit", away_s: float = 0.0) -> None:
         """At once; with flush=os in order: a crash of the server would lose commits."""

@@ -173,6 +173,15 @@ POSTGRESQL_POINTS: tuple[Point, ...] = (
     Point("postgresql: connects again", When.RUNNING, connects_again=True),
     Point("postgresql: has a new session", When.RUNNING, connects_again=True),
 )
+#: Of a store in PostgreSQL with objects, beside the others.
+OBJECT_POINTS: tuple[Point, ...] = (
+    Point("postgresql: an object is not written", When.RUNNING, 5),
+    Point("postgresql: an object is written", When.RUNNING, 5),
+    Point("postgresql: an object is not sealed", When.RUNNING, 5),
+    Point("postgresql: an object is sealed", When.RUNNING, 5),
+    Point("postgresql: garbage is not deleted", When.RUNNING, 3),
+    Point("postgresql: garbage is deleted", When.RUNNING, 3),
+)
 #: Of LMDB: a folder with its file, map, recovery point and fsyncs.
 _OF_LMDB = re.compile("first start:|map|fsync|root|reload|a commit has failed|flush:|synced")
 
@@ -191,7 +200,8 @@ FILES_POINTS_OF_COMPACTION = (
 )
 
 BY_NAME = {
-    point.name: point for point in (*POINTS, *SQLITE_POINTS, *FILES_POINTS, *POSTGRESQL_POINTS)
+    point.name: point
+    for point in (*POINTS, *SQLITE_POINTS, *FILES_POINTS, *POSTGRESQL_POINTS, *OBJECT_POINTS)
 }
 
 
