@@ -8,7 +8,7 @@ from application.metrics.families import own
 from application.metrics.families.family import Reading
 from application.ports.volume import UNKNOWN_SPACE
 from infrastructure.storage.engine import Objects, Storage
-from infrastructure.storage.objects.traffic import REQUESTS
+from infrastructure.storage.traffic import REQUESTS
 from infrastructure.storage.volume import StorageVolume
 
 

@@ -19,7 +19,7 @@ from application.ports.reserve import Reserve
 from application.ports.state_store import StateStore
 from domain.cluster.nodes import Node
 from infrastructure.storage.flush import Flush
-from infrastructure.storage.objects.traffic import Traffic
+from infrastructure.storage.traffic import Traffic
 
 #: Runs a call on the event loop, from any thread.
 ToLoop = Callable[[Callable[[], None]], object]

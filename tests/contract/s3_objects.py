@@ -11,7 +11,9 @@ class Objects:
     def __init__(self, server: S3Server) -> None:
         self._client: Any = server.client
         self.bucket = server.new_bucket()
-        self.url = f"&objects=s3://{self.bucket}/a/b"
+        self.shown = f"s3://{self.bucket}/a/b"
+        #: As a parameter of a URL.
+        self.url = f"&objects={self.shown}"
 
     def names(self) -> list[str]:
         pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket)

@@ -78,7 +78,7 @@ def test_entries_of_a_log_are_joined(relayed: RelayedPostgres, objects: Objects)
             assert headers[0] == batch(offset, size_bytes=90 if offset % 3 else 500)[:61]
 
 
-def test_an_object_that_nobody_needs_is_deleted(
+def test_an_object_without_runs_is_deleted(
     relayed: RelayedPostgres, objects: Objects, sealed: RelayedStore
 ) -> None:
     sealed.trim(2)

@@ -17,7 +17,6 @@ from tests.crash import faults
 from tests.crash.passages import (
     Passages,
     end_in_two_commits,
-    name_postgresql,
     name_the_database,
     name_the_rest,
     wrapped_opening,
@@ -65,6 +64,8 @@ def run(plan: Plan) -> int:
     if any("offsets=sqlite" in one for one in plan.arguments):
         name_the_database(passages)
     if any(one.startswith("postgresql://") for one in plan.arguments):
+        from tests.crash.postgresql_passages import name_postgresql
+
         name_postgresql(passages)
         if plan.small:
             make_tails_small()

@@ -261,43 +261,6 @@ def name_the_database(passages: Passages) -> None:
     OffsetDatabase.write = named  # type: ignore[method-assign]
 
 
-def name_postgresql(passages: Passages) -> None:
-    """Only where it is used: it takes long to import."""
-    from infrastructure.storage.postgresql import opening
-    from infrastructure.storage.postgresql.dropping import Dropping
-    from infrastructure.storage.postgresql.garbage import Garbage
-    from infrastructure.storage.postgresql.sealing import Sealing
-    from infrastructure.storage.postgresql.session import Session
-    from infrastructure.storage.postgresql.writer import Writer
-
-    around = passages.around
-    full, begun = "postgresql: a tail is full", "postgresql: a new tail has begun"
-    around(Writer, "_begin_tail", full, begun)
-    around(Writer, "_move", "postgresql: entries not moved", "postgresql: entries moved")
-    unused, dropped = "postgresql: a tail is not needed", "postgresql: a tail is dropped"
-    around(Dropping, "_drop", unused, dropped)
-    not_written, written = (
-        "postgresql: an object is not written",
-        "postgresql: an object is written",
-    )
-    around(Sealing, "_write", not_written, written)
-    not_sealed, sealed = "postgresql: an object is not sealed", "postgresql: an object is sealed"
-    around(Writer, "_seal", not_sealed, sealed)
-    there, gone = "postgresql: garbage is not deleted", "postgresql: garbage is deleted"
-    around(Garbage, "delete", there, gone)
-    around(Session, "commit", "postgresql: not sent", "postgresql: persisted, not yet known")
-    around(Session, "_resume", "postgresql: connects again", "postgresql: has a new session")
-    joined = opening.joined
-
-    def named(*arguments: Any, **others: Any) -> Storage:
-        passages.at("start: before the store is opened")
-        storage = joined(*arguments, **others)
-        passages.at("start: store opened")
-        return storage
-
-    opening.joined = named
-
-
 def end_in_two_commits() -> None:
     """As with a partition that is not in memory."""
 

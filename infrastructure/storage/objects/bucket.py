@@ -21,7 +21,7 @@ from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.objects.address import ObjectsAddress
 from infrastructure.storage.objects.errors import ObjectDamaged, ObjectMissing, ObjectsFailed
 from infrastructure.storage.objects.reasons import is_beyond_end, is_missing, reason_of
-from infrastructure.storage.objects.traffic import DELETE, LIST, READ, WRITE, Traffic
+from infrastructure.storage.traffic import DELETE, LIST, READ, WRITE, Traffic
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig

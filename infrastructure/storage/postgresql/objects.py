@@ -11,10 +11,10 @@ import psycopg
 from domain.errors import StorageFailed
 from infrastructure.storage.engine import EntryBytes
 from infrastructure.storage.objects.errors import ObjectsFailed
-from infrastructure.storage.objects.traffic import Traffic
 from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.server import Server
+from infrastructure.storage.traffic import Traffic
 
 if TYPE_CHECKING:
     from infrastructure.storage.objects.bucket import Bucket

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 _MOST_ANSWERS = 20
 #: For questions, of a store with objects.
 _THREADS = 8
+#: While entries are moved away.
+_MOST_ATTEMPTS = 10
 #: A failure is for the callers that waited for it: the server may be back soon.
 _FAILURE_S = 1.0
 #: A read that waits stops the loop, with all clients.
@@ -154,12 +156,15 @@ class Reading:
         contents, partition_id = self._contents, question.partition_id
         ask = asking(self._rows, contents.tails, self._bucket_of, partition_id)
         failure = StorageFailed("The store is closed")
-        for _ in range(2):
+        for _ in range(_MOST_ATTEMPTS):
+            runs = contents.runs.of(partition_id)
             try:
-                return question.kind(ask, contents.runs.of(partition_id), question.values)
+                return question.kind(ask, runs, question.values)
             except (psycopg.errors.UndefinedTable, ObjectMissing) as error:
-                # The run was trimmed or moved meanwhile, and its tail dropped: the new runs say it.
                 failure = StorageFailed(f"Entries are missing: {reason_of(error)}")
+                # The run was trimmed or moved meanwhile, and its tail dropped: the new runs say it.
+                if contents.runs.of(partition_id) == runs:
+                    return failure
             except psycopg.Error as error:
                 return self._server.failed("could not be read", error)
             except (ObjectsFailed, ObjectDamaged) as error:
