@@ -283,12 +283,15 @@ class TailsMachine(LogStoreMachine):
         super().drop(partition_id, count)
 
 
-def test_a_log_in_many_tables_behaves_like_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["postgresql-tails", "postgresql-objects"])
+def test_a_log_in_many_tails_behaves_like_its_model(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     running_postgres()
     # An entry or two are moved at once.
     monkeypatch.setattr(tails, "_DEAD_TAILS", 0)
     monkeypatch.setattr(moving, "MOVED_BYTES", 150)
-    machine = type("Machine", (TailsMachine,), {"engine": ENGINES["postgresql-tails"]})
+    machine = type("Machine", (TailsMachine,), {"engine": ENGINES[name]})
     run_state_machine_as_test(machine, settings=settings(max_examples=25, stateful_step_count=40))
 
 
