@@ -118,7 +118,9 @@ def make_tails_small() -> None:
     def eager(self: Tails) -> None:
         look(self)
         for number, tail in self._tails.items():
-            if number != self.current and self._runs.are_in(number) and tail.live_part < 0.9:
+            if number == self.current or not self._runs.are_in(number):
+                continue
+            if tail.written_bytes and tail.live_part < 0.9:
                 if tail.object is None:
                     self.sparse = number
                 elif self.local_bytes is not None:

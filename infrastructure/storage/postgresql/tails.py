@@ -160,11 +160,7 @@ class Tails:
         self.unused = tuple(one for one in full if not self._runs.are_in(one))
         used = {one: tail for one, tail in full.items() if self._runs.are_in(one)}
         tables = {one: tail for one, tail in used.items() if tail.object is None}
-        # Of those that are current ones of other brokers nothing is counted yet.
-        self.sparse = self._sparsest(
-            {one: tail for one, tail in tables.items() if tail.written_bytes}
-        )
-        self.to_seal = None
+        self.sparse, self.to_seal = self._sparsest(tables), None
         if self.local_bytes is not None:
             if sum(tail.written_bytes for tail in tables.values()) > self.local_bytes:
                 self.to_seal = min(tables)
@@ -173,6 +169,8 @@ class Tails:
                 self.to_seal = self._sparsest(objects)
 
     def _sparsest(self, tails: Mapping[int, _Tail]) -> int | None:
+        # Empty ones; and of current ones of other brokers nothing is counted yet.
+        tails = {one: tail for one, tail in tails.items() if tail.written_bytes}
         dead_bytes = sum(tail.dead_bytes for tail in tails.values())
         live_bytes = sum(tail.live_bytes for tail in tails.values())
         if dead_bytes <= live_bytes + _DEAD_TAILS * self._most_bytes:
