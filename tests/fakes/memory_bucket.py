@@ -14,9 +14,9 @@ class MemoryBucket:
         self.address = address
         self.objects: dict[str, bytes] = {}
 
-    def put(self, name: str, data: bytes) -> None:
+    def put(self, name: str, data: bytes | bytearray) -> None:
         assert name not in self.objects
-        self.objects[name] = data
+        self.objects[name] = bytes(data)
 
     def read(self, name: str, position: int, size_bytes: int) -> bytes:
         if name not in self.objects:

@@ -61,7 +61,7 @@ class Bucket:
         except (BaseError, ValueError) as error:
             raise StorageUnusable(f"{address.shown}: {reason_of(error)}") from error
 
-    def put(self, name: str, data: bytes) -> None:
+    def put(self, name: str, data: bytes | bytearray) -> None:
         """Replaces an object of that name. Raises ObjectsFailed: it may be there, whole."""
         self._put(self._writes, name, data)
 
@@ -112,7 +112,7 @@ class Bucket:
         if not is_same:
             raise StorageUnusable(f"{self.address.shown}/{name}: read is not what was written")
 
-    def _put(self, store: S3Store, name: str, data: bytes) -> None:
+    def _put(self, store: S3Store, name: str, data: bytes | bytearray) -> None:
         with self._explained(WRITE, "written", name, len(data)):
             store.put(name, data, use_multipart=False)
 

@@ -66,14 +66,15 @@ class Pieces:
         )
         self.data += data
 
-    def columns(self) -> list[Any]:
-        """As in the table, after the number of the tail."""
-        return [
-            bigints([one.partition_id for one in self.pieces]),
-            bigints([one.last_offset for one in self.pieces]),
-            bigints([one.size_bytes for one in self.pieces]),
-            bigints([one.timestamp for one in self.pieces]),
-            byteas([one.times for one in self.pieces]),
-            bigints([one.position for one in self.pieces]),
-            bigints([one.crc for one in self.pieces]),
-        ]
+
+def columns_of(pieces: Sequence[Piece]) -> list[Any]:
+    """As in the table, after the number of the tail."""
+    return [
+        bigints([one.partition_id for one in pieces]),
+        bigints([one.last_offset for one in pieces]),
+        bigints([one.size_bytes for one in pieces]),
+        bigints([one.timestamp for one in pieces]),
+        byteas([one.times for one in pieces]),
+        bigints([one.position for one in pieces]),
+        bigints([one.crc for one in pieces]),
+    ]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from psycopg.types.numeric import Int8
 
 from infrastructure.storage.postgresql.fence import Fence
-from infrastructure.storage.postgresql.pieces import Pieces
+from infrastructure.storage.postgresql.pieces import Piece, columns_of
 from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.runs import Span
 from infrastructure.storage.postgresql.sending import sent
@@ -30,39 +30,39 @@ class NewObject(NamedTuple):
 
     number: int
     name: str
+    size_bytes: int
     parts: Sequence[Part]
-    pieces: Pieces
+    pieces: Sequence[Piece]
 
 
 class Seal:
     """What has changed since the object was written stays where it is."""
 
-    def __init__(self, object: NewObject, new_plan: Callable[[int], Plan]) -> None:
-        self._object = object
+    def __init__(self, new: NewObject, new_plan: Callable[[int], Plan]) -> None:
+        self._new = new
         self._new_plan = new_plan
-        self.plan = new_plan(object.number)
+        self.plan = new_plan(new.number)
         self.dead_bytes = 0
 
     @property
     def row(self) -> TailRow:
         """Of the object."""
-        object = self._object
-        size_bytes = len(object.pieces.data)
-        return TailRow(object.number, size_bytes, self.dead_bytes, object.name)
+        new = self._new
+        return TailRow(new.number, new.size_bytes, self.dead_bytes, new.name)
 
     def execute(self, connection: Rows, fence: Fence) -> str | None:
-        number, _, parts, pieces = self._object
-        self.plan = plan = self._new_plan(number)
+        new = self._new
+        self.plan = plan = self._new_plan(new.number)
         self.dead_bytes = 0
-        for partition_id, span, size_bytes in parts:
+        for partition_id, span, size_bytes in new.parts:
             if plan.is_in(partition_id, span):
                 plan.move(partition_id, span.first_offset, span.end_offset)
                 plan.dead[span.tail] += size_bytes
             else:
                 self.dead_bytes += size_bytes
         columns = {
-            SEALED: [Int8(len(pieces.data)), Int8(self.dead_bytes), Int8(number)],
-            "pieces": pieces.columns(),
+            SEALED: [Int8(new.size_bytes), Int8(self.dead_bytes), Int8(new.number)],
+            "pieces": columns_of(new.pieces),
             **plan_columns(plan),
         }
-        return sent(connection, *composed(columns, number, fence))
+        return sent(connection, *composed(columns, new.number, fence))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
+from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -79,28 +80,16 @@ class Sealing:
 
     def look(self) -> None:
         source = self._contents.tails.to_seal
-        if source is None or self.is_busy or monotonic() < self._not_before_s:
-            return
-        log_spans = self._log_spans(source)
-        if log_spans:
-            self.is_busy = self._thread.put(log_spans)
+        if source is None:
+            self.problem = None
+        elif not self.is_busy and monotonic() >= self._not_before_s:
+            self.is_busy = self._thread.put(source)
 
-    def _log_spans(self, source: int) -> list[_LogSpan]:
-        contents = self._contents
-        found: list[_LogSpan] = []
-        for partition_id, first_offset in contents.runs.all_in(source)[:_MOST_RUNS]:
-            span = next(spans(contents.runs.of(partition_id), first_offset))
-            end_offset = min(span.end_offset, contents.ends.get(partition_id, 0))
-            if end_offset > first_offset:
-                # What is appended from now on is in another tail.
-                span = span._replace(end_offset=end_offset)
-            found.append((partition_id, span))
-        return found
-
-    def _written(self, _: list[_LogSpan], new: NewObject | str) -> None:
+    def _written(self, _: int, new: NewObject | str | None) -> None:
         if isinstance(new, NewObject):
-            if not self._seal(new):
-                self.is_busy = False
+            self.is_busy = self._seal(new)
+        elif new is None:
+            self.is_busy = False
         else:
             self._failed(new)
 
@@ -121,8 +110,11 @@ class Sealing:
 
     # ---- in the thread
 
-    def _write(self, log_spans: list[_LogSpan]) -> NewObject | str:
-        """Or why it could not be written."""
+    def _write(self, source: int) -> NewObject | str | None:
+        """Or why it could not be written. None: there is nothing to do any more."""
+        log_spans = self._log_spans(source)
+        if not log_spans:
+            return None
         try:
             with closing(self._server.connect(again=True)) as connection:
                 parts, pieces = self._read(connection, log_spans)
@@ -136,11 +128,24 @@ class Sealing:
         except (ObjectsFailed, ObjectDamaged, StorageFailed) as error:
             return str(error)
         try:
-            self._bucket.put(name, bytes(pieces.data))
+            self._bucket.put(name, pieces.data)
         except ObjectsFailed as error:
             self._give_up(number)
             return str(error)
-        return NewObject(number, name, parts, pieces)
+        return NewObject(number, name, len(pieces.data), parts, pieces.pieces)
+
+    def _log_spans(self, source: int) -> list[_LogSpan]:
+        """Of a tail to which nothing is appended any more."""
+        contents = self._contents
+        found: list[_LogSpan] = []
+        for partition_id, first_offset in contents.runs.all_in(source)[:_MOST_RUNS]:
+            for span in islice(spans(contents.runs.of(partition_id), first_offset), 1):
+                end_offset = min(span.end_offset, contents.ends.get(partition_id, 0))
+                if end_offset > first_offset:
+                    span = span._replace(end_offset=end_offset)
+                if span.tail == source:  # still
+                    found.append((partition_id, span))
+        return found
 
     def _give_up(self, number: int) -> None:
         """If it fails, the object is found at a start."""
