@@ -10,7 +10,10 @@ from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.objects import bucket as buckets
 from infrastructure.storage.objects.errors import ObjectsFailed
-from infrastructure.storage.postgresql import opening, tails
+from infrastructure.storage.postgresql import opening, questions, tails
+from infrastructure.storage.postgresql.questions import Answer, Ask
+from infrastructure.storage.postgresql.runs import LogRuns
+from infrastructure.storage.postgresql.tails import TailRow
 from tests.contract.batches import batch
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
 from tests.contract.s3_objects import Objects
@@ -355,3 +358,34 @@ def test_a_store_opens_while_its_bucket_is_away(
         again.read()
     again.keep(4)
     assert again.read(4) == batch(4)
+
+
+def test_a_read_goes_on_where_its_object_is_gone(
+    relayed: RelayedPostgres,
+    objects: Objects,
+    sealed: RelayedStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its pieces are deleted between two statements of the read."""
+    contents = sealed.storage.log._contents
+    first, second, *_ = contents.runs.of(1)
+    name = contents.tails.object_of(second.tail)
+    relayed.execute(
+        "insert into ottla_tails (n, written, object) overriding system value"
+        f" select 1000, written, object from ottla_tails where n = {second.tail}",
+        "insert into ottla_pieces select 1000, partition_id, last_offset, size, timestamp, times,"
+        f" position, crc from ottla_pieces where tail = {second.tail}",
+    )
+    batches, moved = questions.batches, []
+
+    def moving(ask: Ask, runs: LogRuns, values: tuple[int, ...]) -> Answer:
+        if not moved:
+            moved.append(True)
+            relayed.execute(f"delete from ottla_pieces where tail = {second.tail}")
+            contents.tails.add_object(TailRow(1000, 61, 0, name))
+            runs_now = (first, second._replace(tail=1000), *contents.runs.of(1)[2:])
+            contents.runs.put(1, runs_now)
+        return batches(ask, runs, values)
+
+    monkeypatch.setattr(questions, "batches", moving)
+    assert sealed.read() == BATCHES

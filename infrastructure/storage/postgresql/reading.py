@@ -155,14 +155,13 @@ class Reading:
         """In any thread."""
         contents, partition_id = self._contents, question.partition_id
         ask = asking(self._rows, contents.tails, self._bucket_of, partition_id)
-        failure = StorageFailed("The store is closed")
+        failure = StorageFailed("The log changes again and again")
         for _ in range(_MOST_ATTEMPTS):
             runs = contents.runs.of(partition_id)
             try:
-                return question.kind(ask, runs, question.values)
+                answer = question.kind(ask, runs, question.values)
             except (psycopg.errors.UndefinedTable, ObjectMissing) as error:
                 failure = StorageFailed(f"Entries are missing: {reason_of(error)}")
-                # The run was trimmed or moved meanwhile, and its tail dropped: the new runs say it.
                 if contents.runs.of(partition_id) == runs:
                     return failure
             except psycopg.Error as error:
@@ -171,6 +170,10 @@ class Reading:
                 return StorageFailed(str(error))
             except StorageFailed as error:
                 return error
+            else:
+                # A run that was trimmed or moved meanwhile may have no pieces any more.
+                if contents.runs.of(partition_id) == runs:
+                    return answer
         return failure
 
     def _bucket_of(self) -> Bucket:
