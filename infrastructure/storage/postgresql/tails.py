@@ -91,6 +91,8 @@ class Tails:
         self.sparse: int | None = None
         #: No run refers to them.
         self.unused: tuple[int, ...] = ()
+        #: An object to which no run refers yet.
+        self._new: int | None = None
         #: None: the store has no objects.
         self.local_bytes: int | None = None
         #: Its entries are to be written to a new object.
@@ -142,8 +144,13 @@ class Tails:
         self._look()
 
     def add_object(self, row: TailRow) -> None:
-        """Before runs refer to it."""
+        """Until `sealed` runs may come to refer to it."""
+        self._new = row.number
         self._tails[row.number] = _tail(row)
+
+    def sealed(self) -> None:
+        self._new = None
+        self._look()
 
     def add(self, written_bytes: int) -> None:
         self._tails[self.current].written_bytes += written_bytes
@@ -157,7 +164,7 @@ class Tails:
 
     def _look(self) -> None:
         full = {one: tail for one, tail in list(self._tails.items()) if one != self.current}
-        self.unused = tuple(one for one in full if not self._runs.are_in(one))
+        self.unused = tuple(one for one in full if not self._runs.are_in(one) and one != self._new)
         used = {one: tail for one, tail in full.items() if self._runs.are_in(one)}
         tables = {one: tail for one, tail in used.items() if tail.object is None}
         self.sparse, self.to_seal = self._sparsest(tables), None
@@ -186,6 +193,7 @@ class Tails:
         )
 
     def forget(self, number: int) -> None:
-        """It was dropped. From any thread."""
-        self._tails.pop(number, None)
+        """It was dropped, or others need it. From any thread."""
+        if number != self.current and not self._runs.are_in(number):
+            self._tails.pop(number, None)
         self.unused = tuple(one for one in self.unused if one != number)

@@ -145,6 +145,7 @@ class Writer:
         if failure is None:
             self._contents.tails.add_object(seal.row)
             self._persisted(seal.plan, 0)
+            self._contents.tails.sealed()
         return failure
 
     def _persisted(self, plan: Plan, written_bytes: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from infrastructure.storage.postgresql.runs import Run, Runs
-from infrastructure.storage.postgresql.tails import Tails
+from infrastructure.storage.postgresql.tails import TailRow, Tails
 
 FULL = 100
 
@@ -80,3 +80,19 @@ def test_a_tail_from_which_all_was_moved_does_not_count() -> None:
         tails.changed({sparse: 5})
     assert moved == [1, 2, 3]
     assert tails.unused == (1, 2, 3)
+
+
+def test_an_object_is_needed_before_runs_refer_to_it() -> None:
+    runs = Runs()
+    tails = Tails(runs)
+    tails.begin(1)
+    tails.add_object(TailRow(2, 100, 0, "name"))
+    tails.add_known([TailRow(3, 100, 0, None)])  # of a partition that is gained meanwhile
+    assert tails.unused == (3,)
+    runs.put(7, (Run(0, 2),))
+    tails.sealed()
+    tails.forget(2)
+    assert tails.object_of(2) == "name"
+    runs.put(7, ())
+    tails.changed({})
+    assert tails.unused == (2, 3)
