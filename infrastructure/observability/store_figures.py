@@ -11,6 +11,8 @@ from infrastructure.storage.engine import Objects, Storage
 from infrastructure.storage.traffic import REQUESTS
 from infrastructure.storage.volume import StorageVolume
 
+_FAMILIES = (own.ENTRY_BYTES, own.OBJECT_REQUESTS, own.OBJECT_FAILURES, own.OBJECT_BYTES)
+
 
 class StoreFigures:
     def __init__(self, storage: Storage) -> None:
@@ -24,18 +26,19 @@ class StoreFigures:
         yield own.STORE_FREE, [] if room is None else [((), room.free_bytes)]
         space = StorageVolume(self._storage.info).space()
         yield own.DISK_FREE, [] if space == UNKNOWN_SPACE else [((), space.usable_bytes)]
-        if self._storage.objects is not None:
-            yield from self._of_objects(self._storage.objects)
+        yield from _of_objects(self._storage.objects)
 
-    def _of_objects(self, objects: Objects) -> Iterator[Reading]:
-        sizes, traffic = objects.sizes(), objects.traffic
-        yield (
-            own.ENTRY_BYTES,
-            [(("database",), sizes.in_database), (("objects",), sizes.in_objects)],
-        )
-        for family, counts in (
-            (own.OBJECT_REQUESTS, traffic.requests),
-            (own.OBJECT_FAILURES, traffic.failures),
-            (own.OBJECT_BYTES, traffic.size_bytes),
-        ):
-            yield family, [((one,), counts[one]) for one in REQUESTS]
+
+def _of_objects(objects: Objects | None) -> Iterator[Reading]:
+    if objects is None:
+        for family in _FAMILIES:
+            yield family, []
+        return
+    sizes, traffic = objects.sizes(), objects.traffic
+    yield own.ENTRY_BYTES, [(("database",), sizes.in_database), (("objects",), sizes.in_objects)]
+    for family, counts in (
+        (own.OBJECT_REQUESTS, traffic.requests),
+        (own.OBJECT_FAILURES, traffic.failures),
+        (own.OBJECT_BYTES, traffic.size_bytes),
+    ):
+        yield family, [((one,), counts[one]) for one in REQUESTS]

@@ -10,8 +10,9 @@ from tests.contract.engines import ENGINES, Engine, OpenStore
 from tests.contract.offset_engines import PostgresOffsets, SqliteOffsets
 from tests.contract.postgres_server import running_postgres
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
-from tests.contract.s3_objects import Objects
+from tests.contract.s3_objects import ALL_SEALED, Objects
 from tests.contract.s3_server import S3_SERVERS, running_s3
+from tests.contract.tiny_tails import TINY
 from tests.fakes.postgres import Postgres
 from tests.fakes.s3 import S3Server
 
@@ -120,6 +121,15 @@ def objects(s3: S3Server, at_once: None, monkeypatch: pytest.MonkeyPatch) -> Obj
     monkeypatch.setattr(sealing, "RETRY_S", 0)
     monkeypatch.setattr(tails, "_DEAD_TAILS", 1 << 30)
     return Objects(s3)
+
+
+@pytest.fixture
+def sealed(relayed: RelayedPostgres, objects: Objects) -> RelayedStore:
+    """Offsets 0 to 3, each in an object of its own."""
+    store = relayed.open(tail_bytes=TINY, more=f"{objects.url}{ALL_SEALED}")
+    store.keep(0, 1, 2, 3)
+    store.keep_up()
+    return store
 
 
 @pytest.fixture

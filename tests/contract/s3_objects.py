@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.contract.batches import batch
 from tests.fakes.s3 import S3Server
+
+#: Of a URL: no full tail stays a table.
+ALL_SEALED = "&local.bytes=0&delete.delay.ms=0"
+BATCHES = b"".join(batch(offset) for offset in range(4))
 
 
 class Objects:

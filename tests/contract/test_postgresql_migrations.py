@@ -144,3 +144,20 @@ def test_a_tool_that_only_reads_migrates_nothing(older: RelayedPostgres) -> None
         " a broker that starts migrates it"
     )
     check(older.open())
+
+
+def test_brokers_of_an_older_version_are_refused(relayed: RelayedPostgres) -> None:
+    relayed.open().close()
+    relayed.execute(
+        "alter table ottla_tails drop object, drop session, drop deleted",
+        "drop table ottla_object_entries",
+        "alter table ottla_store drop objects, drop delete_delay_ms",
+        "update ottla_store set format = 3",
+        "insert into ottla_brokers values (7, clock_timestamp() + interval '1 hour', false, 0,"
+        " '', '{}')",
+    )
+    with pytest.raises(opening.StorageUnusable, match="of an older version use the database: 7"):
+        relayed.open()
+    assert relayed.execute("select format from ottla_store") == [(3,)]
+    relayed.execute("update ottla_brokers set is_fenced = true")
+    relayed.open()

@@ -7,32 +7,16 @@ from collections.abc import Callable
 import pytest
 
 from domain.errors import StorageFailed
-from infrastructure.storage.errors import StorageUnusable
-from infrastructure.storage.objects import bucket as buckets
-from infrastructure.storage.objects.errors import ObjectsFailed
-from infrastructure.storage.postgresql import opening, questions, tails
+from infrastructure.storage.postgresql import questions, tails
 from infrastructure.storage.postgresql.questions import Answer, Ask
 from infrastructure.storage.postgresql.runs import LogRuns
 from infrastructure.storage.postgresql.tails import TailRow
 from tests.contract.batches import batch
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
-from tests.contract.s3_objects import Objects
+from tests.contract.s3_objects import ALL_SEALED, BATCHES, Objects
 from tests.contract.tiny_tails import TINY, later
-from tests.fakes.s3 import S3Server
 
 pytestmark = [pytest.mark.usefixtures("at_once", "s3"), later]
-
-ALL_SEALED = "&local.bytes=0&delete.delay.ms=0"
-BATCHES = b"".join(batch(offset) for offset in range(4))
-
-
-@pytest.fixture
-def sealed(relayed: RelayedPostgres, objects: Objects) -> RelayedStore:
-    """Offsets 0 to 3, each in an object of its own."""
-    store = relayed.open(tail_bytes=TINY, more=f"{objects.url}{ALL_SEALED}")
-    store.keep(0, 1, 2, 3)
-    store.keep_up()
-    return store
 
 
 def test_full_tails_are_objects_and_their_tables_are_gone(
@@ -52,8 +36,8 @@ def test_full_tails_are_objects_and_their_tables_are_gone(
     assert len(objects.names()) == 5
 
 
-def test_entries_of_a_log_are_joined(relayed: RelayedPostgres, objects: Objects) -> None:
-    """64 KiB: tails of 13 commits, objects of 8 KiB, pieces of 256 bytes."""
+def test_an_object_has_entries_of_several_logs(relayed: RelayedPostgres, objects: Objects) -> None:
+    """Tails of 64 KiB, objects of 8 KiB."""
     store = relayed.open(tail_bytes=64 << 10, more=f"{objects.url}{ALL_SEALED}")
     log = store.storage.log
     for offset in range(300):
@@ -63,13 +47,8 @@ def test_entries_of_a_log_are_joined(relayed: RelayedPostgres, objects: Objects)
         assert store.commit() is None
         store.keep_up()
     assert len(relayed.tails()) == 1
+    assert max(len(objects.data(name)) for name in objects.names()) < 9 << 10
     for partition_id in (1, 2):
-        [(pieces, offsets)] = relayed.execute(
-            "select count(*), max(last_offset) from ottla_pieces"
-            f" where partition_id = {partition_id}"
-        )
-        assert isinstance(pieces, int) and isinstance(offsets, int)
-        assert 100 < pieces < offsets
         log._contents.cache.clear()
         found = [
             store.patiently(lambda at=at, of=partition_id: log.at_timestamp(of, at))
@@ -89,7 +68,7 @@ def test_an_object_without_runs_is_deleted(
     sealed.keep_up()
     left = relayed.objects()
     assert len(left) == 2 and objects.names() == sorted(left)
-    assert relayed.execute("select count(*) from ottla_pieces") == [(2,)]
+    assert relayed.execute("select count(*) from ottla_object_entries") == [(2,)]
     assert relayed.execute("select from ottla_tails where deleted is not null") == []
     assert sealed.read(2) == batch(2) + batch(3)
 
@@ -285,81 +264,6 @@ def test_a_connection_is_lost_while_an_object_is_sealed(
     assert objects.names() == sorted(relayed.objects())
 
 
-# ---- a bucket that fails
-
-
-def test_what_cannot_be_written_stays_in_its_table(
-    relayed: RelayedPostgres, objects: Objects, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = relayed.open(tail_bytes=TINY, more=f"{objects.url}{ALL_SEALED}")
-    with monkeypatch.context() as failing:
-
-        def fail(self: object, name: str, data: bytes) -> None:
-            raise ObjectsFailed("the bucket is on fire")
-
-        failing.setattr(buckets.Bucket, "put", fail)
-        store.keep(0, 1)
-        store.keep_up()
-        assert store.storage.commit.not_sealed() == "the bucket is on fire"
-        assert objects.names() == [] == relayed.objects()
-        assert store.read() == batch(0) + batch(1)
-    store.keep(2, 3)
-    store.keep_up()
-    assert store.storage.commit.not_sealed() is None
-    assert store.read() == BATCHES
-    assert objects.names() == sorted(relayed.objects())
-
-
-def test_a_missing_or_damaged_object_is_an_error_of_its_log(
-    relayed: RelayedPostgres, objects: Objects, sealed: RelayedStore
-) -> None:
-    first, second, *_ = relayed.objects()
-    whole = objects.data(second)
-    sealed.storage.log._contents.cache.clear()
-    objects.delete(first)
-    with pytest.raises(StorageFailed, match=f"{first} is missing"):
-        sealed.read()
-    for damaged, message in ((whole[:-1], "shorter"), (whole[:-1] + b"!", "damaged at byte 0")):
-        objects.put(second, damaged)
-        with pytest.raises(StorageFailed, match=message):
-            sealed.read(1)
-    assert sealed.read(2) == batch(2) + batch(3)
-    objects.put(second, whole)
-
-
-def test_a_store_has_one_place_for_objects(
-    relayed: RelayedPostgres, objects: Objects, sealed: RelayedStore, s3: S3Server
-) -> None:
-    sealed.close()
-    other = s3.new_bucket()
-    with pytest.raises(StorageUnusable) as refusal:
-        relayed.open(more=f"&objects=s3://{other}/a/b")
-    assert str(refusal.value) == (
-        f"the store has its objects in s3://{objects.bucket}/a/b, not in s3://{other}/a/b"
-    )
-
-
-def test_a_bucket_that_cannot_be_used_is_refused_at_first(relayed: RelayedPostgres) -> None:
-    with pytest.raises(StorageUnusable, match="no such bucket"):
-        relayed.open(more="&objects=s3://no-such-bucket-of-ottla")
-    assert relayed.execute("select objects from ottla_store") == [(None,)]
-
-
-def test_a_store_opens_while_its_bucket_is_away(
-    relayed: RelayedPostgres, sealed: RelayedStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sealed.close()
-    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
-    monkeypatch.setattr(opening, "open_bucket", opening.open_bucket)
-    quick = buckets.Limits(request_s=0.2, retry_s=0.1)
-    monkeypatch.setattr(buckets.Bucket.__init__, "__defaults__", (quick, quick))
-    again = relayed.open(tail_bytes=TINY, more=ALL_SEALED)
-    with pytest.raises(StorageFailed, match="cannot be reached"):
-        again.read()
-    again.keep(4)
-    assert again.read(4) == batch(4)
-
-
 def test_a_read_goes_on_where_its_object_is_gone(
     relayed: RelayedPostgres,
     objects: Objects,
@@ -373,19 +277,58 @@ def test_a_read_goes_on_where_its_object_is_gone(
     relayed.execute(
         "insert into ottla_tails (n, written, object) overriding system value"
         f" select 1000, written, object from ottla_tails where n = {second.tail}",
-        "insert into ottla_pieces select 1000, partition_id, last_offset, size, timestamp, times,"
-        f" position, crc from ottla_pieces where tail = {second.tail}",
+        "insert into ottla_object_entries select 1000, partition_id, last_offset, size, timestamp,"
+        f" times, headers, position, crc from ottla_object_entries where tail = {second.tail}",
     )
     batches, moved = questions.batches, []
 
     def moving(ask: Ask, runs: LogRuns, values: tuple[int, ...]) -> Answer:
         if not moved:
             moved.append(True)
-            relayed.execute(f"delete from ottla_pieces where tail = {second.tail}")
+            relayed.execute(f"delete from ottla_object_entries where tail = {second.tail}")
             contents.tails.add_object(TailRow(1000, 61, 0, name))
             runs_now = (first, second._replace(tail=1000), *contents.runs.of(1)[2:])
             contents.runs.put(1, runs_now)
         return batches(ask, runs, values)
 
     monkeypatch.setattr(questions, "batches", moving)
-    assert sealed.read() == BATCHES
+    assert sealed.read() == batch(0)  # the client goes on from there
+    assert sealed.read(1) == BATCHES[len(batch(0)) :]
+
+
+def test_what_was_trimmed_meanwhile_is_not_trimmed_again(
+    relayed: RelayedPostgres, objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = relayed.open(tail_bytes=1000, more=f"{objects.url}{ALL_SEALED}")
+    store.keep(0, 1, 2)
+    log = store.storage.log
+
+    def trim() -> None:
+        store.trim(2)
+        store.storage.commit.commit(lambda outcome: None)
+
+    when_written(monkeypatch, store, trim)
+    store.append(3, b"x" * 1000)
+    assert store.commit() is None
+    store.keep_up()
+    assert store.patiently(lambda: log.trim(1, 2, 100)) == (0, True)
+
+
+def test_entries_that_are_in_memory_and_in_an_object_are_the_same(
+    relayed: RelayedPostgres, objects: Objects
+) -> None:
+    """Compaction decides by those in memory."""
+    store = relayed.open(tail_bytes=1000, more=f"{objects.url}{ALL_SEALED}")
+    store.keep(0, 1, 2)
+    store.append(3, b"x" * 1000)
+    assert store.commit() is None
+    store.keep_up()
+    log, compacted = store.storage.log, batch(1, b"compacted")
+    store.patiently(lambda: log.replace(1, 1, 1, [compacted], []))
+    assert store.commit() is None
+    store.keep_up()
+    expected = batch(0) + compacted + batch(2) + batch(3, b"x" * 1000)
+    assert store.read() == expected
+    store.patiently(lambda: log.replace(1, 2, 2, [], []))
+    assert store.commit() is None
+    assert store.read() == batch(0) + compacted + batch(3, b"x" * 1000)

@@ -124,7 +124,7 @@ def make_tails_small() -> None:
                 if tail.object is None:
                     self.sparse = number
                 elif self.local_bytes is not None:
-                    self.to_seal = number
+                    self.to_seal = (number,)
 
     Tails._look = eager  # type: ignore[method-assign]
 

@@ -80,8 +80,13 @@ class Bucket:
         if not names:
             return
         what = names[0] if len(names) == 1 else f"{len(names)} objects"
-        with self._explained(DELETE, "deleted", what):
-            self._reads.delete(names)
+        try:
+            with self._explained(DELETE, "deleted", what):
+                self._reads.delete(names)
+        except ObjectMissing:  # a server may respond so, and stop there
+            if len(names) > 1:
+                for name in names:
+                    self.delete([name])
 
     def names(self) -> Iterator[tuple[str, int]]:
         """Names below the prefix, and sizes in bytes, as of now. Raises ObjectsFailed."""

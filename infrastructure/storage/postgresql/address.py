@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
 from urllib.parse import unquote
 
 from domain.configs.passwords import without_password
@@ -19,19 +18,9 @@ SCHEME = "postgresql"
 DEFAULT_SCHEMA = "ottla"
 #: Parameters of the URL.
 OWN = ("schema", "objects", "local.bytes", "delete.delay.ms")
+LOCAL_BYTES = 1 << 30
 #: What PostgreSQL takes without quotes: an operator types it in psql.
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
-
-
-class ObjectLimits(NamedTuple):
-    #: Of full tails that stay tables.
-    local_bytes: int = 1 << 30
-    #: Until an object that is not needed any more is deleted: what goes back to an older state of
-    #: the database needs it again.
-    delete_delay_ms: int = 600_000
-
-
-DEFAULT_LIMITS = ObjectLimits()
 
 
 @dataclass(frozen=True)
@@ -41,7 +30,10 @@ class Address:
     schema: str
     #: None: the store says it.
     objects: ObjectsAddress | None = None
-    limits: ObjectLimits = DEFAULT_LIMITS
+    #: Of full tails that stay tables.
+    local_bytes: int = LOCAL_BYTES
+    #: Until an object that is not needed any more is deleted. None: the store says it.
+    delete_delay_ms: int | None = None
 
     def in_other_schema(self, schema: str) -> str:
         """What would follow `postgresql://`."""
@@ -76,15 +68,13 @@ def parse_address(place: str) -> Address:
         f"{SCHEME}://{before}{'?' if left else ''}{left}",
         schema,
         None if objects is None else parse_objects(objects),
-        ObjectLimits(
-            _number(own, "local.bytes", DEFAULT_LIMITS.local_bytes),
-            _number(own, "delete.delay.ms", DEFAULT_LIMITS.delete_delay_ms),
-        ),
+        LOCAL_BYTES if "local.bytes" not in own else _number(own, "local.bytes"),
+        None if "delete.delay.ms" not in own else _number(own, "delete.delay.ms"),
     )
 
 
-def _number(own: dict[str, str], name: str, default: int) -> int:
-    value = own.get(name, str(default))
+def _number(own: dict[str, str], name: str) -> int:
+    value = own[name]
     if not re.fullmatch("[0-9]{1,18}", value):
         raise UnknownStorage(f"{name}={value} is not a number of {name.rpartition('.')[2]}")
     return int(value)

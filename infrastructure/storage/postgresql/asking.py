@@ -1,7 +1,6 @@
 """Asking: the statements of questions, executed for tails that are tables, and for objects.
 
-Of an object the database knows the pieces; only for batches, and for their headers, is the object
-itself read.
+Of an object the database has all but the batches.
 """
 
 from __future__ import annotations
@@ -9,19 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from domain.messages.batch import HEADER_BYTES
+import psycopg
+
 from infrastructure.codecs.checksum import crc32c
-from infrastructure.storage.lmdb.entries import batches_of
-from infrastructure.storage.objects.errors import ObjectDamaged
+from infrastructure.storage.objects.errors import ObjectDamaged, ObjectMissing
 from infrastructure.storage.postgresql.questions import (
     BATCHES,
-    HEADERS,
     MOST_ENTRIES,
     WITHIN,
     Answer,
     Ask,
+    TailGone,
 )
-from infrastructure.storage.postgresql.runs import Span
+from infrastructure.storage.postgresql.runs import Runs, Span, tail_of
+from infrastructure.storage.postgresql.server import reason_of
 from infrastructure.storage.postgresql.tables import entries_of
 from infrastructure.storage.postgresql.tails import Tails
 
@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 #: Executes a statement with values. Raises psycopg.Error.
 Execute = Callable[[str, Mapping[str, int]], Answer]
 
-#: Read for headers at once.
-_HEADERS_BYTES = 1 << 20
-_PIECES = f"""
+_PLACES = f"""
     select last_offset, position, size, crc, times from (
         select last_offset, position, size, crc, times,
             sum(size) over (order by last_offset) - size as before
@@ -43,48 +41,47 @@ _PIECES = f"""
 
 
 def asking(
-    execute: Execute, tails: Tails, bucket_of: Callable[[], Bucket], partition_id: int
+    execute: Execute,
+    runs: Runs,
+    tails: Tails,
+    bucket_of: Callable[[], Bucket],
+    partition_id: int,
 ) -> Ask:
-    """What it returns raises what these do, ObjectDamaged and ObjectsFailed."""
+    """What it returns raises what these do, TailGone, ObjectDamaged and ObjectsFailed."""
 
     def ask(statement: str, span: Span, value: int) -> Answer:
         name = tails.object_of(span.tail)
-        if name is not None and statement == BATCHES:
-            return batches(name, span, value)
-        if name is not None and statement == HEADERS:
-            return headers(name, span, value)
-        return ask_tables(statement, name, span, value)
+        try:
+            if name is not None and statement == BATCHES:
+                answer = batches(name, span, value)
+            else:
+                answer = rows(statement, name, span, value)
+        except (psycopg.errors.UndefinedTable, ObjectMissing) as error:
+            raise TailGone(reason_of(error)) from error
+        # Entries of an object are gone without an error.
+        if tail_of(runs.of(partition_id), span.first_offset) != span.tail:
+            raise TailGone(f"entries have left tail {span.tail}")
+        return answer
 
-    def ask_tables(statement: str, name: str | None, span: Span, value: int) -> Answer:
+    def rows(statement: str, name: str | None, span: Span, value: int) -> Answer:
         values = {**span._asdict(), "partition_id": partition_id, "value": value}
         return execute(statement.format(tail=entries_of(span.tail, name)), values)
 
     def batches(name: str, span: Span, most_bytes: int) -> Answer:
-        pieces = ask_tables(_PIECES, name, span, most_bytes)
-        if not pieces:
+        places = rows(_PLACES, name, span, most_bytes)
+        if not places:
             return []
         bucket = bucket_of()
         # Those of one log follow each other.
-        start = pieces[0][1]
-        _, position, size_bytes, *_ = pieces[-1]
+        start = places[0][1]
+        _, position, size_bytes, *_ = places[-1]
         data = bucket.read(name, start, position + size_bytes - start)
         found: Answer = []
-        for last_offset, position, size_bytes, crc, times in pieces:
-            piece = data[position - start : position - start + size_bytes]
-            if crc32c(piece) != crc:
+        for last_offset, position, size_bytes, crc, times in places:
+            batches_ = data[position - start : position - start + size_bytes]
+            if crc32c(batches_) != crc:
                 raise ObjectDamaged(f"{bucket.address.shown}/{name} is damaged at byte {position}")
-            found.append((last_offset, piece, times))
-        return found
-
-    def headers(name: str, span: Span, limit: int) -> Answer:
-        found: Answer = []
-        while limit > 0 and (part := batches(name, span, _HEADERS_BYTES)):
-            for last_offset, data, _ in part:
-                view = memoryview(data)
-                several = [data[at : at + HEADER_BYTES] for at, _, _ in batches_of(view)]
-                found.append((b"".join(several),))
-                limit -= len(several)
-                span = span._replace(first_offset=last_offset + 1)
+            found.append((last_offset, batches_, times))
         return found
 
     return ask

@@ -72,7 +72,7 @@ class PostgresCommit:
             self._thread = LoadingThread(self._writer.do, self._did, to_loop, "ottla-commits")
             garbage = None
             if bucket is not None:
-                garbage = Garbage(bucket, server.address.limits.delete_delay_ms)
+                garbage = Garbage(bucket)
             self._dropping = Dropping(server, session, contents.tails, to_loop, garbage)
             if bucket is not None:
                 seal = self._thread.put

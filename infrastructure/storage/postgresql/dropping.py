@@ -16,7 +16,7 @@ from infrastructure.storage.postgresql.garbage import Garbage, drop_object
 from infrastructure.storage.postgresql.link import CLOSE_S
 from infrastructure.storage.postgresql.server import Rows, Server
 from infrastructure.storage.postgresql.session import Session
-from infrastructure.storage.postgresql.tails import Tails
+from infrastructure.storage.postgresql.tails import Tails, tail_rows
 
 #: Something else reads the table: a backup, which may take hours.
 RETRY_S = 10.0
@@ -64,25 +64,27 @@ class Dropping:
         dropped: list[int] = []
         try:
             with closing(self._server.connect(again=True)) as connection:
-                for tail in tails:
-                    if self._drop(connection, tail):
-                        dropped.append(tail)
+                dropped += (tail for tail in tails if self._drop(connection, tail))
                 if self._garbage is not None:
+                    self._tails.count_again(tail_rows(connection, self._tails.objects()))
                     self._garbage.delete(connection)
-        except psycopg.Error:
-            pass  # they are dropped later
+        except Exception:  # the thread goes on, and they are dropped later
+            return dropped
         return dropped
 
     def _drop(self, connection: Rows, tail: int) -> bool:
-        if self._tails.object_of(tail) is not None:
+        found = connection.execute(
+            "select object from ottla_tails where n = %s", (tail,)
+        ).fetchall()
+        if not found:
+            return True  # the response was lost
+        if found[0][0] is not None:
             return drop_object(connection, tail, self._session.number)
         table = f"ottla_tail_{tail}"
         values = {"session": self._session.number, "tail": tail}
         try:
             with connection.transaction():
                 connection.execute(_LOCK_TIMEOUT)
-                if not connection.execute("select from ottla_tails where n = %s", (tail,)).rowcount:
-                    return True  # the response was lost
                 if connection.execute(_NEEDED, values).rowcount:
                     return True  # by another broker, which drops it
                 connection.execute(f"lock table {table} in access exclusive mode".encode())
@@ -90,7 +92,7 @@ class Dropping:
                     return False
                 connection.execute(f"drop table {table}".encode())
                 connection.execute("delete from ottla_tails where n = %s", (tail,))
-        except psycopg.errors.LockNotAvailable:
+        except (psycopg.errors.LockNotAvailable, psycopg.errors.UndefinedTable):
             return False
         return True
 

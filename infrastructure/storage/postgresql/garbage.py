@@ -1,8 +1,7 @@
 """Garbage: objects that no run refers to any more.
 
 First the database forgets what is in an object; after the delay the object is deleted, and then its
-row: nothing is left in the bucket, and what goes back to an older state of the database for less
-than the delay finds its objects.
+row: nothing is left in the bucket, and a database that goes back in time has its objects.
 """
 
 from __future__ import annotations
@@ -16,24 +15,25 @@ from infrastructure.storage.postgresql.server import Rows
 if TYPE_CHECKING:
     from infrastructure.storage.objects.bucket import Bucket
 
-#: Between two looks for garbage: as long as the delay, within these limits.
-_SHORTEST_PAUSE_S = 1.0
-_LONGEST_PAUSE_S = 60.0
+#: Between two looks for garbage.
+_PAUSE_S = 60.0
+DELETE_DELAY_MS = 600_000
 _AT_ONCE = 1000
 
 #: The commit that seals the object waits for this, or the other way round.
 _LOCK = "select from ottla_tails where n = %s and deleted is null for update"
-_NEEDED = "select from ottla_runs where tail = %s limit 1"
+_HAS_RUNS = "select from ottla_runs where tail = %s limit 1"
 _FORGET = """
     update ottla_tails t set deleted = clock_timestamp() where n = %(tail)s
     and exists (select from ottla_fences where session = %(session)s)
     and (t.session is null or t.session not in (select session from ottla_fences))
 """
-_FORGET_PIECES = "delete from ottla_pieces where tail = %s"
+_FORGET_ENTRIES = "delete from ottla_object_entries where tail = %s"
 _DELETABLE = f"""
-    select n, object from ottla_tails
-    where deleted < clock_timestamp() - %s * interval '1 millisecond'
-    order by n limit {_AT_ONCE}
+    select t.n, t.object from ottla_tails t, ottla_store s
+    where t.deleted <= clock_timestamp()
+        - coalesce(s.delete_delay_ms, {DELETE_DELAY_MS}) * interval '1 millisecond'
+    order by random() limit {_AT_ONCE}
 """
 
 
@@ -43,19 +43,17 @@ def drop_object(connection: Rows, tail: int, session: int) -> bool:
         if not connection.execute(_LOCK, (tail,)).rowcount:
             return True  # by another broker, or the response was lost
         # What was committed before the lock was there is seen from here on.
-        if connection.execute(_NEEDED, (tail,)).rowcount:
+        if connection.execute(_HAS_RUNS, (tail,)).rowcount:
             return True  # by another broker, which drops it
         if not connection.execute(_FORGET, {"tail": tail, "session": session}).rowcount:
             return False
-        connection.execute(_FORGET_PIECES, (tail,))
+        connection.execute(_FORGET_ENTRIES, (tail,))
     return True
 
 
 class Garbage:
-    def __init__(self, bucket: Bucket, delay_ms: int) -> None:
+    def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
-        self._delay_ms = delay_ms
-        self._pause_s = min(max(delay_ms / 1000, _SHORTEST_PAUSE_S), _LONGEST_PAUSE_S)
         self._next_s = 0.0
 
     @property
@@ -64,8 +62,8 @@ class Garbage:
 
     def delete(self, connection: Rows) -> None:
         """In a thread. Raises psycopg.Error."""
-        self._next_s = monotonic() + self._pause_s
-        found = connection.execute(_DELETABLE, (self._delay_ms,)).fetchall()
+        self._next_s = monotonic() + _PAUSE_S
+        found = connection.execute(_DELETABLE).fetchall()
         if found:
             try:
                 self._bucket.delete([name for _, name in found])

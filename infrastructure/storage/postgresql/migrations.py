@@ -100,11 +100,21 @@ def _to_several(connection: Rows) -> None:
 
 def _to_objects(connection: Rows) -> None:
     """4: all tails were tables."""
-    for statement in ("alter table ottla_store add objects text", *MAKE_OBJECTS):
+    for statement in (
+        "alter table ottla_store add objects text, add delete_delay_ms bigint",
+        *MAKE_OBJECTS,
+    ):
         connection.execute(statement, prepare=False)
 
 
 STEPS: dict[int, Callable[[Rows], None]] = {1: _to_tails, 2: _to_several, 3: _to_objects}
+
+
+#: Formats up to this one have the lock of their writer.
+_ONE_WRITER = 2
+_ALIVE = """
+    select node_id from ottla_brokers where not is_fenced and until > clock_timestamp() order by 1
+"""
 
 
 def migrate(connection: Rows) -> None:
@@ -117,6 +127,11 @@ def migrate(connection: Rows) -> None:
         [(format_,)] = connection.execute("select format from ottla_store").fetchall()
         if format_ == FORMAT:
             return
+        if format_ > _ONE_WRITER:
+            alive = connection.execute(_ALIVE).fetchall()
+            if alive:
+                brokers = ", ".join(str(node_id) for (node_id,) in alive)
+                raise StorageInUse(f"brokers of an older version use the database: {brokers}")
         lock = OnlyWriterLock()
         if not lock.taken(connection):
             holder = lock.holder(connection)

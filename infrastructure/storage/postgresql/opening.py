@@ -160,17 +160,21 @@ def _bucket(
     read_only: bool = False,
 ) -> Bucket | None:
     """The store knows where its objects are, once it was said. Raises StorageUnusable."""
-    known, said = objects_url(connection), address.objects
-    if said is not None and known not in (None, said.url):
-        raise StorageUnusable(f"the store has its objects in {known}, not in {said.shown}")
-    where = said if known is None else parse_objects(known)
+    known, named = objects_url(connection), address.objects
+    if named is not None and known not in (None, named.url):
+        raise StorageUnusable(f"the store has its objects in {known}, not in {named.shown}")
+    where = named if known is None else parse_objects(known)
     if where is None:
         return None
     bucket = bucket_at(where)
     if known is None and not read_only:
         bucket.check()
         connection.execute("update ottla_store set objects = %s", (where.url,))
-    contents.tails.local_bytes = address.limits.local_bytes
+    if address.delete_delay_ms is not None and not read_only:
+        connection.execute(
+            "update ottla_store set delete_delay_ms = %s", (address.delete_delay_ms,)
+        )
+    contents.tails.local_bytes = address.local_bytes
     return bucket
 
 

@@ -56,13 +56,14 @@ class Plan:
         found = self.new_runs.get(partition_id)
         return self._runs.of(partition_id) if found is None else found
 
-    def is_in(self, partition_id: int, span: Span) -> bool:
-        """The entries of these offsets are still there; or those that were not trimmed."""
-        left = list(spans(self.of(partition_id), span.first_offset, span.end_offset))
+    def left_of(self, partition_id: int, span: Span) -> Span | None:
+        """The entries of these offsets if they are still there, without those that were trimmed."""
+        runs = self.of(partition_id)
+        left = list(spans(runs, span.first_offset, span.end_offset))
         if len(left) != 1 or left[0].tail != span.tail or left[0].end_offset != span.end_offset:
-            return False
-        is_trimmed = left[0].first_offset > span.first_offset
-        return not is_trimmed or left[0].first_offset == self.of(partition_id)[0].first_offset
+            return None
+        is_whole = left[0].first_offset == span.first_offset
+        return left[0] if is_whole or left[0].first_offset == runs[0].first_offset else None
 
     def move(self, partition_id: int, first_offset: int, end_offset: int) -> None:
         span = Span(self.tail, first_offset, end_offset)

@@ -15,6 +15,11 @@ Ask = Callable[[str, Span, int], Answer]
 #: Answers a question with values.
 Kind = Callable[[Ask, LogRuns, tuple[int, ...]], Answer]
 
+
+class TailGone(Exception):
+    """The entries of a run were trimmed or moved meanwhile: the new runs say where they are."""
+
+
 #: Entries in one answer.
 MOST_ENTRIES = 1000
 
@@ -28,7 +33,7 @@ BATCHES = f"""
         {WITHIN} order by last_offset limit {MOST_ENTRIES}) as found
     where before < %(value)s order by last_offset
 """
-HEADERS = f"""
+_HEADERS = f"""
     select headers from (
         select last_offset, headers,
             sum(octet_length(headers)) over (order by last_offset) - octet_length(headers) as before
@@ -53,7 +58,12 @@ def batches(ask: Ask, runs: LogRuns, values: tuple[int, ...]) -> Answer:
     offset, most_bytes = values
     found: Answer = []
     for span in spans(runs, offset):
-        part = ask(BATCHES, span, most_bytes)
+        try:
+            part = ask(BATCHES, span, most_bytes)
+        except TailGone:
+            if not found:
+                raise
+            break  # what was found is true
         found += part
         most_bytes -= sum(len(data) for _, data, _ in part)
         if most_bytes <= 0 or len(found) >= MOST_ENTRIES:
@@ -66,7 +76,7 @@ def headers(ask: Ask, runs: LogRuns, values: tuple[int, ...]) -> Answer:
     offset, limit = values
     found: Answer = []
     for span in spans(runs, offset):
-        part = ask(HEADERS, span, limit)
+        part = ask(_HEADERS, span, limit)
         found += part
         limit -= sum(len(several) for (several,) in part) // HEADER_BYTES
         if limit <= 0:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from itertools import cycle
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,12 +21,13 @@ from infrastructure.storage.engine import ToLoop
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.loading_thread import LoadingThread, resolve_all
 from infrastructure.storage.objects.address import parse_objects
-from infrastructure.storage.objects.errors import ObjectDamaged, ObjectMissing, ObjectsFailed
 from infrastructure.storage.objects.opening import open_bucket
+from infrastructure.storage.postgresql import questions
 from infrastructure.storage.postgresql.asking import asking
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.link import CLOSE_S, Link
-from infrastructure.storage.postgresql.questions import Answer, Kind
+from infrastructure.storage.postgresql.questions import Answer, Kind, TailGone
+from infrastructure.storage.postgresql.runs import spans
 from infrastructure.storage.postgresql.server import Rows, Server, is_lost, reason_of
 from infrastructure.storage.postgresql.tables import OBJECTS_URL
 
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 #: Of callers that did not come back, and those that are asked for ahead.
 _MOST_ANSWERS = 20
-#: For questions, of a store with objects.
-_THREADS = 8
+#: For questions about objects.
+_OBJECT_THREADS = 7
 #: While entries are moved away.
-_MOST_ATTEMPTS = 10
+_MOST_ATTEMPTS = 30
 #: A failure is for the callers that waited for it: the server may be back soon.
 _FAILURE_S = 1.0
 #: A read that waits stops the loop, with all clients.
@@ -50,6 +50,11 @@ class Question(NamedTuple):
     kind: Kind
     partition_id: int
     values: tuple[int, ...]
+
+
+_Thread = LoadingThread[Question, Answer | StorageFailed]
+#: The first value is an offset.
+_NEED_OBJECTS = (questions.batches,)
 
 
 class _Known(NamedTuple):
@@ -81,17 +86,20 @@ class Reading:
         self._bucket = bucket
         #: For the connection.
         self._lock = threading.Lock()
-        self._threads: list[LoadingThread[Question, Answer | StorageFailed]] = []
+        #: The first one is for questions that begin in a table.
+        self._threads: list[_Thread] = []
         if to_loop is not None:
-            count = 1 if bucket is None else _THREADS
-            for _ in range(count):
-                self._threads.append(LoadingThread(self._execute, self._answered, to_loop))
-        self._turns = cycle(self._threads)
+            count = 1 if bucket is None else 1 + _OBJECT_THREADS
+            self._threads = [
+                LoadingThread(self._execute, self._answered, to_loop) for _ in range(count)
+            ]
+        #: Questions of each thread that wait.
+        self._loads = [0] * len(self._threads)
         self._waiting: dict[Question, list[Pending[None]]] = {}
         #: The oldest first.
         self._answers: dict[Question, _Known] = {}
-        #: The number of changes of the log at that time.
-        self._asked: dict[Question, int] = {}
+        #: The number of changes of the log at that time, and the thread.
+        self._begun_at: dict[Question, tuple[int, int]] = {}
         #: Of a read that took too long.
         self._late: threading.Thread | None = None
 
@@ -120,17 +128,31 @@ class Reading:
     def _begun(self, question: Question, changes: int) -> bool:
         if question in self._waiting:
             return True
-        if not next(self._turns).put(question):
+        number = self._thread_for(question)
+        if not self._threads[number].put(question):
             return False
+        self._loads[number] += 1
         self._waiting[question] = []
-        self._asked[question] = changes
+        self._begun_at[question] = changes, number
         return True
+
+    def _thread_for(self, question: Question) -> int:
+        """A bucket that is slow or away stops no read of a table."""
+        if question.kind not in _NEED_OBJECTS:
+            return 0
+        runs = self._contents.runs.of(question.partition_id)
+        first = next(spans(runs, question.values[0]), None)
+        if first is None or self._contents.tails.object_of(first.tail) is None:
+            return 0
+        others = range(1, len(self._threads))
+        return min(others, key=self._loads.__getitem__, default=0)
 
     def _answered(self, question: Question, answer: Answer | StorageFailed) -> None:
         waiting = self._waiting.pop(question)
         if len(self._answers) >= _MOST_ANSWERS:
             del self._answers[next(iter(self._answers))]
-        changes = self._asked.pop(question)
+        changes, number = self._begun_at.pop(question)
+        self._loads[number] -= 1
         self._answers[question] = _Known(answer, changes, len(waiting), monotonic())
         resolve_all(waiting)
 
@@ -153,28 +175,28 @@ class Reading:
 
     def _execute(self, question: Question) -> Answer | StorageFailed:
         """In any thread."""
-        contents, partition_id = self._contents, question.partition_id
-        ask = asking(self._rows, contents.tails, self._bucket_of, partition_id)
-        failure = StorageFailed("The log changes again and again")
+        try:
+            return self._asked(question)
+        except psycopg.Error as error:
+            return self._server.failed("could not be read", error)
+        except StorageFailed as error:
+            return error
+        except Exception as error:  # its callers wait
+            return StorageFailed(reason_of(error))
+
+    def _asked(self, question: Question) -> Answer:
+        runs, partition_id = self._contents.runs, question.partition_id
+        ask = asking(self._rows, runs, self._contents.tails, self._bucket_of, partition_id)
+        gone = TailGone()
         for _ in range(_MOST_ATTEMPTS):
-            runs = contents.runs.of(partition_id)
+            before = runs.of(partition_id)
             try:
-                answer = question.kind(ask, runs, question.values)
-            except (psycopg.errors.UndefinedTable, ObjectMissing) as error:
-                failure = StorageFailed(f"Entries are missing: {reason_of(error)}")
-                if contents.runs.of(partition_id) == runs:
-                    return failure
-            except psycopg.Error as error:
-                return self._server.failed("could not be read", error)
-            except (ObjectsFailed, ObjectDamaged) as error:
-                return StorageFailed(str(error))
-            except StorageFailed as error:
-                return error
-            else:
-                # A run that was trimmed or moved meanwhile may have no pieces any more.
-                if contents.runs.of(partition_id) == runs:
-                    return answer
-        return failure
+                return question.kind(ask, before, question.values)
+            except TailGone as error:
+                gone = error
+                if runs.of(partition_id) == before:
+                    break
+        raise StorageFailed(f"Entries are missing: {gone}")
 
     def _bucket_of(self) -> Bucket:
         """Another broker may have been the first one with objects. Raises StorageFailed."""

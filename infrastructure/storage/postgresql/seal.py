@@ -8,7 +8,7 @@ from typing import NamedTuple
 from psycopg.types.numeric import Int8
 
 from infrastructure.storage.postgresql.fence import Fence
-from infrastructure.storage.postgresql.pieces import Piece, columns_of
+from infrastructure.storage.postgresql.object_entries import ObjectEntry, columns_of
 from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.runs import Span
 from infrastructure.storage.postgresql.sending import sent
@@ -32,7 +32,7 @@ class NewObject(NamedTuple):
     name: str
     size_bytes: int
     parts: Sequence[Part]
-    pieces: Sequence[Piece]
+    entries: Sequence[ObjectEntry]
 
 
 class Seal:
@@ -55,14 +55,15 @@ class Seal:
         self.plan = plan = self._new_plan(new.number)
         self.dead_bytes = 0
         for partition_id, span, size_bytes in new.parts:
-            if plan.is_in(partition_id, span):
-                plan.move(partition_id, span.first_offset, span.end_offset)
+            left = plan.left_of(partition_id, span)
+            if left is not None:
+                plan.move(partition_id, left.first_offset, left.end_offset)
                 plan.dead[span.tail] += size_bytes
             else:
                 self.dead_bytes += size_bytes
         columns = {
             SEALED: [Int8(new.size_bytes), Int8(self.dead_bytes), Int8(new.number)],
-            "pieces": columns_of(new.pieces),
+            "in_object": columns_of(new.entries),
             **plan_columns(plan),
         }
         return sent(connection, *composed(columns, new.number, fence))

@@ -8,8 +8,8 @@ object leaves those out.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -25,21 +25,24 @@ from infrastructure.storage.postgresql.asking import asking
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.entries import Entry
 from infrastructure.storage.postgresql.link import CLOSE_S
-from infrastructure.storage.postgresql.pieces import Pieces
-from infrastructure.storage.postgresql.questions import Answer
-from infrastructure.storage.postgresql.runs import Span, spans
+from infrastructure.storage.postgresql.object_entries import ObjectData
+from infrastructure.storage.postgresql.questions import Answer, TailGone
+from infrastructure.storage.postgresql.runs import Span, spans, tail_of
 from infrastructure.storage.postgresql.seal import NewObject, Part
-from infrastructure.storage.postgresql.server import Rows, Server
+from infrastructure.storage.postgresql.server import Rows, Server, reason_of
 from infrastructure.storage.postgresql.session import Session
 
 if TYPE_CHECKING:
     from infrastructure.storage.objects.bucket import Bucket
 
-#: After a failure.
+#: After a failure; twice as long after each further one.
 RETRY_S = 10.0
+_LONGEST_RETRY_S = 600.0
 #: Read at once.
 _READ_BYTES = 4 << 20
 _MOST_RUNS = 10_000
+#: Entries in one commit.
+_MOST_ENTRIES = 20_000
 
 _NEW_OBJECT = """
     insert into ottla_tails (written, object, session)
@@ -48,10 +51,19 @@ _NEW_OBJECT = """
 """
 #: It may have been sealed by a commit whose outcome is not known here.
 _GIVE_UP = """
-    update ottla_tails set deleted = clock_timestamp() where n = %s and session is not null
+    update ottla_tails set deleted = clock_timestamp() where n = any(%s) and session is not null
 """
 #: Partition id, and where its entries are.
 _LogSpan = tuple[int, Span]
+_Sources = tuple[int, ...]
+
+
+class _Problem(Exception):
+    """Why there is no object. `source`: the tail that cannot be read."""
+
+    def __init__(self, why: str, source: int | None = None) -> None:
+        super().__init__(why)
+        self.source = source
 
 
 class Sealing:
@@ -75,101 +87,111 @@ class Sealing:
         #: Why the entries of full tails stay where they are.
         self.problem: str | None = None
         self._not_before_s = 0.0
+        self._failures = 0
+        #: Tails that could not be read: until when they are left alone.
+        self._aside: dict[int, float] = {}
+        #: Objects that no commit will seal. For the thread, and added to on the loop.
+        self._given_up: list[int] = []
 
     # ---- on the loop
 
     def look(self) -> None:
-        source = self._contents.tails.to_seal
-        if source is None:
+        now_s = monotonic()
+        sources = self._contents.tails.to_seal
+        if not sources:
             self.problem = None
-        elif not self.is_busy and monotonic() >= self._not_before_s:
-            self.is_busy = self._thread.put(source)
+        elif not self.is_busy and now_s >= self._not_before_s:
+            self._aside = {tail: until for tail, until in self._aside.items() if until > now_s}
+            sources = tuple(one for one in sources if one not in self._aside)
+            self.is_busy = bool(sources) and self._thread.put(sources)
 
-    def _written(self, _: int, new: NewObject | str | None) -> None:
+    def _written(self, _: _Sources, new: NewObject | _Problem | None) -> None:
         if isinstance(new, NewObject):
             self.is_busy = self._seal(new)
         elif new is None:
             self.is_busy = False
         else:
-            self._failed(new)
+            self._failed(str(new))
+            if new.source is not None:
+                self._aside[new.source] = monotonic() + _LONGEST_RETRY_S
+                self._not_before_s = 0.0
 
     def sealed(self, new: NewObject, failure: StorageFailed | None) -> None:
         if failure is not None:
+            self._given_up.append(new.number)
             self._failed(failure.message)
         elif not self._contents.runs.are_in(new.number):
-            self._failed("the entries of an object have changed while it was written")
+            self._failed(None)  # all entries have changed while it was written
         else:
-            self.is_busy, self.problem = False, None
+            self.is_busy, self.problem, self._failures = False, None, 0
 
-    def _failed(self, why: str) -> None:
-        self.is_busy, self.problem = False, why
-        self._not_before_s = monotonic() + RETRY_S
+    def _failed(self, why: str | None) -> None:
+        self.is_busy = False
+        self.problem = why or self.problem
+        pause_s = min(RETRY_S * 2**self._failures, _LONGEST_RETRY_S)
+        self._failures += 1
+        self._not_before_s = monotonic() + pause_s
 
     def close(self) -> None:
         self._thread.close(CLOSE_S)
 
     # ---- in the thread
 
-    def _write(self, source: int) -> NewObject | str | None:
-        """Or why it could not be written. None: there is nothing to do any more."""
-        log_spans = self._log_spans(source)
-        if not log_spans:
-            return None
+    def _write(self, sources: _Sources) -> NewObject | _Problem | None:
+        """None: there is nothing to do any more."""
         try:
-            with closing(self._server.connect(again=True)) as connection:
-                parts, pieces = self._read(connection, log_spans)
-                values = secrets.token_hex(16), self._session.number
-                found = connection.execute(_NEW_OBJECT, values).fetchall()
-            if not found:
-                return "the broker has another session by now"
-            [(number, name)] = found
+            return self._new_object(sources)
+        except _Problem as problem:
+            return problem
         except psycopg.Error as error:
-            return self._server.failed("could not be read", error).message
-        except (ObjectsFailed, ObjectDamaged, StorageFailed) as error:
-            return str(error)
+            return _Problem(self._server.failed("could not be read", error).message)
+        except Exception as error:
+            return _Problem(reason_of(error))
+
+    def _new_object(self, sources: _Sources) -> NewObject | None:
+        values = secrets.token_hex(16), self._session.number
+        with closing(self._server.connect(again=True)) as connection:
+            given_up, self._given_up = self._given_up, []
+            if given_up:
+                connection.execute(_GIVE_UP, (given_up,))
+            parts, data = self._read(connection, sources)
+            if not parts:
+                return None
+            found = connection.execute(_NEW_OBJECT, values).fetchall()
+        if not found:
+            return None  # the broker has another session by now
+        [(number, name)] = found
         try:
-            self._bucket.put(name, pieces.data)
+            self._bucket.put(name, data.data)
         except ObjectsFailed as error:
-            self._give_up(number)
-            return str(error)
-        return NewObject(number, name, len(pieces.data), parts, pieces.pieces)
+            self._given_up.append(number)
+            raise _Problem(str(error)) from error
+        return NewObject(number, name, len(data.data), parts, data.entries)
 
-    def _log_spans(self, source: int) -> list[_LogSpan]:
-        """Of a tail to which nothing is appended any more."""
-        contents = self._contents
-        found: list[_LogSpan] = []
-        for partition_id, first_offset in contents.runs.all_in(source)[:_MOST_RUNS]:
-            for span in islice(spans(contents.runs.of(partition_id), first_offset), 1):
-                end_offset = min(span.end_offset, contents.ends.get(partition_id, 0))
-                if end_offset > first_offset:
-                    span = span._replace(end_offset=end_offset)
-                if span.tail == source:  # still
-                    found.append((partition_id, span))
-        return found
-
-    def _give_up(self, number: int) -> None:
-        """If it fails, the object is found at a start."""
-        with suppress(psycopg.Error), closing(self._server.connect(again=True)) as connection:
-            connection.execute(_GIVE_UP, (number,))
-
-    def _read(self, connection: Rows, log_spans: list[_LogSpan]) -> tuple[list[Part], Pieces]:
+    def _read(self, connection: Rows, sources: _Sources) -> tuple[list[Part], ObjectData]:
         def execute(statement: str, values: Mapping[str, int]) -> Answer:
             found = connection.execute(statement.encode(), values, prepare=False, binary=True)
             return found.fetchall()
 
-        tails = self._contents.tails
+        contents = self._contents
         parts: list[Part] = []
-        pieces = Pieces(tails.piece_bytes)
-        for partition_id, span in log_spans:
-            if len(pieces.data) >= tails.object_bytes:
+        data = ObjectData()
+        for partition_id, span in self._log_spans(sources):
+            if self._is_full(data):
                 break
-            ask = asking(execute, tails, lambda: self._bucket, partition_id)
-            before, left = len(pieces.data), span
-            while len(pieces.data) < tails.object_bytes:
-                found = ask(questions.BATCHES, left, _READ_BYTES)
-                pieces.add(
-                    Entry(partition_id, last_offset, times or b"", data)
-                    for last_offset, data, times in found
+            ask = asking(execute, contents.runs, contents.tails, lambda: self._bucket, partition_id)
+            before, left = len(data.data), span
+            while not self._is_full(data):
+                room = contents.tails.object_bytes - len(data.data)
+                try:
+                    found = ask(questions.BATCHES, left, min(room, _READ_BYTES))
+                except (ObjectDamaged, TailGone) as error:
+                    if tail_of(contents.runs.of(partition_id), left.first_offset) != span.tail:
+                        return parts, data  # the rest has changed meanwhile
+                    raise _Problem(str(error), span.tail) from error
+                data.add(
+                    Entry(partition_id, last_offset, times or b"", batches)
+                    for last_offset, batches, times in found
                 )
                 # Behind the last entry of a log there may be offsets without any.
                 next_offset = found[-1][0] + 1 if found else span.end_offset
@@ -177,5 +199,23 @@ class Sealing:
                 if left.first_offset == span.end_offset:
                     break
             read = span._replace(end_offset=left.first_offset)
-            parts.append(Part(partition_id, read, len(pieces.data) - before))
-        return parts, pieces
+            parts.append(Part(partition_id, read, len(data.data) - before))
+        return parts, data
+
+    def _is_full(self, data: ObjectData) -> bool:
+        return (
+            len(data.data) >= self._contents.tails.object_bytes
+            or len(data.entries) >= _MOST_ENTRIES
+        )
+
+    def _log_spans(self, sources: Sequence[int]) -> Iterator[_LogSpan]:
+        """Of tails to which nothing is appended any more."""
+        contents = self._contents
+        for source in sources:
+            for partition_id, first_offset in contents.runs.all_in(source)[:_MOST_RUNS]:
+                for span in islice(spans(contents.runs.of(partition_id), first_offset), 1):
+                    end_offset = min(span.end_offset, contents.ends.get(partition_id, 0))
+                    if end_offset > first_offset:
+                        span = span._replace(end_offset=end_offset)
+                    if span.tail == source:  # still
+                        yield partition_id, span

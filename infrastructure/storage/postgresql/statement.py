@@ -5,7 +5,7 @@
     replaced entries         of compaction: there, too, under the keys of entries that are there, or
                              new ones; and the first entries of a log
     removed entries          of the current tail
-    pieces of an object
+    entries of an object, without batches
     runs put, runs removed, bytes that are not needed any more, by tail
     rows put, rows deleted
     shared rows put or deleted, in the next version, of which all brokers are told
@@ -67,11 +67,12 @@ _PARTS = {
     # Another broker may have deleted what looked forgotten.
     SEALED: "update ottla_tails t set written = %b, dead = %b, session = null from fence"
     " where t.n = %b and t.session is not null and t.deleted is null returning t.n",
-    "pieces": "insert into ottla_pieces (tail, partition_id, last_offset, size, timestamp, times,"
-    " position, crc) select s.n, u.partition_id, u.last_offset, u.size, nullif(u.timestamp, -1),"
-    " nullif(u.times, ''), u.position, u.crc from unnest(%b::bigint[], %b::bigint[],"
-    " %b::bigint[], %b::bigint[], %b::bytea[], %b::bigint[], %b::bigint[])"
-    " as u(partition_id, last_offset, size, timestamp, times, position, crc), sealed s",
+    "in_object": "insert into ottla_object_entries (tail, partition_id, last_offset, size,"
+    " timestamp, times, headers, position, crc) select s.n, u.partition_id, u.last_offset, u.size,"
+    " nullif(u.timestamp, -1), nullif(u.times, ''), u.headers, u.position, u.crc from unnest("
+    "%b::bigint[], %b::bigint[], %b::bigint[], %b::bigint[], %b::bytea[], %b::bytea[],"
+    " %b::bigint[], %b::bigint[])"
+    " as u(partition_id, last_offset, size, timestamp, times, headers, position, crc), sealed s",
     "runs_put": "insert into ottla_runs (partition_id, first_offset, tail) select u.* from"
     " unnest(%b::bigint[], %b::bigint[], %b::bigint[]) as u, fence"
     " on conflict (partition_id, first_offset) do update set tail = excluded.tail",

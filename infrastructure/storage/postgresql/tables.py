@@ -11,7 +11,8 @@ ottla_rows       the rows of the state, by table and key, with their scopes; of 
                  brokers share the version in which they have changed, deleted ones too
 ottla_tail_N     entries: the batches of one partition and commit, under their last offset, with
                  their places in the timestamp index, and the largest timestamp of these
-ottla_pieces     the same without batches, of tails that are objects, with their places in these
+ottla_object_entries
+                 the same without batches, of tails that are objects, with their places in these
 ottla_tails      the tails: of those that are full how many bytes were written; how many of the
                  entries are not needed any more; and the names of those that are objects
 ottla_runs       in which tail the entries of a partition are, from an offset to the next run
@@ -60,7 +61,7 @@ _MAKE = (
     """create table ottla_store (
         one boolean primary key default true check (one),
         id text not null, format integer not null, version bigint not null default 0,
-        epoch integer not null default 0, objects text)""",
+        epoch integer not null default 0, objects text, delete_delay_ms bigint)""",
     *MAKE_CLUSTER,
     "create table ottla_sessions (session bigint primary key, last_seq bigint not null)",
     f"""create table ottla_rows (
@@ -82,10 +83,12 @@ MAKE_TAILS = (
 MAKE_OBJECTS = (
     # Name of the object; the session that writes it still; and since when it is not needed.
     "alter table ottla_tails add object text, add session bigint, add deleted timestamptz",
-    f"""create table ottla_pieces (
+    "create index ottla_tails_deleted on ottla_tails (deleted) where deleted is not null",
+    f"""create table ottla_object_entries (
         tail bigint not null, partition_id bigint not null, last_offset bigint not null,
-        size integer not null, timestamp bigint, times bytea, position bigint not null,
-        crc bigint not null, primary key (tail, partition_id, last_offset)) with ({VACUUM})""",
+        size integer not null, timestamp bigint, times bytea, headers bytea not null,
+        position bigint not null, crc bigint not null,
+        primary key (tail, partition_id, last_offset)) with ({VACUUM})""",
 )
 _MAKE_TAIL = f"""
     create table ottla_tail_{{0}} (
@@ -105,7 +108,7 @@ _MAY_MAKE_TAILS = """
 #: None of them without the others.
 _NAMES = (
     "ottla_rows", "ottla_sessions", "ottla_fences", "ottla_brokers", "ottla_tails", "ottla_runs",
-    "ottla_pieces", "ottla_tail_1",
+    "ottla_object_entries", "ottla_tail_1",
 )  # fmt: skip
 
 
@@ -166,7 +169,7 @@ def entries_of(tail: int, object_name: str | None) -> str:
     """What has the entries of a tail, of an object without batches, for a statement."""
     if object_name is None:
         return f"ottla_tail_{tail}"
-    return f"(select * from ottla_pieces where tail = {tail})"
+    return f"(select * from ottla_object_entries where tail = {tail})"
 
 
 def lock_tables(connection: Rows) -> None:

@@ -11,7 +11,8 @@ are written to a new one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from time import monotonic
 from typing import NamedTuple
 
 from infrastructure.storage.engine import EntryBytes
@@ -22,6 +23,11 @@ from infrastructure.storage.postgresql.server import Rows
 #: Of entries; after that a new tail begins.
 TAIL_BYTES = 256 << 20
 _DEAD_TAILS = 2
+#: With more tails they are not looked through in each commit.
+_FEW = 500
+_LOOK_S = 1.0
+#: Of one object.
+_SOURCES = 10
 
 _TAILS = "select n, written, dead, object from ottla_tails where n = any(%s) order by n"
 #: No commit counts them: after a start it is what its pages take.
@@ -32,10 +38,10 @@ _CURRENT = """
 """
 #: Of brokers that stopped.
 _UNUSED = """
-    select n, written, dead, object from ottla_tails
-    where n not in (select tail from ottla_fences) and n not in (select tail from ottla_runs)
-    and deleted is null
-    and (session is null or session not in (select session from ottla_fences))
+    select n, written, dead, object from ottla_tails t
+    where deleted is null
+    and not exists (select from ottla_fences f where f.tail = t.n or f.session = t.session)
+    and not exists (select from ottla_runs r where r.tail = t.n)
 """
 
 
@@ -74,6 +80,15 @@ class _Tail:
         return self.live_bytes / max(self.written_bytes, 1)
 
 
+def _oldest(tables: Mapping[int, _Tail], beyond: int) -> Iterator[int]:
+    """So many bytes of them, or a tail more."""
+    for number in sorted(tables)[:_SOURCES]:
+        if beyond <= 0:
+            break
+        yield number
+        beyond -= tables[number].written_bytes
+
+
 def _tail(row: TailRow) -> _Tail:
     return _Tail(row.written_bytes, row.dead_bytes, row.object)
 
@@ -85,6 +100,7 @@ class Tails:
         self._runs = runs
         self._most_bytes = most_bytes
         self._tails: dict[int, _Tail] = {}
+        self._next_look_s = 0.0
         #: Of the broker: all new entries go there.
         self.current = 0
         #: Its entries are to be moved.
@@ -95,8 +111,8 @@ class Tails:
         self._new: int | None = None
         #: None: the store has no objects.
         self.local_bytes: int | None = None
-        #: Its entries are to be written to a new object.
-        self.to_seal: int | None = None
+        #: Their entries are to be written to new objects; the first one first.
+        self.to_seal: tuple[int, ...] = ()
 
     def load(self, connection: Rows, node_id: int) -> None:
         """Raises StorageDamaged or psycopg.Error."""
@@ -123,11 +139,6 @@ class Tails:
     def object_bytes(self) -> int:
         """Of one object, or a piece more: 32 MiB."""
         return max(self._most_bytes // 8, 1)
-
-    @property
-    def piece_bytes(self) -> int:
-        """Of one piece, unless one entry is larger: 1 MiB."""
-        return self._most_bytes // 256
 
     @property
     def written_bytes(self) -> int:
@@ -160,29 +171,31 @@ class Tails:
         for number, dead_bytes in dead.items():
             if number in self._tails:
                 self._tails[number].dead_bytes += dead_bytes
-        self._look()
+        if len(self._tails) <= _FEW or monotonic() >= self._next_look_s:
+            self._look()
 
     def _look(self) -> None:
+        self._next_look_s = monotonic() + _LOOK_S
         full = {one: tail for one, tail in list(self._tails.items()) if one != self.current}
         self.unused = tuple(one for one in full if not self._runs.are_in(one) and one != self._new)
         used = {one: tail for one, tail in full.items() if self._runs.are_in(one)}
         tables = {one: tail for one, tail in used.items() if tail.object is None}
-        self.sparse, self.to_seal = self._sparsest(tables), None
+        self.sparse = next(iter(self._sparse(tables)), None)
+        self.to_seal = ()
         if self.local_bytes is not None:
-            if sum(tail.written_bytes for tail in tables.values()) > self.local_bytes:
-                self.to_seal = min(tables)
-            else:
-                objects = {one: tail for one, tail in used.items() if tail.object is not None}
-                self.to_seal = self._sparsest(objects)
+            beyond = sum(tail.written_bytes for tail in tables.values()) - self.local_bytes
+            objects = {one: tail for one, tail in used.items() if tail.object is not None}
+            self.to_seal = tuple(_oldest(tables, beyond)) or self._sparse(objects)
 
-    def _sparsest(self, tails: Mapping[int, _Tail]) -> int | None:
+    def _sparse(self, tails: Mapping[int, _Tail]) -> tuple[int, ...]:
+        """The one with the smallest live part first."""
         # Empty ones; and of current ones of other brokers nothing is counted yet.
         tails = {one: tail for one, tail in tails.items() if tail.written_bytes}
         dead_bytes = sum(tail.dead_bytes for tail in tails.values())
         live_bytes = sum(tail.live_bytes for tail in tails.values())
         if dead_bytes <= live_bytes + _DEAD_TAILS * self._most_bytes:
-            return None
-        return min(tails, key=lambda one: tails[one].live_part)
+            return ()
+        return tuple(sorted(tails, key=lambda one: tails[one].live_part)[:_SOURCES])
 
     def sizes(self) -> EntryBytes:
         """From any thread."""
@@ -191,6 +204,18 @@ class Tails:
             sum(tail.live_bytes for tail in tails if tail.object is None),
             sum(tail.live_bytes for tail in tails if tail.object is not None),
         )
+
+    def objects(self) -> list[int]:
+        """From any thread."""
+        return [one for one, tail in list(self._tails.items()) if tail.object is not None]
+
+    def count_again(self, rows: Iterable[TailRow]) -> None:
+        """Other brokers free entries of the same objects, too."""
+        for row in rows:
+            tail = self._tails.get(row.number)
+            if tail is not None:
+                tail.dead_bytes = max(tail.dead_bytes, row.dead_bytes)
+        self._look()
 
     def forget(self, number: int) -> None:
         """It was dropped, or others need it. From any thread."""

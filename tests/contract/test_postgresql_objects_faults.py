@@ -1,0 +1,167 @@
+"""A bucket that fails, hangs, or has lost something: what a store in PostgreSQL makes of it."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from application.ports.log_store import NotInMemory
+from domain.errors import StorageFailed
+from infrastructure.storage.errors import StorageUnusable
+from infrastructure.storage.objects import bucket as buckets
+from infrastructure.storage.objects.errors import ObjectsFailed
+from infrastructure.storage.postgresql import opening, sealing, tails
+from tests.contract.batches import batch
+from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
+from tests.contract.s3_objects import ALL_SEALED, BATCHES, Objects
+from tests.contract.tiny_tails import TINY, later
+from tests.fakes.s3 import S3Server
+
+pytestmark = [pytest.mark.usefixtures("at_once", "s3"), later]
+
+
+def test_what_cannot_be_written_stays_in_its_table(
+    relayed: RelayedPostgres, objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = relayed.open(tail_bytes=TINY, more=f"{objects.url}{ALL_SEALED}")
+    with monkeypatch.context() as failing:
+
+        def fail(self: object, name: str, data: bytes) -> None:
+            raise ObjectsFailed("the bucket is on fire")
+
+        failing.setattr(buckets.Bucket, "put", fail)
+        store.keep(0, 1)
+        store.keep_up()
+        assert store.storage.commit.not_sealed() == "the bucket is on fire"
+        assert objects.names() == []
+        assert store.read() == batch(0) + batch(1)
+    store.keep(2, 3)
+    store.keep_up()
+    assert store.storage.commit.not_sealed() is None
+    assert store.read() == BATCHES
+    assert objects.names() == sorted(relayed.objects())
+
+
+def test_a_missing_or_damaged_object_is_an_error_of_its_log(
+    relayed: RelayedPostgres, objects: Objects, sealed: RelayedStore
+) -> None:
+    first, second, *_ = relayed.objects()
+    whole = objects.data(second)
+    sealed.storage.log._contents.cache.clear()
+    objects.delete(first)
+    with pytest.raises(StorageFailed, match=f"{first} is missing"):
+        sealed.read()
+    for damaged, message in ((whole[:-1], "shorter"), (whole[:-1] + b"!", "damaged at byte 0")):
+        objects.put(second, damaged)
+        with pytest.raises(StorageFailed, match=message):
+            sealed.read(1)
+    assert sealed.read(2) == batch(2) + batch(3)
+    objects.put(second, whole)
+
+
+def test_a_store_has_one_place_for_objects(
+    relayed: RelayedPostgres, objects: Objects, sealed: RelayedStore, s3: S3Server
+) -> None:
+    sealed.close()
+    other = s3.new_bucket()
+    with pytest.raises(StorageUnusable) as refusal:
+        relayed.open(more=f"&objects=s3://{other}/a/b")
+    assert str(refusal.value) == (
+        f"the store has its objects in s3://{objects.bucket}/a/b, not in s3://{other}/a/b"
+    )
+
+
+def test_a_bucket_that_cannot_be_used_is_refused_at_first(relayed: RelayedPostgres) -> None:
+    with pytest.raises(StorageUnusable, match="no such bucket"):
+        relayed.open(more="&objects=s3://no-such-bucket-of-ottla")
+    assert relayed.execute("select objects from ottla_store") == [(None,)]
+
+
+def test_a_store_opens_while_its_bucket_is_away(
+    relayed: RelayedPostgres, sealed: RelayedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sealed.close()
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
+    monkeypatch.setattr(opening, "open_bucket", opening.open_bucket)
+    quick = buckets.Limits(request_s=0.2, retry_s=0.1)
+    monkeypatch.setattr(buckets.Bucket.__init__, "__defaults__", (quick, quick))
+    again = relayed.open(tail_bytes=TINY, more=ALL_SEALED)
+    with pytest.raises(StorageFailed, match="cannot be reached"):
+        again.read()
+    again.keep(4)
+    assert again.read(4) == batch(4)
+
+
+def test_an_object_that_is_lost_stops_no_other(
+    relayed: RelayedPostgres, objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = relayed.open(tail_bytes=8 << 10, more=f"{objects.url}{ALL_SEALED}")
+    log = store.storage.log
+    for offset in range(100):
+        store.append(offset, b"x" * 1000)
+        log.append(2, offset, batch(offset, b"slow"))
+        assert store.commit() is None
+        store.keep_up()
+    before = objects.names()
+    store.trim(100)
+    assert store.commit() is None
+    store.keep_up()
+    objects.delete(str(log._contents.tails.object_of(min(log._contents.tails.objects()))))
+    monkeypatch.setattr(tails, "_DEAD_TAILS", 0)
+    for offset in range(100, 110):
+        store.keep(offset)
+        store.keep_up()
+    assert len(objects.names()) < len(before) / 2
+
+
+def test_what_no_commit_seals_is_given_up(
+    relayed: RelayedPostgres, objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sealing, "RETRY_S", 1000)
+    store = relayed.open(tail_bytes=TINY, more=f"{objects.url}{ALL_SEALED}")
+    refused = "alter table ottla_object_entries add constraint refused check (false)"
+    relayed.execute(refused)
+    store.keep(0, 1)
+    store.keep_up()
+    assert "refused a commit" in str(store.storage.commit.not_sealed())
+    relayed.execute("alter table ottla_object_entries drop constraint refused")
+    store.storage.commit._sealing._not_before_s = 0
+    store.keep(2, 3)
+    store.keep_up()
+    assert store.storage.commit.not_sealed() is None
+    relayed.execute("update ottla_tails set deleted = deleted - interval '1 hour'")
+    store.close()
+    again = relayed.open(tail_bytes=TINY, more=ALL_SEALED)
+    again.keep(4)
+    again.keep_up()
+    assert again.read() == BATCHES + batch(4)
+    assert objects.names() == sorted(relayed.objects())
+
+
+def test_a_bucket_that_hangs_stops_no_read_of_a_table(
+    relayed: RelayedPostgres, objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = relayed.open(tail_bytes=8 << 10, more=f"{objects.url}{ALL_SEALED}")
+    log = store.storage.log
+    for partition_id in range(1, 9):
+        log.append(partition_id, 0, batch(0, size_bytes=1500))
+    assert store.commit() is None
+    store.keep_up()
+    log.append(99, 0, batch(0))
+    assert store.commit() is None
+    log._contents.cache.clear()
+    go_on, read = threading.Event(), buckets.Bucket.read
+
+    def hang(self: buckets.Bucket, name: str, position: int, size_bytes: int) -> bytes:
+        go_on.wait()
+        return read(self, name, position, size_bytes)
+
+    monkeypatch.setattr(buckets.Bucket, "read", hang)
+    for partition_id in range(1, 9):
+        with pytest.raises(NotInMemory):
+            log.read(partition_id, 0, 1 << 62, 1 << 62, True)
+    try:
+        assert store.patiently(lambda: log.read(99, 0, 1 << 62, 1 << 62, True)) == batch(0)
+    finally:
+        go_on.set()
