@@ -261,6 +261,12 @@ STORAGE = {
         "producers wait. `GET /readyz` says it, too.",
     ),
     "storage_goes_on": Event(INFO, "", "The commit of `storage_waits` ended."),
+    "commits_repeated": Event(
+        WARNING,
+        "commits",
+        "PostgreSQL had lost the last commits of this broker, as after an asynchronous standby was "
+        "promoted, and has them again: nothing that was acknowledged is lost.",
+    ),
     "objects_wait": Event(
         WARNING,
         "reason",

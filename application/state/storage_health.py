@@ -40,6 +40,7 @@ class StorageHealth:
         #: Why a commit is not done yet.
         self._waits_for: str | None = None
         self._not_sealed: str | None = None
+        self._repeated = 0
         #: Failed ones, until a recovery is logged.
         self._commits = 0
         self._recovery_logged_from_ms = 0
@@ -98,6 +99,12 @@ class StorageHealth:
         elif reason is None and self._waits_for is not None:
             self._events.info("storage_goes_on")
         self._waits_for = reason
+
+    def repeated(self, commits: int) -> None:
+        """To be called now and then: how many were repeated since the start."""
+        if commits > self._repeated:
+            self._events.warning("commits_repeated", commits=commits - self._repeated)
+        self._repeated = commits
 
     def not_sealed(self, reason: str | None) -> None:
         """To be called now and then: why old records cannot become objects, or None."""

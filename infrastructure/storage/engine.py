@@ -179,6 +179,8 @@ class Storage:
     cut_logs: CutLogs | None = None
     #: Why the commit under way takes long. None where commits end in the call.
     waits_for: Callable[[], str | None] | None = None
+    #: Since the start, those that the store had lost. None where it loses none while it is open.
+    repeated_commits: Callable[[], int] | None = None
     #: None of an engine without objects, and of a store that has none.
     objects: Objects | None = None
     #: None of a store that one broker has alone; with it comes the right to change shared rows.

@@ -267,7 +267,7 @@ class Taking:
 
     def take(self) -> None:
         self._connection.execute(
-            session._TAKE, {"node": session.ALONE, "old": self._session, "new": 7}
+            session._TAKE, {"node": session.ALONE, "own": [self._session], "new": 7}
         )
 
     def commit(self) -> None:

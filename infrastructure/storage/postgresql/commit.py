@@ -74,6 +74,8 @@ class PostgresCommit:
             if bucket is not None:
                 garbage = Garbage(bucket)
             self._dropping = Dropping(server, session, contents.tails, to_loop, garbage)
+            if watch is not None:
+                watch.connected_again = self._check
             if bucket is not None:
                 seal = self._thread.put
                 self._sealing = Sealing(server, session, contents, bucket, seal, to_loop)
@@ -115,6 +117,8 @@ class PostgresCommit:
             failure = outcome if isinstance(outcome, StorageFailed) else None
             self._sealing.sealed(work, failure)
             self._keep_up()
+        elif work is Upkeep.CHECK:
+            self._report_if_over()
         else:
             self._is_kept_up = False
             failed = isinstance(outcome, StorageFailed)
@@ -132,8 +136,20 @@ class PostgresCommit:
             done(None)
             self._commits += 1
             self._keep_up()
+        self._report_if_over()
+
+    def _report_if_over(self) -> None:
         if self._watch is not None and self._session.is_over:
             self._watch.fenced()
+
+    def _check(self) -> None:
+        """The server may be another one, which lacks commits."""
+        if self._thread is not None:
+            self._thread.put(Upkeep.CHECK)
+
+    def repeated(self) -> int:
+        """Commits that the database had lost since the start, and has again."""
+        return self._writer.lost_commits.repeated
 
     def _keep_up(self) -> None:
         if self._closed:

@@ -19,10 +19,11 @@ from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
 from infrastructure.storage.postgresql import loading, shared_rows
 from infrastructure.storage.postgresql.cache import CachedEntry, LogCache
+from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.runs import ABOVE_ALL_OFFSETS, LogRuns, Runs
 from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.postgresql.shared_rows import Gained, Row, SharedRows
-from infrastructure.storage.postgresql.staged import Rewritten, Staged
+from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.tails import TAIL_BYTES, TailRow, Tails, tail_rows
 from infrastructure.storage.repositories.internal_slots import InternalSlots
 from infrastructure.storage.repositories.leader_rows import LEADERS, leader_of
@@ -116,6 +117,22 @@ class Contents:
             tails,
         )
 
+    def go_back(self, connection: Rows, writer_id: int) -> dict[int, int]:
+        """Runs and tails are those of a database that has lost commits; returns where its logs end.
+
+        For the thread that writes. Raises StorageDamaged or psycopg.Error.
+        """
+        led = self._led.copy()
+        if self._node_id is None:
+            runs = loading.all_runs(connection)
+        else:
+            runs = loading.runs_of(connection, led)
+        tails = tail_rows(connection, _tails_of(runs))
+        self.tails.reload(connection, writer_id, tails)
+        for partition_id in {*self.runs.partition_ids(), *runs}:
+            self.runs.put(partition_id, runs.get(partition_id, ()))
+        return loading.ends_of(connection, runs, tails)
+
     # ---- changes of other brokers
 
     def follow(self, table: str, changed: Callable[[Sequence[bytes]], None]) -> None:
@@ -173,11 +190,10 @@ class Contents:
             self.version = staged.version + 1
         self._put(Row(table, key, value) for (table, key), value in staged.rows.items())
         for one in staged.rewritten:
-            self._rewritten(one)
+            self._changed_log(one.partition_id, one.first_offset, one.last_offset)
         for partition_id, last in staged.trimmed.items():
             self._changed_log(partition_id, 0, last)
-            if self.ends.get(partition_id, 0) <= last + 1:
-                self.ends.pop(partition_id, None)
+        staged.shorten(self.ends)
         for entry in staged.added:
             start = self.ends.get(entry.partition_id, 0)
             self.cache.add(
@@ -188,6 +204,14 @@ class Contents:
         self._gain(gained)
         self._changed()
 
+    def planned(self, plan: Plan, written_bytes: int) -> None:
+        """What is persisted of runs and tails. For the thread that writes."""
+        for partition_id, runs in plan.new_runs.items():
+            self.runs.put(partition_id, runs)
+        self.tails.add(written_bytes)
+        if plan.dead or plan.new_runs:
+            self.tails.changed(plan.dead)
+
     def _changed(self) -> None:
         if self._is_changing:
             self._is_changing = False
@@ -196,12 +220,6 @@ class Contents:
     def changes_of(self, partition_id: int) -> int:
         """How often entries of a log were removed or replaced, or the log was gained or lost."""
         return self._changes.get(partition_id, 0)
-
-    def _rewritten(self, one: Rewritten) -> None:
-        self._changed_log(one.partition_id, one.first_offset, one.last_offset)
-        # Nothing was appended since it was staged.
-        if self.ends.get(one.partition_id) == one.last_offset + 1:
-            self.ends[one.partition_id] = one.log_end
 
     def _changed_log(self, partition_id: int, first_offset: int, last_offset: int) -> None:
         self._changes[partition_id] = self.changes_of(partition_id) + 1

@@ -51,6 +51,7 @@ class Move:
             (one, span)
             for one, first_offset in self._runs
             for span in islice(spans(plan.of(one), first_offset), 1)
+            if span.tail == self._sparse
         ]
         statement = _SIZES.format(self._sparse).encode()
         sizes = connection.execute(statement, _ranges(parts), prepare=False).fetchall()

@@ -207,4 +207,5 @@ def _storage(
         info,
         raise_leader_epoch=session.raise_leader_epoch,
         waits_for=session.waits_for,
+        repeated_commits=commit.repeated,
     )

@@ -62,7 +62,7 @@ class Seal:
             else:
                 self.dead_bytes += size_bytes
         columns = {
-            SEALED: [Int8(new.size_bytes), Int8(self.dead_bytes), Int8(new.number)],
+            SEALED: [Int8(new.size_bytes), Int8(self.dead_bytes), Int8(new.number), new.name],
             "in_object": columns_of(new.entries),
             **plan_columns(plan),
         }

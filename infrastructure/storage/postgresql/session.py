@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import psycopg
@@ -26,6 +27,7 @@ from infrastructure.storage.postgresql.server import Rows, Server, end_backend, 
 from infrastructure.storage.postgresql.shared_rows import Gained, Row
 from infrastructure.storage.postgresql.tables import fence_of
 
+_FORMER = 100
 #: In place of a node id: of a process that has the store alone.
 ALONE = -1
 
@@ -43,7 +45,7 @@ LOCK_S = 1.0
 _TAKE = """
     with old as (
         select node_id, session, seq from ottla_fences
-        where node_id = %(node)s and session in (%(old)s, %(new)s) for update),
+        where node_id = %(node)s and session = any(%(own)s) for update),
     past as (
         insert into ottla_sessions (session, last_seq)
         select session, seq from old where session not in (0, %(new)s)),
@@ -70,6 +72,10 @@ class Change(Protocol):
         ...
 
 
+#: The new place of the fence; None: it cannot. Raises psycopg.Error.
+Repeat = Callable[[Rows, Fence, int], str | None]
+
+
 class Session:
     """For one thread at a time, but for `end` and the numbers."""
 
@@ -86,7 +92,11 @@ class Session:
         #: To be taken, or already taken without a response. Random: a database that went back in
         #: time would give the same number again.
         self._next = secrets.randbits(62)
+        #: Of this process: a database that went back in time may have one of them.
+        self._former: deque[int] = deque(maxlen=_FORMER)
         self._seq = 0
+        #: Commits again what is between a fence and the newest commit.
+        self.repeat: Repeat = lambda connection, fence, newest: None
         #: Final: another broker writes the store, or the database has lost commits.
         self._over: StorageFailed | None = None
         #: Of the commit under way.
@@ -134,11 +144,13 @@ class Session:
 
     def _take(self, connection: Rows) -> int | None:
         """The number of the newest commit; None: the session is over."""
-        values = {"node": self.node_id, "old": self._number, "new": self._next}
+        own = [self._number, self._next, *self._former]
+        values = {"node": self.node_id, "own": own, "new": self._next}
         found = connection.execute(_TAKE, values).fetchall()
         if not found:
             return None
         self._number, self._next = self._next, secrets.randbits(62)
+        self._former.append(self._number)
         [(seq, self._place)] = found
         return int(seq)
 
@@ -146,6 +158,11 @@ class Session:
     def is_over(self) -> bool:
         """This process commits nothing any more."""
         return self._over is not None
+
+    @property
+    def seq(self) -> int:
+        """Of the newest commit."""
+        return self._seq
 
     @property
     def number(self) -> int:
@@ -284,11 +301,23 @@ class Session:
         return int(found[0][0]) if found else None
 
     def _check(self, found: int | None) -> None:
-        if self._over is None and found != self._seq:
+        """Raises psycopg.Error."""
+        if self._over is None and found != self._seq and not self._repeated(found):
             self._over = StorageFailed(
                 f"PostgreSQL has commit {found}, not {self._seq}: it lost or gained commits; "
                 "restart the broker"
             )
+
+    def _repeated(self, found: int | None) -> bool:
+        """The database has lost commits, and has them again."""
+        if found is None or found > self._seq:
+            return False
+        assert self._link.connection is not None
+        fence = Fence(self.node_id, self._number, found, self._place)
+        place = self.repeat(self._link.connection, fence, self._seq)
+        if place is not None:
+            self._place = place
+        return place is not None
 
     def end(self) -> None:
         """From any thread: no more waiting."""

@@ -106,6 +106,16 @@ class Staged:
         self.replaced += new
         self.rewritten.append(rewritten)
 
+    def shorten(self, ends: dict[int, int]) -> None:
+        """Where logs end after all but its new entries."""
+        for one in self.rewritten:
+            # Nothing was appended since it was staged.
+            if ends.get(one.partition_id) == one.last_offset + 1:
+                ends[one.partition_id] = one.log_end
+        for partition_id, last_offset in self.trimmed.items():
+            if ends.get(partition_id, 0) <= last_offset + 1:
+                ends.pop(partition_id, None)
+
     def trimmed_to(self, partition_id: int) -> int:
         """Below this offset nothing is left after the commit."""
         return self.trimmed.get(partition_id, -1) + 1

@@ -66,7 +66,8 @@ _PARTS = {
     " where n.partition_id = e.partition_id and n.last_offset = e.last_offset)",
     # Another broker may have deleted what looked forgotten.
     SEALED: "update ottla_tails t set written = %b, dead = %b, session = null from fence"
-    " where t.n = %b and t.session is not null and t.deleted is null returning t.n",
+    " where t.n = %b and t.object = %b and t.session is not null and t.deleted is null"
+    " returning t.n",
     "in_object": "insert into ottla_object_entries (tail, partition_id, last_offset, size,"
     " timestamp, times, headers, position, crc) select s.n, u.partition_id, u.last_offset, u.size,"
     " nullif(u.timestamp, -1), nullif(u.times, ''), u.headers, u.position, u.crc from unnest("

@@ -124,6 +124,14 @@ class Tails:
             self._tails[self.current] = _Tail(written_bytes)
         self.add_known(TailRow(*one) for one in connection.execute(_UNUSED).fetchall())
 
+    def reload(self, connection: Rows, node_id: int, known: Iterable[TailRow]) -> None:
+        """Of a database that has lost commits. Raises StorageDamaged or psycopg.Error."""
+        new = Tails(self._runs, self._most_bytes)
+        new.load(connection, node_id)
+        new.add_known(known)
+        self._tails, self.current = new._tails, new.current
+        self._look()
+
     def add_known(self, tails: Iterable[TailRow]) -> None:
         """In which runs are that this broker has gained."""
         for row in tails:

@@ -73,6 +73,8 @@ class Watch:
         self._to_loop = to_loop
         #: To be called on the loop: this broker has lost its session, or the database commits.
         self.fenced = joining.fenced
+        #: To be called on the loop: the database may be another one.
+        self.connected_again: Callable[[], None] = lambda: None
         self._wake_in, self._wake_out = os.pipe()
         self._lock = ChangesLock()
         self._has_lock = self._to_release = False
@@ -172,6 +174,7 @@ class Watch:
         end_backend(connection, self._backend)
         self._listen(connection)
         self._is_told = True
+        self._post(self.connected_again)
 
     def _listen(self, connection: Rows) -> None:
         self._backend = connection.info.backend_pid

@@ -9,12 +9,14 @@ runs have changed meanwhile.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
 from domain.errors import StorageFailed
 from infrastructure.storage.postgresql.contents import NOTHING_GAINED, Contents
 from infrastructure.storage.postgresql.fence import FENCE, Fence, fence_parameters
+from infrastructure.storage.postgresql.lost_commits import LostCommits
 from infrastructure.storage.postgresql.moving import Move
 from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.seal import NewObject, Seal
@@ -23,7 +25,7 @@ from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.shared_rows import Gained, Row
 from infrastructure.storage.postgresql.staged import Staged
-from infrastructure.storage.postgresql.statement import statement_of
+from infrastructure.storage.postgresql.statement import composed, statement_of
 from infrastructure.storage.postgresql.tables import make_tail
 from infrastructure.storage.repositories.leader_rows import LEADERS
 from infrastructure.storage.repositories.topic_repository import TOPICS
@@ -41,6 +43,7 @@ _CURRENT = "update ottla_fences set tail = %s where node_id = %s returning ctid:
 class Upkeep(Enum):
     NEW_TAIL = 1
     MOVE = 2
+    CHECK = 3
 
 
 Work = Staged | Upkeep | NewObject
@@ -48,12 +51,22 @@ Outcome = StorageFailed | Gained
 
 
 class _Commit:
-    def __init__(self, staged: Staged, plan: Plan) -> None:
+    def __init__(self, staged: Staged, new_plan: Callable[[], Plan]) -> None:
         self._staged = staged
-        self._plan = plan
+        self._new_plan = new_plan
+        self.plan = new_plan()
 
     def execute(self, connection: Rows, fence: Fence) -> str | None:
-        return sent(connection, *statement_of(self._staged, self._plan, fence))
+        self.plan = self._new_plan()
+        self.plan.take(self._staged)
+        return sent(connection, *statement_of(self._staged, self.plan, fence))
+
+
+class _Nothing:
+    """Finds out whether the database has all commits."""
+
+    def execute(self, connection: Rows, fence: Fence) -> str | None:
+        return sent(connection, *composed({}, 0, fence))
 
 
 class _NewTail:
@@ -80,6 +93,13 @@ class Writer:
         self._session = session
         self._contents = contents
         self._lock = threading.Lock()
+        self.lost_commits = LostCommits(contents, session.node_id)
+        session.repeat = self.lost_commits.repeat
+        self._upkeep = {
+            Upkeep.NEW_TAIL: self._begin_tail,
+            Upkeep.MOVE: self._move,
+            Upkeep.CHECK: self._check,
+        }
 
     def do(self, work: Work) -> Outcome:
         """What is gained: persisted. A failure: nothing of it is, nor will be, unless the session
@@ -91,7 +111,9 @@ class Writer:
             if isinstance(work, NewObject):
                 failure = self._seal(work)
             else:
-                failure = self._begin_tail() if work is Upkeep.NEW_TAIL else self._move()
+                failure = self._upkeep[work]()
+            if failure is None:
+                self.lost_commits.add(self._session.seq, None)
             return NOTHING_GAINED if failure is None else failure
 
     def due(self, is_idle: bool) -> Upkeep | None:
@@ -105,15 +127,18 @@ class Writer:
         return Plan(contents.runs, contents.ends, contents.tails.current if tail is None else tail)
 
     def _commit(self, staged: Staged) -> Outcome:
-        plan = self._plan()
-        plan.take(staged)
-        failure = self._session.commit(_Commit(staged, plan))
+        commit = _Commit(staged, self._plan)
+        failure = self._session.commit(commit)
         if failure is not None:
             return failure
+        self.lost_commits.add(self._session.seq, staged)
+        plan = commit.plan
         # Their next leader may change them from now on.
         for partition_id in self._contents.lost_by(staged.of_table(LEADERS)):
             plan.new_runs[partition_id] = ()
-        self._persisted(plan, sum(len(one.data) for one in (*staged.added, *staged.replaced)))
+        self._contents.planned(
+            plan, sum(len(one.data) for one in (*staged.added, *staged.replaced))
+        )
         # Those of the internal topics say whose groups are gained, too.
         rows = [
             Row(table, key, value)
@@ -136,22 +161,17 @@ class Writer:
         move = Move(sparse, self._contents.runs.all_in(sparse), self._plan)
         failure = self._session.commit(move, patience_s=0)
         if failure is None:
-            self._persisted(move.plan, move.size_bytes)
+            self._contents.planned(move.plan, move.size_bytes)
         return failure
+
+    def _check(self) -> StorageFailed | None:
+        return self._session.commit(_Nothing(), patience_s=0)
 
     def _seal(self, new: NewObject) -> StorageFailed | None:
         seal = Seal(new, self._plan)
         failure = self._session.commit(seal, patience_s=0)
         if failure is None:
             self._contents.tails.add_object(seal.row)
-            self._persisted(seal.plan, 0)
+            self._contents.planned(seal.plan, 0)
             self._contents.tails.sealed()
         return failure
-
-    def _persisted(self, plan: Plan, written_bytes: int) -> None:
-        contents = self._contents
-        for partition_id, runs in plan.new_runs.items():
-            contents.runs.put(partition_id, runs)
-        contents.tails.add(written_bytes)
-        if plan.dead or plan.new_runs:
-            contents.tails.changed(plan.dead)

@@ -254,11 +254,17 @@ class App:
             self._now_and_then(CHECK_FILE_MS, self.storage.check_file)
         if self.storage.waits_for is not None:
             self._now_and_then(CHECK_WAITS_MS, partial(self._report_waits, self.storage.waits_for))
+        if self.storage.repeated_commits is not None:
+            repeated = self.storage.repeated_commits
+            self._now_and_then(CHECK_WAITS_MS, partial(self._report_repeated, repeated))
         if self.storage.objects is not None:
             self._now_and_then(CHECK_WAITS_MS, partial(self._report_objects, self.storage.objects))
 
     def _report_waits(self, waits_for: Callable[[], str | None]) -> None:
         self.broker.commits.storage_health.waits(waits_for())
+
+    def _report_repeated(self, repeated: Callable[[], int]) -> None:
+        self.broker.commits.storage_health.repeated(repeated())
 
     def _report_objects(self, objects: Objects) -> None:
         self.broker.commits.storage_health.not_sealed(objects.not_sealed())

@@ -25,9 +25,9 @@ def ignores_the_fence() -> None:
 
 
 def takes_a_session_after_it_was_fenced() -> None:
-    condition = "node_id = %(node)s and session in (%(old)s, %(new)s)"
+    condition = "node_id = %(node)s and session = any(%(own)s)"
     assert condition in session._TAKE
-    any_session = "node_id = %(node)s and (true or session in (%(old)s, %(new)s))"
+    any_session = "node_id = %(node)s and (true or session = any(%(own)s))"
     session._TAKE = session._TAKE.replace(condition, any_session)
     # By its lease it would notice, and by the rows of the others.
     from infrastructure.storage.postgresql.watch import Watch

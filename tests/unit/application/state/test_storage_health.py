@@ -211,6 +211,16 @@ def test_objects_that_wait_are_logged_once_and_when_they_go_on(fake: FakeBroker)
     ]
 
 
+def test_repeated_commits_are_logged(fake: FakeBroker) -> None:
+    health = StorageHealth(fake.events, fake.clock)
+    for commits in (0, 3, 3, 5):
+        health.repeated(commits)
+    assert taken_lines(fake) == [
+        ("warning", "commits_repeated", {"commits": 3}),
+        ("warning", "commits_repeated", {"commits": 2}),
+    ]
+
+
 def test_a_commit_that_waits_is_logged_once_and_when_it_goes_on(fake: FakeBroker) -> None:
     health = StorageHealth(fake.events, fake.clock)
     for reason in (None, "cannot be reached: refused", "cannot be reached: timeout"):

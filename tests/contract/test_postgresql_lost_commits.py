@@ -1,0 +1,207 @@
+"""A database that has lost the last commits, as a standby that lagged when it was promoted."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from domain.errors import StorageFailed
+from infrastructure.storage.postgresql import lost_commits
+from tests.contract.batches import batch
+from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
+from tests.contract.postgres_server import running_postgres
+from tests.contract.relayed_postgres import RelayedPostgres
+from tests.contract.tiny_tails import TINY
+
+pytestmark = pytest.mark.usefixtures("at_once")
+
+
+class Past:
+    """The tables of a store, as they were."""
+
+    def __init__(self, postgres: RelayedPostgres | JoinedBrokers) -> None:
+        self._execute, self._past = postgres.execute, f"{postgres.schema}_past"
+        self._cut: Callable[[], object] = postgres.relay.cut
+        found = self._execute(
+            "select relname from pg_class where relkind = 'r' and relname ~ '^ottla_'"
+            f" and relnamespace = '{postgres.schema}'::regnamespace"
+        )
+        self._tables = [str(name) for (name,) in found]
+        self._execute(f"create schema {self._past}")
+        for name in self._tables:
+            self._execute(
+                f"create table {self._past}.{name} (like {name} including all)",
+                f"insert into {self._past}.{name} overriding system value select * from {name}",
+            )
+
+    def return_to(self) -> None:
+        """Tables that were made since stay: the newest numbers are not used again."""
+        self._cut()
+        statements = []
+        for name in self._tables:
+            statements += [
+                f"create table if not exists {name} (like {self._past}.{name} including all)",
+                f"delete from {name}",
+                f"insert into {name} overriding system value select * from {self._past}.{name}",
+            ]
+        self._execute("begin", *statements, "commit", f"drop schema {self._past} cascade")
+
+
+def batches(*offsets: int) -> bytes:
+    return b"".join(batch(offset) for offset in offsets)
+
+
+def test_lost_commits_are_repeated_before_the_next_one(relayed: RelayedPostgres) -> None:
+    store = relayed.open()
+    store.keep(0, 1)
+    past = Past(relayed)
+    store.keep(2, 3)
+    past.return_to()
+    assert relayed.last_offsets() == [0, 1]
+    store.keep(4)
+    assert relayed.last_offsets() == [0, 1, 2, 3, 4]
+    assert store.read() == batches(0, 1, 2, 3, 4)
+    assert store.storage.repeated_commits is not None and store.storage.repeated_commits() == 2
+    store.close()
+    assert relayed.open().read() == batches(0, 1, 2, 3, 4)
+
+
+def test_all_kinds_of_changes_are_repeated(relayed: RelayedPostgres) -> None:
+    """New tails, trims, compaction, deleted rows, another log."""
+    store = relayed.open(tail_bytes=150)
+    log = store.storage.log
+    store.keep(0, 1, 2, 3)
+    store.keep_up()
+    past = Past(relayed)
+    compacted = batch(2, b"compacted", first_offset=1)
+    store.patiently(lambda: log.replace(1, 1, 2, [compacted], []))
+    assert store.commit() is None
+    store.keep(4, 5)
+    store.patiently(lambda: log.trim(1, 1, 10))
+    store.storage.state.put("t", b"0", None)
+    log.append(9, 7, batch(7), 1000)
+    assert store.commit() is None
+    past.return_to()
+    store.append(6)
+    assert store.commit() is None
+    expected = compacted + batches(3, 4, 5, 6)
+    log._contents.cache.clear()
+    assert store.read(1) == expected
+    assert store.storage.state.get("t", b"0") is None
+    store.close()
+    again = relayed.open(tail_bytes=150)
+    assert again.read(1) == expected
+    assert again.storage.state.get("t", b"0") is None
+    assert again.storage.state.get("t", b"6") == b""
+    log = again.storage.log
+    log._contents.cache.clear()
+    assert again.patiently(lambda: log.read(9, 0, 1 << 62, 1 << 62, True)) == batch(7)
+    assert again.patiently(lambda: log.at_timestamp(9, 1001)) == 8
+
+
+@pytest.mark.parametrize("responses", range(8))
+def test_a_connection_is_lost_while_they_are_repeated(
+    relayed: RelayedPostgres, responses: int
+) -> None:
+    store = relayed.open()
+    store.keep(0)
+    past = Past(relayed)
+    store.keep(1, 2)
+    past.return_to()
+    relayed.relay.cut_at_response(responses + 1)
+    store.keep(3)
+    relayed.relay.pass_all()
+    assert relayed.last_offsets() == [0, 1, 2, 3]
+    assert store.read() == batches(0, 1, 2, 3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_again_and_again(relayed: RelayedPostgres, seed: int) -> None:
+    chance = random.Random(seed)
+    store = relayed.open(tail_bytes=chance.choice((TINY, 300, 5000)))
+    offset, begun = 0, 0
+    for _ in range(4):
+        for _ in range(chance.randrange(3)):
+            store.keep(offset)
+            offset += 1
+            store.keep_up()
+        past = Past(relayed)
+        for _ in range(chance.randrange(1, 5)):
+            store.append(offset)
+            offset += 1
+            if chance.random() < 0.3 and begun < offset - 2:
+                begun += 1
+                store.trim(begun)
+            assert store.commit() is None
+            if chance.random() < 0.5:
+                store.keep_up()
+        store.keep_up()  # what is dropped meanwhile would not be there to be filled
+        past.return_to()
+    store.keep(offset)
+    assert relayed.last_offsets() == list(range(begun, offset + 1))
+    assert store.read(begun) == batches(*range(begun, offset + 1))
+
+
+def test_more_than_is_remembered_is_not_repeated(
+    relayed: RelayedPostgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lost_commits, "_MOST_COMMITS", 1)
+    store = relayed.open()
+    store.keep(0)
+    past = Past(relayed)
+    store.keep(1, 2)
+    past.return_to()
+    store.append(3)
+    failure = store.commit()
+    assert isinstance(failure, StorageFailed) and "lost or gained commits" in failure.message
+    assert relayed.last_offsets() == [0]
+
+
+# ---- of several brokers
+
+
+@pytest.fixture
+def cluster() -> Iterator[JoinedBrokers]:
+    cluster = JoinedBrokers(running_postgres())
+    yield cluster
+    cluster.close()
+
+
+def leading(cluster: JoinedBrokers) -> JoinedBroker:
+    broker = cluster.join(1, through_relay=True)
+    broker.lead(7, 1)
+    assert broker.commit() is None
+    broker.append(7, 0)
+    assert broker.commit() is None
+    return broker
+
+
+def test_an_idle_broker_repeats_what_is_lost(cluster: JoinedBrokers) -> None:
+    """When it has connected again."""
+    broker = leading(cluster)
+    past = Past(cluster)
+    broker.append(7, 1)
+    assert broker.commit() is None
+    past.return_to()
+    assert broker.storage.repeated_commits is not None
+    repeated = broker.storage.repeated_commits
+    broker.run_until(lambda: repeated() == 1)
+    assert broker.fenced == 0
+    assert broker.last_offsets(7) == [0, 1]
+
+
+def test_changes_that_others_have_lost_end_the_session(cluster: JoinedBrokers) -> None:
+    broker, other = leading(cluster), cluster.join(2)
+    past = Past(cluster)
+    other.put(b"key", b"value")
+    assert other.commit() is None
+    broker.run_until(lambda: ("t", b"key") in broker.followed)
+    broker.append(7, 1)
+    assert broker.commit() is None
+    other.close()
+    past.return_to()
+    broker.run_until(lambda: broker.fenced)
+    assert broker.storage.repeated_commits is not None
+    assert broker.storage.repeated_commits() == 0
