@@ -274,6 +274,12 @@ STORAGE = {
         "tried again every 10 s.",
     ),
     "objects_go_on": Event(INFO, "", "What `objects_wait` said is over."),
+    "store_copies_changed": Event(
+        INFO + WARNING,
+        "copies before",
+        "PostgreSQL has gained or lost synchronous standbys. With fewer copies than "
+        "`min.insync.replicas` requests with acks=all get NOT_ENOUGH_REPLICAS.",
+    ),
     "storage_close_failed": Event(
         ERROR, "error traceback", "The last commit or flush failed while the broker stopped."
     ),

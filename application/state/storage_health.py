@@ -41,6 +41,8 @@ class StorageHealth:
         self._waits_for: str | None = None
         self._not_sealed: str | None = None
         self._repeated = 0
+        #: Of each acknowledged record.
+        self._copies: int | None = None
         #: Failed ones, until a recovery is logged.
         self._commits = 0
         self._recovery_logged_from_ms = 0
@@ -113,6 +115,14 @@ class StorageHealth:
         elif reason is None and self._not_sealed is not None:
             self._events.info("objects_go_on")
         self._not_sealed = reason
+
+    def counted(self, copies: int) -> None:
+        """To be called now and then: the copies of each acknowledged record."""
+        before, self._copies = self._copies, copies
+        if before is not None and copies < before:
+            self._events.warning("store_copies_changed", copies=copies, before=before)
+        elif before is not None and copies > before:
+            self._events.info("store_copies_changed", copies=copies, before=before)
 
     def reason(self) -> str | None:
         """Why the last commit failed, or is not done yet, or None."""

@@ -1,4 +1,4 @@
-"""Metrics of the store: used bytes, free bytes of its volume, and its objects."""
+"""Metrics of the store: used bytes, free bytes of its volume, copies, and its objects."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ class StoreFigures:
         yield own.STORE_FREE, [] if room is None else [((), room.free_bytes)]
         space = StorageVolume(self._storage.info).space()
         yield own.DISK_FREE, [] if space == UNKNOWN_SPACE else [((), space.usable_bytes)]
+        copies = self._storage.copies
+        yield own.STORE_COPIES, [] if copies is None else [((), copies.count)]
         yield from _of_objects(self._storage.objects)
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 from application.ports.cluster_changes import ClusterChanges
 from application.ports.commit import Commit
+from application.ports.copies import Copies
 from application.ports.log_store import LogName, LogStore
 from application.ports.membership import Membership
 from application.ports.reserve import Reserve
@@ -39,8 +40,6 @@ class StorageInfo(NamedTuple):
     live_bytes: int = 0
     #: How often acknowledged data may have been lost: each time a new leader epoch begins.
     losses: int = 0
-    #: Acknowledged data is on a synchronous standby, too. None: not in a database.
-    has_standby: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +70,8 @@ class Joining(NamedTuple):
     heartbeat_ms: int
     #: Called on the loop, perhaps again: others have taken its place.
     fenced: Callable[[], None]
+    #: Of each acknowledged record, as the operator says; 0: they are counted.
+    copies: int = 0
 
 
 class Objects(Protocol):
@@ -186,6 +187,8 @@ class Storage:
     #: None of a store that one broker has alone; with it comes the right to change shared rows.
     membership: Membership | None = None
     cluster_changes: ClusterChanges | None = None
+    #: None where they are not counted.
+    copies: Copies | None = None
 
 
 class StoreBeside(Protocol):

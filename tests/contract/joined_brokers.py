@@ -29,13 +29,13 @@ TIMEOUT_S = 20.0
 
 
 class JoinedBroker:
-    def __init__(self, cluster: JoinedBrokers, node_id: int, folder: object) -> None:
+    def __init__(self, cluster: JoinedBrokers, node_id: int, folder: object, copies: int) -> None:
         self.node_id = node_id
         self._cluster = cluster
         self.fenced = 0
         #: Tables and keys that others have changed.
         self.followed: list[tuple[str, bytes]] = []
-        joining = Joining(Node(node_id), "1.0", SESSION_MS, HEARTBEAT_MS, self._fenced)
+        joining = Joining(Node(node_id), "1.0", SESSION_MS, HEARTBEAT_MS, self._fenced, copies)
         place = f"postgres@/postgres?host={folder}&schema={cluster.schema}{cluster.more}"
         put, tail_bytes = cluster.callbacks.put, cluster.tail_bytes
         self.storage: Storage = cluster.pumped(
@@ -149,9 +149,10 @@ class JoinedBrokers:
             self.run_until(result.done)
             return result.result()
 
-    def join(self, node_id: int, through_relay: bool = False) -> JoinedBroker:
+    def join(self, node_id: int, through_relay: bool = False, copies: int = 0) -> JoinedBroker:
+        """`copies`: as the operator says."""
         folder = self.relay.folder if through_relay else self.server.folder
-        broker = JoinedBroker(self, node_id, folder)
+        broker = JoinedBroker(self, node_id, folder, copies)
         self._all.append(broker)
         return broker
 

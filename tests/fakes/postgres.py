@@ -25,7 +25,7 @@ class Postgres:
     def __init__(self, durable: bool = False, primary: Postgres | None = None) -> None:
         """Of a `primary` it is a standby."""
         self._durable = durable
-        self._standby: Postgres | None = None
+        self.standby: Postgres | None = None
         self._programs = _programs()
         # Short: socket paths have a length limit.
         self.folder = Path(tempfile.mkdtemp(prefix="ottla-pg-"))
@@ -56,12 +56,12 @@ class Postgres:
     def pids(self) -> list[int]:
         """Of the process whose children are the others, and that of the standby."""
         own = int((self._data / "postmaster.pid").read_text().split()[0])
-        return [own, *(self._standby.pids if self._standby else ())]
+        return [own, *(self.standby.pids if self.standby else ())]
 
     def start_standby(self) -> None:
         """From now on each commit waits until the standby has flushed it."""
-        self._standby = Postgres(self._durable, primary=self)
-        self._standby.start()
+        self.standby = Postgres(self._durable, primary=self)
+        self.standby.start()
         self.execute("alter system set synchronous_standby_names = '*'", "select pg_reload_conf()")
         synchronous = "select 1 from pg_stat_replication where sync_state = 'sync'"
         wait_until(lambda: self.execute(synchronous) == [(1,)], START_TIMEOUT_S)
@@ -71,8 +71,8 @@ class Postgres:
         self._run("pg_ctl", "-D", str(self._data), "-m", mode, "-w", "stop")
 
     def remove(self) -> None:
-        if self._standby is not None:
-            self._standby.remove()
+        if self.standby is not None:
+            self.standby.remove()
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 

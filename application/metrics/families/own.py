@@ -79,6 +79,10 @@ STORE_FREE = gauge(
 )
 STORE_PAGES = gauge("ottla_store_used_pages", "ottla_store_used_bytes in pages.")
 DISK_FREE = gauge("ottla_store_disk_free_bytes", "Free space on the disk of the data folder.")
+STORE_COPIES = gauge(
+    "ottla_store_copies",
+    "Copies of each acknowledged record: in PostgreSQL, and on its synchronous standbys.",
+)
 ENTRY_BYTES = gauge(
     "ottla_store_batch_bytes",
     "Batches of a store in PostgreSQL that are in use, by where they are: database or objects.",

@@ -22,6 +22,14 @@ class DurabilitySettings:
         "files:///a/folder, postgresql://user@host/database?schema=ottla, or memory://.",
         sensitive=True,
     )
+    storage_copies: int = setting(
+        "storage.copies",
+        INT,
+        0,
+        "With storage=postgresql://: how many copies of each acknowledged record there are, for "
+        "min.insync.replicas; 0: the server, and the synchronous standbys that it shows.",
+        minimum=0,
+    )
     flush: str = setting(
         "flush",
         STRING,

@@ -14,6 +14,7 @@ from domain.errors import StorageFailed
 from infrastructure.storage.engine import ToLoop
 from infrastructure.storage.loading_thread import LoadingThread
 from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.copies import PostgresCopies
 from infrastructure.storage.postgresql.dropping import Dropping
 from infrastructure.storage.postgresql.garbage import Garbage
 from infrastructure.storage.postgresql.link import CLOSE_S
@@ -39,8 +40,8 @@ RETRY_S = 10.0
 
 class PostgresCommit:
     __slots__ = (
-        "_closed", "_commits", "_contents", "_done", "_dropping", "_is_kept_up", "_not_before_s",
-        "_reading", "_sealing", "_session", "_thread", "_watch", "_writer",
+        "_closed", "_commits", "_contents", "_copies", "_done", "_dropping", "_is_kept_up",
+        "_not_before_s", "_reading", "_sealing", "_session", "_thread", "_watch", "_writer",
     )  # fmt: skip
 
     def __init__(
@@ -52,8 +53,10 @@ class PostgresCommit:
         to_loop: ToLoop | None,
         watch: Watch | None = None,
         bucket: Bucket | None = None,
+        copies: PostgresCopies | None = None,
     ) -> None:
         self._watch = watch
+        self._copies = copies
         self._session = session
         self._contents = contents
         self._reading = reading
@@ -187,6 +190,8 @@ class PostgresCommit:
         if self._watch is not None:
             self._watch.close()
         self._reading.close()
+        if self._copies is not None:
+            self._copies.close(CLOSE_S)
         done, self._done = self._done, None
         if done is not None:
             # It may be persisted, as after a kill.

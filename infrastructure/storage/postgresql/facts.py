@@ -14,6 +14,7 @@ from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.objects.address import parse_objects
 from infrastructure.storage.objects.opening import open_bucket
 from infrastructure.storage.postgresql.address import Address, parse_address
+from infrastructure.storage.postgresql.copies import COPIES
 from infrastructure.storage.postgresql.leases import leases
 from infrastructure.storage.postgresql.migrations import STEPS
 from infrastructure.storage.postgresql.server import (
@@ -38,6 +39,8 @@ class ServerFacts(NamedTuple):
     synchronous_standby_names: str
     #: Connected now. Another role may see that there are standbys, and not which.
     synchronous_standbys: int
+    #: Of each acknowledged record.
+    copies: int
     hidden_standbys: int
     #: For brokers, by the limits of the server, this role, and this database.
     connections: int
@@ -62,13 +65,14 @@ class StoreFacts(NamedTuple):
     no_objects: str | None
 
 
-_FACTS = """
+_FACTS = f"""
     with others as (
         select usename, datname from pg_stat_activity where backend_type = 'client backend'
             and pid <> pg_backend_pid() and coalesce(application_name, '') !~ '^ottla ')
     select current_setting('server_version'), current_setting('synchronous_commit'),
         current_setting('synchronous_standby_names'),
         (select count(*) from pg_stat_replication where sync_state in ('sync', 'quorum')),
+        {COPIES},
         (select count(*) from pg_stat_replication where sync_state is null),
         (select least(
             current_setting('max_connections')::int

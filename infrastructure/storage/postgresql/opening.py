@@ -17,6 +17,7 @@ from infrastructure.storage.postgresql import leases
 from infrastructure.storage.postgresql.address import Address, parse_address
 from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.copies import PostgresCopies
 from infrastructure.storage.postgresql.log_store import PostgresLogStore
 from infrastructure.storage.postgresql.migrations import STEPS, migrate
 from infrastructure.storage.postgresql.objects import PostgresObjects
@@ -39,11 +40,8 @@ if TYPE_CHECKING:
 
 BucketAt = Callable[[ObjectsAddress], "Bucket"]
 
-_FACTS = """
-    select coalesce(sum(pg_total_relation_size(oid)), 0)::bigint,
-        current_setting('synchronous_standby_names') <> ''
-            and current_setting('synchronous_commit') not in ('off', 'local')
-    from pg_class
+_SIZE = """
+    select coalesce(sum(pg_total_relation_size(oid)), 0)::bigint from pg_class
     where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname ~ '^ottla_'
 """
 
@@ -76,12 +74,12 @@ def opened(
         if not read_only:
             for_commits.execute("update ottla_store set epoch = epoch + 1")
         [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
-        [(size_bytes, has_standby)] = for_reads.execute(_FACTS).fetchall()
+        [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
     reading = Reading(server, for_reads, contents, to_loop, bucket)
     commit = PostgresCommit(server, session, contents, reading, to_loop, bucket=bucket)
     # The database may have lost commits since the last start: only by a new leader epoch do clients
     # notice that a log was cut.
-    info = _info(size_bytes, flush, store_id, epoch - 1, has_standby)
+    info = _info(size_bytes, flush, store_id, epoch - 1)
     storage = _storage(info, session, contents, reading, commit)
     if bucket is not None:
         storage.objects = PostgresObjects(bucket, server, store_id, contents, commit)
@@ -111,15 +109,17 @@ def joined(
         bucket = _bucket(for_commits, address, contents, bucket_at)
         contents.load(for_reads, node.node_id)
         [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
-        [(size_bytes, has_standby)] = for_reads.execute(_FACTS).fetchall()
+        [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
     watch.start()
     reading = Reading(server, for_reads, contents, to_loop, bucket)
-    commit = PostgresCommit(server, session, contents, reading, to_loop, watch, bucket)
-    info = _info(size_bytes, flush, store_id, epoch, has_standby)
+    copies = PostgresCopies(reading.rows, to_loop, joining.copies)
+    commit = PostgresCommit(server, session, contents, reading, to_loop, watch, bucket, copies)
+    info = _info(size_bytes, flush, store_id, epoch)
     storage = _storage(info, session, contents, reading, commit)
     if bucket is not None:
         storage.objects = PostgresObjects(bucket, server, store_id, contents, commit)
     storage.membership, storage.cluster_changes = watch.membership, watch.changes
+    storage.copies = copies
     return storage
 
 
@@ -178,9 +178,7 @@ def _bucket(
     return bucket
 
 
-def _info(
-    size_bytes: int, flush: Flush, store_id: str, losses: int, has_standby: bool
-) -> StorageInfo:
+def _info(size_bytes: int, flush: Flush, store_id: str, losses: int) -> StorageInfo:
     return StorageInfo(
         "postgresql",
         None,
@@ -189,7 +187,6 @@ def _info(
         store_id,
         live_bytes=size_bytes,
         losses=losses,
-        has_standby=has_standby,
     )
 
 

@@ -186,7 +186,7 @@ class Reading:
 
     def _asked(self, question: Question) -> Answer:
         runs, partition_id = self._contents.runs, question.partition_id
-        ask = asking(self._rows, runs, self._contents.tails, self._bucket_of, partition_id)
+        ask = asking(self.rows, runs, self._contents.tails, self._bucket_of, partition_id)
         gone = TailGone()
         for _ in range(_MOST_ATTEMPTS):
             before = runs.of(partition_id)
@@ -201,15 +201,15 @@ class Reading:
     def _bucket_of(self) -> Bucket:
         """Another broker may have been the first one with objects. Raises StorageFailed."""
         if self._bucket is None:
-            [(url,)] = self._rows(OBJECTS_URL, {})
+            [(url,)] = self.rows(OBJECTS_URL, {})
             try:
                 self._bucket = open_bucket(parse_objects(url))
             except StorageUnusable as error:
                 raise StorageFailed(str(error)) from error
         return self._bucket
 
-    def _rows(self, statement: str, values: Mapping[str, int]) -> Answer:
-        """Raises psycopg.Error or StorageFailed."""
+    def rows(self, statement: str, values: Mapping[str, int]) -> Answer:
+        """In any thread. Raises psycopg.Error or StorageFailed."""
         with self._lock:
             self._link.busy = True
             try:

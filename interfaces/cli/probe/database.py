@@ -76,9 +76,16 @@ def _copies(server: ServerFacts) -> Finding:
             "set synchronous_standby_names",
         )
     if server.synchronous_standbys:
-        return ok(f"{server.synchronous_standbys} synchronous standby is connected")
+        return ok(
+            f"{server.synchronous_standbys} synchronous standby is connected: there are "
+            f"{server.copies} copies, which min.insync.replicas counts"
+        )
     if server.hidden_standbys:
-        return note("this role may not see which standby is synchronous", "grant pg_monitor to it")
+        return note(
+            "this role may not see which standby is synchronous: min.insync.replicas counts one "
+            "copy",
+            "grant pg_monitor to it, or set storage.copies",
+        )
     return problem(
         "no synchronous standby is connected, and commits wait for one: "
         f"synchronous_standby_names = {server.synchronous_standby_names}",

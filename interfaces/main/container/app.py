@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from application.partitions.strays import stray_partitions
+from application.ports.copies import Copies
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
 from application.ports.pending import Pending
@@ -234,7 +235,8 @@ class App:
 
     @property
     def has_standby(self) -> bool | None:
-        return self.storage.info.has_standby
+        copies = self.storage.copies
+        return None if copies is None else copies.count > 1
 
     def renew_certificates(self) -> None:
         self._certificates.renew()
@@ -259,6 +261,12 @@ class App:
             self._now_and_then(CHECK_WAITS_MS, partial(self._report_repeated, repeated))
         if self.storage.objects is not None:
             self._now_and_then(CHECK_WAITS_MS, partial(self._report_objects, self.storage.objects))
+        if self.storage.copies is not None:
+            self._now_and_then(CHECK_WAITS_MS, partial(self._look_at_copies, self.storage.copies))
+
+    def _look_at_copies(self, copies: Copies) -> None:
+        copies.look()
+        self.broker.commits.storage_health.counted(copies.count)
 
     def _report_waits(self, waits_for: Callable[[], str | None]) -> None:
         self.broker.commits.storage_health.waits(waits_for())

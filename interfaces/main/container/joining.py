@@ -20,6 +20,7 @@ def joining_of(config: BrokerConfig, fenced: Callable[[], None]) -> Joining:
         config.broker_session_timeout_ms,
         config.broker_heartbeat_interval_ms,
         fenced,
+        config.storage_copies,
     )
 
 

@@ -47,6 +47,15 @@ def test_each_reason_is_logged_once(
     assert taken_lines(fake) == [("error", FAILED, {"error": why}) for why in logged]
 
 
+def test_a_change_of_copies_is_logged(fake: FakeBroker) -> None:
+    for count in (2, 2, 1, 2):
+        fake.core.storage_health.counted(count)
+    assert taken_lines(fake) == [
+        ("warning", "store_copies_changed", {"copies": 1, "before": 2}),
+        ("info", "store_copies_changed", {"copies": 2, "before": 1}),
+    ]
+
+
 def test_a_recovery_is_logged_and_then_the_next_failure(fake: FakeBroker) -> None:
     for why in ("no space is left", "no space is left", None, None, "no space is left"):
         commit(fake, why)

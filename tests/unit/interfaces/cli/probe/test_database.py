@@ -11,6 +11,7 @@ SERVER = ServerFacts(
     synchronous_commit="on",
     synchronous_standby_names="ANY 1 (b, c)",
     synchronous_standbys=1,
+    copies=2,
     hidden_standbys=0,
     connections=92,
     autovacuum=True,

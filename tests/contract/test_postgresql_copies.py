@@ -1,0 +1,106 @@
+"""Copies of each acknowledged record, counted with a synchronous standby that comes and goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from infrastructure.storage.postgresql.facts import examined
+from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
+from tests.contract.postgres_server import running_postgres
+from tests.e2e.broker_process import wait_until
+from tests.fakes.postgres import Postgres
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres]:
+    """Of its own: the others do without a standby."""
+    running_postgres()  # or skips
+    server = Postgres()
+    try:
+        server.start()
+        server.start_standby()
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture
+def cluster(server: Postgres) -> Iterator[JoinedBrokers]:
+    cluster = JoinedBrokers(server)
+    yield cluster
+    cluster.close()
+
+
+def counted(broker: JoinedBroker, count: int) -> None:
+    """Waits for it."""
+    copies = broker.storage.copies
+    assert copies is not None
+
+    def is_reached() -> bool:
+        copies.look()
+        return copies.count == count
+
+    broker.run_until(is_reached)
+
+
+def copies_at_the_start(broker: JoinedBroker) -> int:
+    assert broker.storage.copies is not None
+    return broker.storage.copies.count
+
+
+def test_a_synchronous_standby_is_a_copy_while_it_is_connected(
+    server: Postgres, cluster: JoinedBrokers
+) -> None:
+    broker = cluster.join(1)
+    assert copies_at_the_start(broker) == 2
+    assert server.standby is not None
+    server.standby.stop()
+    counted(broker, 1)  # although the lease is not renewed meanwhile
+    broker.append(0, 0)
+    outcomes = broker.begin()
+    counted(broker, 1)
+    assert outcomes == [], "the commit waits for the standby"
+    server.standby.start()
+    counted(broker, 2)
+    broker.run_until(lambda: outcomes)
+    assert outcomes == [None]
+
+
+@pytest.mark.parametrize(
+    "names, commit, copies",
+    [
+        ("*", "on", 2),
+        ("FIRST 1 (*)", "remote_write", 2),
+        ("any 1 (*, other)", "on", 2),
+        ("2 (*, other)", "on", 2),
+        ("", "on", 1),
+        ("other", "on", 1),
+        ("*", "local", 1),
+    ],
+)
+def test_a_standby_counts_if_commits_wait_for_it(
+    server: Postgres, names: str, commit: str, copies: int
+) -> None:
+    """As the doctor shows them, which changes nothing."""
+    server.execute(
+        f"alter system set synchronous_standby_names = '{names}'",
+        f"alter system set synchronous_commit = '{commit}'",
+        "select pg_reload_conf()",
+    )
+    place = f"postgres@/postgres?host={server.folder}&schema=never"
+    try:
+        # Other processes of the server read the settings when they get to it.
+        wait_until(lambda: examined(place)[0].copies == copies)
+    finally:
+        server.execute(
+            "alter system set synchronous_standby_names = '*'",
+            "alter system reset synchronous_commit",
+            "select pg_reload_conf()",
+        )
+
+
+def test_the_operator_may_say_how_many_copies_there_are(cluster: JoinedBrokers) -> None:
+    broker = cluster.join(1, copies=3)
+    counted(broker, 3)
