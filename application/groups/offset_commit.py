@@ -66,6 +66,7 @@ class OffsetCommitService:
 
     def begin(self, commit: OffsetCommit, retention_time_ms: int = NO_RETENTION_TIME) -> None:
         self._offsets.check_coordinated(commit.group_id)
+        self._offsets.check_copies()
         commit.now_ms = self._clock.now_ms()
         if commit.group_id in self._offsets.pending:
             newest_ms = self._offsets.pending.newest_of_group_ms(commit.group_id)

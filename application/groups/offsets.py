@@ -110,6 +110,10 @@ class Offsets(Aggregates[str, OffsetWrite]):
     def check_here(self, group_id: str) -> None:
         self._coordinators.check_here(group_id)
 
+    def check_copies(self) -> None:
+        """Before a commit. Raises CoordinatorNotAvailable."""
+        self._coordinators.check_copies()
+
     def check_coordinated(self, group_id: str) -> None:
         """Raises unless this node coordinates the group and has loaded its offsets."""
         self.check_loaded()

@@ -18,6 +18,7 @@ from application.ports.clock import Clock
 from application.ports.placement import Placement
 from application.state.catalog import Catalog
 from domain.cluster.nodes import NO_LEADER
+from domain.configs.topic import TopicConfig
 from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
@@ -110,14 +111,15 @@ class _Tally:
     def __init__(self, placement: Placement) -> None:
         self._node_id = placement.node_id
         self._is_controller = placement.controller_id == placement.node_id
-        self._replicas = self._led = self._under_replicated = 0
+        self._replicas = self._led = self._under_replicated = self._under_min_isr = 0
         self._leaderless = self._imbalanced = 0
 
-    def add(self, one: DescribedReplicas) -> None:
+    def add(self, one: DescribedReplicas, is_under_min_isr: bool) -> None:
         self._replicas += self._node_id in one.replicas
         if one.leader_id == self._node_id:
             self._led += 1
             self._under_replicated += bool(one.offline)
+            self._under_min_isr += is_under_min_isr
         self._leaderless += one.leader_id == NO_LEADER.node_id
         self._imbalanced += not one.is_preferred
 
@@ -125,6 +127,7 @@ class _Tally:
         yield jmx.PARTITION_COUNT, [((), self._replicas)]
         yield jmx.LEADER_COUNT, [((), self._led)]
         yield jmx.UNDER_REPLICATED, [((), self._under_replicated)]
+        yield jmx.UNDER_MIN_ISR, [((), self._under_min_isr)]
         offline = unreadable + self._leaderless * self._is_controller
         for family in (jmx.OFFLINE_PARTITIONS, others.REDPANDA_UNAVAILABLE):
             yield family, [((), offline)]
@@ -138,6 +141,7 @@ class TopicReadings:
         clock: Clock,
         placement: Placement,
         many_loaded: Callable[[], None] = lambda: None,
+        is_under_min_isr: Callable[[TopicConfig], bool] = lambda _: False,
     ) -> None:
         """`many_loaded` is called after every hundred loaded partitions: they are never freed."""
         self._catalog = catalog
@@ -145,6 +149,7 @@ class TopicReadings:
         self._loaded = 0
         self._clock = clock
         self._placement = placement
+        self._is_under_min_isr = is_under_min_isr
         self._rates: dict[tuple[str, str], Rate] = {}
         self._rated_ms: int | None = None
 
@@ -164,7 +169,7 @@ class TopicReadings:
                     break
                 loaded = self._catalog.is_loaded(current, index)
                 described = replicas_of(current.partition_ids[index])
-                tally.add(described)
+                tally.add(described, self._is_under_min_isr(self._catalog.config(current)))
                 self._look_at(current, index, seen, described)
                 if not loaded:
                     self._count_loaded()

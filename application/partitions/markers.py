@@ -7,6 +7,7 @@ from application.ports.clock import Clock
 from application.ports.log_store import LogStore
 from application.ports.transaction_index import TransactionIndex
 from application.state.commits import Commits
+from application.state.min_insync_replicas import MinInsyncReplicas
 from domain.messages.control import EndMarker
 from domain.partitions.partition import Partition
 from domain.partitions.transactions import AbortedTransaction
@@ -20,12 +21,18 @@ class TransactionMarkers:
         commits: Commits,
         clock: Clock,
         checksum: Checksum,
+        min_insync_replicas: MinInsyncReplicas,
     ) -> None:
         self._log = log
         self._index = index
         self._commits = commits
         self._clock = clock
         self._checksum = checksum
+        self._min_insync_replicas = min_insync_replicas
+
+    def check(self, partition: Partition) -> None:
+        """Kafka appends markers with acks=all. Raises NotEnoughReplicas."""
+        self._min_insync_replicas.check(partition)
 
     def write(self, partition: Partition, marker: EndMarker, transaction_version: int) -> None:
         """Stages a marker, also if the producer has no open transaction here, as in Kafka.

@@ -17,6 +17,7 @@ from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending
 from application.state.commits import Commits
+from application.state.min_insync_replicas import MinInsyncReplicas
 from application.state.storage_health import StorageHealth
 from domain.compaction.records import find_keyless
 from domain.configs.settings.definition import LONG_MAX
@@ -64,8 +65,10 @@ class ProduceService:
         checksum: Checksum,
         compression: Compression,
         storage_health: StorageHealth,
+        min_insync_replicas: MinInsyncReplicas,
     ) -> None:
         self._storage_health = storage_health
+        self._min_insync_replicas = min_insync_replicas
         self._log = log
         self._commits = commits
         self._clock = clock
@@ -84,6 +87,7 @@ class ProduceService:
         zstd_allowed: bool,
         admit: Admit | None = None,
         waits: bool = True,
+        acks_all: bool = True,
     ) -> Appended | BrokerError:
         """Appends the batch of one partition; durable after the next commit.
 
@@ -93,6 +97,8 @@ class ProduceService:
         """
         partition.traffic.appends += 1
         try:
+            if acks_all and partition.config.min_insync_replicas > 1:
+                self._min_insync_replicas.check(partition)
             batch = parse_single_batch(records)
             if batch.attributes & (TRANSACTIONAL | CODEC_ZSTD):
                 _check_attributes(batch, zstd_allowed)
@@ -133,6 +139,7 @@ class ProduceService:
         zstd_allowed: bool,
         admit: Admit | None = None,
         waits: bool = True,
+        acks_all: bool = True,
     ) -> Appended | BrokerError:
         """In place of `append` while the disk is full: before, it costs nothing."""
         if not self._storage_health.admits(len(records or b"")):
@@ -141,7 +148,7 @@ class ProduceService:
             return self._storage_health.refusal()
         if not self._storage_health.is_full:
             del self.append
-        return ProduceService.append(self, partition, records, zstd_allowed, admit, waits)
+        return ProduceService.append(self, partition, records, zstd_allowed, admit, waits, acks_all)
 
     def _open(self, batch: RecordBatch, partition: Partition, now_ms: int, waits: bool) -> None:
         """What few topics require: checks of all records, and another compression."""

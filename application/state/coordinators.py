@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from application.ports.placement import Placement
 from application.state.catalog import Catalog
+from application.state.min_insync_replicas import MinInsyncReplicas
 from application.state.notifying import notify_each
 from domain.cluster.nodes import NO_LEADER, Leader
 from domain.errors import CoordinatorNotAvailable, NotCoordinator
@@ -48,10 +49,17 @@ class _Led(NamedTuple):
 class Coordinators:
     """Of all groups, or of all transactions."""
 
-    def __init__(self, topic_name: str, catalog: Catalog, placement: Placement) -> None:
+    def __init__(
+        self,
+        topic_name: str,
+        catalog: Catalog,
+        placement: Placement,
+        min_insync_replicas: MinInsyncReplicas,
+    ) -> None:
         self._topic_name = topic_name
         self._catalog = catalog
         self._placement = placement
+        self._min_insync_replicas = min_insync_replicas
         self._lost: list[Callable[[Moved], None]] = []
         self._gained: list[Callable[[Moved], None]] = []
         self._led = self._led_now()
@@ -93,6 +101,14 @@ class Coordinators:
         if node_id in (NO_LEADER.node_id, self._placement.node_id):
             raise CoordinatorNotAvailable(f"No node coordinates {key} now.")
         raise NotCoordinator(f"Node {node_id} coordinates {key}.")
+
+    def check_copies(self) -> None:
+        """Before changes that Kafka writes to the topic. Raises CoordinatorNotAvailable."""
+        topic = self._catalog.topic(self._topic_name)
+        if topic is not None and self._min_insync_replicas.is_under(self._catalog.config(topic)):
+            raise CoordinatorNotAvailable(
+                f"The store has fewer copies than min.insync.replicas of {self._topic_name}"
+            )
 
     # ---- moves
 

@@ -94,6 +94,7 @@ class TransactionCoordinator:
                 f"transaction.max.timeout.ms ({self._config.transaction_max_timeout_ms})"
             )
         self._registry.check_here(transactional_id)
+        self._registry.check_copies()
         before = self._registry.find(transactional_id)
         if before is not None and before.is_open:
             decisions.check_expected(before, expected)
@@ -210,6 +211,7 @@ class TransactionCoordinator:
         before = self._registry.existing(transactional_id)
         after = decisions.add(before, producer, added, version, self._clock.now_ms())
         if after is not before:
+            self._registry.check_copies()
             self._registry.put(after)
 
     # ---- EndTxn
@@ -219,6 +221,7 @@ class TransactionCoordinator:
     ) -> Later[ProducerIdAndEpoch]:
         """Returns the producer's next id and epoch."""
         before = self._registry.existing(transactional_id)
+        self._registry.check_copies()
         return self._with_producer_id(
             version >= TV_2 and before.is_exhausted,
             lambda new: self._end(transactional_id, producer, committed, version, new),

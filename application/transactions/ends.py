@@ -115,6 +115,8 @@ class TransactionEnds:
         for one in found:
             if isinstance(one, BrokerError):
                 raise one
+            if one is not None:
+                self._markers.check(one)
         return [one for one in found if isinstance(one, Partition)]
 
     def _coordinator_epoch(self, partition: Partition, producer_id: int) -> int:

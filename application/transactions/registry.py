@@ -55,6 +55,10 @@ class TransactionRegistry(Aggregates[str, Change]):
         """Raises unless this node coordinates the transactional id."""
         self._coordinators.check_here(transactional_id)
 
+    def check_copies(self) -> None:
+        """Before a change that a client requests. Raises CoordinatorNotAvailable."""
+        self._coordinators.check_copies()
+
     def existing(self, transactional_id: str) -> Transaction:
         self.check_here(transactional_id)
         found = self._by_id.get(transactional_id)

@@ -36,6 +36,7 @@ class TopicConfig:
         "max_message_bytes",
         "min_cleanable_ratio",
         "min_compaction_lag_ms",
+        "min_insync_replicas",
         "opens_batches",
         "retention_bytes",
         "retention_ms",
@@ -60,6 +61,7 @@ class TopicConfig:
         min_compaction_lag_ms: int = 0,
         max_compaction_lag_ms: int = LONG_MAX,
         min_cleanable_ratio: float = 0.5,
+        min_insync_replicas: int = 1,
         delete_retention_ms: int = 86400000,
         retention_ms: int = -1,
         retention_bytes: int = -1,
@@ -83,6 +85,7 @@ class TopicConfig:
         self.min_compaction_lag_ms = min_compaction_lag_ms
         self.max_compaction_lag_ms = max_compaction_lag_ms
         self.min_cleanable_ratio = min_cleanable_ratio
+        self.min_insync_replicas = min_insync_replicas
         self.delete_retention_ms = delete_retention_ms
         #: Negative: no limit.
         self.retention_ms = retention_ms
@@ -118,6 +121,7 @@ def resolve_topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> 
         min_compaction_lag_ms=resolved("min.compaction.lag.ms"),
         max_compaction_lag_ms=resolved("max.compaction.lag.ms"),
         min_cleanable_ratio=resolved("min.cleanable.dirty.ratio"),
+        min_insync_replicas=resolved("min.insync.replicas"),
         delete_retention_ms=resolved("delete.retention.ms"),
     )
 

@@ -103,9 +103,9 @@ _ROWS = (
     _row("min.compaction.lag.ms", LONG, 0, BUILT,
          "The shortest time a record is not compacted.",
          "log.cleaner.min.compaction.lag.ms", minimum=0, unit="ms"),
-    _row("min.insync.replicas", INT, 1, ONE_NODE,
-         "Replicas that must have a record before acks=all is acknowledged; as in Kafka no more "
-         "than the topic has.",
+    _row("min.insync.replicas", INT, 1, BUILT,
+         "With storage=postgresql://: copies in PostgreSQL that acks=all requires; other stores "
+         "have one replica, and as in Kafka no more are required than a topic has.",
          "min.insync.replicas", minimum=1),
     _row("preallocate", BOOLEAN, False, NO_SEGMENTS,
          "Whether Kafka preallocates a new segment file.",

@@ -65,6 +65,7 @@ REFUSALS: dict[type[BrokerError], Refusal] = {
     errors.OffsetOutOfRange: Refusal(400, 40003),
     errors.RequestTimedOut: _TRY_AGAIN,
     errors.LeaderNotAvailable: _TRY_AGAIN,
+    errors.NotEnoughReplicas: _TRY_AGAIN,
     errors.NotLeaderOrFollower: _ELSEWHERE,
     errors.CoordinatorLoadInProgress: _TRY_AGAIN,
     errors.CoordinatorNotAvailable: _TRY_AGAIN,

@@ -35,6 +35,7 @@ from interfaces.main.container.services import make_broker
 from tests.fakes.clock import FakeClock
 from tests.fakes.cluster_changes import FakeChanges, GuardedState
 from tests.fakes.commit import FakeCommit
+from tests.fakes.copies import FakeCopies
 from tests.fakes.logs import FakeEventLog
 from tests.fakes.placement import FakePlacement
 from tests.fakes.reserve import FakeReserve
@@ -213,8 +214,11 @@ class FakeBroker(InProcessBroker):
     Shared rows that are staged without the right fail the test.
     """
 
-    def __init__(self, store: MemoryStore | None = None, **settings: str) -> None:
+    def __init__(
+        self, store: MemoryStore | None = None, copies: FakeCopies | None = None, **settings: str
+    ) -> None:
         self.store = store or MemoryStore()
+        self.copies = copies
         self.commit = FakeCommit(self.store)
         self.log = FlakyLogStore(self.store)
         self.reserve = FakeReserve()
@@ -228,7 +232,9 @@ class FakeBroker(InProcessBroker):
         self.changes = FakeChanges(self.scheduler)
         self.commit.on_begin = self.changes.end
         info = StorageInfo("memory", None, 0, "none", "a-store")
-        return Storage(self.log, self._state(), self.commit, info, reserve=self.reserve)
+        return Storage(
+            self.log, self._state(), self.commit, info, reserve=self.reserve, copies=self.copies
+        )
 
     def _state(self) -> StateStore:
         return GuardedState(self.store, self.changes)
@@ -240,7 +246,7 @@ class FakeBroker(InProcessBroker):
         """Another broker over the committed data of this one."""
         self.close()
         given = {name.replace(".", "_"): value for name, value in self.config.given.items()}
-        return FakeBroker(self.store, **given)
+        return FakeBroker(self.store, self.copies, **given)
 
     def stored(self, name: str = "t", index: int = 0) -> bytes:
         """The whole committed log of a partition."""

@@ -20,6 +20,7 @@ from interfaces.kafka.requests.gate import Wrap
 from interfaces.kafka.wire.headers import API_VERSIONS
 from interfaces.kafka.wire.schema import Message, Request
 from tests.fakes.broker import FakeBroker, InProcessBroker
+from tests.fakes.copies import FakeCopies
 from tests.fakes.logs import FakeRequestLog
 from tests.fakes.transport import FakeTransport
 
@@ -169,8 +170,9 @@ class FakeKafka(FakeBroker, FakeListener):
         self,
         request_log: FakeRequestLog | None = None,
         store: MemoryStore | None = None,
+        copies: FakeCopies | None = None,
         **settings: str,
     ) -> None:
-        FakeBroker.__init__(self, store, **settings)
+        FakeBroker.__init__(self, store, copies, **settings)
         self.request_log = request_log or FakeRequestLog()
         FakeListener.__init__(self, self, self.request_log)

@@ -58,6 +58,11 @@ UNDER_REPLICATED = gauge(
     "kafka_server_replicamanager_underreplicatedpartitions",
     "Partitions that this broker leads, of which a replica is not alive.",
 )
+UNDER_MIN_ISR = gauge(
+    "kafka_server_replicamanager_underminisrpartitioncount",
+    "Partitions that this broker leads, of which the store has fewer copies than min.insync."
+    "replicas (UnderMinIsrPartitionCount).",
+)
 LATE_TRANSACTIONS = gauge(
     "kafka_server_replicamanager_partitionswithlatetransactionscount",
     "Partitions with open transactions that no coordinator ends (PartitionsWithLateTransactions"

@@ -61,7 +61,6 @@ class TransactionSettings:
         1,
         "The config min.insync.replicas of __transaction_state, when it is created. 2 in Kafka.",
         minimum=1,
-        effect=Effect.ONE_NODE,
     )
     transaction_state_log_replication_factor: int = setting(
         "transaction.state.log.replication.factor",

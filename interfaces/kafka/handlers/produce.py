@@ -33,7 +33,7 @@ from interfaces.kafka.handlers.shared.nodes import add_endpoint
 from interfaces.kafka.requests import repeated_produce
 from interfaces.kafka.requests.call import Call, CloseConnection
 from interfaces.kafka.requests.failures import failed_response
-from interfaces.kafka.requests.repeated_produce import FIRST_WITH_ZSTD
+from interfaces.kafka.requests.repeated_produce import ACKS_ALL, FIRST_WITH_ZSTD
 from interfaces.kafka.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -52,16 +52,17 @@ FIRST_THAT_ADDS_PARTITIONS = 12
 FIRST_WITH_TOPIC_IDS = 13
 
 NO_ACKS = 0
-LEGAL_ACKS = (-1, 0, 1)
+LEGAL_ACKS = (ACKS_ALL, NO_ACKS, 1)
 
 
 class StagedProduce:
     """The response to a request whose batches are staged; sent after the commit."""
 
-    __slots__ = ("_call", "response", "staged")
+    __slots__ = ("_call", "acks_all", "response", "staged")
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, acks_all: bool) -> None:
         self._call = call
+        self.acks_all = acks_all
         self.response = ProduceResponse()
         self.staged: list[PartitionProduceResponse] = []
 
@@ -98,7 +99,7 @@ class ProduceWithoutAcks:
 
 
 def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
-    durable = StagedProduce(call)
+    durable = StagedProduce(call, request.acks == ACKS_ALL)
     response = durable.response
     refused = None
     if request.acks not in LEGAL_ACKS:
@@ -161,11 +162,15 @@ def _append(
         return _refuse(result, partition, call)
     produce, zstd_allowed = call.broker.messages.produce, call.version >= FIRST_WITH_ZSTD
     try:
-        appended = produce.append(partition, data.records, zstd_allowed, admit)
+        appended = produce.append(
+            partition, data.records, zstd_allowed, admit, acks_all=durable.acks_all
+        )
     except NotInMemory:
         if not durable.staged:
             raise
-        appended = produce.append(partition, data.records, zstd_allowed, admit, waits=False)
+        appended = produce.append(
+            partition, data.records, zstd_allowed, admit, waits=False, acks_all=durable.acks_all
+        )
     if isinstance(appended, BrokerError):
         return _refuse(result, appended, call)
     result.base_offset = appended.base_offset

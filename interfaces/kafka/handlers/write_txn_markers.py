@@ -77,8 +77,11 @@ def _write(marker: WritableTxnMarker, name: str, index: int, call: Call) -> None
     topic = call.broker.catalog.topic(name)
     if topic is not None and topic.is_internal:
         raise UnknownTopicOrPartition("Offsets of transactions are not in their topic")
-    call.broker.messages.transaction_markers.write(
-        call.broker.catalog.existing_partition(name, index),
+    markers = call.broker.messages.transaction_markers
+    partition = call.broker.catalog.existing_partition(name, index)
+    markers.check(partition)
+    markers.write(
+        partition,
         EndMarker(
             marker.producer_id,
             marker.producer_epoch,

@@ -35,6 +35,7 @@ MAX_PREFIX_BYTES = 512
 #: Cached requests of one version of Produce.
 MAX_REPEATED = 1000
 
+ACKS_ALL = -1
 FIRST_WITH_LOG_START = 5
 FIRST_WITH_ZSTD = 7
 
@@ -50,6 +51,7 @@ Refuse = Callable[[PartitionProduceResponse, BrokerError, Call], PartitionProduc
 
 class RepeatedProduce:
     __slots__ = (
+        "_acks_all",
         "_admit",
         "_after",
         "_flexible",
@@ -86,6 +88,7 @@ class RepeatedProduce:
         self._log_subject = log_subject_of(request)
         self._refuse = refuse
         self._admit = admit
+        self._acks_all = request.acks == ACKS_ALL
         self._partition = partition
         self._revision = call.broker.catalog.revision
         self._raw_client_id = call.peer.raw_client_id
@@ -162,7 +165,11 @@ class RepeatedProduce:
         ):
             return False
         appended = broker.messages.produce.append(
-            partition, frame[position:end], call.version >= FIRST_WITH_ZSTD, self._admit
+            partition,
+            frame[position:end],
+            call.version >= FIRST_WITH_ZSTD,
+            self._admit,
+            acks_all=self._acks_all,
         )
         if (
             not isinstance(appended, Appended)

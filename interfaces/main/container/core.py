@@ -15,6 +15,7 @@ from application.ports.scheduler import Scheduler
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from application.state.fetch_purgatory import FetchPurgatory
+from application.state.min_insync_replicas import MinInsyncReplicas
 from application.state.storage_health import StorageHealth
 from domain.configs.broker import BrokerConfig
 from infrastructure.cluster.cluster_changes import OwnChanges
@@ -76,6 +77,7 @@ class Core:
         self.commits = Commits(
             self.commit, scheduler, self.partitions, self.purgatory, self.storage_health
         )
+        self.min_insync_replicas = MinInsyncReplicas(storage.copies)
         self.background = Runner(scheduler, clock, self.commits)
         self.membership = storage.membership
         self.cluster_changes: ClusterChanges = (

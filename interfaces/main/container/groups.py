@@ -42,7 +42,7 @@ def make_groups(
         group_repository = GroupsInTopic(group_repository, offsets_topic)
     config, catalog, clock = core.config, core.catalog, core.clock
     events, background = core.events, core.background
-    coordinators = Coordinators(OFFSETS_TOPIC, catalog, core.placement)
+    coordinators = Coordinators(OFFSETS_TOPIC, catalog, core.placement, core.min_insync_replicas)
     registry = Groups(group_repository, core.commits, coordinators)
     pending = PendingOffsets(
         core.pending_offsets, catalog, core.commits.when_committed, coordinators

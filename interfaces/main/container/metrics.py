@@ -125,7 +125,13 @@ class BrokerMetrics:
             TransactionReadings(broker.transactions).read,
             AuthenticationReadings(broker.security.authentication).read,
             QuotaReadings(broker.quotas).read,
-            TopicReadings(broker.catalog, clock, broker.placement, _freeze).read,
+            TopicReadings(
+                broker.catalog,
+                clock,
+                broker.placement,
+                _freeze,
+                self._core.min_insync_replicas.is_under,
+            ).read,
         ]
 
     def counted(self) -> list[Counted]:

@@ -153,8 +153,12 @@ def make_broker(
     )
     init_producer_id = InitProducerIdService(core.cluster, commits, changes)
     features = Features(core.cluster, commits, changes)
-    transaction_markers = TransactionMarkers(log, core.transaction_index, commits, clock, crc32c)
-    produce = ProduceService(log, commits, clock, crc32c, compression, storage_health)
+    transaction_markers = TransactionMarkers(
+        log, core.transaction_index, commits, clock, crc32c, core.min_insync_replicas
+    )
+    produce = ProduceService(
+        log, commits, clock, crc32c, compression, storage_health, core.min_insync_replicas
+    )
     list_offsets = ListOffsetsService(catalog, log, compression, background, storage_health)
     internal_topics = InternalTopics(core, features)
     groups = make_groups(core, offset_repository, list_offsets, internal_topics.offsets)

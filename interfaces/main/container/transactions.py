@@ -30,7 +30,9 @@ def make_transactions(
     transaction_topic: TransactionsInTopic | None,
 ) -> TransactionServices:
     clock, config, background = core.clock, core.config, core.background
-    coordinators = Coordinators(TRANSACTION_TOPIC, core.catalog, core.placement)
+    coordinators = Coordinators(
+        TRANSACTION_TOPIC, core.catalog, core.placement, core.min_insync_replicas
+    )
     repository = transaction_topic or core.transactions
     registry = TransactionRegistry(repository, core.commits, coordinators)
     ends = TransactionEnds(

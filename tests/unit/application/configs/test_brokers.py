@@ -64,6 +64,7 @@ TESTED = {
     "log.cleaner.io.buffer.load.factor",
     "log.cleaner.io.buffer.size",
     "log.cleaner.io.max.bytes.per.second",
+    "min.insync.replicas",
 }
 
 
@@ -142,6 +143,12 @@ def test_a_default_of_compaction_applies_to_partitions_in_use(
     partition = fake.partition()
     set_for_all(fake, name, "1")
     assert getattr(partition.config, attribute) == 1
+
+
+def test_min_insync_replicas_apply_to_partitions_in_use(fake: FakeBroker) -> None:
+    partition = fake.partition()
+    set_for_all(fake, "min.insync.replicas", "2")
+    assert partition.config.min_insync_replicas == 2
 
 
 def test_the_size_of_segments_applies_to_the_next_batch(fake: FakeBroker) -> None:

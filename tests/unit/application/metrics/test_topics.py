@@ -3,10 +3,12 @@ from __future__ import annotations
 from application.metrics.families import jmx
 from application.metrics.families import kafka_exporter as exporter
 from application.metrics.topics import LOADED_AT_ONCE, Rate, TopicReadings
+from application.state.min_insync_replicas import MinInsyncReplicas
 from domain.cluster.nodes import Leader, Node
 from domain.errors import StorageFailed
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker, with_topic
+from tests.fakes.copies import FakeCopies
 from tests.unit.application.metrics.figures import Figures, by_labels
 
 MINUTE_MS = 60_000
@@ -51,6 +53,18 @@ def test_a_partition_that_another_node_leads_is_not_offline() -> None:
     assert figures[jmx.OFFLINE_PARTITIONS.name,] == 0
     assert (exporter.LEADER.name, "t", "0") not in figures
     assert figures[exporter.LEADER.name, "t", "1"] == 1
+
+
+def test_partitions_under_min_insync_replicas_are_counted() -> None:
+    fake = with_topic(2, min_insync_replicas="2")
+    fake.topic("u")
+    fake.placement.add(Node(2))
+    fake.placement.move(fake.existing().partition_ids[0], Leader(2, 1))
+    is_under = MinInsyncReplicas(FakeCopies(1)).is_under
+    readings = TopicReadings(
+        fake.broker.catalog, fake.clock, fake.broker.placement, is_under_min_isr=is_under
+    )
+    assert figures_of(readings)[jmx.UNDER_MIN_ISR.name,] == 1
 
 
 def test_topic_counters_are_the_sum_of_the_partitions() -> None:

@@ -16,7 +16,7 @@ TOPIC, BROKER, GROUP = ResourceKind.TOPIC, ResourceKind.BROKER, ResourceKind.GRO
     [
         (TOPIC, "segment.jitter.ms", "1048576"),
         (TOPIC, "segment.index.bytes", "1"),  # of another broker: not allowed here
-        (TOPIC, "min.insync.replicas", "2"),
+        (TOPIC, "unclean.leader.election.enable", "true"),
         (BROKER, "log.roll.jitter.hours", "1"),
     ],
 )

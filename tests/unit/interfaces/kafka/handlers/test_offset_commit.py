@@ -4,6 +4,7 @@ import pytest
 
 from domain.errors import BrokerError, FencedInstanceId, StaleMemberEpoch
 from tests.fakes.client import FakeClient, FakeKafka
+from tests.fakes.copies import FakeCopies
 from tests.fakes.groups import FakeGroup
 from tests.fakes.offset_requests import at, commit, offset_commit, offsets_of
 
@@ -50,6 +51,19 @@ def test_a_commit_renews_the_session_like_a_heartbeat(kafka: FakeKafka, client: 
 
 
 # ---- persistence
+
+
+def test_a_commit_needs_as_many_copies_as_the_offsets_topic_requires() -> None:
+    copies = FakeCopies(1)
+    kafka = FakeKafka(copies=copies, offsets_topic="on", min_insync_replicas="2")
+    kafka.broker.start_upkeep()
+    kafka.scheduler.advance(100)
+    kafka.topic("t")
+    client = kafka.client()
+    assert commit(client, "g", ("t", [at(0)])) == {"t": [(0, 15)]}
+    assert offsets_of(client, "g") == {}
+    copies.count = 2
+    assert commit(client, "g", ("t", [at(0)])) == {"t": [(0, 0)]}
 
 
 @pytest.mark.parametrize("version", [2, 4])

@@ -18,7 +18,9 @@ from interfaces.kafka.wire.messages.produce import (
 )
 from tests.fakes.batches import TIMESTAMP, record_batch
 from tests.fakes.client import FakeClient, FakeKafka, frame
+from tests.fakes.copies import FakeCopies
 
+NOT_ENOUGH_REPLICAS = 19
 Batches = dict[int, bytes | bytearray | None]
 
 
@@ -259,3 +261,25 @@ def test_a_request_with_several_batches_that_are_opened_shares_a_commit(
     compacted.run()
     [response] = client.responses()
     assert [one.error_code for one in partitions(response).values()] == [0, 0]
+
+
+# ---- copies
+
+
+def test_acks_all_needs_as_many_copies_as_min_insync_replicas() -> None:
+    copies = FakeCopies(2)
+    kafka = FakeKafka(copies=copies)
+    kafka.topic("t", min_insync_replicas="2")
+    client = kafka.client()
+    for _ in range(3):  # also when the request is recognised
+        assert one(client, record_batch(["a"])).error_code == 0
+        assert one(client, record_batch(["a"]), acks=1).error_code == 0
+    copies.count = 1
+    refused = one(client, record_batch(["a"]))
+    assert (refused.error_code, refused.base_offset) == (NOT_ENOUGH_REPLICAS, -1)
+    assert one(client, record_batch(["a"]), acks=1).base_offset == 6
+    client.send(request({0: record_batch(["a"])}, acks=0), 9)
+    kafka.run()
+    assert (client.closed, kafka.partition().high_watermark) == (False, 8)
+    copies.count = 2
+    assert one(client, record_batch(["a"])).base_offset == 8

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.client import FakeClient, FakeKafka
+from tests.fakes.copies import FakeCopies
 from tests.fakes.structs import request_for
 from tests.fakes.transactions import aborted, append_in_transaction
 
@@ -33,6 +34,12 @@ def test_an_admin_ends_a_hanging_transaction(kafka: FakeKafka, client: FakeClien
     assert write(client) == [0]
     assert kafka.partition().last_stable_offset == 2
     assert aborted(kafka) == [(PRODUCER, 0, 1, 2)]
+
+
+def test_a_marker_needs_the_copies_of_acks_all() -> None:
+    kafka = FakeKafka(copies=FakeCopies(1))
+    kafka.topic("t", min_insync_replicas="2")
+    assert write(kafka.client()) == [19]
 
 
 def test_a_marker_in_a_failed_commit_is_an_error(kafka: FakeKafka, client: FakeClient) -> None:
