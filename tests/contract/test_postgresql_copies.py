@@ -101,6 +101,16 @@ def test_a_standby_counts_if_commits_wait_for_it(
         )
 
 
+def test_a_role_that_may_not_see_standbys_counts_one_copy(server: Postgres) -> None:
+    server.execute("create role plain login")
+    place = f"plain@/postgres?host={server.folder}&schema=never"
+    found, _ = examined(place)
+    assert (found.copies, found.hidden_standbys) == (1, 1)
+    server.execute("grant pg_monitor to plain")
+    found, _ = examined(place)
+    assert (found.copies, found.hidden_standbys) == (2, 0)
+
+
 def test_the_operator_may_say_how_many_copies_there_are(cluster: JoinedBrokers) -> None:
     broker = cluster.join(1, copies=3)
     counted(broker, 3)

@@ -15,6 +15,7 @@ from infrastructure.observability.store_figures import StoreFigures
 from infrastructure.observability.timed_commit import TimedCommit
 from infrastructure.opening import open_storage
 from tests.fakes.clock import FakeClock
+from tests.fakes.copies import FakeCopies
 from tests.fakes.scheduler import FakeScheduler
 
 
@@ -75,6 +76,13 @@ def test_store_metrics_have_used_pages(tmp_path: Path) -> None:
 
 def test_a_store_in_memory_has_no_file() -> None:
     assert not any(read(StoreFigures(open_storage("memory://")).read).values())
+
+
+def test_copies_are_shown_where_they_are_counted() -> None:
+    storage = open_storage("memory://")
+    assert read(StoreFigures(storage).read)["ottla_store_copies"] == []
+    storage.copies = FakeCopies(2)
+    assert read(StoreFigures(storage).read)["ottla_store_copies"] == [((), 2)]
 
 
 class LateCommit:
