@@ -12,6 +12,10 @@ TRANSACTION_VERSION = "transaction.version"
 #: groups of KIP-848. `transaction.version` 2: clients end transactions as in KIP-890.
 FEATURES = {"group.version": (1, 1), TRANSACTION_VERSION: (0, 2)}
 DEFAULT_LEVELS: Mapping[str, int] = {name: highest for name, (_, highest) in FEATURES.items()}
+#: Where brokers share a store: in `transaction.version` 2 a batch adds its partition to the
+#: transaction, which only the coordinator can do.
+SHARED_FEATURES = {**FEATURES, TRANSACTION_VERSION: (0, 1)}
+Supported = Mapping[str, tuple[int, int]]
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 UPGRADE_TYPES = (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE)
@@ -23,11 +27,22 @@ class FinalizedFeatures(NamedTuple):
     levels: Mapping[str, int]
 
 
+def lowered_to(supported: Supported, finalized: FinalizedFeatures) -> FinalizedFeatures:
+    """No level above the supported one. Clients take other levels with a later epoch only."""
+    levels = {name: min(level, supported[name][1]) for name, level in finalized.levels.items()}
+    return FinalizedFeatures(finalized.epoch + 1, levels)
+
+
 def check_feature_update(
-    levels: Mapping[str, int], feature: str, level: int, upgrade_type: int, node_id: int
+    levels: Mapping[str, int],
+    feature: str,
+    level: int,
+    upgrade_type: int,
+    node_id: int,
+    all_supported: Supported = FEATURES,
 ) -> None:
     """Raises unless the feature may change from its level in `levels` to this one."""
-    supported = FEATURES.get(feature)
+    supported = all_supported.get(feature)
     if upgrade_type not in UPGRADE_TYPES:
         reason = "The controller does not support the given upgrade type."
     elif level < 0:

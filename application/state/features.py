@@ -8,13 +8,28 @@ from application.ports.cluster_changes import ClusterChanges
 from application.ports.cluster_repository import ClusterRepository
 from application.state.commits import Commits
 from application.state.runtime import Aggregates, Done, Runtime
-from domain.features import DEFAULT_LEVELS, TRANSACTION_VERSION, FinalizedFeatures
+from domain.features import (
+    DEFAULT_LEVELS,
+    FEATURES,
+    SHARED_FEATURES,
+    TRANSACTION_VERSION,
+    FinalizedFeatures,
+    Supported,
+    lowered_to,
+)
 
 
 class Features(Aggregates[None, FinalizedFeatures]):
     def __init__(
-        self, cluster: ClusterRepository, commits: Commits, changes: ClusterChanges
+        self,
+        cluster: ClusterRepository,
+        commits: Commits,
+        changes: ClusterChanges,
+        is_shared: bool = False,
     ) -> None:
+        """`is_shared`: several brokers may share the store."""
+        self._is_shared = is_shared
+        self.supported: Supported = SHARED_FEATURES if is_shared else FEATURES
         self._cluster = cluster
         self._commits = commits
         self._changes = changes
@@ -23,7 +38,8 @@ class Features(Aggregates[None, FinalizedFeatures]):
         self._runtime: Runtime[None, FinalizedFeatures] = Runtime(self)
 
     def _followed(self, stored: FinalizedFeatures | None) -> None:
-        self._finalized = stored or FinalizedFeatures(0, DEFAULT_LEVELS)
+        finalized = stored or FinalizedFeatures(0, DEFAULT_LEVELS)
+        self._finalized = lowered_to(self.supported, finalized) if self._is_shared else finalized
 
     @property
     def finalized(self) -> FinalizedFeatures:
@@ -54,4 +70,4 @@ class Features(Aggregates[None, FinalizedFeatures]):
         self._commits.when_committed(done)
 
     def committed(self, key: None, changes: Sequence[FinalizedFeatures]) -> None:
-        self._finalized = changes[-1]
+        self._followed(changes[-1])

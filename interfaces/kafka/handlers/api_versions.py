@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 
 from domain.errors import InvalidRequest, UnsupportedVersion
-from domain.features import FEATURES
 from interfaces.kafka.requests.apis import APIS, BY_KEY
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.requests.error_codes import CODES
@@ -47,7 +46,7 @@ def handle(request: ApiVersionsRequest, call: Call) -> ApiVersionsResponse:
         ],
         supported_features=[
             SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
-            for name, (lowest, highest) in FEATURES.items()
+            for name, (lowest, highest) in call.broker.features.supported.items()
             if lowest > 0 or call.version >= FIRST_WITH_MINIMUM_0
         ],
         finalized_features_epoch=finalized.epoch,

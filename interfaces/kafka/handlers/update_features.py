@@ -30,7 +30,9 @@ def handle(request: UpdateFeaturesRequest, call: Call) -> Response | None:
         if call.version < FIRST_WITH_UPGRADE_TYPES:
             kind = SAFE_DOWNGRADE if update.allow_downgrade else UPGRADE
         node_id = call.broker.placement.node_id
-        check_feature_update(levels, name, update.max_version_level, kind, node_id)
+        check_feature_update(
+            levels, name, update.max_version_level, kind, node_id, features.supported
+        )
     # "NONE" as in Kafka, whose clients read the code only.
     results = [UpdatableFeatureResult(feature=name, error_message="NONE") for name in updates]
     response = UpdateFeaturesResponse(error_message=None, results=results)

@@ -152,7 +152,7 @@ def make_broker(
         core.placement,
     )
     init_producer_id = InitProducerIdService(core.cluster, commits, changes)
-    features = Features(core.cluster, commits, changes)
+    features = Features(core.cluster, commits, changes, core.membership is not None)
     transaction_markers = TransactionMarkers(
         log, core.transaction_index, commits, clock, crc32c, core.min_insync_replicas
     )
