@@ -16,9 +16,11 @@ from application.ports.commit import Commit
 from application.ports.copies import Copies
 from application.ports.log_store import LogName, LogStore
 from application.ports.membership import Membership
+from application.ports.pending import Pending
 from application.ports.reserve import Reserve
 from application.ports.state_store import StateStore
 from domain.cluster.nodes import Node
+from domain.errors import StorageFailed
 from infrastructure.storage.flush import Flush
 from infrastructure.storage.traffic import Traffic
 
@@ -184,6 +186,9 @@ class Storage:
     repeated_commits: Callable[[], int] | None = None
     #: None of an engine without objects, and of a store that has none.
     objects: Objects | None = None
+    #: Reads the newest row by table and key, also of a scope of another broker. None where a broker
+    #: has all rows.
+    fetch_row: Callable[[str, bytes], Pending[bytes | StorageFailed | None]] | None = None
     #: None of a store that one broker has alone; with it comes the right to change shared rows.
     membership: Membership | None = None
     cluster_changes: ClusterChanges | None = None

@@ -19,6 +19,7 @@ from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
 from infrastructure.storage.postgresql import loading, shared_rows
 from infrastructure.storage.postgresql.cache import CachedEntry, LogCache
+from infrastructure.storage.postgresql.marker_rows import MarkerRows, MarkersRead
 from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.runs import ABOVE_ALL_OFFSETS, LogRuns, Runs
 from infrastructure.storage.postgresql.server import Rows
@@ -27,7 +28,12 @@ from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.tails import TAIL_BYTES, TailRow, Tails, tail_rows
 from infrastructure.storage.repositories.internal_slots import InternalSlots
 from infrastructure.storage.repositories.leader_rows import LEADERS, leader_of
-from infrastructure.storage.repositories.scopes import OF_PARTITIONS, OF_SLOTS, scope_of
+from infrastructure.storage.repositories.scopes import (
+    MARKERS,
+    OF_PARTITIONS,
+    OF_SLOTS,
+    scope_of,
+)
 from infrastructure.storage.repositories.topic_repository import TOPICS
 
 #: Of batches.
@@ -56,12 +62,15 @@ class Contents:
         self.version = 0
         self._led: set[int] = set()
         self._slots = InternalSlots()
+        self._markers = MarkerRows()
+        self.read_markers = self._markers.read
         self._followers: Followers = defaultdict(list)
         self.staged = Staged()
         #: Changes of shared rows are under way.
         self._is_changing = False
         #: Lets the thread that reads changes of others read them again.
         self.read_again: Callable[[], None] = lambda: None
+        self.read_markers_again: Callable[[], None] = lambda: None
 
     # ---- start
 
@@ -82,6 +91,7 @@ class Contents:
             gained = self.gained(connection, found.rows)
             self._check_tails(gained.runs, gained.tails)
             self.take_over(found, gained)
+            self.take_markers(self.read_markers(connection))
         self.staged = Staged(self.version)
 
     def _check_tails(self, runs: Mapping[int, LogRuns], found: Collection[TailRow]) -> None:
@@ -115,6 +125,7 @@ class Contents:
             runs,
             loading.ends_of(connection, runs, tails),
             tails,
+            self.read_markers(connection),
         )
 
     def go_back(self, connection: Rows, writer_id: int) -> dict[int, int]:
@@ -156,6 +167,9 @@ class Contents:
         by_table: dict[str, list[bytes]] = defaultdict(list)
         for row in changes.rows:
             by_table[row.table].append(row.key)
+        self._notify(by_table)
+
+    def _notify(self, by_table: Mapping[str, Sequence[bytes]]) -> None:
         # Topics first: leaders are those of their partitions.
         tables = sorted(by_table, key=lambda table: (table != TOPICS, table))
         faults: list[Exception] = []
@@ -164,6 +178,12 @@ class Contents:
             faults += notify_each(self._followers[table], methodcaller("__call__", keys))
         if faults:
             raise faults[0]
+
+    def take_markers(self, found: MarkersRead) -> None:
+        changes = self._markers.changes(found, self.state.scan(MARKERS))
+        if changes:
+            self._put(Row(MARKERS, key, value) for key, value in changes)
+            self._notify({MARKERS: [key for key, _ in changes]})
 
     # ---- changes of this broker
 
@@ -184,6 +204,7 @@ class Contents:
         """What was staged meanwhile follows what is not there."""
         self.staged = Staged(self.version)
         self._changed()
+        self.read_markers_again()
 
     def committed(self, staged: Staged, gained: Gained) -> None:
         if staged.changes_shared_rows:
@@ -200,6 +221,10 @@ class Contents:
                 entry.partition_id, CachedEntry(start, entry.last_offset, entry.data, entry.times)
             )
             self.ends[entry.partition_id] = entry.last_offset + 1
+        markers = staged.of_table(MARKERS)
+        if markers and self._node_id is not None:
+            self._markers.committed(markers)
+            self.read_markers_again()
         self._change_leaders(staged.of_table(LEADERS))
         self._gain(gained)
         self._changed()
@@ -244,6 +269,7 @@ class Contents:
                     self.runs.put(partition_id, gained.runs[partition_id])
                     self.ends[partition_id] = gained.ends[partition_id]
             self.tails.add_known(gained.tails)
+            self.take_markers(gained.markers)
 
     def lost_by(self, rows: Iterable[tuple[bytes, bytes | None]]) -> set[int]:
         """Partitions that this broker leads until leaders are these. From any thread."""

@@ -112,6 +112,7 @@ def joined(
         [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
     watch.start()
     reading = Reading(server, for_reads, contents, to_loop, bucket)
+    assert reading.row_reading is not None
     copies = PostgresCopies(reading.rows, to_loop, joining.copies)
     commit = PostgresCommit(server, session, contents, reading, to_loop, watch, bucket, copies)
     info = _info(size_bytes, flush, store_id, epoch)
@@ -120,6 +121,7 @@ def joined(
         storage.objects = PostgresObjects(bucket, server, store_id, contents, commit)
     storage.membership, storage.cluster_changes = watch.membership, watch.changes
     storage.copies = copies
+    storage.fetch_row = reading.row_reading.fetch
     return storage
 
 

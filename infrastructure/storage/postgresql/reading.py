@@ -27,6 +27,7 @@ from infrastructure.storage.postgresql.asking import asking
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.link import CLOSE_S, Link
 from infrastructure.storage.postgresql.questions import Answer, Kind, TailGone
+from infrastructure.storage.postgresql.row_reading import RowReading
 from infrastructure.storage.postgresql.runs import spans
 from infrastructure.storage.postgresql.server import Rows, Server, is_lost, reason_of
 from infrastructure.storage.postgresql.tables import OBJECTS_URL
@@ -86,6 +87,8 @@ class Reading:
         self._bucket = bucket
         #: For the connection.
         self._lock = threading.Lock()
+        #: None: this process has all of them.
+        self.row_reading = None if to_loop is None else RowReading(server, to_loop)
         #: The first one is for questions that begin in a table.
         self._threads: list[_Thread] = []
         if to_loop is not None:
@@ -248,6 +251,8 @@ class Reading:
         for thread in self._threads:
             thread.close(max(0.0, until - monotonic()))
         self._link.drop()
+        if self.row_reading is not None:
+            self.row_reading.close()
 
 
 def _given(answer: Answer | StorageFailed) -> Answer:

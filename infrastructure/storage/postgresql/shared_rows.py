@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from infrastructure.storage.postgresql.marker_rows import NOT_READ, MarkersRead
 from infrastructure.storage.postgresql.runs import LogRuns
 from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.postgresql.tails import TailRow
@@ -39,6 +40,8 @@ class Gained(NamedTuple):
     ends: dict[int, int]
     #: In which the runs are.
     tails: list[TailRow]
+    #: Not older than the rest.
+    markers: MarkersRead = NOT_READ
 
 
 _ALL = 'select "table", coalesce(key, place), value, coalesce(version, 0) from ottla_rows'

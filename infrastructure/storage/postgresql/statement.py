@@ -9,6 +9,7 @@
     runs put, runs removed, bytes that are not needed any more, by tail
     rows put, rows deleted
     shared rows put or deleted, in the next version, of which all brokers are told
+    requested markers put or deleted, of which they are told, too
     brokers that are not registered any more
 
 It takes one round trip, and happens as a whole or not at all.
@@ -26,13 +27,16 @@ from psycopg.types.numeric import Int8
 from infrastructure.storage.postgresql.arrays import bigints, byteas, texts
 from infrastructure.storage.postgresql.entries import Entry, newest_time
 from infrastructure.storage.postgresql.fence import FENCE, Fence, fence_parameters
+from infrastructure.storage.postgresql.marker_rows import CHANGED
 from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.tables import ENTRY_COLUMNS, LONGEST_KEY
-from infrastructure.storage.repositories.scopes import is_shared, scope_of
+from infrastructure.storage.repositories.scopes import MARKERS, is_shared, scope_of
 
 NEXT_VERSION = "next_version"
 SEALED = "sealed"
+MARKERS_REMOVED, MARKERS_ALL = "markers_removed", "markers_all"
+MARKERS_TOLD = "markers_told"
 #: It does not start, either.
 _GONE = "b.is_fenced and b.until < clock_timestamp() and b.node_id = any(%b::bigint[])"
 _OR_REPLACE = (
@@ -95,6 +99,10 @@ _PARTS = {
     f" where f.session <> 0 and {_GONE}",
     "fences_removed": "delete from ottla_fences f using fence, ottla_brokers b"
     f" where b.node_id = f.node_id and {_GONE}",
+    MARKERS_REMOVED: "delete from ottla_rows r using fence, unnest(%b::text[], %b::bytea[])"
+    ' as u("table", place) where r."table" = u."table" and r.place = u.place returning r.place',
+    MARKERS_ALL: "select 1 / ((select count(*) from markers_removed) = %b)::integer as is_so",
+    MARKERS_TOLD: "select pg_notify('ottla ' || current_schema(), %b::text) as told from fence",
     NEXT_VERSION: "update ottla_store set version = version + 1 from fence where version = %b"
     " returning version",
     "shared_put": 'insert into ottla_rows ("table", place, key, value, kind, number, version)'
@@ -108,15 +116,13 @@ _PARTS = {
     ' where r."table" = u."table" and r.place = u.place',
 }
 
-_PERSISTED = "select place from fence"
-#: If a part has no row, the division fails, and nothing is persisted. Of a SELECT in the statement
-#: only what is used is executed.
-_PERSISTED_SEALED = "select place, 1 / (select count(*) from sealed) from fence"
-_PERSISTED_SHARED = (
-    "select place, 1 / (select count(*) from next_version),"
-    " (select count(told::text) from told) from fence"
-)
+#: Of a SELECT in the statement only what is used is executed.
 _TOLD = "select pg_notify('ottla ' || current_schema(), '') as told from next_version"
+_IS_TOLD = "(select count(told::text) from {})"
+#: If the version is not the next one, the division fails, and nothing is persisted. The same if a
+#: marker that is removed is gone, as it is written already, or an object that is sealed.
+_IS_NEXT = "1 / (select count(*) from next_version)"
+_IS_SEALED = "1 / (select count(*) from sealed)"
 
 Columns = dict[str, list[Any]]
 Entries = list[Entry]
@@ -127,7 +133,7 @@ RowAndValue = tuple[RowKey, bytes]
 
 def statement_of(staged: Staged, plan: Plan, fence: Fence) -> tuple[str, list[Any]]:
     """Its row has the new place of the fence. No row: the session is over, nothing is persisted. It
-    fails if another broker has changed the shared rows meanwhile.
+    fails if another broker has changed the shared rows, or written a marker, meanwhile.
     """
     added, first = staged.added, Entries()
     if plan.begun:
@@ -143,6 +149,8 @@ def statement_of(staged: Staged, plan: Plan, fence: Fence) -> tuple[str, list[An
         }
     if staged.rows:
         columns |= _columns_of_rows(staged)
+        if staged.of_table(MARKERS):
+            columns[MARKERS_TOLD] = [CHANGED]
     if staged.unregistered:
         gone = [bigints(staged.unregistered)]
         columns |= {"unregistered": gone, "sessions_ended": gone, "fences_removed": gone}
@@ -154,16 +162,20 @@ def _columns_of_rows(staged: Staged) -> Columns:
     deleted: list[RowKey] = []
     shared_put: list[RowAndValue] = []
     shared_deleted: list[RowKey] = []
+    markers_removed: list[RowKey] = []
     for key, value in staged.rows.items():
         shared = is_shared(key[0])
         if value is None:
-            (shared_deleted if shared else deleted).append(key)
+            removed = markers_removed if key[0] == MARKERS else deleted
+            (shared_deleted if shared else removed).append(key)
         else:
             (shared_put if shared else put).append((key, value))
     is_next_version = shared_put or shared_deleted
     return {
         "put": [*_row_columns(put), *_scope_columns(put)],
         "deleted": _key_columns(deleted),
+        MARKERS_REMOVED: _key_columns(markers_removed),
+        MARKERS_ALL: [Int8(len(markers_removed))] if markers_removed else [],
         NEXT_VERSION: [Int8(staged.version)] if is_next_version else [],
         "shared_put": _row_columns(shared_put),
         "shared_deleted": _key_columns(shared_deleted),
@@ -191,11 +203,17 @@ def composed(columns: Columns, tail: int, fence: Fence, old_tail: int = 0) -> tu
 @lru_cache(maxsize=64)
 def _text(used: tuple[str, ...], tail: int, old_tail: int) -> str:
     named = "".join(f", {name} as ({_PARTS[name]})" for name in used)
-    text = f"with {FENCE}{named} {_PERSISTED}"
+    selected = ["place"]
     if SEALED in used:
-        text = f"with {FENCE}{named} {_PERSISTED_SEALED}"
+        selected.append(_IS_SEALED)
     if NEXT_VERSION in used:
-        text = f"with {FENCE}{named}, told as ({_TOLD}) {_PERSISTED_SHARED}"
+        named += f", shared_told as ({_TOLD})"
+        selected += [_IS_NEXT, _IS_TOLD.format("shared_told")]
+    if MARKERS_ALL in used:
+        selected.append(f"(select is_so from {MARKERS_ALL})")
+    if MARKERS_TOLD in used:
+        selected.append(_IS_TOLD.format(MARKERS_TOLD))
+    text = f"with {FENCE}{named} select {', '.join(selected)} from fence"
     return text.format(tail=f"ottla_tail_{tail}", old=f"ottla_tail_{old_tail}")
 
 

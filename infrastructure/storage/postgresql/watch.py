@@ -3,6 +3,7 @@
     renews the lease, and learns of the other brokers
     ends the session of a broker whose lease is over
     reads the shared rows that others have changed, and the rows of what this broker leads by them
+    reads the markers that others have requested, or written
     waits for the right to change shared rows
 
 What it learns is applied on the loop. It waits for the next renewal, for the database to tell of a
@@ -32,6 +33,7 @@ from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.leases import Lease
 from infrastructure.storage.postgresql.link import CLOSE_S, Link
 from infrastructure.storage.postgresql.locks import ChangesLock
+from infrastructure.storage.postgresql.marker_rows import CHANGED
 from infrastructure.storage.postgresql.membership import PostgresMembership
 from infrastructure.storage.postgresql.server import Rows, Server, end_backend
 from infrastructure.storage.postgresql.session import RETRY_S, Session
@@ -82,7 +84,7 @@ class Watch:
         self._next_beat = 0.0
         self._next_cleaning = monotonic() + _CLEANING_S
         #: It was told of a change.
-        self._is_told = True
+        self._is_told = self._markers_changed = True
         self._is_asked = False
         self._to_announce: Node | None = None
         #: Since when this thread knows the end of a lease.
@@ -90,6 +92,7 @@ class Watch:
         #: When the server last responded to a renewal.
         self._renewed = 0.0
         contents.read_again = self._follow_again
+        contents.read_markers_again = self._read_markers_again
         self.changes = PostgresClusterChanges(contents, self.wake)
         self.membership = PostgresMembership(self._node_id, contents, self._announce_soon)
         self._thread = threading.Thread(target=self._run, name="ottla-cluster", daemon=True)
@@ -135,6 +138,10 @@ class Watch:
         self._is_told = True
         self.wake()
 
+    def _read_markers_again(self) -> None:
+        self._markers_changed = True
+        self.wake()
+
     def _announce_soon(self, node: Node) -> None:
         self._to_announce = node
         self.wake()
@@ -173,7 +180,7 @@ class Watch:
         # It may have the right to change shared rows.
         end_backend(connection, self._backend)
         self._listen(connection)
-        self._is_told = True
+        self._is_told = self._markers_changed = True
         self._post(self.connected_again)
 
     def _listen(self, connection: Rows) -> None:
@@ -186,6 +193,8 @@ class Watch:
     def _notified(self, notify: psycopg.Notify) -> None:
         if notify.payload == _TURN:
             self._is_asked = True
+        elif notify.payload == CHANGED:
+            self._markers_changed = True
         else:
             self._is_told = True
 
@@ -208,13 +217,17 @@ class Watch:
             self._is_told = False
             self._next_beat = 0
             self._follow(connection)
+        if self._markers_changed:
+            self._markers_changed = False
+            found = self._contents.read_markers(connection)
+            self._post(partial(self._contents.take_markers, found))
         if monotonic() >= self._next_beat:
             self._beat(connection)
         self._take_turns(connection)
         self._wait(connection)
 
     def _wait(self, connection: Rows) -> None:
-        if self._is_told:
+        if self._is_told or self._markers_changed:
             return
         until = self._next_beat
         if self.changes.wanted:

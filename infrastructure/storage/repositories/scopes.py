@@ -4,6 +4,8 @@ CLUSTER       all brokers: topics, leaders, configs, users, ACLs, quotas, featur
 PARTITION     the leader of a partition: its snapshot, producers, transaction index, positions
 GROUP         the coordinator of a group: the group, its committed and pending offsets
 TRANSACTION   the coordinator of a transactional id
+MARKER        all brokers: the markers that coordinators request of the leaders of partitions. Any
+              broker adds some, and the leader removes them
 
 A scope has a number: the partition id, or the hash of the group id or transactional id, which
 chooses the partition of the internal topic.
@@ -30,6 +32,7 @@ class ScopeKind(IntEnum):
     PARTITION = 1
     GROUP = 2
     TRANSACTION = 3
+    MARKER = 4
 
 
 class Scope(NamedTuple):
@@ -39,7 +42,8 @@ class Scope(NamedTuple):
 
 CLUSTER = Scope(ScopeKind.CLUSTER)
 
-#: Tables whose keys begin with a partition id.
+MARKERS = "markers"
+#: Tables whose keys begin with a partition id, as those of markers.
 OF_PARTITIONS = ("partitions", "trimming", "producers", "aborted", "positions")
 _hash = lru_cache(1000)(hash_of)
 
@@ -70,13 +74,14 @@ OF_SLOTS = tuple(_OF_SLOTS)
 
 def is_shared(table: str) -> bool:
     """Whether all brokers have its rows."""
-    return table not in OF_PARTITIONS and table not in _OF_SLOTS
+    return table not in OF_PARTITIONS and table not in _OF_SLOTS and table != MARKERS
 
 
 def scope_of(table: str, key: bytes, value: bytes) -> Scope:
     """Of a row; that of a deleted one is not needed."""
-    if table in OF_PARTITIONS:
-        return Scope(ScopeKind.PARTITION, int.from_bytes(key[:_PARTITION_ID_BYTES], "big"))
+    if table in OF_PARTITIONS or table == MARKERS:
+        kind = ScopeKind.MARKER if table == MARKERS else ScopeKind.PARTITION
+        return Scope(kind, int.from_bytes(key[:_PARTITION_ID_BYTES], "big"))
     if table not in _OF_SLOTS:
         return CLUSTER
     kind, name_of = _OF_SLOTS[table]
