@@ -66,11 +66,12 @@ from application.topics.metadata import MetadataService
 from application.topics.partitions import CreatePartitionsService
 from application.topics.replicas import ReplicasService
 from application.transactions.coordinator import TransactionCoordinator
-from application.transactions.ends import TransactionEnds
+from application.transactions.ends import Ends
 from application.transactions.expiry import TransactionExpiry
 from application.transactions.late import LateTransactions
 from application.transactions.listing import ListTransactionsService
 from application.transactions.registry import TransactionRegistry
+from application.transactions.verification import TransactionVerification
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
 
@@ -78,6 +79,7 @@ if TYPE_CHECKING:  # imported by brokers that share a store, or have a raw liste
     from application.cluster.controller import Controller
     from application.cluster.leadership import Leadership
     from application.streams.service import StreamService
+    from application.transactions.requested_markers import RequestedMarkers
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,10 @@ class TransactionServices:
     registry: TransactionRegistry
     coordinators: Coordinators
     coordinator: TransactionCoordinator
-    ends: TransactionEnds
+    ends: Ends
+    verification: TransactionVerification
+    #: None of a broker that is alone.
+    requested_markers: RequestedMarkers | None
     list_transactions: ListTransactionsService
     expiry: TransactionExpiry
     late: LateTransactions
@@ -223,6 +228,8 @@ class Broker:
         self.groups.offset_cleanup.start()
         self.groups.offset_expiry.start()
         self.transactions.ends.start()
+        if self.transactions.requested_markers is not None:
+            self.transactions.requested_markers.start()
         self.transactions.expiry.start()
         self.transactions.late.start()
         for topic in self.internal_topics:

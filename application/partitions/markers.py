@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from application.ports.checksum import Checksum
 from application.ports.clock import Clock
 from application.ports.log_store import LogStore
@@ -29,6 +31,8 @@ class TransactionMarkers:
         self._clock = clock
         self._checksum = checksum
         self._min_insync_replicas = min_insync_replicas
+        #: Called with the producer id of a marker that is staged.
+        self.when_written: Callable[[int], None] = lambda producer_id: None
 
     def check(self, partition: Partition) -> None:
         """Kafka appends markers with acks=all. Raises NotEnoughReplicas."""
@@ -63,3 +67,4 @@ class TransactionMarkers:
             )
             partition.transactions.last_aborted_offset = offset
         self._commits.touch(partition)
+        self.when_written(marker.producer_id)

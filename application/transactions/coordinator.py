@@ -15,8 +15,8 @@ from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending, later
 from application.state.features import Features
-from application.transactions.ends import TransactionEnds
-from application.transactions.registry import TransactionRegistry
+from application.transactions.ends import Ends
+from application.transactions.registry import TransactionRegistry, unknown_transactional_id
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
@@ -43,8 +43,11 @@ from domain.transactions.transaction import (
     Transaction,
 )
 
-#: Kafka's words: its partition leaders ask the coordinator, if that is another broker.
+#: Kafka's words.
 UNVERIFIED = "Unable to verify the partition has been added to the transaction."
+
+#: Reads a transaction that another broker coordinates, by producer id. Raises NotInMemory.
+ReadElsewhere = Callable[[int], Transaction | None]
 
 R = TypeVar("R")
 Later = Pending[R | BrokerError]
@@ -64,7 +67,7 @@ class TransactionCoordinator:
     def __init__(
         self,
         registry: TransactionRegistry,
-        ends: TransactionEnds,
+        ends: Ends,
         producer_ids: InitProducerIdService,
         features: Features,
         clock: Clock,
@@ -160,10 +163,14 @@ class TransactionCoordinator:
         producer: ProducerIdAndEpoch,
         partitions: Iterable[TopicPartition],
         operation: SupportedOperation,
+        read: ReadElsewhere | None = None,
     ) -> None:
-        """Adds the partitions of transactional batches, or raises if they are not added."""
+        """Adds the partitions of transactional batches, or raises if they are not added.
+
+        Without `read` it raises, too, if another broker coordinates the transaction.
+        """
         added = frozenset(partitions), NO_GROUPS
-        self._admit(transactional_id, producer, added, operation, NotEnoughReplicas)
+        self._admit(transactional_id, producer, added, operation, NotEnoughReplicas, read)
 
     def admit_offsets(
         self,
@@ -171,10 +178,11 @@ class TransactionCoordinator:
         producer: ProducerIdAndEpoch,
         group_id: str,
         operation: SupportedOperation,
+        read: ReadElsewhere | None = None,
     ) -> None:
         """Adds a group whose offsets the transaction commits, or raises if it is not added."""
         added = NO_PARTITIONS, frozenset({group_id})
-        self._admit(transactional_id, producer, added, operation, CoordinatorNotAvailable)
+        self._admit(transactional_id, producer, added, operation, CoordinatorNotAvailable, read)
 
     def _admit(
         self,
@@ -183,12 +191,18 @@ class TransactionCoordinator:
         added: Added,
         operation: SupportedOperation,
         retriable: type[BrokerError],
+        read: ReadElsewhere | None,
     ) -> None:
-        """`retriable`: for clients that do not know CONCURRENT_TRANSACTIONS in this response."""
+        """`retriable`: for clients that do not know CONCURRENT_TRANSACTIONS in this response.
+
+        Only the coordinator adds anything: elsewhere it has to be added already.
+        """
         if not transactional_id:
             raise InvalidRequest("The transactional id is empty")
         try:
-            if operation is SupportedOperation.ADD_PARTITION:
+            if read is not None and not self._registry.is_here(transactional_id):
+                decisions.verify(_existing(transactional_id, read, producer), producer, added)
+            elif operation is SupportedOperation.ADD_PARTITION:
                 self._add(transactional_id, producer, added, TV_2)
             else:
                 decisions.verify(self._registry.existing(transactional_id), producer, added)
@@ -198,7 +212,7 @@ class TransactionCoordinator:
             if operation is SupportedOperation.ADD_PARTITION:
                 raise
             raise retriable("The transaction before it is not completed yet") from ending
-        except (CoordinatorNotAvailable, NotCoordinator) as elsewhere:
+        except (CoordinatorNotAvailable, NotCoordinator, StorageFailed) as elsewhere:
             raise retriable(f"{UNVERIFIED} {elsewhere.message}") from elsewhere
         except TransactionAbortable as missing:
             if operation is SupportedOperation.DEFAULT_ERROR:
@@ -271,3 +285,12 @@ class TransactionCoordinator:
 
         self._registry.runtime.when_durable(transactional_id, done)
         return result
+
+
+def _existing(
+    transactional_id: str, read: ReadElsewhere, producer: ProducerIdAndEpoch
+) -> Transaction:
+    found = read(producer.producer_id)
+    if found is None:
+        raise unknown_transactional_id(transactional_id)
+    return found

@@ -1,34 +1,43 @@
-"""TransactionEnds: ends transactions in their partitions and groups.
+"""TransactionEnds: ends transactions of a broker that is alone.
 
 prepared, markers, offsets of groups, completed: one commit, if all partitions are in memory
 prepared: a commit; the rest: another one, by a job, which a start repeats
-
-The job also waits, with its back-off, for partitions and groups that another node leads now.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from application.background.job import COMMIT, Job
 from application.background.runner import Runner
 from application.groups.transactional_offsets import TransactionalOffsets
-from application.partitions.markers import TransactionMarkers
 from application.ports.clock import Clock
 from application.ports.log_store import NotInMemory
+from application.ports.marker_repository import MarkerRepository
 from application.ports.pending import Pending
 from application.state.catalog import Catalog
-from application.state.storage_health import StorageHealth
+from application.transactions.end_markers import EndMarkers
 from application.transactions.registry import TransactionRegistry
-from domain.errors import BrokerError, InvalidProducerEpoch, StorageFailed
+from domain.errors import BrokerError, StorageFailed
 from domain.messages.control import EndMarker
 from domain.partitions.partition import Partition
-from domain.partitions.producers import NO_COORDINATOR_EPOCH
 from domain.transactions.decisions import complete
-from domain.transactions.transaction import TV_0, Transaction
+from domain.transactions.transaction import Transaction
 
-#: The store refuses the commits of a broker that coordinates no longer.
-COORDINATOR_EPOCH = 0
+
+class Ends(Protocol):
+    """`TransactionEnds` or `ClusterEnds`."""
+
+    def start(self) -> None: ...
+
+    def resume(self, transactional_ids: Callable[[str], bool]) -> None:
+        """Ends the transactions that were prepared before."""
+        ...
+
+    def end(self, prepared: Transaction) -> Transaction:
+        """Stages the end, or a part of it; returns the transaction as it is then."""
+        ...
 
 
 class TransactionEnds:
@@ -36,22 +45,24 @@ class TransactionEnds:
         self,
         registry: TransactionRegistry,
         catalog: Catalog,
-        markers: TransactionMarkers,
+        requests: MarkerRepository,
+        end_markers: EndMarkers,
         offsets: TransactionalOffsets,
         clock: Clock,
         background: Runner,
-        storage_health: StorageHealth,
     ) -> None:
         self._registry = registry
         self._catalog = catalog
-        self._markers = markers
+        self._requests = requests
+        self._end_markers = end_markers
         self._offsets = offsets
         self._clock = clock
         self._background = background
-        self._storage_health = storage_health
 
-    def start(self, transactional_ids: Callable[[str], bool] = lambda _: True) -> None:
-        """Ends the transactions that were prepared before this start, or by another node."""
+    def start(self) -> None:
+        self.resume(lambda _: True)
+
+    def resume(self, transactional_ids: Callable[[str], bool]) -> None:
         for transaction in self._registry:
             if transaction.is_prepared and transactional_ids(transaction.transactional_id):
                 self._end_later(transaction.transactional_id)
@@ -96,14 +107,14 @@ class TransactionEnds:
         """Raises, without any effect, if a partition or group cannot be used now."""
         now_ms = self._clock.now_ms()
         partitions = self._partitions(prepared)
-        epochs = [self._coordinator_epoch(one, prepared.producer_id) for one in partitions]
+        epoch_of = self._end_markers.coordinator_epoch
+        epochs = [epoch_of(one, prepared.producer_id) for one in partitions]
         self._offsets.complete(prepared.producer_id, prepared.groups, prepared.is_committed)
         for partition, coordinator_epoch in zip(partitions, epochs, strict=True):
             marker = EndMarker(*prepared.producer, coordinator_epoch, prepared.is_committed)
-            try:
-                self._markers.write(partition, marker, TV_0)
-            except InvalidProducerEpoch:
-                pass  # an admin has ended it there
+            self._end_markers.write(partition, marker)
+        if prepared.markers_requested:
+            self._withdraw(prepared.transactional_id)
         completed = complete(prepared, now_ms)
         self._registry.put(completed)
         return completed
@@ -119,12 +130,8 @@ class TransactionEnds:
                 self._markers.check(one)
         return [one for one in found if isinstance(one, Partition)]
 
-    def _coordinator_epoch(self, partition: Partition, producer_id: int) -> int:
-        """Not below that of an admin's marker, which would leave the transaction open there."""
-        try:
-            state = partition.producers.find(producer_id)
-        except StorageFailed as failure:
-            self._storage_health.unreadable(partition.topic, partition.index, failure)
-            raise
-        epoch = NO_COORDINATOR_EPOCH if state is None else state.coordinator_epoch
-        return max(epoch, COORDINATOR_EPOCH)
+    def _withdraw(self, transactional_id: str) -> None:
+        """What one of several brokers has requested, before the store was copied."""
+        for one in self._requests.all():
+            if one.transactional_id == transactional_id:
+                self._requests.remove(one)

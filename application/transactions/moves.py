@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from application.state.coordinators import Moved
-from application.transactions.ends import TransactionEnds
+from application.transactions.ends import Ends
 from application.transactions.registry import TransactionRegistry
 
 
 class TransactionMoves:
-    def __init__(self, registry: TransactionRegistry, ends: TransactionEnds) -> None:
+    def __init__(self, registry: TransactionRegistry, ends: Ends) -> None:
         self._registry = registry
         self._ends = ends
 
@@ -19,4 +19,4 @@ class TransactionMoves:
         """Raises StorageFailed if their rows cannot be read."""
         self._registry.unload(transactional_ids)  # what an attempt before has loaded
         self._registry.load(transactional_ids)
-        self._ends.start(transactional_ids)
+        self._ends.resume(transactional_ids)

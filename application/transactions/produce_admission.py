@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from application.transactions.coordinator import SupportedOperation, TransactionCoordinator
-from domain.messages.batch import RecordBatch
+from application.transactions.coordinator import (
+    ReadElsewhere,
+    SupportedOperation,
+    TransactionCoordinator,
+)
+from domain.errors import BrokerError
+from domain.messages.batch import TRANSACTIONAL, RecordBatch, parse_single_batch
 from domain.partitions.partition import Partition
 from domain.partitions.producers import check_epoch
 from domain.transactions.transaction import ProducerIdAndEpoch
@@ -17,7 +22,7 @@ class ProduceAdmission:
     The first batch adds all partitions of the request: each change writes the whole transaction.
     """
 
-    __slots__ = ("_adds", "_coordinator", "_operation", "_others", "_transactional_id")
+    __slots__ = ("_adds", "_coordinator", "_operation", "_others", "_read", "_transactional_id")
 
     def __init__(
         self,
@@ -25,13 +30,42 @@ class ProduceAdmission:
         transactional_id: str,
         operation: SupportedOperation,
         partitions: Sequence[Partition] = (),
+        read: ReadElsewhere | None = None,
     ) -> None:
+        """`partitions`: all of the request; `read` if another broker coordinates the transaction.
+        Without it a batch is refused then, unless it is not the first one of its transaction.
+        """
         self._coordinator = coordinator
         self._transactional_id = transactional_id
         self._operation = operation
         #: Of clients that get another epoch with each transaction (KIP-890): sequences start at 0.
         self._adds = operation is SupportedOperation.ADD_PARTITION
-        self._others = [(one.topic, one.index) for one in partitions] if self._adds else []
+        self._others = []
+        if self._adds and read is None:
+            self._others = [(one.topic, one.index) for one in partitions]
+        self._read = read
+
+    def read_first(self, partition: Partition, records: memoryview | None) -> None:
+        """Before the first batch of a request is appended: raises NotInMemory while this one needs
+        a transaction that is not read yet.
+        """
+        if self._read is None:
+            return
+        try:
+            batch = parse_single_batch(records)
+            if batch.attributes & TRANSACTIONAL and not self._is_open(partition, batch):
+                self._read(batch.producer_id)
+        except BrokerError:
+            pass  # it is refused when it is appended
+
+    def _is_open(self, partition: Partition, batch: RecordBatch) -> bool:
+        """The coordinator was asked for an earlier batch."""
+        state = partition.producers.find(batch.producer_id)
+        return (
+            state is not None
+            and state.epoch == batch.producer_epoch
+            and batch.producer_id in partition.transactions
+        )
 
     def __call__(self, partition: Partition, batch: RecordBatch) -> None:
         """Raises unless the batch belongs to the producer's open transaction."""
@@ -50,4 +84,5 @@ class ProduceAdmission:
             ProducerIdAndEpoch(producer_id, epoch),
             [(partition.topic, partition.index), *others],
             self._operation,
+            self._read,
         )

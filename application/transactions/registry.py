@@ -51,6 +51,9 @@ class TransactionRegistry(Aggregates[str, Change]):
     def find(self, transactional_id: str) -> Transaction | None:
         return self._by_id.get(transactional_id)
 
+    def is_here(self, transactional_id: str) -> bool:
+        return self._coordinators.is_here(transactional_id)
+
     def check_here(self, transactional_id: str) -> None:
         """Raises unless this node coordinates the transactional id."""
         self._coordinators.check_here(transactional_id)
@@ -63,7 +66,7 @@ class TransactionRegistry(Aggregates[str, Change]):
         self.check_here(transactional_id)
         found = self._by_id.get(transactional_id)
         if found is None:
-            raise InvalidProducerIdMapping(f"Unknown transactional id: {transactional_id}")
+            raise unknown_transactional_id(transactional_id)
         return found
 
     def put(self, transaction: Transaction) -> None:
@@ -94,3 +97,7 @@ class TransactionRegistry(Aggregates[str, Change]):
     def lost(self, transactional_id: str, changes: Sequence[Change], first: bool) -> None:
         if first:
             self._set(transactional_id, changes[0].before)
+
+
+def unknown_transactional_id(transactional_id: str) -> InvalidProducerIdMapping:
+    return InvalidProducerIdMapping(f"Unknown transactional id: {transactional_id}")

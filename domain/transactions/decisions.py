@@ -242,6 +242,7 @@ def complete(before: Transaction, now_ms: int) -> Transaction:
         next_producer_id=NO_PRODUCER_ID,
         partitions=NO_PARTITIONS,
         groups=NO_GROUPS,
+        markers_requested=False,
     )
 
 

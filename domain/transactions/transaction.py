@@ -47,6 +47,8 @@ class Transaction(NamedTuple):
     started_ms: int = NO_TIMESTAMP
     #: Of the request that ends it.
     version: int = TV_0
+    #: It is prepared, and each marker is written, or requested of the leader of its partition.
+    markers_requested: bool = False
 
     @property
     def producer(self) -> ProducerIdAndEpoch:

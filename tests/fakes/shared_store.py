@@ -17,6 +17,7 @@ from domain.topics.topic import Topic
 from infrastructure.storage.engine import Storage, StorageInfo
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
+from infrastructure.storage.repositories.scopes import MARKERS
 from tests.fakes.broker import FlakyLogStore, InProcessBroker
 from tests.fakes.client import LISTENER, FakeClient, FakeListener
 from tests.fakes.clock import FakeClock
@@ -130,6 +131,8 @@ class SharedStateStore(MemoryStateStore):
     _store: StoreView
 
     def _change(self, table: str, key: bytes, value: bytes | None) -> None:
+        if table == MARKERS and value is None:
+            assert self.get(table, key) is not None, "a marker is written twice"
         super()._change(table, key, value)
         self._store.changed.append((table, key))
 
@@ -222,9 +225,21 @@ class SharedBroker(InProcessBroker):
             SharedStateStore(self.store),
             self.commit,
             StorageInfo("memory", None, 0, "none", "a-store"),
+            fetch_row=self.fetch_row,
             membership=self.membership,
             cluster_changes=self.changes,
         )
+
+    def fetch_row(self, table: str, key: bytes) -> Pending[bytes | StorageFailed | None]:
+        """Reads a pass later, and responds a pass after that."""
+        found: Pending[bytes | StorageFailed | None] = Pending()
+
+        def read() -> None:
+            row = self.store.tables.get(table, {}).get(key)
+            self.scheduler.soon(lambda: found.resolve(row))
+
+        self.scheduler.soon(read)
+        return found
 
     def client(self) -> FakeClient:
         return self.listener.client()

@@ -18,7 +18,6 @@ from domain.errors import (
     ClusterAuthorizationFailed,
     ConcurrentTransactions,
     InvalidRequest,
-    NotLeaderOrFollower,
     OperationNotAttempted,
     TopicAuthorizationFailed,
     TransactionAbortable,
@@ -121,15 +120,7 @@ def _refused(topics: list[AddPartitionsToTxnTopic], call: Call) -> dict[TopicPar
             refused[name, index] = call.code(UnknownTopicOrPartition())
         elif topic.is_internal and call.version < FIRST_WITH_SEVERAL:
             refused[name, index] = call.code(TopicAuthorizationFailed())
-        elif not _is_led_here(topic.partition_ids[index], call):
-            refused[name, index] = call.code(NotLeaderOrFollower())
     return refused
-
-
-def _is_led_here(partition_id: int, call: Call) -> bool:
-    """Markers are not sent to other brokers: the transaction could not end there."""
-    placement = call.broker.placement
-    return placement.is_alone or placement.leader(partition_id).node_id == placement.node_id
 
 
 def _several(request: AddPartitionsToTxnRequest, call: Call) -> AddPartitionsToTxnResponse | None:

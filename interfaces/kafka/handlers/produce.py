@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from application.partitions.produce import Admit
 from application.ports.log_store import NotInMemory
-from application.transactions.coordinator import SupportedOperation
+from application.transactions.coordinator import ReadElsewhere, SupportedOperation
 from application.transactions.produce_admission import ProduceAdmission
 from domain.errors import (
     BrokerError,
@@ -30,6 +30,7 @@ from domain.errors import (
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic, not_writable_error
 from interfaces.kafka.handlers.shared.nodes import add_endpoint
+from interfaces.kafka.handlers.shared.transactions import reads_elsewhere
 from interfaces.kafka.requests import repeated_produce
 from interfaces.kafka.requests.call import Call, CloseConnection
 from interfaces.kafka.requests.failures import failed_response
@@ -121,7 +122,11 @@ def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
     partitions = iter(found)
     admit = None
     if request.transactional_id is not None:
-        admit = _admission(request, call, [one for one in found if isinstance(one, Partition)])
+        read = reads_elsewhere(call, request.transactional_id)
+        led = [one for one in found if isinstance(one, Partition)]
+        admit = _admission(request, call, led, read)
+        if read is not None and refused is None:
+            _read_first(admit, request, topics, found)
     for topic, topic_data in zip(topics, request.topic_data, strict=True):
         result = TopicProduceResponse(name=topic_data.name, topic_id=topic_data.topic_id)
         response.responses.append(result)
@@ -181,7 +186,28 @@ def _append(
     return result
 
 
-def _admission(request: ProduceRequest, call: Call, partitions: Sequence[Partition]) -> Admit:
+def _read_first(
+    admit: ProduceAdmission,
+    request: ProduceRequest,
+    topics: Sequence[Topic | None],
+    found: Sequence[Partition | BrokerError | None],
+) -> None:
+    """Before the first append, too, as it may raise NotInMemory."""
+    partitions = iter(found)
+    for topic, topic_data in zip(topics, request.topic_data, strict=True):
+        if topic is not None and not topic.is_internal:
+            for data in topic_data.partition_data:
+                partition = next(partitions)
+                if isinstance(partition, Partition):
+                    admit.read_first(partition, data.records)
+
+
+def _admission(
+    request: ProduceRequest,
+    call: Call,
+    partitions: Sequence[Partition],
+    read: ReadElsewhere | None = None,
+) -> ProduceAdmission:
     operation = SupportedOperation.DEFAULT_ERROR
     if call.version >= FIRST_THAT_ADDS_PARTITIONS:
         operation = SupportedOperation.ADD_PARTITION
@@ -189,7 +215,7 @@ def _admission(request: ProduceRequest, call: Call, partitions: Sequence[Partiti
         operation = SupportedOperation.GENERIC_ERROR_SUPPORTED
     assert request.transactional_id is not None
     coordinator = call.broker.transactions.coordinator
-    return ProduceAdmission(coordinator, request.transactional_id, operation, partitions)
+    return ProduceAdmission(coordinator, request.transactional_id, operation, partitions, read)
 
 
 def _unwritable(topic: Topic | None, name: str, by_id: bool) -> BrokerError:

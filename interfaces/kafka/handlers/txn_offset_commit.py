@@ -9,12 +9,15 @@ Stale epochs and unknown groups are ILLEGAL_GENERATION in all versions, as in Ka
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from application.groups.offset_commit import OffsetCommit
 from application.ports.pending import Pending
 from application.transactions.coordinator import SupportedOperation
 from domain.errors import ConcurrentTransactions, InvalidGroupId, InvalidRequest, StorageFailed
 from domain.transactions.transaction import ProducerIdAndEpoch
 from interfaces.kafka.handlers.shared.offset_commits import CommittedTopics
+from interfaces.kafka.handlers.shared.transactions import reads_elsewhere
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -37,6 +40,12 @@ def handle(request: TxnOffsetCommitRequest, call: Call) -> TxnOffsetCommitRespon
         request.group_id, request.member_id, request.group_instance_id, request.generation_id
     )
 
+    read = reads_elsewhere(call, request.transactional_id)
+    if read is not None:
+        # Before the first effect: this may raise NotInMemory, and the request runs again then.
+        with suppress(StorageFailed):
+            read(request.producer_id)
+
     def check() -> None:
         if not request.group_id:
             raise InvalidGroupId("The group id is empty.")
@@ -44,7 +53,7 @@ def handle(request: TxnOffsetCommitRequest, call: Call) -> TxnOffsetCommitRespon
             raise InvalidRequest("The transactional id is empty.")
         groups.offset_commit.begin(commit)
         call.broker.transactions.coordinator.admit_offsets(
-            request.transactional_id, producer, request.group_id, _operation(call.version)
+            request.transactional_id, producer, request.group_id, _operation(call.version), read
         )
         groups.transactional_offsets.check(commit)
 

@@ -26,6 +26,7 @@ from infrastructure.storage.repositories.acl_repository import StoredAclReposito
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
 from infrastructure.storage.repositories.config_repository import StoredConfigRepository
 from infrastructure.storage.repositories.group_repository import StoredGroupRepository
+from infrastructure.storage.repositories.marker_repository import StoredMarkerRepository
 from infrastructure.storage.repositories.numbered_offsets import PENDING_OFFSETS, NumberedOffsets
 from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
 from infrastructure.storage.repositories.quota_repository import StoredQuotaRepository
@@ -65,7 +66,7 @@ class Core:
         self.partitions = StoredPartitionRepository(log, state)
         self.transaction_index = StoredTransactionIndex(state)
         self.stream_index = StoredStreamIndex(state)
-        self.transactions = StoredTransactionRepository(state)
+        self.transactions = StoredTransactionRepository(state, storage.fetch_row)
         self.groups = StoredGroupRepository(state)
         self.pending_offsets = NumberedOffsets(state, PENDING_OFFSETS)
         self.configs = StoredConfigRepository(state)
@@ -78,6 +79,7 @@ class Core:
             self.commit, scheduler, self.partitions, self.purgatory, self.storage_health
         )
         self.min_insync_replicas = MinInsyncReplicas(storage.copies)
+        self.markers = StoredMarkerRepository(state, self.commits.when_committed)
         self.background = Runner(scheduler, clock, self.commits)
         self.membership = storage.membership
         self.cluster_changes: ClusterChanges = (

@@ -21,6 +21,10 @@ def new_uuid() -> str:
     return str(uuid.uuid4())
 
 
+def new_marker_id() -> bytes:
+    return uuid.uuid4().bytes
+
+
 def new_session_id() -> int:
     return random.randrange(1, 2**31)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from application.broker import TransactionServices
 from application.groups.transactional_offsets import TransactionalOffsets
 from application.partitions.init_producer_id import InitProducerIdService
@@ -9,16 +11,22 @@ from application.partitions.markers import TransactionMarkers
 from application.state.coordinators import Coordinators
 from application.state.features import Features
 from application.transactions.coordinator import TransactionCoordinator
-from application.transactions.ends import TransactionEnds
+from application.transactions.end_markers import EndMarkers
+from application.transactions.ends import Ends, TransactionEnds
 from application.transactions.expiry import TransactionExpiry
 from application.transactions.late import LateTransactions
 from application.transactions.listing import ListTransactionsService
 from application.transactions.moves import TransactionMoves
 from application.transactions.registry import TransactionRegistry
 from application.transactions.state_topic import TransactionsInTopic
+from application.transactions.verification import TransactionVerification
 from domain.topics.topic import TRANSACTION_TOPIC
 from infrastructure.patterns import compile_pattern
 from interfaces.main.container.core import Core
+from interfaces.main.container.identities import new_marker_id
+
+if TYPE_CHECKING:
+    from application.transactions.requested_markers import RequestedMarkers
 
 
 def make_transactions(
@@ -35,9 +43,10 @@ def make_transactions(
     )
     repository = transaction_topic or core.transactions
     registry = TransactionRegistry(repository, core.commits, coordinators)
-    ends = TransactionEnds(
-        registry, core.catalog, markers, offsets, clock, background, core.storage_health
-    )
+    end_markers = EndMarkers(markers, core.storage_health)
+    verification = TransactionVerification(core.transactions.read, core.placement)
+    markers.when_written = verification.forget
+    ends, requested_markers = _make_ends(core, registry, end_markers, offsets, verification)
     moves = TransactionMoves(registry, ends)
     coordinators.on_moved(moves.lost, moves.gained)
     events = core.events
@@ -49,7 +58,35 @@ def make_transactions(
         coordinators=coordinators,
         coordinator=coordinator,
         ends=ends,
+        verification=verification,
+        requested_markers=requested_markers,
         list_transactions=ListTransactionsService(registry, compile_pattern, clock),
         expiry=TransactionExpiry(registry, coordinator, clock, background, config, events),
         late=LateTransactions(registry, core.catalog, clock, background, config, events),
+    )
+
+
+def _make_ends(
+    core: Core,
+    registry: TransactionRegistry,
+    end_markers: EndMarkers,
+    offsets: TransactionalOffsets,
+    verification: TransactionVerification,
+) -> tuple[Ends, RequestedMarkers | None]:
+    catalog, clock, background, requests = core.catalog, core.clock, core.background, core.markers
+    if core.membership is None:
+        alone = TransactionEnds(
+            registry, catalog, requests, end_markers, offsets, clock, background
+        )
+        return alone, None
+    from application.transactions.cluster_ends import ClusterEnds
+    from application.transactions.requested_markers import RequestedMarkers
+
+    return (
+        ClusterEnds(
+            registry, requests, catalog, end_markers, offsets, clock, background, new_marker_id
+        ),
+        RequestedMarkers(
+            requests, catalog, core.placement, end_markers, offsets, verification, background
+        ),
     )

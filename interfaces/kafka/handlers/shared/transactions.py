@@ -6,11 +6,21 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from application.ports.pending import Pending
+from application.transactions.verification import ReadsOfRequest
 from domain.errors import BrokerError, InvalidProducerEpoch, ProducerFenced
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.schema import Response
 
 R = TypeVar("R")
+
+
+def reads_elsewhere(call: Call, transactional_id: str | None) -> ReadsOfRequest | None:
+    """None: this broker coordinates the transaction, or would."""
+    transactions = call.broker.transactions
+    if not transactional_id or transactions.coordinators.is_here(transactional_id):
+        return None
+    connection_id = call.peer.client.connection_id
+    return ReadsOfRequest(transactions.verification, connection_id, transactional_id)
 
 
 def respond_when_decided(
