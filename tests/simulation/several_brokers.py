@@ -7,6 +7,7 @@ with what it led. Whoever finds a broker that leads appends there.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from random import Random
 
@@ -24,20 +25,23 @@ SETTLES_MS = 5000
 
 
 class SeveralBrokers:
+    partitions = PARTITIONS
+    steps = STEPS
+    mishap_share = 0.03
+    settings: Mapping[str, str] = {"default_replication_factor": "2"}
+
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
         self.store = SharedStore()
         for node_id in NODES:
-            self.store.start(node_id, default_replication_factor="2")
-        self.topic = self.store.topic("t", PARTITIONS)
+            self.store.start(node_id, **self.settings)
+        self.topic = self.store.topic("t", self.partitions)
         #: The node that led a partition in an epoch.
         self.led: dict[tuple[int, int], int] = {}
         #: The record at an offset of a partition.
         self.acknowledged: dict[tuple[int, int], str] = {}
         self.appended = self.lost = self.stops = self.fences = self.asked = 0
-
-    def run(self) -> None:
-        actions = (
+        self.actions: tuple[Callable[[], None], ...] = (
             *([self._append] * 12),
             *([self._pass] * 12),
             *([self._time] * 6),
@@ -46,11 +50,13 @@ class SeveralBrokers:
             self._end_commit,
             self._fail,
         )
-        for _ in range(STEPS):
-            if self.random.random() < 0.03:
+
+    def run(self) -> None:
+        for _ in range(self.steps):
+            if self.random.random() < self.mishap_share:
                 self._mishap()
             else:
-                self.random.choice(actions)()
+                self.random.choice(self.actions)()
             self._check_leaders()
         self._settle()
         self._check_logs()
@@ -61,7 +67,7 @@ class SeveralBrokers:
     # ---- what happens
 
     def _append(self) -> None:
-        broker, index = self._any(), self.random.randrange(PARTITIONS)
+        broker, index = self._any(), self.random.randrange(self.partitions)
         record = str(self.appended)
         try:
             appended = broker.append(record_batch([record]), index=index)
@@ -124,7 +130,7 @@ class SeveralBrokers:
         if node_id in self.store.brokers:
             self.store.members.come_back(node_id)
         else:
-            self.store.start(node_id, default_replication_factor="2")
+            self.store.start(node_id, **self.settings)
 
     def _kill(self, node_id: int) -> None:
         """The last commit may be durable without a response."""
