@@ -88,6 +88,24 @@ def responds_before_the_commit() -> None:
     hasty()
 
 
+def completes_transactions_at_once() -> None:
+    """The next one may begin before the marker is in all partitions."""
+    from application.transactions.cluster_ends import ClusterEnds
+    from domain.transactions.decisions import complete
+    from domain.transactions.transaction import Transaction
+
+    end = ClusterEnds.end
+
+    def hasty(self: ClusterEnds, prepared: Transaction) -> Transaction:
+        ended = end(self, prepared)
+        if ended.is_prepared:
+            ended = complete(ended, ended.updated_ms)
+            self._registry.put(ended)
+        return ended
+
+    ClusterEnds.end = hasty  # type: ignore[method-assign]
+
+
 FAULTS: dict[str, Callable[[], None]] = {
     fault.__name__: fault
     for fault in (
@@ -96,6 +114,7 @@ FAULTS: dict[str, Callable[[], None]] = {
         takes_over_in_the_same_epoch,
         reads_partitions_before_their_leaders,
         responds_before_the_commit,
+        completes_transactions_at_once,
     )
 }
 

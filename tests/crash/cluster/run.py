@@ -26,6 +26,7 @@ from tests.crash.cluster.load import (
     Sender,
     wait_for,
 )
+from tests.crash.cluster.transactions import Transactions
 from tests.crash.copier import QUICK
 from tests.crash.database import SERVER_IS_AWAY
 from tests.crash.group_readers import GroupReader
@@ -37,6 +38,7 @@ from tests.fakes.postgres import Postgres
 from tests.fakes.postgres_relay import PostgresRelay
 
 TOPIC, PARTITIONS, NODE_IDS = "torture", 6, (1, 2, 3)
+TRANSACTIONS = "transactions"
 IDEMPOTENT, PLAIN = ("i", "j"), "p"
 PROTOCOLS = ("classic", "consumer")
 #: After the end of all faults, for each client.
@@ -113,14 +115,16 @@ class Torture:
 
     def _create_topic(self) -> None:
         first = self.brokers[NODE_IDS[0]]
-        with first.connect() as client:
-            assert client.create_topic(TOPIC, PARTITIONS) == 0
-        wait_until(
-            lambda: all(
-                len(set(self.brokers.seen_by(one, TOPIC).leaders(TOPIC)) - {-1}) == len(NODE_IDS)
-                for one in NODE_IDS
+        for topic in (TOPIC, TRANSACTIONS):
+            with first.connect() as client:
+                assert client.create_topic(topic, PARTITIONS) == 0
+            wait_until(
+                lambda topic=topic: all(
+                    len(set(self.brokers.seen_by(one, topic).leaders(topic)) - {-1})
+                    == len(NODE_IDS)
+                    for one in NODE_IDS
+                )
             )
-        )
         for protocol in PROTOCOLS:
             wait_until(lambda protocol=protocol: self._commits_the_start(protocol))
 
@@ -142,6 +146,7 @@ class Torture:
             Sender(name, name in IDEMPOTENT, bootstrap, TOPIC, PARTITIONS, history)
             for name in (*IDEMPOTENT, PLAIN)
         ]
+        self.transactions = Transactions(self.brokers, TRANSACTIONS, PARTITIONS)
         self.live = LiveReader(bootstrap, TOPIC, PARTITIONS, history)
         self.leaders = LeaderWatcher(self.brokers, TOPIC, PARTITIONS, history)
         self.readers, self.offsets = [], []
@@ -155,7 +160,14 @@ class Torture:
     def _repeating(self) -> list[Repeating]:
         if not hasattr(self, "offsets"):
             return []
-        return [*self.senders, self.live, self.leaders, *self.offsets]
+        return [
+            *self.senders,
+            *self.transactions.senders,
+            self.transactions.reader,
+            self.live,
+            self.leaders,
+            *self.offsets,
+        ]
 
     # ---- faults
 
@@ -203,6 +215,7 @@ class Torture:
                 max(0.0, began + SETTLES_S - time.monotonic()),
             )
         ]
+        stuck += self.transactions.stuck(when, began, began + SETTLES_S)
         self._findings += stuck
 
     def _is_broken(self) -> bool:
@@ -235,7 +248,7 @@ class Torture:
                 self._findings.append(f"broker {node_id} cannot start: {failure}"[:300])
         if not self._findings:
             self._wait_for_progress("at the end")
-        for sender in self.senders:
+        for sender in (*self.senders, *self.transactions.senders):
             sender.stop()
         found = [*self._findings, *self._errors()]
         try:
@@ -246,7 +259,8 @@ class Torture:
             found += self._wait_for_readers({one: log.end for one, log in logs.items()})
             found += self.history.findings(logs)
             found += self._unread(logs)
-        for one in (self.live, self.leaders, *self.offsets):
+            found += self.transactions.findings(SETTLES_S)
+        for one in (self.live, self.transactions.reader, self.leaders, *self.offsets):
             one.stop()
         for reader in self.readers:
             reader.stop()
@@ -324,6 +338,7 @@ class Torture:
             f"{self.history.acknowledgements} acknowledged records, {self.history.epochs} leader "
             f"epochs, {sum(one.commits.count for one in self.readers)} commits of members, "
             f"{polls} polls, {late} responses of leaders of the past",
+            self.transactions.summary,
             f"longest silence {max(one.longest_s for one in self.senders):.1f} s",
             "events: " + ", ".join(f"{count} {event}" for event, count in events.most_common(12)),
             *(f"ended by itself: {line}" for line in self.machines.ended),

@@ -18,6 +18,8 @@ SETTINGS = (
     *("--set", f"broker.session.timeout.ms={SESSION_MS}"),
     *("--set", f"broker.heartbeat.interval.ms={HEARTBEAT_MS}"),
     *("--set", "offsets.topic.num.partitions=6"),
+    *("--set", "transaction.state.log.num.partitions=6"),
+    *("--set", "transaction.abort.timed.out.transaction.cleanup.interval.ms=100"),
     *ARGUMENTS,
 )
 

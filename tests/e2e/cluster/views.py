@@ -86,6 +86,15 @@ def coordinator_of(client: RawClient, group: str) -> tuple[int, int]:
     return error, node_id
 
 
+def transaction_coordinator_of(client: RawClient, transactional_id: str) -> tuple[int, int]:
+    """The error and the node id, by FindCoordinator v1."""
+    response = client.request(FIND_COORDINATOR, 1, string(transactional_id) + b"\1")
+    response.take("i")
+    [error] = response.take("h")
+    response.string()
+    return error, response.take("i")[0]
+
+
 def committed_in(client: RawClient, group: str) -> tuple[int, dict[tuple[str, int], int]]:
     """The error, and the committed offsets."""
     response = client.request(OFFSET_FETCH, 2, string(group) + struct.pack(">i", -1))

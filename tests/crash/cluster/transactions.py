@@ -1,0 +1,294 @@
+"""Transactional producers of several brokers, and what read_committed consumers see of them."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from enum import Enum
+from functools import partial
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+
+from tests.crash.cluster.load import Repeating, wait_for
+from tests.crash.copier import QUICK
+from tests.e2e.cluster.brokers import Brokers
+
+NAMES = ("t", "u")
+ABORTED_SHARE, OFFSETS_SHARE = 0.25, 0.3
+COUNTS = ("starts", "hung")
+#: After a lost coordinator librdkafka 2.16 may wait for the group's without sending anything.
+HANGS_S = 10.0
+MOST_PARTITIONS = 4
+PATIENCE_S = 60.0
+#: Between two transactions.
+PACE_S = 0.02
+
+ABORTED_READ, LOST, DOUBLED = "aborted read", "lost transaction", "doubled transaction"
+SPLIT, REORDERED, HANGING = "split transaction", "reordered transactions", "open transaction"
+WRONG_OFFSET = "wrong committed offset"
+MOST_FINDINGS = 5
+
+
+class Outcome(Enum):
+    #: Its end was requested, and has no response.
+    UNKNOWN = "unknown"
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+
+
+class Attempt:
+    """A transaction, which writes its name to some partitions."""
+
+    def __init__(self, name: str, indexes: Sequence[int], offset: int | None) -> None:
+        self.name, self.indexes, self.offset = name, indexes, offset
+        self.outcome = Outcome.ABORTED
+
+
+class Hanging(Exception):
+    """The client sends nothing any more."""
+
+
+class TransactionalSender(Repeating):
+    """With a group, whose offset is the number of its last committed transaction."""
+
+    def __init__(self, name: str, bootstrap: str, topic: str, count: int) -> None:
+        super().__init__()
+        self._name, self._topic, self._count = name, topic, count
+        self._chance = random.Random(name)
+        self._settings = QUICK | {
+            "bootstrap.servers": bootstrap,
+            "transactional.id": name,
+            "transaction.timeout.ms": 60_000,
+            "linger.ms": 0,
+            "retry.backoff.ms": 20,
+            "socket.timeout.ms": 5000,
+            "topic.metadata.refresh.fast.interval.ms": 50,
+        }
+        # For the metadata of the group; it reads nothing.
+        self.member = Consumer(QUICK | {"bootstrap.servers": bootstrap, "group.id": f"of {name}"})
+        self.attempts: list[Attempt] = []
+        self.errors: list[str] = []
+        #: When a transaction has ended.
+        self.newest_s = time.monotonic()
+        self.starts = self.hung = 0
+
+    def repeat(self) -> None:
+        while not self.enough.is_set():
+            try:
+                producer = self.new_producer()
+                while not self.enough.wait(PACE_S):
+                    self._transaction(producer)
+            except Hanging:
+                self.hung += 1
+            except KafkaException as failure:
+                error = failure.args[0]
+                if not error.fatal():
+                    self.errors.append(f"{self._name}: {error}")
+                    return
+        self.new_producer()  # nothing stays open
+
+    def new_producer(self) -> Producer:
+        producer = Producer(self._settings)
+        self.starts += 1
+        self._repeated(partial(producer.init_transactions, PATIENCE_S))
+        return producer
+
+    def _transaction(self, producer: Producer) -> None:
+        number = len(self.attempts)
+        indexes = self._chance.sample(range(self._count), self._chance.randint(1, MOST_PARTITIONS))
+        offset = number + 1 if self._chance.random() < OFFSETS_SHARE else None
+        attempt = Attempt(f"{self._name}:{number}", indexes, offset)
+        self.attempts.append(attempt)
+        try:
+            producer.begin_transaction()
+            for index in indexes:
+                producer.produce(self._topic, attempt.name, partition=index)
+            if offset is not None:
+                places = [TopicPartition(self._topic, 0, offset)]
+                group = self.member.consumer_group_metadata()
+                self._send_offsets(producer, places, group)
+            if self._chance.random() < ABORTED_SHARE:
+                producer.flush(PATIENCE_S)
+                self._repeated(producer.abort_transaction)
+            else:
+                attempt.outcome = Outcome.UNKNOWN
+                self._repeated(producer.commit_transaction)
+                attempt.outcome = Outcome.COMMITTED
+        except KafkaException as failure:
+            if not failure.args[0].txn_requires_abort():
+                raise
+            self._repeated(producer.abort_transaction)
+            attempt.outcome = Outcome.ABORTED
+        self.newest_s = time.monotonic()
+
+    def _send_offsets(self, producer: Producer, places: list[TopicPartition], group: Any) -> None:
+        """In a thread that is left behind if it hangs: the next producer fences this one."""
+        failures: list[KafkaException] = []
+
+        def send() -> None:
+            try:
+                self._repeated(lambda: producer.send_offsets_to_transaction(places, group))
+            except KafkaException as failure:
+                failures.append(failure)
+
+        thread = threading.Thread(target=send, daemon=True)
+        thread.start()
+        thread.join(HANGS_S)
+        if thread.is_alive():
+            raise Hanging
+        if failures:
+            raise failures[0]
+
+    def _repeated(self, call: Callable[[], object]) -> None:
+        until = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                call()
+            except KafkaException as failure:
+                if not failure.args[0].retriable() or time.monotonic() > until:
+                    raise
+            else:
+                return
+
+
+class CommittedReader(Repeating):
+    """All partitions from the start, with read_committed."""
+
+    def __init__(self, bootstrap: str, topic: str, count: int) -> None:
+        super().__init__()
+        self._topic, self._count = topic, count
+        self._settings = QUICK | {
+            "bootstrap.servers": bootstrap,
+            "group.id": "none",
+            "isolation.level": "read_committed",
+            "auto.offset.reset": "error",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "fetch.wait.max.ms": 50,
+            "topic.metadata.refresh.interval.ms": 1000,
+        }
+        self.resets: list[str] = []
+        self.values: dict[int, list[str]] = {one: [] for one in range(count)}
+        #: After the last record, and behind markers.
+        self.positions = [0] * count
+
+    def repeat(self) -> None:
+        with closing(Consumer(self._settings)) as consumer:
+            places = [TopicPartition(self._topic, one, 0) for one in range(self._count)]
+            consumer.assign(places)
+            while not self.enough.is_set():
+                for record in consumer.consume(200, 0.05):
+                    error, partition = record.error(), record.partition() or 0
+                    if error is None:
+                        self.values[partition].append((record.value() or b"").decode())
+                        self.positions[partition] = (record.offset() or 0) + 1
+                    elif error.name() == "_PARTITION_EOF":
+                        self.positions[partition] = record.offset() or 0
+                    elif error.name() == "_AUTO_OFFSET_RESET":
+                        self.resets.append(f"a committed reader: {error}")
+
+
+class Transactions:
+    """Of two senders; a reader reads what they have committed."""
+
+    def __init__(self, brokers: Brokers, topic: str, count: int) -> None:
+        self._brokers, self._topic, self._count = brokers, topic, count
+        bootstrap = brokers.bootstrap
+        self.senders = [TransactionalSender(one, bootstrap, topic, count) for one in NAMES]
+        self.reader = CommittedReader(bootstrap, topic, count)
+
+    @property
+    def summary(self) -> str:
+        transactions = sum(len(one.attempts) for one in self.senders)
+        starts, hung = (sum(getattr(one, each) for one in self.senders) for each in COUNTS)
+        return f"{transactions} transactions of {starts} producers, of which {hung} hung"
+
+    def stuck(self, when: str, since_s: float, until_s: float) -> list[str]:
+        return [
+            f"{sender._name}: transactions are stuck {when}"
+            for sender in self.senders
+            if not wait_for(
+                lambda sender=sender: sender.newest_s > since_s,
+                max(0.0, until_s - time.monotonic()),
+            )
+        ]
+
+    def findings(self, patience_s: float) -> list[str]:
+        """All transactions have ended: consumers read up to the end of each log."""
+        ends = [self._end_of(index, patience_s) for index in range(self._count)]
+        if not wait_for(lambda: self.reader.positions == ends, patience_s):
+            return [f"{HANGING}: the reader stands at {self.reader.positions}, not {ends}"]
+        found: list[str] = []
+        for sender in self.senders:
+            found += findings(sender, self.reader.values)[:MOST_FINDINGS]
+            expected = expected_offset(sender)
+            if not wait_for(
+                lambda sender=sender, expected=expected: self._has_offset(sender, expected),
+                patience_s,
+            ):
+                found.append(f"{WRONG_OFFSET}: of {sender._name}, not {expected}")
+        return found
+
+    def _has_offset(self, sender: TransactionalSender, expected: int | None) -> bool:
+        try:
+            [found] = sender.member.committed([TopicPartition(self._topic, 0)], 5.0)
+        except KafkaException:
+            return False
+        return expected == (found.offset if found.offset >= 0 else None)
+
+    def _end_of(self, index: int, patience_s: float) -> int:
+        ends: list[int] = []
+
+        def is_known() -> bool:
+            try:
+                seen = self._brokers.seen_by(min(self._brokers.all), self._topic)
+                leader = seen.partitions[self._topic, index].leader
+                with self._brokers[leader].connect() as client:
+                    ends.append(client.end_offset(self._topic, index))
+            except (AssertionError, OSError, KeyError):
+                return False
+            return True
+
+        return ends[-1] if wait_for(is_known, patience_s) else -1
+
+
+def findings(sender: TransactionalSender, values: dict[int, list[str]]) -> list[str]:
+    """What is wrong, when all transactions have ended and are read."""
+    found: list[str] = []
+    for attempt in sender.attempts:
+        counts = {one: values[one].count(attempt.name) for one in attempt.indexes}
+        found += _wrong(attempt, counts)
+        if attempt.outcome is Outcome.UNKNOWN:
+            is_there = any(counts.values())
+            attempt.outcome = Outcome.COMMITTED if is_there else Outcome.ABORTED
+    for index, read in values.items():
+        own = [value for value in read if value.partition(":")[0] == sender._name]
+        numbers = [int(value.partition(":")[2]) for value in own]
+        if numbers != sorted(numbers):
+            found.append(f"{REORDERED}: {index}: {own}"[:300])
+    return found
+
+
+def _wrong(attempt: Attempt, counts: dict[int, int]) -> list[str]:
+    where = f"{attempt.name}, {attempt.outcome.value}: {counts}"
+    found = [f"{DOUBLED}: {where}"] if max(counts.values()) > 1 else []
+    if attempt.outcome is Outcome.ABORTED and any(counts.values()):
+        found.append(f"{ABORTED_READ}: {where}")
+    elif attempt.outcome is Outcome.COMMITTED and not all(counts.values()):
+        found.append(f"{LOST}: {where}")
+    elif any(counts.values()) and not all(counts.values()):
+        found.append(f"{SPLIT}: {where}")
+    return found
+
+
+def expected_offset(sender: TransactionalSender) -> int | None:
+    """After `findings`. None: no transaction has committed one."""
+    committed = [
+        one.offset for one in sender.attempts
+        if one.outcome is Outcome.COMMITTED and one.offset is not None
+    ]  # fmt: skip
+    return committed[-1] if committed else None
