@@ -23,8 +23,9 @@ MOST_READS = 1000
 Found = Transaction | StorageFailed | None
 #: Reads the row of a transactional id.
 Read = Callable[[str], Pending[Found]]
-#: Connection id, transactional id, producer id.
-_Key = tuple[int, str, int]
+#: Connection id and correlation id.
+RequestId = tuple[int, int]
+_Key = tuple[RequestId, int]
 
 
 class _Reading:
@@ -45,16 +46,13 @@ class _Reading:
 class TransactionVerification:
     def __init__(self, read: Read, placement: Placement) -> None:
         self._read = read
-        #: The oldest first.
+        #: By request and producer id, the oldest first.
         self._readings: dict[_Key, _Reading] = {}
         placement.on_moved(self._moved)
 
-    def read(self, connection_id: int, transactional_id: str, producer_id: int) -> Found:
-        """As it is since the request has arrived, for one use. Raises NotInMemory.
-
-        The requests of a connection that wait run again in their order.
-        """
-        key = connection_id, transactional_id, producer_id
+    def read(self, request_id: RequestId, transactional_id: str, producer_id: int) -> Found:
+        """As it is since the request has arrived. Raises NotInMemory."""
+        key = request_id, producer_id
         reading = self._readings.get(key)
         if reading is None:
             reading = self._readings[key] = _Reading()
@@ -70,7 +68,7 @@ class TransactionVerification:
 
     def forget(self, producer_id: int) -> None:
         """A transaction of the producer has ended in a partition or group here."""
-        for key in [one for one in self._readings if one[2] == producer_id]:
+        for key in [one for one in self._readings if one[1] == producer_id]:
             del self._readings[key]
 
     def _moved(self, partition_ids: Collection[int]) -> None:
@@ -83,9 +81,9 @@ class ReadsOfRequest:
     __slots__ = ("_found", "_read")
 
     def __init__(
-        self, verification: TransactionVerification, connection_id: int, transactional_id: str
+        self, verification: TransactionVerification, request_id: RequestId, transactional_id: str
     ) -> None:
-        self._read = partial(verification.read, connection_id, transactional_id)
+        self._read = partial(verification.read, request_id, transactional_id)
         self._found: dict[int, Found] = {}
 
     def __call__(self, producer_id: int) -> Transaction | None:

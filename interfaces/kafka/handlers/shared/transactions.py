@@ -19,8 +19,9 @@ def reads_elsewhere(call: Call, transactional_id: str | None) -> ReadsOfRequest 
     transactions = call.broker.transactions
     if not transactional_id or transactions.coordinators.is_here(transactional_id):
         return None
-    connection_id = call.peer.client.connection_id
-    return ReadsOfRequest(transactions.verification, connection_id, transactional_id)
+    # The same when it runs again.
+    request_id = call.peer.client.connection_id, call.correlation_id
+    return ReadsOfRequest(transactions.verification, request_id, transactional_id)
 
 
 def respond_when_decided(
