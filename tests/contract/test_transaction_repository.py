@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from domain.errors import StorageFailed
@@ -44,6 +46,26 @@ def test_transactions_stay_and_the_latest_value_replaces_the_one_before(
     lasting_store.keep()
     lasting_store.reopen()
     assert set(StoredTransactionRepository(lasting_store.state).load()) == {NEW._replace(epoch=1)}
+
+
+def test_one_is_read_by_its_transactional_id(store: OpenStore) -> None:
+    transactions = StoredTransactionRepository(store.state)
+    ending = NEW._replace(state=State.PREPARE_COMMIT, markers_requested=True)
+    transactions.save(NEW.transactional_id, ending)
+    store.keep()
+    found: list[object] = []
+    for name in (NEW.transactional_id, "unknown"):
+        transactions.read(name).then(found.append)
+    assert found == [ending, None]
+    assert list(transactions.load()) == [ending]
+
+
+def test_a_row_is_as_before_unless_markers_are_requested(store: OpenStore) -> None:
+    transactions = StoredTransactionRepository(store.state)
+    transactions.save(OPEN.transactional_id, OPEN)
+    store.keep()
+    [(_, row)] = store.state.scan("transactions")
+    assert len(json.loads(row)) == len(OPEN) - 1
 
 
 def test_a_damaged_row_is_a_failure_of_the_store(store: OpenStore) -> None:

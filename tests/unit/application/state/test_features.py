@@ -9,6 +9,7 @@ from domain.errors import InvalidUpdateVersion, StorageFailed
 from domain.features import SAFE_DOWNGRADE, UPGRADE, check_feature_update
 from tests.fakes.broker import FakeBroker
 from tests.fakes.following_brokers import FollowingBrokers
+from tests.fakes.shared_store import SharedStore
 
 
 def features_of(fake: FakeBroker) -> Features:
@@ -72,3 +73,19 @@ def test_an_update_waits_for_the_right() -> None:
     with pytest.raises(NotInMemory):
         features_of(fake).update({"transaction.version": 1}, ignore)
     assert features_of(fake).newest().levels["transaction.version"] == 2
+
+
+def test_where_brokers_share_a_store_transaction_version_is_at_most_1() -> None:
+    """Levels have a later epoch each time: clients take no others."""
+    shared = SharedStore()
+    one, two = shared.start(1), shared.start(2)
+    features, other = one.broker.features, two.broker.features
+    assert (features.transaction_version, features.finalized.epoch) == (1, 1)
+    with pytest.raises(InvalidUpdateVersion, match="versions 0-1"):
+        check_feature_update(
+            features.newest().levels, "transaction.version", 2, UPGRADE, 1, features.supported
+        )
+    features.update({"transaction.version": 0}, ignore)
+    shared.run()
+    assert features.finalized == other.finalized
+    assert (other.transaction_version, other.finalized.epoch) == (0, 3)
