@@ -58,6 +58,12 @@ _LogSpan = tuple[int, Span]
 _Sources = tuple[int, ...]
 
 
+def _place(log_span: _LogSpan) -> tuple[int, int]:
+    """In an object the entries of a log follow each other, in order."""
+    partition_id, span = log_span
+    return partition_id, span.first_offset
+
+
 class _Problem(Exception):
     """Why there is no object. `source`: the tail that cannot be read."""
 
@@ -176,7 +182,7 @@ class Sealing:
         contents = self._contents
         parts: list[Part] = []
         data = ObjectData()
-        for partition_id, span in self._log_spans(sources):
+        for partition_id, span in sorted(self._log_spans(sources), key=_place):
             if self._is_full(data):
                 break
             ask = asking(execute, contents.runs, contents.tails, lambda: self._bucket, partition_id)
