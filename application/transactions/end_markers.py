@@ -21,8 +21,13 @@ class EndMarkers:
 
     def end(self, partition: Partition, producer: ProducerIdAndEpoch, committed: bool) -> None:
         """Stages the marker. Raises, without any effect, if that cannot be done now."""
+        self.check(partition)
         epoch = self.coordinator_epoch(partition, producer.producer_id)
         self.write(partition, EndMarker(*producer, epoch, committed))
+
+    def check(self, partition: Partition) -> None:
+        """Raises NotEnoughReplicas."""
+        self._markers.check(partition)
 
     def coordinator_epoch(self, partition: Partition, producer_id: int) -> int:
         """Not below that of an admin's marker, which would leave the transaction open there."""

@@ -127,7 +127,7 @@ class TransactionEnds:
             if isinstance(one, BrokerError):
                 raise one
             if one is not None:
-                self._markers.check(one)
+                self._end_markers.check(one)
         return [one for one in found if isinstance(one, Partition)]
 
     def _withdraw(self, transactional_id: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from infrastructure.storage.memory.state_store import MemoryStateStore
-from infrastructure.storage.postgresql import moving, questions
+from infrastructure.storage.postgresql import asking, moving, questions
 from infrastructure.storage.postgresql.address import parse_address
 from infrastructure.storage.postgresql.arrays import bigints
 from infrastructure.storage.postgresql.fence import Fence
@@ -17,6 +17,7 @@ from infrastructure.storage.postgresql.runs import Run, Runs
 from infrastructure.storage.postgresql.server import Server
 from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.statement import composed, statement_of
+from infrastructure.storage.postgresql.tables import entries_of
 from tests.contract.batches import batch
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
 
@@ -70,15 +71,19 @@ def test_entries_to_move_are_looked_up(relayed: RelayedPostgres, opened: Relayed
     [
         one
         for one in vars(questions)
-        if one.isupper() and one not in ("TIME", "HEADER_BYTES", "_MOST_ENTRIES", "_WITHIN")
+        if one.isupper() and one not in ("TIME", "HEADER_BYTES", "MOST_ENTRIES", "WITHIN")
     ],
 )
+@pytest.mark.parametrize("object_name", [None, "name"])
 def test_a_question_looks_up_its_entries(
-    relayed: RelayedPostgres, opened: RelayedStore, name: str
+    relayed: RelayedPostgres, opened: RelayedStore, name: str, object_name: str | None
 ) -> None:
+    statement = getattr(questions, name)
+    if object_name is not None and name == "BATCHES":
+        statement = asking._PLACES
     values = {"partition_id": 1, "first_offset": 0, "end_offset": 9, "value": 9}
-    relayed.execute("analyze ottla_tail_1")
-    text = plan_of(relayed, getattr(questions, name).format(tail="ottla_tail_1"), values)
+    relayed.execute("analyze ottla_tail_1", "analyze ottla_object_entries")
+    text = plan_of(relayed, statement.format(tail=entries_of(1, object_name)), values)
     assert "Index" in text
     assert "Seq Scan" not in text
 
