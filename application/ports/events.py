@@ -273,7 +273,7 @@ STORAGE = {
         "Old records cannot be written to S3: they stay in the database, which grows, and are "
         "tried again every 10 s.",
     ),
-    "objects_go_on": Event(INFO, "", "What `objects_wait` said is over."),
+    "objects_go_on": Event(INFO, "", "Old records are written to S3 again."),
     "store_copies_changed": Event(
         INFO + WARNING,
         "copies before",

@@ -4,7 +4,7 @@
     else               prepared, markers and offsets here, and a request to the leader of each other
                        partition: one commit. Completed, when no request is left: another one
 
-A request is a row of the store. Whoever leads its partition removes it, in the commit that has the
+A request is a row of the store. The leader of its partition removes it, in the commit that has the
 marker (`application/transactions/requested_markers.py`). So the next coordinator has nothing to
 send again: it waits for those that are left.
 """

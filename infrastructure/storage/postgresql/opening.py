@@ -161,7 +161,7 @@ def _bucket(
     bucket_at: BucketAt,
     read_only: bool = False,
 ) -> Bucket | None:
-    """The store knows where its objects are, once it was said. Raises StorageUnusable."""
+    """The store knows where its objects are, once they were named. Raises StorageUnusable."""
     known, named = objects_url(connection), address.objects
     if named is not None and known not in (None, named.url):
         raise StorageUnusable(f"the store has its objects in {known}, not in {named.shown}")

@@ -277,7 +277,7 @@ class Watch:
             leases.forget_deleted(connection)
 
     def _forget_if_cut_off(self) -> None:
-        """Without the server nobody could renew a lease: others get the whole time again."""
+        """Without the server no broker could renew a lease: others get the whole time again."""
         now, before = monotonic(), self._renewed
         self._renewed = now
         if now - before > self._session_s:

@@ -1,4 +1,4 @@
-"""python -m tests.crash.cluster [--faults N] [--seed SEED] [--each N] [--broken FAULT]
+"""python -m tests.crash.cluster [--faults N] [--seed SEED] [--each N] [--broken FAULT] [--objects]
 
 Faults of three brokers over one PostgreSQL, and what clients see of them; see
 docs/internals/testing.md.
@@ -24,6 +24,7 @@ def main() -> int:
     add("--seed", type=int, metavar="SEED", help="of the first cluster; else any")
     add("--each", type=at_least_one, default=40, metavar="N", help="so many of one cluster")
     add("--broken", choices=FAULTS, help="patch this fault into the brokers")
+    add("--objects", action="store_true", help="old records are in a bucket, which fails, too")
     options = parser.parse_args()
     program_ = program(options.broken) if options.broken else ()
     seed = random.randrange(1 << 24) if options.seed is None else options.seed
@@ -34,7 +35,10 @@ def main() -> int:
         while left > 0:
             folder = Path(tempfile.mkdtemp(prefix="ottla-torture-"))
             faults = min(left, options.each)
-            report = tortured(server, folder, seed, faults, prints=say, program=program_)
+            report = tortured(
+                server, folder, seed, faults, prints=say, program=program_,
+                has_objects=options.objects,
+            )  # fmt: skip
             for line in report.lines:
                 say(line)
             for line in report.findings[:20]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from tests.crash.cluster.bucket import CrashBucket
 from tests.e2e.broker_process import PATIENCE_S
 from tests.e2e.cluster.brokers import SESSION_MS, Brokers
 from tests.fakes.postgres import Postgres
@@ -42,10 +43,12 @@ class Fault(NamedTuple):
         return f"{self.kind}{where} {self.lasts_s:.1f} s"
 
 
-def schedule(seed: int, node_ids: tuple[int, ...]) -> Iterator[list[Fault]]:
-    """Without end; the faults of a list happen at once."""
+def schedule(
+    seed: int, node_ids: tuple[int, ...], others: Mapping[str, int] | None = None
+) -> Iterator[list[Fault]]:
+    """Without end; the faults of a list happen at once. `others`: further ones."""
     chance = random.Random(seed)
-    kinds = OF_BROKERS | OF_THE_SERVER
+    kinds = OF_BROKERS | OF_THE_SERVER | dict(others or {})
 
     def drawn(node_id: int) -> Fault:
         [kind] = chance.choices(list(kinds), list(kinds.values()))
@@ -66,9 +69,14 @@ class Machines:
     """Applies faults, and ends them."""
 
     def __init__(
-        self, server: Postgres, brokers: Brokers, relays: dict[int, PostgresRelay]
+        self,
+        server: Postgres,
+        brokers: Brokers,
+        relays: dict[int, PostgresRelay],
+        bucket: CrashBucket | None = None,
     ) -> None:
         self._server, self._brokers, self._relays = server, brokers, relays
+        self._bucket = bucket
         #: What brokers said that ended by themselves: a supervisor starts them again.
         self.ended: list[str] = []
         self.wrong: list[str] = []
@@ -112,6 +120,9 @@ class Machines:
                 self._server.start()
             case "backends end":
                 self._server.execute(_BACKENDS)
+            case kind:
+                assert self._bucket is not None
+                self._bucket.happen(kind, fault.lasts_s)
         self.start_again(fault.node_id)
 
     def start_again(self, node_id: int) -> None:

@@ -16,6 +16,7 @@ from typing import NamedTuple, Self
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from tests.crash.cluster.bucket import OF_THE_BUCKET, PROGRAM, CrashBucket
 from tests.crash.cluster.faults import Fault, Machines, schedule
 from tests.crash.cluster.history import Batch, History, Log, Record
 from tests.crash.cluster.load import (
@@ -70,18 +71,21 @@ class Torture:
         seed: int,
         prints: Callable[[str], None] = lambda _: None,
         program: Sequence[str] = (),
+        has_objects: bool = False,
     ) -> None:
         """`program`: in place of the broker."""
         self._server, self._folder, self.seed, self._prints = server, folder, seed, prints
         self._stack = ExitStack()
         self._relays = {one: PostgresRelay(server.folder) for one in NODE_IDS}
-        schema = new_schema()
+        self.bucket = CrashBucket() if has_objects else None
+        schema = new_schema() + (self.bucket.more if self.bucket else "")
         stores = {one: store_of(relay.folder, schema) for one, relay in self._relays.items()}
+        program = program or (PROGRAM if has_objects else ())
         self.brokers = Brokers(folder, stores)
         if program:
             for broker in self.brokers.all.values():
                 broker.program = list(program)
-        self.machines = Machines(server, self.brokers, self._relays)
+        self.machines = Machines(server, self.brokers, self._relays, self.bucket)
         self.history = History(IDEMPOTENT)
         self.kinds: Counter[str] = Counter()
         self._findings: list[str] = []
@@ -112,6 +116,8 @@ class Torture:
         self._stack.close()
         for relay in self._relays.values():
             relay.close()
+        if self.bucket is not None:
+            self.bucket.close()
 
     def _create_topic(self) -> None:
         first = self.brokers[NODE_IDS[0]]
@@ -174,7 +180,8 @@ class Torture:
     def run(self, faults: int = 0, seconds: float = 0.0) -> Report:
         """So many faults, or for so long."""
         until = time.monotonic() + seconds
-        for at_once in schedule(self.seed, NODE_IDS):
+        others = OF_THE_BUCKET if self.bucket else {}
+        for at_once in schedule(self.seed, NODE_IDS, others):
             if self.kinds.total() >= faults if faults else time.monotonic() >= until:
                 break
             self._happen(at_once)
@@ -353,10 +360,13 @@ def tortured(
     seconds: float = 0.0,
     prints: Callable[[str], None] = lambda _: None,
     program: Sequence[str] = (),
+    has_objects: bool = False,
 ) -> Report:
     """Its folder stays if anything is wrong."""
-    with Torture(server, folder, seed, prints, program) as torture:
+    with Torture(server, folder, seed, prints, program, has_objects) as torture:
         report = torture.run(faults, seconds)
+        if torture.bucket is not None:
+            report.lines.append(f"{len(torture.bucket.objects.names())} objects")
     if not report.findings:
         shutil.rmtree(folder, ignore_errors=True)
     return report

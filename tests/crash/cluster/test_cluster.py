@@ -12,6 +12,7 @@ from tests.crash.cluster.run import tortured
 from tests.fakes.postgres import Postgres
 
 SHORT_S, LONG_FAULTS, CLUSTERS = 10.0, 40, 40
+OBJECT_CLUSTERS = 5
 #: A fault is found in one of so many clusters.
 CLUSTERS_WITH_A_FAULT, FAULTS_EACH = 4, 40
 
@@ -29,6 +30,15 @@ def test_clients_lose_and_double_nothing_for_an_hour(server: Postgres, tmp_path:
     first = int(os.environ.get("OTTLA_TEST_SEED", "") or int.from_bytes(os.urandom(3), "big"))
     for seed in range(first, first + CLUSTERS):
         report = tortured(server, tmp_path / str(seed), seed, LONG_FAULTS)
+        assert report.findings == [], report.lines
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_clients_lose_and_double_nothing_of_old_records(server: Postgres, tmp_path: Path) -> None:
+    for seed in range(1, OBJECT_CLUSTERS + 1):
+        folder = tmp_path / str(seed)
+        report = tortured(server, folder, seed, LONG_FAULTS, has_objects=True)
         assert report.findings == [], report.lines
 
 

@@ -1,0 +1,49 @@
+"""The bucket of three brokers: small tails soon become objects in it, and it fails by a relay."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from tests.contract.s3_objects import Objects
+from tests.contract.s3_server import running_s3
+from tests.fakes.http_relay import HttpRelay
+
+AWAY, FAILS, LOSES = "bucket away", "bucket fails", "responses of the bucket lost"
+OF_THE_BUCKET = {AWAY: 1, FAILS: 1, LOSES: 1}
+#: The broker with small tails.
+PROGRAM = (sys.executable, "-P", "-m", "tests.crash.cluster.bucket")
+
+
+class CrashBucket:
+    def __init__(self) -> None:
+        server = running_s3()
+        self._relay = HttpRelay(server.port)
+        self.objects = Objects(server)
+        #: Of the URL of the store.
+        self.more = f"{self.objects.url}&local.bytes=0&delete.delay.ms=0"
+        # Brokers have our variables.
+        os.environ.update(server.environment | {"AWS_ENDPOINT_URL_S3": self._relay.endpoint})
+
+    def happen(self, kind: str, lasts_s: float) -> None:
+        if kind == AWAY:
+            self._relay.refuse()
+        elif kind == FAILS:
+            self._relay.respond(503, "SlowDown")
+        else:
+            self._relay.lose()
+        time.sleep(lasts_s)
+        self._relay.pass_all()
+        self._relay.accept()
+
+    def close(self) -> None:
+        self._relay.close()
+
+
+if __name__ == "__main__":
+    from interfaces.main.__main__ import main
+    from tests.crash.child import make_tails_small
+
+    make_tails_small()
+    sys.exit(main())
