@@ -31,6 +31,8 @@ from domain.transactions.transaction import Transaction
 
 #: After a commit that failed, and for partitions that were deleted.
 LOOK_AGAIN_MS = 1000
+#: Longer than a commit takes, or fails.
+WITHDRAW_AGAIN_MS = 60_000
 
 
 class ClusterEnds:
@@ -55,6 +57,8 @@ class ClusterEnds:
         self._new_marker_id = new_marker_id
         #: Transactional ids that are not completed, as far as is known.
         self._open: set[str] = set()
+        #: Ids of markers whose removal may be under way, and since when.
+        self._withdrawn: dict[bytes, int] = {}
 
     def start(self) -> None:
         self._requests.follow(self._look_soon)
@@ -154,7 +158,16 @@ class ClusterEnds:
         """Of partitions that were deleted, which have no leader. No broker knew the topic before
         this one.
         """
+        now_ms = self._clock.monotonic_ms()
+        # A commit that removes one that is gone fails, with all that is in it.
+        self._withdrawn = {
+            marker_id: since_ms
+            for marker_id, since_ms in self._withdrawn.items()
+            if now_ms - since_ms < WITHDRAW_AGAIN_MS
+        }
         for one in requested:
             topic = self._catalog.topic(one.topic)
-            if topic is None or one.partition_id not in topic.partition_ids:
+            is_gone = topic is None or one.partition_id not in topic.partition_ids
+            if is_gone and one.marker_id not in self._withdrawn:
+                self._withdrawn[one.marker_id] = now_ms
                 self._requests.remove(one)

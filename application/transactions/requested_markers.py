@@ -6,6 +6,8 @@ is fenced commits nothing, and its successor reads the requests that are left be
 
 from __future__ import annotations
 
+from itertools import islice
+
 from application.background.job import COMMIT, SLICE, Job
 from application.background.runner import Runner
 from application.groups.transactional_offsets import TransactionalOffsets
@@ -59,8 +61,9 @@ class RequestedMarkers:
         """Until none is left that can be written."""
         while requested := self._requested_here():
             loading: list[Pending[None]] = []
-            staged = [self._staged(one, loading) for one in requested[:MARKERS_PER_COMMIT]]
-            if any(staged):
+            # Behind those that cannot be written now there may be others.
+            staged = (one for one in requested if self._staged(one, loading))
+            if list(islice(staged, MARKERS_PER_COMMIT)):
                 if (yield COMMIT) is not None:
                     return
             elif loading:

@@ -57,7 +57,7 @@ class TransactionVerification:
         if reading is None:
             reading = self._readings[key] = _Reading()
             if len(self._readings) > MOST_READS:
-                del self._readings[next(iter(self._readings))]
+                self._forget_one()
             self._read(transactional_id).then(reading.done)
         if not reading.found:
             loading: Pending[None] = Pending()
@@ -65,6 +65,13 @@ class TransactionVerification:
             raise NotInMemory(loading)
         self._readings.pop(key, None)
         return reading.found[0]
+
+    def _forget_one(self) -> None:
+        """The oldest without a request that waits: it would read again, and so on."""
+        for key, reading in self._readings.items():
+            if reading.found:
+                del self._readings[key]
+                return
 
     def forget(self, producer_id: int) -> None:
         """A transaction of the producer has ended in a partition or group here."""

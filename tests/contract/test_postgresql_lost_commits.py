@@ -205,3 +205,38 @@ def test_changes_that_others_have_lost_end_the_session(cluster: JoinedBrokers) -
     broker.run_until(lambda: broker.fenced)
     assert broker.storage.repeated_commits is not None
     assert broker.storage.repeated_commits() == 0
+
+
+def test_a_hand_over_that_was_lost_is_not_repeated(cluster: JoinedBrokers) -> None:
+    """The next leader may have written since."""
+    broker, other = leading(cluster), cluster.join(2)
+    past = Past(cluster)
+    broker.append(7, 1)
+    broker.lead(7, 2, epoch=2)
+    assert broker.commit() is None
+    other.run_until(lambda: other.last_offsets(7) == [0, 1])
+    past.return_to()
+    broker.run_until(lambda: broker.fenced)
+    assert broker.storage.repeated_commits is not None
+    assert broker.storage.repeated_commits() == 0
+    assert cluster.execute("select first_offset from ottla_runs") == [(0,)]
+
+
+def test_other_rows_of_the_same_version_end_the_session(cluster: JoinedBrokers) -> None:
+    broker, other = leading(cluster), cluster.join(2)
+    past = Past(cluster)
+    other.put(b"key", b"lost")
+    assert other.commit() is None
+    broker.run_until(lambda: ("t", b"key") in broker.followed)
+    broker.append(7, 1)
+    assert broker.commit() is None
+    other.close()
+    cluster.relay.refuse()
+    past.return_to()
+    third = cluster.join(3)
+    third.put(b"other key", b"new")
+    assert third.commit() is None
+    cluster.relay.accept()
+    broker.run_until(lambda: broker.fenced)
+    assert broker.storage.repeated_commits is not None
+    assert broker.storage.repeated_commits() == 0

@@ -47,7 +47,7 @@ def check(database: Database, objects: Objects) -> None:
 def test_acknowledged_data_survives_every_death(
     server: Postgres, objects: Objects, nursery: Nursery, tmp_path: Path
 ) -> None:
-    with Database(server, f"{objects.url}&local.bytes=0&delete.delay.ms=10") as database:
+    with Database(server, f"{objects.url}&local.bytes=0&delete.delay.ms=1000") as database:
         life = Life(nursery, tmp_path, 1, "commit", database=database)
         drawn = [random_death("commit", life.chance, "postgresql") for _ in range(DEATHS)]
         live(life, [*drawn, *(at(point, life.chance) for point in OBJECT_POINTS)])
@@ -62,7 +62,7 @@ def test_acknowledged_data_survives_hundreds_of_deaths(
 ) -> None:
     first = seed()
     for number in range(first, first + LONG_LIVES):
-        with Database(server, f"{objects.url}&local.bytes=0&delete.delay.ms=10") as database:
+        with Database(server, f"{objects.url}&local.bytes=0&delete.delay.ms=1000") as database:
             life = random_life(nursery, tmp_path / str(number), number, "commit", database=database)
             life.chance.shuffle(points := [*OBJECT_POINTS, *OBJECT_POINTS])
             live(life, [at(point, life.chance) for point in points])

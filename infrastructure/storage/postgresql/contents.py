@@ -32,6 +32,7 @@ from infrastructure.storage.repositories.scopes import (
     MARKERS,
     OF_PARTITIONS,
     OF_SLOTS,
+    is_shared,
     scope_of,
 )
 from infrastructure.storage.repositories.topic_repository import TOPICS
@@ -128,6 +129,17 @@ class Contents:
             self.read_markers(connection),
         )
 
+    def has_shared(self, rows: Iterable[Row]) -> bool:
+        """Exactly these shared rows. From any thread."""
+        found = {(row.table, row.key): row.value for row in rows}
+        known = {
+            (table, key): value
+            for table in self.state.tables()
+            if is_shared(table)
+            for key, value in self.state.scan(table)
+        }
+        return found == known
+
     def go_back(self, connection: Rows, writer_id: int) -> dict[int, int]:
         """Runs and tails are those of a database that has lost commits; returns where its logs end.
 
@@ -141,7 +153,9 @@ class Contents:
         tails = tail_rows(connection, _tails_of(runs))
         self.tails.reload(connection, writer_id, tails)
         for partition_id in {*self.runs.partition_ids(), *runs}:
-            self.runs.put(partition_id, runs.get(partition_id, ()))
+            # The loop may have lost or gained some meanwhile.
+            if self._node_id is None or partition_id in led & self._led:
+                self.runs.put(partition_id, runs.get(partition_id, ()))
         return loading.ends_of(connection, runs, tails)
 
     # ---- changes of other brokers

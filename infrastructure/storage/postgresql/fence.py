@@ -6,6 +6,9 @@ from typing import Any, NamedTuple
 
 from psycopg.types.numeric import Int4, Int8
 
+#: In place of a node id: of a process that has the store alone.
+ALONE = -1
+
 
 class Fence(NamedTuple):
     node_id: int

@@ -3,7 +3,8 @@ lost them.
 
 An asynchronous standby that is promoted may lack the last commits. If the session is still that of
 this process, nothing else has changed what it leads: what is lost is committed again, in order, and
-all that was acknowledged is true again. Not if other brokers have lost changes of shared rows.
+all that was acknowledged is true again. Only if all that brokers share is as it was: leaders,
+topics, markers. What others have lost of these may not come back, or come back later.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
+from infrastructure.storage.postgresql import shared_rows
 from infrastructure.storage.postgresql.contents import Contents
-from infrastructure.storage.postgresql.fence import Fence
+from infrastructure.storage.postgresql.fence import ALONE, Fence
 from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.sending import sent
 from infrastructure.storage.postgresql.server import Rows
@@ -22,14 +24,18 @@ from infrastructure.storage.postgresql.statement import composed, statement_of
 #: Of batches; most of them are in the cache, too.
 _MOST_BYTES = 64 << 20
 _MOST_COMMITS = 10_000
-_VERSION = "select version from ottla_store"
+#: Of a row, about.
+_ROW_BYTES = 500
 
 
 class _Commit(NamedTuple):
     seq: int
     #: None: what needs no repetition, as new tails and moved entries.
     staged: Staged | None
+    #: Of its batches.
     size_bytes: int
+    #: In memory.
+    taken_bytes: int
 
 
 class LostCommits:
@@ -39,7 +45,7 @@ class LostCommits:
         self._contents = contents
         self._node_id = node_id
         self._commits: deque[_Commit] = deque()
-        self._size_bytes = 0
+        self._taken_bytes = 0
         #: How many were repeated since the start.
         self.repeated = 0
 
@@ -48,10 +54,11 @@ class LostCommits:
         size_bytes = 0
         if staged is not None:
             size_bytes = sum(len(one.data) for one in (*staged.added, *staged.replaced))
-        self._commits.append(_Commit(seq, staged, size_bytes))
-        self._size_bytes += size_bytes
-        while self._size_bytes > _MOST_BYTES or len(self._commits) > _MOST_COMMITS:
-            self._size_bytes -= self._commits.popleft().size_bytes
+        taken_bytes = size_bytes + _ROW_BYTES * (0 if staged is None else len(staged.rows))
+        self._commits.append(_Commit(seq, staged, size_bytes, taken_bytes))
+        self._taken_bytes += taken_bytes
+        while self._taken_bytes > _MOST_BYTES or len(self._commits) > _MOST_COMMITS:
+            self._taken_bytes -= self._commits.popleft().taken_bytes
 
     def repeat(self, connection: Rows, fence: Fence, newest: int) -> str | None:
         """From the one of the fence up to this one: the new place of the fence. None: it cannot.
@@ -59,8 +66,9 @@ class LostCommits:
         Raises psycopg.Error: some of them may be persisted.
         """
         lost = [one for one in self._commits if one.seq > fence.seq]
-        [(version,)] = connection.execute(_VERSION).fetchall()
-        if len(lost) != newest - fence.seq or not self._leads_to_now(version, lost):
+        if len(lost) != newest - fence.seq:
+            return None
+        if self._node_id != ALONE and not self._is_own(connection, lost):
             return None
         ends = self._contents.go_back(connection, self._node_id)
         for commit in lost:
@@ -71,18 +79,13 @@ class LostCommits:
         self.repeated += len(lost)
         return fence.place
 
-    def _leads_to_now(self, version: int, lost: list[_Commit]) -> bool:
-        """From that version of the shared rows."""
-        newest = self._contents.version
-        for _, staged, _ in lost:
-            if staged is not None and staged.unregistered:
-                return False
-            if staged is not None and staged.changes_shared_rows:
-                if staged.version != version:
-                    return False
-                version += 1
-        # The loop may not know yet of the last one.
-        return version >= newest
+    def _is_own(self, connection: Rows, lost: list[_Commit]) -> bool:
+        """Nothing that brokers share was lost."""
+        changed = (one.staged for one in lost if one.staged is not None)
+        if any(one.changes_what_is_shared for one in changed):
+            return False
+        found = shared_rows.shared(connection)
+        return found.version == self._contents.version and self._contents.has_shared(found.rows)
 
     def _repeat(
         self, connection: Rows, fence: Fence, commit: _Commit, ends: dict[int, int]

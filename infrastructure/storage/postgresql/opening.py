@@ -18,6 +18,7 @@ from infrastructure.storage.postgresql.address import Address, parse_address
 from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.copies import PostgresCopies
+from infrastructure.storage.postgresql.fence import ALONE
 from infrastructure.storage.postgresql.log_store import PostgresLogStore
 from infrastructure.storage.postgresql.migrations import STEPS, migrate
 from infrastructure.storage.postgresql.objects import PostgresObjects
@@ -29,7 +30,7 @@ from infrastructure.storage.postgresql.server import (
     check_server,
     reason_of,
 )
-from infrastructure.storage.postgresql.session import ALONE, PATIENCE_S, Session
+from infrastructure.storage.postgresql.session import PATIENCE_S, Session
 from infrastructure.storage.postgresql.state_store import PostgresStateStore
 from infrastructure.storage.postgresql.tables import FORMAT, check, make, objects_url
 from infrastructure.storage.postgresql.tails import TAIL_BYTES

@@ -20,7 +20,7 @@ from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageInUse
 from infrastructure.storage.postgresql import leases
 from infrastructure.storage.postgresql.contents import NOTHING_GAINED, Contents
-from infrastructure.storage.postgresql.fence import Fence
+from infrastructure.storage.postgresql.fence import ALONE, Fence
 from infrastructure.storage.postgresql.link import Link
 from infrastructure.storage.postgresql.locks import NodeLock
 from infrastructure.storage.postgresql.server import Rows, Server, end_backend, is_lost
@@ -28,8 +28,6 @@ from infrastructure.storage.postgresql.shared_rows import Gained, Row
 from infrastructure.storage.postgresql.tables import fence_of
 
 _FORMER = 100
-#: In place of a node id: of a process that has the store alone.
-ALONE = -1
 
 #: Between two attempts to connect, or to get the lock.
 RETRY_S = 0.1
@@ -314,7 +312,12 @@ class Session:
             return False
         assert self._link.connection is not None
         fence = Fence(self.node_id, self._number, found, self._place)
-        place = self.repeat(self._link.connection, fence, self._seq)
+        try:
+            place = self.repeat(self._link.connection, fence, self._seq)
+        except psycopg.Error as error:
+            if is_lost(error, self._link.connection):
+                raise
+            return False  # it would be refused again
         if place is not None:
             self._place = place
         return place is not None

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from application.ports.log_store import Buffer
 from infrastructure.storage.postgresql.entries import Entry, Growing
-from infrastructure.storage.repositories.scopes import is_shared
+from infrastructure.storage.repositories.scopes import MARKERS, is_shared
 
 
 class Rewritten(NamedTuple):
@@ -62,6 +62,13 @@ class Staged:
     @property
     def changes_shared_rows(self) -> bool:
         return any(is_shared(table) for table, _ in self.rows)
+
+    @property
+    def changes_what_is_shared(self) -> bool:
+        """Also markers, which any broker adds."""
+        return bool(self.unregistered) or any(
+            is_shared(table) or table == MARKERS for table, _ in self.rows
+        )
 
     def of_table(self, table: str) -> list[tuple[bytes, bytes | None]]:
         """Its changed rows."""

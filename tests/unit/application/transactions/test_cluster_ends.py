@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from application.ports.marker_repository import RequestedMarker
+from application.transactions import requested_markers
 from domain.messages.batch import CONTROL, RecordBatch
+from domain.transactions.transaction import ProducerIdAndEpoch
 from infrastructure.storage.repositories.scopes import MARKERS
 from tests.fakes.cluster_producer import ClusterProducer, ask
 from tests.fakes.offset_requests import found
@@ -368,3 +371,26 @@ def test_clients_do_not_use_transaction_version_2(shared: SharedStore) -> None:
     supported = {one.name: one.max_version for one in response.supported_features}
     assert levels["transaction.version"] == supported["transaction.version"] == 1
     assert response.finalized_features_epoch == 1
+
+
+def test_a_marker_that_cannot_be_written_stops_no_other(
+    shared: SharedStore, producer: ClusterProducer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requested_markers, "MARKERS_PER_COMMIT", 1)
+    begun(producer)
+    led_by(producer, 2)
+    leader = shared.brokers[2]
+    first = RequestedMarker(
+        bytes(16),
+        leader.existing().partition_ids[0],
+        "a topic that is gone",
+        0,
+        "of a coordinator that is dead",
+        ProducerIdAndEpoch(99, 0),
+        True,
+    )
+    leader.broker.transactions.requested_markers._requests.add(first)
+    shared.run()
+    assert producer.end() == 0
+    shared.advance(5000)
+    assert producer.state == "CompleteCommit"
