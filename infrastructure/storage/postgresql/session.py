@@ -108,7 +108,8 @@ class Session:
         while not lock.taken(connection):
             # The server may not have noticed that its client is gone.
             if time.monotonic() >= until and not leases.end_former(connection, self.node_id):
-                raise StorageInUse(f"the database is in use by {lock.holder(connection)}")
+                what = "the database" if self.node_id == ALONE else f"node.id {self.node_id}"
+                raise StorageInUse(f"{what} is in use by {lock.holder(connection)}")
             time.sleep(RETRY_S)
         self._link.connection = connection
         if read_only:

@@ -42,7 +42,7 @@ def test_a_second_broker_is_refused(start_stored: StartStored, url: str, tmp_pat
     broker = start_stored()
     line = refused(tmp_path, "--storage", url)
     shown = re.escape(url.replace(PASSWORD, "***"))
-    in_use = f"the database is in use by process {broker.pid} on .+"
+    in_use = rf"node\.id \d+ is in use by process {broker.pid} on .+"
     assert re.fullmatch(f"ottla: cannot open {shown}: {in_use}", line)
     with broker.connect() as client:  # which goes on
         assert client.create_topic("t") == 0

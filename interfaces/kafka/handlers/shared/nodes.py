@@ -27,18 +27,23 @@ def nodes_for(call: Call) -> Iterator[tuple[Node, Address]]:
 
 def addressed(nodes: Iterable[Node], call: Call) -> Iterator[tuple[Node, Address]]:
     """As in Kafka, without brokers that do not have the client's listener."""
+    nodes = list(nodes)
+    is_alone = all(node.node_id == call.broker.placement.node_id for node in nodes)
     for node in nodes:
-        address = _address_of(node, call)
+        address = _address_of(node, call, is_alone)
         if address is not None:
             yield node, address
 
 
-def _address_of(node: Node, call: Call) -> Address | None:
-    """The address of this broker is the advertised one, or the one that the client connected to."""
+def _address_of(node: Node, call: Call, is_alone: bool) -> Address | None:
+    """The address of this broker is the advertised one, or the one that the client connected to.
+    Beside others it is what these say: librdkafka drops requests to a broker whose address changes.
+    """
     peer = call.peer
-    if node.node_id == call.broker.placement.node_id:
+    announced = node.addresses.get(peer.client.listener)
+    if node.node_id == call.broker.placement.node_id and (is_alone or announced is None):
         return peer.advertised
-    return node.addresses.get(peer.client.listener)
+    return announced
 
 
 def node_of(node_id: int, call: Call) -> tuple[Node, Address] | None:

@@ -206,3 +206,14 @@ def test_groups_are_described_where_they_are_coordinated() -> None:
     assert client.request(consumer, 1).groups[0].error_code == NOT_COORDINATOR
     assert client.request(request_for("list_groups"), 4).groups == []
     assert two.second.client().request(classic, 5).groups[0].group_state == "Empty"
+
+
+def test_beside_others_a_broker_has_the_address_that_these_say(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    """A client that asks several of them sees one address."""
+    kafka.placement.remove(kafka.placement.nodes()[0])
+    kafka.placement.add(Node(1, None, {"PLAINTEXT": ("broker-1", 9093)}))
+    metadata = client.request(request_for("metadata", topics=None), 12)
+    assert ("broker-1", 9093) in [(one.host, one.port) for one in metadata.brokers]
+    assert ("192.0.2.1", 9092) not in [(one.host, one.port) for one in metadata.brokers]
