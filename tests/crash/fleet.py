@@ -24,6 +24,8 @@ class Client:
     may_be_cut_off = False
     #: In this run commits fail, and their requests are refused.
     storage_may_fail = False
+    #: The broker is one of several: groups have no coordinator until its lease is known.
+    may_lack_coordinator = False
     #: In this run a database is away for a moment: reads of what is not in memory fail.
     reads_may_fail = False
 

@@ -217,6 +217,7 @@ class Life:
     def _work(self, death: Death) -> None:
         for client in self.clients:
             client.storage_may_fail = self.storage_may_fail
+            client.may_lack_coordinator = self.database is not None
             client.reads_may_fail = self.trouble.reads_may_fail
         self.storage_was_failing = self.storage_may_fail
         fleet = Fleet(self.broker, self.clients)

@@ -148,5 +148,7 @@ class OffsetCommitter(Client):
         codes = codes_of_commit(response)
         if codes == {0}:
             ledger.acknowledged = max(ledger.acknowledged, number)
+        elif codes == {NOT_AVAILABLE} and self.may_lack_coordinator:
+            pass  # the next one may succeed
         elif not codes <= {LOADING} and not (self.storage_may_fail and codes <= set(REFUSED)):
             raise Broken(f"{self.name}: OffsetCommit failed with {codes}")
