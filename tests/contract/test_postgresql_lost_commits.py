@@ -9,6 +9,7 @@ import pytest
 
 from domain.errors import StorageFailed
 from infrastructure.storage.postgresql import lost_commits
+from infrastructure.storage.postgresql.writer import Upkeep
 from tests.contract.batches import batch
 from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
 from tests.contract.postgres_server import running_postgres
@@ -99,6 +100,17 @@ def test_all_kinds_of_changes_are_repeated(relayed: RelayedPostgres) -> None:
     log._contents.cache.clear()
     assert again.patiently(lambda: log.read(9, 0, 1 << 62, 1 << 62, True)) == batch(7)
     assert again.patiently(lambda: log.at_timestamp(9, 1001)) == 8
+
+
+def test_a_move_without_anything_to_move_is_no_commit(relayed: RelayedPostgres) -> None:
+    store = relayed.open()
+    store.keep(0)
+    past = Past(relayed)
+    store.keep(1)
+    store.storage.commit._writer.do(Upkeep.MOVE)
+    past.return_to()
+    store.keep(2)
+    assert relayed.last_offsets() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("responses", range(8))

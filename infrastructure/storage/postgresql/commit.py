@@ -73,9 +73,7 @@ class PostgresCommit:
         self._sealing: Sealing | None = None
         if to_loop is not None:
             self._thread = LoadingThread(self._writer.do, self._did, to_loop, "ottla-commits")
-            garbage = None
-            if bucket is not None:
-                garbage = Garbage(bucket)
+            garbage = None if bucket is None else Garbage(bucket)
             self._dropping = Dropping(server, session, contents.tails, to_loop, garbage)
             if watch is not None:
                 watch.connected_again = self._check

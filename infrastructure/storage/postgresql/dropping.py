@@ -5,7 +5,7 @@ Objects are garbage from then on, and are deleted later.
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 from time import monotonic
 
 import psycopg
@@ -62,14 +62,12 @@ class Dropping:
 
     def _drop_all(self, tails: tuple[int, ...]) -> list[int]:
         dropped: list[int] = []
-        try:
-            with closing(self._server.connect(again=True)) as connection:
-                dropped += (tail for tail in tails if self._drop(connection, tail))
-                if self._garbage is not None:
-                    self._tails.count_again(tail_rows(connection, self._tails.objects()))
-                    self._garbage.delete(connection)
-        except Exception:  # the thread goes on, and they are dropped later
-            return dropped
+        # Whatever is wrong, the thread goes on, and they are dropped later.
+        with suppress(Exception), closing(self._server.connect(again=True)) as connection:
+            dropped += (tail for tail in tails if self._drop(connection, tail))
+            if self._garbage is not None:
+                self._tails.count_again(tail_rows(connection, self._tails.objects()))
+                self._garbage.delete(connection)
         return dropped
 
     def _drop(self, connection: Rows, tail: int) -> bool:

@@ -49,11 +49,8 @@ class LostCommits:
         #: How many were repeated since the start.
         self.repeated = 0
 
-    def add(self, seq: int, staged: Staged | None) -> None:
-        """A commit that was persisted."""
-        size_bytes = 0
-        if staged is not None:
-            size_bytes = sum(len(one.data) for one in (*staged.added, *staged.replaced))
+    def add(self, seq: int, staged: Staged | None = None, size_bytes: int = 0) -> None:
+        """A commit that was persisted, with so many bytes of batches."""
         taken_bytes = size_bytes + _ROW_BYTES * (0 if staged is None else len(staged.rows))
         self._commits.append(_Commit(seq, staged, size_bytes, taken_bytes))
         self._taken_bytes += taken_bytes

@@ -81,10 +81,7 @@ def opened(
     # The database may have lost commits since the last start: only by a new leader epoch do clients
     # notice that a log was cut.
     info = _info(size_bytes, flush, store_id, epoch - 1)
-    storage = _storage(info, session, contents, reading, commit)
-    if bucket is not None:
-        storage.objects = PostgresObjects(bucket, server, store_id, contents, commit)
-    return storage
+    return _storage(info, server, session, contents, reading, commit, bucket)
 
 
 def joined(
@@ -117,9 +114,7 @@ def joined(
     copies = PostgresCopies(reading.rows, to_loop, joining.copies)
     commit = PostgresCommit(server, session, contents, reading, to_loop, watch, bucket, copies)
     info = _info(size_bytes, flush, store_id, epoch)
-    storage = _storage(info, session, contents, reading, commit)
-    if bucket is not None:
-        storage.objects = PostgresObjects(bucket, server, store_id, contents, commit)
+    storage = _storage(info, server, session, contents, reading, commit, bucket)
     storage.membership, storage.cluster_changes = watch.membership, watch.changes
     storage.copies = copies
     storage.fetch_row = reading.row_reading.fetch
@@ -195,11 +190,16 @@ def _info(size_bytes: int, flush: Flush, store_id: str, losses: int) -> StorageI
 
 def _storage(
     info: StorageInfo,
+    server: Server,
     session: Session,
     contents: Contents,
     reading: Reading,
     commit: PostgresCommit,
+    bucket: Bucket | None,
 ) -> Storage:
+    objects = None
+    if bucket is not None:
+        objects = PostgresObjects(bucket, server, info.store_id, contents, commit)
     return Storage(
         PostgresLogStore(contents, reading),
         PostgresStateStore(contents),
@@ -208,4 +208,5 @@ def _storage(
         raise_leader_epoch=session.raise_leader_epoch,
         waits_for=session.waits_for,
         repeated_commits=commit.repeated,
+        objects=objects,
     )

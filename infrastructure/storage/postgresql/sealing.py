@@ -151,7 +151,7 @@ class Sealing:
             return problem
         except psycopg.Error as error:
             return _Problem(self._server.failed("could not be read", error).message)
-        except Exception as error:
+        except Exception as error:  # the thread goes on
             return _Problem(reason_of(error))
 
     def _new_object(self, sources: _Sources) -> NewObject | None:

@@ -60,6 +60,11 @@ class Staged:
         )  # fmt: skip
 
     @property
+    def batch_bytes(self) -> int:
+        """That go into the current tail, once it has ended."""
+        return sum(len(one.data) for one in (*self.added, *self.replaced))
+
+    @property
     def changes_shared_rows(self) -> bool:
         return any(is_shared(table) for table, _ in self.rows)
 

@@ -108,12 +108,13 @@ class Writer:
         with self._lock:
             if isinstance(work, Staged):
                 return self._commit(work)
+            before = self._session.seq
             if isinstance(work, NewObject):
                 failure = self._seal(work)
             else:
                 failure = self._upkeep[work]()
-            if failure is None:
-                self.lost_commits.add(self._session.seq, None)
+            if self._session.seq != before:  # there was something to do
+                self.lost_commits.add(self._session.seq)
             return NOTHING_GAINED if failure is None else failure
 
     def due(self, is_idle: bool) -> Upkeep | None:
@@ -131,14 +132,12 @@ class Writer:
         failure = self._session.commit(commit)
         if failure is not None:
             return failure
-        self.lost_commits.add(self._session.seq, staged)
-        plan = commit.plan
+        plan, batch_bytes = commit.plan, staged.batch_bytes
+        self.lost_commits.add(self._session.seq, staged, batch_bytes)
         # Their next leader may change them from now on.
         for partition_id in self._contents.lost_by(staged.of_table(LEADERS)):
             plan.new_runs[partition_id] = ()
-        self._contents.planned(
-            plan, sum(len(one.data) for one in (*staged.added, *staged.replaced))
-        )
+        self._contents.planned(plan, batch_bytes)
         # Those of the internal topics say whose groups are gained, too.
         rows = [
             Row(table, key, value)
