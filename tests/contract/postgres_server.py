@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 import pytest
@@ -20,3 +22,16 @@ def running_postgres() -> Postgres:
     server.start()
     atexit.register(server.remove)
     return server
+
+
+@contextmanager
+def postgres_with_standby() -> Iterator[Postgres]:
+    """Of its own: the others do without a synchronous standby."""
+    running_postgres()  # or skips
+    server = Postgres()
+    try:
+        server.start()
+        server.start_standby()
+        yield server
+    finally:
+        server.remove()

@@ -8,22 +8,15 @@ import pytest
 
 from infrastructure.storage.postgresql.facts import examined
 from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
-from tests.contract.postgres_server import running_postgres
+from tests.contract.postgres_server import postgres_with_standby
 from tests.e2e.broker_process import wait_until
 from tests.fakes.postgres import Postgres
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Postgres]:
-    """Of its own: the others do without a standby."""
-    running_postgres()  # or skips
-    server = Postgres()
-    try:
-        server.start()
-        server.start_standby()
+    with postgres_with_standby() as server:
         yield server
-    finally:
-        server.remove()
 
 
 @pytest.fixture

@@ -126,7 +126,7 @@ class Machines:
         self.start_again(fault.node_id)
 
     def start_again(self, node_id: int) -> None:
-        """If it is not running: whoever is fenced while PostgreSQL is away cannot start."""
+        """If it is not running: a broker that is fenced while PostgreSQL is away cannot start."""
         broker = self._brokers[node_id]
         assert broker.process is not None
         until = time.monotonic() + PATIENCE_S

@@ -27,7 +27,7 @@ from tests.e2e.raw_client import RawClient
 PACE_S = 0.003
 POLL_S = 0.05
 MOST_UNSENT = 100
-#: Of a broker that is paused, or whose sockets nobody reads.
+#: Of a broker that is paused, or does not read its sockets.
 ASKED_S = 2.0
 #: A broker that others have replaced responds as before, until it notices.
 NOTICES_S = 15.0

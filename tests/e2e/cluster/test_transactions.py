@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,9 +18,8 @@ from tests.e2e.cluster.views import transaction_coordinator_of
 from tests.e2e.conftest import unused_topic_name
 from tests.e2e.librdkafka import PATIENCE_S, producer
 from tests.e2e.line_process import LineProcess
-from tests.e2e.node_packages import kafkajs_command
 from tests.e2e.test_java import FOLDER, VERSIONS, compiled
-from tests.e2e.transactions.lines import LineClient
+from tests.e2e.transactions.lines import LineClient, kafkajs_process
 from tests.e2e.transactions.stories import TransactionStories
 from tests.e2e.transactions.test_confluent import Librdkafka
 
@@ -68,11 +66,8 @@ class TestJava(OverBrokers):
 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
-    errors = tmp_path_factory.mktemp("kafkajs") / "stderr"
-    command, where = kafkajs_command("transactions.js")
-    process = LineProcess(command, errors, os.environ | where)
-    yield process
-    process.close()
+    with kafkajs_process(tmp_path_factory.mktemp("kafkajs")) as process:
+        yield process
 
 
 class TestKafkaJS(OverBrokers):

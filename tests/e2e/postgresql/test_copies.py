@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import KafkaError
 
-from tests.contract.postgres_server import running_postgres
+from tests.contract.postgres_server import postgres_with_standby
 from tests.e2e.broker_process import BrokerProcess, wait_until
 from tests.e2e.conftest import EXTERNAL, new_topic
 from tests.e2e.librdkafka import PATIENCE_S, deliver, producer, read_values
@@ -20,14 +20,8 @@ def server() -> Iterator[Postgres]:
     """With a synchronous standby."""
     if EXTERNAL:
         pytest.skip("starts a broker of its own; OTTLA_TEST_BOOTSTRAP names another")
-    running_postgres()  # or skips
-    server = Postgres()
-    try:
-        server.start()
-        server.start_standby()
+    with postgres_with_standby() as server:
         yield server
-    finally:
-        server.remove()
 
 
 def test_acks_all_waits_for_a_standby_that_is_gone(server: Postgres, tmp_path: Path) -> None:

@@ -4,14 +4,27 @@ result, a refusal, or what went wrong.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 from typing import NamedTuple
 
 from tests.e2e.line_process import LineProcess
+from tests.e2e.node_packages import kafkajs_command
 from tests.e2e.transactions.stories import Fenced, Refused
 
 REFUSALS = {"fenced": Fenced, "invalid state": Refused}
 _NAMES = (f"h{number}" for number in count())
+
+
+@contextmanager
+def kafkajs_process(folder: Path) -> Iterator[LineProcess]:
+    command, where = kafkajs_command("transactions.js")
+    process = LineProcess(command, folder / "stderr", os.environ | where)
+    yield process
+    process.close()
 
 
 class Caller(NamedTuple):
