@@ -23,6 +23,7 @@ LONG = Limits(request_s=20, retry_s=20, pause_s=0.01, longest_pause_s=0.05)
 Call = Callable[[Bucket], object]
 CALLS: dict[str, Call] = {
     "put": lambda bucket: bucket.put("a", DATA),
+    "put_soon": lambda bucket: bucket.put_soon("a", DATA),
     "read": lambda bucket: bucket.read("a", 0, 10),
     "delete": lambda bucket: bucket.delete(["b"]),
     "names": lambda bucket: list(bucket.names()),
@@ -49,17 +50,17 @@ def address(s3: S3Server, relay: HttpRelay) -> ObjectsAddress:
 
 @pytest.fixture
 def stalled(address: ObjectsAddress) -> Bucket:
-    return Bucket(address, STALLED, STALLED)
+    return Bucket(address, STALLED, STALLED, STALLED)
 
 
 @pytest.fixture
 def short(address: ObjectsAddress) -> Bucket:
-    return Bucket(address, SHORT, SHORT)
+    return Bucket(address, SHORT, SHORT, SHORT)
 
 
 @pytest.fixture
 def long(address: ObjectsAddress) -> Bucket:
-    return Bucket(address, LONG, LONG)
+    return Bucket(address, LONG, LONG, LONG)
 
 
 @pytest.fixture(params=CALLS.values(), ids=CALLS.keys())

@@ -28,6 +28,8 @@ SMALL_BLOCK_OF_IDS = 2
 #: Below the smallest `segment.bytes`: of files only.
 SMALL_SEGMENT_BYTES = 16 * 1024
 SMALL_TAIL_BYTES = 16 * 1024
+#: Many are larger, some are not; objects of less than 512 bytes are joined.
+LARGE_COMMIT_BYTES = 200
 
 
 @dataclass(frozen=True)
@@ -108,11 +110,14 @@ def make_small() -> None:
 
 def make_tails_small() -> None:
     """What is dead by a tenth is moved, or written to a new object."""
-    from infrastructure.storage.postgresql import moving, opening
+    from infrastructure.storage.postgresql import moving, object_commits, opening, tails
     from infrastructure.storage.postgresql.tails import Tails
 
     opening.joined = partial(opening.joined, tail_bytes=SMALL_TAIL_BYTES)
     moving.MOVED_BYTES = SMALL_TAIL_BYTES // 4
+    object_commits.LARGE_BYTES = LARGE_COMMIT_BYTES
+    object_commits.RETRY_S = 1.0
+    tails._SMALL_OBJECTS = 10
     look = Tails._look
 
     def eager(self: Tails) -> None:

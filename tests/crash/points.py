@@ -182,6 +182,11 @@ OBJECT_POINTS: tuple[Point, ...] = (
     Point("postgresql: garbage is not deleted", When.RUNNING, 3),
     Point("postgresql: garbage is deleted", When.RUNNING, 3),
 )
+#: With commit.to=objects.
+OBJECT_COMMIT_POINTS: tuple[Point, ...] = (
+    Point("postgresql: the object of a commit is not written", When.RUNNING, 5),
+    Point("postgresql: the object of a commit is written", When.RUNNING, 5),
+)
 #: Of LMDB: a folder with its file, map, recovery point and fsyncs.
 _OF_LMDB = re.compile("first start:|map|fsync|root|reload|a commit has failed|flush:|synced")
 
@@ -201,7 +206,14 @@ FILES_POINTS_OF_COMPACTION = (
 
 BY_NAME = {
     point.name: point
-    for point in (*POINTS, *SQLITE_POINTS, *FILES_POINTS, *POSTGRESQL_POINTS, *OBJECT_POINTS)
+    for point in (
+        *POINTS,
+        *SQLITE_POINTS,
+        *FILES_POINTS,
+        *POSTGRESQL_POINTS,
+        *OBJECT_POINTS,
+        *OBJECT_COMMIT_POINTS,
+    )
 }
 
 

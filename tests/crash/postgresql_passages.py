@@ -8,6 +8,7 @@ from infrastructure.storage.engine import Storage
 from infrastructure.storage.postgresql import opening
 from infrastructure.storage.postgresql.dropping import Dropping
 from infrastructure.storage.postgresql.garbage import Garbage
+from infrastructure.storage.postgresql.object_commits import ObjectCommits
 from infrastructure.storage.postgresql.sealing import Sealing
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.writer import Writer
@@ -28,6 +29,11 @@ def name_postgresql(passages: Passages) -> None:
     around(Sealing, "_write", not_written, written)
     not_sealed, sealed = "postgresql: an object is not sealed", "postgresql: an object is sealed"
     around(Writer, "_seal", not_sealed, sealed)
+    not_written, written = (
+        "postgresql: the object of a commit is not written",
+        "postgresql: the object of a commit is written",
+    )
+    around(ObjectCommits, "written", not_written, written)
     there, gone = "postgresql: garbage is not deleted", "postgresql: garbage is deleted"
     around(Garbage, "delete", there, gone)
     around(Session, "commit", "postgresql: not sent", "postgresql: persisted, not yet known")

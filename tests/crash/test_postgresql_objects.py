@@ -14,11 +14,13 @@ from tests.crash.database import Database
 from tests.crash.deaths import at, random_death
 from tests.crash.life import Life
 from tests.crash.lives import live, random_life
-from tests.crash.points import OBJECT_POINTS
+from tests.crash.points import OBJECT_COMMIT_POINTS, OBJECT_POINTS
 from tests.crash.test_postgresql import seed
 from tests.fakes.postgres import Postgres
 
 DEATHS, LONG_LIVES = 4, 20
+TO_TABLES = "&local.bytes=0&delete.delay.ms=1000"
+TO_OBJECTS = f"{TO_TABLES}&commit.to=objects"
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +50,7 @@ def check(database: Database, objects: Objects) -> None:
 def test_acknowledged_data_survives_every_death(
     server: Postgres, objects: Objects, nursery: Nursery, tmp_path: Path
 ) -> None:
-    with Database(server, f"{objects.url}&local.bytes=0&delete.delay.ms=1000") as database:
+    with Database(server, f"{objects.url}{TO_TABLES}") as database:
         life = Life(nursery, tmp_path, 1, "commit", database=database)
         drawn = [random_death("commit", life.chance, "postgresql") for _ in range(DEATHS)]
         live(life, [*drawn, *(at(point, life.chance) for point in OBJECT_POINTS)])
@@ -56,15 +58,28 @@ def test_acknowledged_data_survives_every_death(
         check(database, objects)
 
 
-@pytest.mark.long
-@pytest.mark.timeout(3600)
-def test_acknowledged_data_survives_hundreds_of_deaths(
+@pytest.mark.timeout(240)
+def test_acknowledged_data_survives_deaths_while_commits_write_objects(
     server: Postgres, objects: Objects, nursery: Nursery, tmp_path: Path
 ) -> None:
+    with Database(server, f"{objects.url}{TO_OBJECTS}") as database:
+        life = Life(nursery, tmp_path, 1, "commit", database=database)
+        live(life, [at(point, life.chance) for point in OBJECT_COMMIT_POINTS])
+        assert life.batches > 0
+        check(database, objects)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("more", [TO_TABLES, TO_OBJECTS])
+def test_acknowledged_data_survives_hundreds_of_deaths(
+    server: Postgres, objects: Objects, nursery: Nursery, tmp_path: Path, more: str
+) -> None:
     first = seed()
+    points = 2 * [*OBJECT_POINTS, *(OBJECT_COMMIT_POINTS if more == TO_OBJECTS else ())]
     for number in range(first, first + LONG_LIVES):
-        with Database(server, f"{objects.url}&local.bytes=0&delete.delay.ms=1000") as database:
+        with Database(server, f"{objects.url}{more}") as database:
             life = random_life(nursery, tmp_path / str(number), number, "commit", database=database)
-            life.chance.shuffle(points := [*OBJECT_POINTS, *OBJECT_POINTS])
+            life.chance.shuffle(points)
             live(life, [at(point, life.chance) for point in points])
             check(database, objects)

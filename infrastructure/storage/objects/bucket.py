@@ -47,23 +47,34 @@ class Limits:
 READS = Limits(request_s=8, retry_s=11)
 #: 64 MB: with less than 1.5 MB/s it fails.
 WRITES = Limits(request_s=45, retry_s=14)
+#: Clients wait.
+COMMITS = Limits(request_s=8, retry_s=3)
 
 
 class Bucket:
     def __init__(
-        self, address: ObjectsAddress, reads: Limits = READS, writes: Limits = WRITES
+        self,
+        address: ObjectsAddress,
+        reads: Limits = READS,
+        writes: Limits = WRITES,
+        commits: Limits = COMMITS,
     ) -> None:
         """Sends nothing. Raises StorageUnusable for variables that obstore does not read."""
         self.address = address
         self.traffic = Traffic()
         try:
             self._reads, self._writes = _store(address, reads), _store(address, writes)
+            self._commits = _store(address, commits)
         except (BaseError, ValueError) as error:
             raise StorageUnusable(f"{address.shown}: {reason_of(error)}") from error
 
     def put(self, name: str, data: bytes | bytearray) -> None:
         """Replaces an object of that name. Raises ObjectsFailed: it may be there, whole."""
         self._put(self._writes, name, data)
+
+    def put_soon(self, name: str, data: bytes | bytearray) -> None:
+        """The same, for a commit."""
+        self._put(self._commits, name, data)
 
     def read(self, name: str, position: int, size_bytes: int) -> bytes:
         """Raises ObjectMissing, ObjectDamaged if it is too short, and ObjectsFailed."""

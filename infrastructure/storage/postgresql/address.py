@@ -17,8 +17,10 @@ from infrastructure.storage.objects.address import ObjectsAddress, parse_objects
 SCHEME = "postgresql"
 DEFAULT_SCHEMA = "ottla"
 #: Parameters of the URL.
-OWN = ("schema", "objects", "local.bytes", "delete.delay.ms")
+OWN = ("schema", "objects", "local.bytes", "delete.delay.ms", "commit.to")
 LOCAL_BYTES = 1 << 30
+#: Of commit.to.
+_DATABASE, _OBJECTS = "database", "objects"
 #: What PostgreSQL takes without quotes: an operator types it in psql.
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
@@ -34,6 +36,8 @@ class Address:
     local_bytes: int = LOCAL_BYTES
     #: Until an object that is not needed any more is deleted. None: the store says it.
     delete_delay_ms: int | None = None
+    #: The batches of large commits go there.
+    commits_to_objects: bool = False
 
     def in_other_schema(self, schema: str) -> str:
         """What would follow `postgresql://`."""
@@ -70,7 +74,14 @@ def parse_address(place: str) -> Address:
         None if objects is None else parse_objects(objects),
         LOCAL_BYTES if "local.bytes" not in own else _number(own, "local.bytes"),
         None if "delete.delay.ms" not in own else _number(own, "delete.delay.ms"),
+        _commits_to_objects(own.get("commit.to", _DATABASE)),
     )
+
+
+def _commits_to_objects(value: str) -> bool:
+    if value not in (_DATABASE, _OBJECTS):
+        raise UnknownStorage(f"commit.to={value} is neither {_DATABASE} nor {_OBJECTS}")
+    return value == _OBJECTS
 
 
 def _number(own: dict[str, str], name: str) -> int:

@@ -18,8 +18,9 @@ from infrastructure.storage.postgresql.copies import PostgresCopies
 from infrastructure.storage.postgresql.dropping import Dropping
 from infrastructure.storage.postgresql.garbage import Garbage
 from infrastructure.storage.postgresql.link import CLOSE_S
+from infrastructure.storage.postgresql.object_commits import ObjectCommits
+from infrastructure.storage.postgresql.object_entries import NewObject
 from infrastructure.storage.postgresql.reading import Reading
-from infrastructure.storage.postgresql.seal import NewObject
 from infrastructure.storage.postgresql.sealing import Sealing
 from infrastructure.storage.postgresql.server import Server
 from infrastructure.storage.postgresql.session import Session
@@ -41,7 +42,8 @@ RETRY_S = 10.0
 class PostgresCommit:
     __slots__ = (
         "_closed", "_commits", "_contents", "_copies", "_done", "_dropping", "_is_kept_up",
-        "_not_before_s", "_reading", "_sealing", "_session", "_thread", "_watch", "_writer",
+        "_not_before_s", "_object_commits", "_reading", "_sealing", "_session", "_thread",
+        "_watch", "_writer",
     )  # fmt: skip
 
     def __init__(
@@ -54,13 +56,15 @@ class PostgresCommit:
         watch: Watch | None = None,
         bucket: Bucket | None = None,
         copies: PostgresCopies | None = None,
+        object_commits: ObjectCommits | None = None,
     ) -> None:
         self._watch = watch
         self._copies = copies
         self._session = session
         self._contents = contents
         self._reading = reading
-        self._writer = Writer(session, contents)
+        self._object_commits = object_commits
+        self._writer = Writer(session, contents, object_commits)
         self._done: Done | None = None
         self._closed = False
         #: Since the last move.
@@ -90,8 +94,18 @@ class PostgresCommit:
         )
 
     def not_sealed(self) -> str | None:
-        """Why full tails stay tables although there should be objects."""
-        return self._sealing.problem if self._sealing is not None else None
+        """Why full tails stay tables, or commits go to one, although there should be objects."""
+        problem = self._sealing.problem if self._sealing is not None else None
+        if problem is None and self._object_commits is not None:
+            problem = self._object_commits.problem
+        return problem
+
+    def waits_for(self) -> str | None:
+        """Why the commit under way takes long. From any thread."""
+        reason = self._session.waits_for()
+        if reason and self._object_commits is not None and self._object_commits.is_writing:
+            return "the bucket does not respond to a commit"
+        return reason
 
     def commit(self, done: Done, waits: bool = False) -> None:
         staged = self._contents.end_pass()

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from infrastructure.codecs.checksum import crc32c
 from infrastructure.storage.postgresql.arrays import bigints, byteas
 from infrastructure.storage.postgresql.entries import Entry, newest_time
+from infrastructure.storage.postgresql.runs import Span
 
 
 class ObjectEntry(NamedTuple):
@@ -22,6 +23,25 @@ class ObjectEntry(NamedTuple):
     #: In the object.
     position: int
     crc: int
+
+
+class Part(NamedTuple):
+    """Of one log."""
+
+    partition_id: int
+    span: Span
+    size_bytes: int
+
+
+class NewObject(NamedTuple):
+    """An object that was written, and that no run refers to yet."""
+
+    number: int
+    name: str
+    size_bytes: int
+    #: Where its entries were before; of new ones nowhere.
+    parts: Sequence[Part]
+    entries: Sequence[ObjectEntry]
 
 
 class ObjectData:

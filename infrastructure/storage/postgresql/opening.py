@@ -21,6 +21,7 @@ from infrastructure.storage.postgresql.copies import PostgresCopies
 from infrastructure.storage.postgresql.fence import ALONE
 from infrastructure.storage.postgresql.log_store import PostgresLogStore
 from infrastructure.storage.postgresql.migrations import STEPS, migrate
+from infrastructure.storage.postgresql.object_commits import ObjectCommits
 from infrastructure.storage.postgresql.objects import PostgresObjects
 from infrastructure.storage.postgresql.reading import Reading
 from infrastructure.storage.postgresql.server import (
@@ -77,7 +78,12 @@ def opened(
         [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
         [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
     reading = Reading(server, for_reads, contents, to_loop, bucket)
-    commit = PostgresCommit(server, session, contents, reading, to_loop, bucket=bucket)
+    object_commits = None
+    if to_loop is not None:  # else nobody but the loop would wait for the bucket
+        object_commits = _object_commits(address, bucket)
+    commit = PostgresCommit(
+        server, session, contents, reading, to_loop, bucket=bucket, object_commits=object_commits
+    )
     # The database may have lost commits since the last start: only by a new leader epoch do clients
     # notice that a log was cut.
     info = _info(size_bytes, flush, store_id, epoch - 1)
@@ -112,7 +118,10 @@ def joined(
     reading = Reading(server, for_reads, contents, to_loop, bucket)
     assert reading.row_reading is not None
     copies = PostgresCopies(reading.rows, to_loop, joining.copies)
-    commit = PostgresCommit(server, session, contents, reading, to_loop, watch, bucket, copies)
+    object_commits = _object_commits(address, bucket)
+    commit = PostgresCommit(
+        server, session, contents, reading, to_loop, watch, bucket, copies, object_commits
+    )
     info = _info(size_bytes, flush, store_id, epoch)
     storage = _storage(info, server, session, contents, reading, commit, bucket)
     storage.membership, storage.cluster_changes = watch.membership, watch.changes
@@ -163,6 +172,8 @@ def _bucket(
         raise StorageUnusable(f"the store has its objects in {known}, not in {named.shown}")
     where = named if known is None else parse_objects(known)
     if where is None:
+        if address.commits_to_objects:
+            raise StorageUnusable("commit.to=objects needs objects=s3://bucket/prefix")
         return None
     bucket = bucket_at(where)
     if known is None and not read_only:
@@ -174,6 +185,10 @@ def _bucket(
         )
     contents.tails.local_bytes = address.local_bytes
     return bucket
+
+
+def _object_commits(address: Address, bucket: Bucket | None) -> ObjectCommits | None:
+    return ObjectCommits(bucket) if bucket is not None and address.commits_to_objects else None
 
 
 def _info(size_bytes: int, flush: Flush, store_id: str, losses: int) -> StorageInfo:
@@ -206,7 +221,7 @@ def _storage(
         commit,
         info,
         raise_leader_epoch=session.raise_leader_epoch,
-        waits_for=session.waits_for,
+        waits_for=commit.waits_for,
         repeated_commits=commit.repeated,
         objects=objects,
     )

@@ -73,7 +73,10 @@ class Runs:
 
 
 def spans(runs: LogRuns, first_offset: int, end_offset: int = ABOVE_ALL_OFFSETS) -> Iterator[Span]:
-    for at, run in enumerate(runs):
+    for at in range(max(_place_of(runs, first_offset), 0), len(runs)):
+        run = runs[at]
+        if run.first_offset >= end_offset:
+            break
         end = runs[at + 1].first_offset if at + 1 < len(runs) else ABOVE_ALL_OFFSETS
         span = Span(run.tail, max(run.first_offset, first_offset), min(end, end_offset))
         if span.first_offset < span.end_offset:
@@ -81,8 +84,13 @@ def spans(runs: LogRuns, first_offset: int, end_offset: int = ABOVE_ALL_OFFSETS)
 
 
 def tail_of(runs: LogRuns, offset: int) -> int | None:
-    at = bisect_right(runs, offset, key=attrgetter("first_offset")) - 1
+    at = _place_of(runs, offset)
     return runs[at].tail if at >= 0 else None
+
+
+def _place_of(runs: LogRuns, offset: int) -> int:
+    """Of the run that has it; -1: it is below all."""
+    return bisect_right(runs, offset, key=attrgetter("first_offset")) - 1
 
 
 def without(runs: LogRuns, end_offset: int) -> LogRuns:

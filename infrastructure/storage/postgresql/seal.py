@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
-
-from psycopg.types.numeric import Int8
+from collections.abc import Callable
+from itertools import groupby
+from operator import attrgetter
 
 from infrastructure.storage.postgresql.fence import Fence
-from infrastructure.storage.postgresql.object_entries import ObjectEntry, columns_of
+from infrastructure.storage.postgresql.object_entries import NewObject
 from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.runs import Span
 from infrastructure.storage.postgresql.sending import sent
 from infrastructure.storage.postgresql.server import Rows
-from infrastructure.storage.postgresql.statement import SEALED, composed, plan_columns
-from infrastructure.storage.postgresql.tails import TailRow
-
-
-class Part(NamedTuple):
-    """Of one log."""
-
-    partition_id: int
-    span: Span
-    size_bytes: int
-
-
-class NewObject(NamedTuple):
-    """An object that was written, and that no run refers to yet."""
-
-    number: int
-    name: str
-    size_bytes: int
-    parts: Sequence[Part]
-    entries: Sequence[ObjectEntry]
+from infrastructure.storage.postgresql.statement import composed, object_columns, plan_columns
 
 
 class Seal:
@@ -44,26 +24,23 @@ class Seal:
         self.plan = new_plan(new.number)
         self.dead_bytes = 0
 
-    @property
-    def row(self) -> TailRow:
-        """Of the object."""
-        new = self._new
-        return TailRow(new.number, new.size_bytes, self.dead_bytes, new.name)
-
     def execute(self, connection: Rows, fence: Fence) -> str | None:
         new = self._new
         self.plan = plan = self._new_plan(new.number)
         self.dead_bytes = 0
-        for partition_id, span, size_bytes in new.parts:
-            left = plan.left_of(partition_id, span)
-            if left is not None:
-                plan.move(partition_id, left.first_offset, left.end_offset)
+        for partition_id, parts in groupby(new.parts, attrgetter("partition_id")):
+            moved: list[Span] = []
+            for _, span, size_bytes in parts:
+                left = plan.left_of(partition_id, span)
+                if left is None:
+                    self.dead_bytes += size_bytes
+                    continue
                 plan.dead[span.tail] += size_bytes
-            else:
-                self.dead_bytes += size_bytes
-        columns = {
-            SEALED: [Int8(new.size_bytes), Int8(self.dead_bytes), Int8(new.number), new.name],
-            "in_object": columns_of(new.entries),
-            **plan_columns(plan),
-        }
+                if moved and moved[-1].end_offset == left.first_offset:
+                    moved[-1] = moved[-1]._replace(end_offset=left.end_offset)
+                else:
+                    moved.append(left)
+            for one in moved:
+                plan.move(partition_id, one.first_offset, one.end_offset)
+        columns = {**object_columns(new, self.dead_bytes), **plan_columns(plan)}
         return sent(connection, *composed(columns, new.number, fence))

@@ -1,15 +1,15 @@
-"""Sealing: entries of full tails are written to an object, by a thread with its own connections.
+"""Sealing: entries of full tails, and of small objects, are written to an object, by a thread with
+its own connections.
 
-The row of the object is there before the object, so that nothing is forgotten in the bucket. The
-entries are read beside commits, which may change where some of them are; the commit that seals the
-object leaves those out.
+The entries are read beside commits, which may change where some of them are; the commit that seals
+the object leaves those out.
 """
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -25,12 +25,13 @@ from infrastructure.storage.postgresql.asking import asking
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.entries import Entry
 from infrastructure.storage.postgresql.link import CLOSE_S
-from infrastructure.storage.postgresql.object_entries import ObjectData
-from infrastructure.storage.postgresql.questions import Answer, TailGone
+from infrastructure.storage.postgresql.object_entries import NewObject, ObjectData, Part
+from infrastructure.storage.postgresql.object_rows import give_up, new_object
+from infrastructure.storage.postgresql.questions import Answer, Ask, TailGone
 from infrastructure.storage.postgresql.runs import Span, spans, tail_of
-from infrastructure.storage.postgresql.seal import NewObject, Part
 from infrastructure.storage.postgresql.server import Rows, Server, reason_of
 from infrastructure.storage.postgresql.session import Session
+from infrastructure.storage.postgresql.small_objects import SmallObjects
 
 if TYPE_CHECKING:
     from infrastructure.storage.objects.bucket import Bucket
@@ -44,15 +45,6 @@ _MOST_RUNS = 10_000
 #: Entries in one commit.
 _MOST_ENTRIES = 20_000
 
-_NEW_OBJECT = """
-    insert into ottla_tails (written, object, session)
-    select 0, (select id from ottla_store) || '/' || %s, session
-    from ottla_fences where session = %s returning n, object
-"""
-#: It may have been sealed by a commit whose outcome is not known here.
-_GIVE_UP = """
-    update ottla_tails set deleted = clock_timestamp() where n = any(%s) and session is not null
-"""
 #: Partition id, and where its entries are.
 _LogSpan = tuple[int, Span]
 _Sources = tuple[int, ...]
@@ -108,7 +100,10 @@ class Sealing:
             self.problem = None
         elif not self.is_busy and now_s >= self._not_before_s:
             self._aside = {tail: until for tail, until in self._aside.items() if until > now_s}
-            sources = tuple(one for one in sources if one not in self._aside)
+            left = tuple(one for one in sources if one not in self._aside)
+            # One of many small objects gains nothing.
+            is_one_of_small = len(left) == 1 < len(sources) and self._contents.tails.small(left)
+            sources = () if is_one_of_small else left
             self.is_busy = bool(sources) and self._thread.put(sources)
 
     def _written(self, _: _Sources, new: NewObject | _Problem | None) -> None:
@@ -155,18 +150,16 @@ class Sealing:
             return _Problem(reason_of(error))
 
     def _new_object(self, sources: _Sources) -> NewObject | None:
-        values = secrets.token_hex(16), self._session.number
         with closing(self._server.connect(again=True)) as connection:
             given_up, self._given_up = self._given_up, []
-            if given_up:
-                connection.execute(_GIVE_UP, (given_up,))
+            give_up(connection, given_up)
             parts, data = self._read(connection, sources)
             if not parts:
                 return None
-            found = connection.execute(_NEW_OBJECT, values).fetchall()
-        if not found:
-            return None  # the broker has another session by now
-        [(number, name)] = found
+            row = new_object(connection, self._session.number)
+        if row is None:
+            return None
+        number, name = row
         try:
             self._bucket.put(name, data.data)
         except ObjectsFailed as error:
@@ -180,12 +173,19 @@ class Sealing:
             return found.fetchall()
 
         contents = self._contents
+        small = contents.tails.small(sources)
+        asking_of: Callable[[int], Ask] = partial(
+            asking, execute, contents.runs, contents.tails, lambda: self._bucket
+        )
+        if small:
+            asking_of = SmallObjects(connection, self._bucket, small).asking
         parts: list[Part] = []
         data = ObjectData()
-        for partition_id, span in sorted(self._log_spans(sources), key=_place):
+        log_spans = islice(self._log_spans(sources), _MOST_RUNS)
+        for partition_id, span in sorted(log_spans, key=_place):
             if self._is_full(data):
                 break
-            ask = asking(execute, contents.runs, contents.tails, lambda: self._bucket, partition_id)
+            ask = asking_of(partition_id)
             before, left = len(data.data), span
             while not self._is_full(data):
                 room = contents.tails.object_bytes - len(data.data)
@@ -216,12 +216,11 @@ class Sealing:
 
     def _log_spans(self, sources: Sequence[int]) -> Iterator[_LogSpan]:
         """Of tails to which nothing is appended any more."""
-        contents = self._contents
-        for source in sources:
-            for partition_id, first_offset in contents.runs.all_in(source)[:_MOST_RUNS]:
-                for span in islice(spans(contents.runs.of(partition_id), first_offset), 1):
-                    end_offset = min(span.end_offset, contents.ends.get(partition_id, 0))
-                    if end_offset > first_offset:
+        runs, ends = self._contents.runs, self._contents.ends
+        for partition_id in runs.partition_ids():
+            for span in spans(runs.of(partition_id), 0):
+                if span.tail in sources:
+                    end_offset = min(span.end_offset, ends.get(partition_id, 0))
+                    if end_offset > span.first_offset:
                         span = span._replace(end_offset=end_offset)
-                    if span.tail == source:  # still
-                        yield partition_id, span
+                    yield partition_id, span

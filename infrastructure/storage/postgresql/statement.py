@@ -5,7 +5,7 @@
     replaced entries         of compaction: there, too, under the keys of entries that are there, or
                              new ones; and the first entries of a log
     removed entries          of the current tail
-    entries of an object, without batches
+    entries of an object, without batches: sealed ones, or the new ones of a large commit
     runs put, runs removed, bytes that are not needed any more, by tail
     rows put, rows deleted
     shared rows put or deleted, in the next version, of which all brokers are told
@@ -28,6 +28,7 @@ from infrastructure.storage.postgresql.arrays import bigints, byteas, texts
 from infrastructure.storage.postgresql.entries import Entry, newest_time
 from infrastructure.storage.postgresql.fence import FENCE, Fence, fence_parameters
 from infrastructure.storage.postgresql.marker_rows import CHANGED
+from infrastructure.storage.postgresql.object_entries import NewObject, columns_of
 from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.tables import ENTRY_COLUMNS, LONGEST_KEY
@@ -131,15 +132,20 @@ RowKey = tuple[str, bytes]
 RowAndValue = tuple[RowKey, bytes]
 
 
-def statement_of(staged: Staged, plan: Plan, fence: Fence) -> tuple[str, list[Any]]:
+def statement_of(
+    staged: Staged, plan: Plan, fence: Fence, new: NewObject | None = None
+) -> tuple[str, list[Any]]:
     """Its row has the new place of the fence. No row: the session is over, nothing is persisted. It
-    fails if another broker has changed the shared rows, or written a marker, meanwhile.
+    fails if another broker has changed the shared rows, or written a marker, meanwhile. `new`: has
+    all new entries.
     """
-    added, first = staged.added, Entries()
-    if plan.begun:
+    added, first = ([] if new is not None else staged.added), Entries()
+    if plan.begun and new is None:
         added = [one for one in staged.added if one.partition_id not in plan.begun]
         first = [one for one in staged.added if one.partition_id in plan.begun]
     columns: Columns = {"added": _entry_columns(added)}
+    if new is not None:
+        columns |= object_columns(new)
     if plan.new_runs or plan.dead:
         columns |= {
             "replaced": _entry_columns(staged.replaced + first),
@@ -179,6 +185,13 @@ def _columns_of_rows(staged: Staged) -> Columns:
         NEXT_VERSION: [Int8(staged.version)] if is_next_version else [],
         "shared_put": _row_columns(shared_put),
         "shared_deleted": _key_columns(shared_deleted),
+    }
+
+
+def object_columns(new: NewObject, dead_bytes: int = 0) -> Columns:
+    return {
+        SEALED: [Int8(new.size_bytes), Int8(dead_bytes), Int8(new.number), new.name],
+        "in_object": columns_of(new.entries),
     }
 
 

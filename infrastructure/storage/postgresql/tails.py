@@ -5,8 +5,8 @@ tails is dead than live, and two tails beyond that, the entries of the one with 
 into the current tail. Retention alone moves nothing: it leaves one tail that is dead in part.
 
 Of a store with objects so many bytes of full tails stay tables; the oldest beyond are sealed: their
-entries are written to objects, which are tails, too. Of objects that are mostly dead the entries
-are written to a new one.
+entries are written to objects, which are tails, too. Of objects that are mostly dead, and of many
+that are small, the entries are written to a new one.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _FEW = 500
 _LOOK_S = 1.0
 #: Of one object.
 _SOURCES = 10
+_SMALL_OBJECTS = 100
 
 _TAILS = "select n, written, dead, object from ottla_tails where n = any(%s) order by n"
 #: No commit counts them: after a start it is what its pages take.
@@ -193,7 +194,32 @@ class Tails:
         if self.local_bytes is not None:
             beyond = sum(tail.written_bytes for tail in tables.values()) - self.local_bytes
             objects = {one: tail for one, tail in used.items() if tail.object is not None}
-            self.to_seal = tuple(_oldest(tables, beyond)) or self._sparse(objects)
+            self.to_seal = (
+                tuple(_oldest(tables, beyond)) or self._many_small(objects) or self._sparse(objects)
+            )
+
+    def _many_small(self, objects: Mapping[int, _Tail]) -> tuple[int, ...]:
+        """Enough for a large one."""
+        left_bytes, found = self.object_bytes, list[int]()
+        for number in sorted(one for one, tail in objects.items() if self._is_small(tail)):
+            found.append(number)
+            left_bytes -= objects[number].live_bytes
+            if left_bytes <= 0 or len(found) == _SMALL_OBJECTS:
+                return tuple(found)
+        return ()
+
+    def _is_small(self, tail: _Tail) -> bool:
+        return tail.object is not None and tail.written_bytes < self.object_bytes // 4
+
+    def small(self, numbers: Collection[int]) -> dict[int, TailRow]:
+        """If they are small objects, all of them. From any thread."""
+        found = {}
+        for number in numbers:
+            tail = self._tails.get(number)
+            if tail is None or not self._is_small(tail):
+                return {}
+            found[number] = TailRow(number, tail.written_bytes, tail.dead_bytes, tail.object)
+        return found
 
     def _sparse(self, tails: Mapping[int, _Tail]) -> tuple[int, ...]:
         """The one with the smallest live part first."""

@@ -18,8 +18,11 @@ from infrastructure.storage.postgresql.contents import NOTHING_GAINED, Contents
 from infrastructure.storage.postgresql.fence import FENCE, Fence, fence_parameters
 from infrastructure.storage.postgresql.lost_commits import LostCommits
 from infrastructure.storage.postgresql.moving import Move
+from infrastructure.storage.postgresql.object_commits import ObjectCommits
+from infrastructure.storage.postgresql.object_entries import NewObject
+from infrastructure.storage.postgresql.object_rows import give_up
 from infrastructure.storage.postgresql.plan import Plan
-from infrastructure.storage.postgresql.seal import NewObject, Seal
+from infrastructure.storage.postgresql.seal import Seal
 from infrastructure.storage.postgresql.sending import sent
 from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.postgresql.session import Session
@@ -27,6 +30,7 @@ from infrastructure.storage.postgresql.shared_rows import Gained, Row
 from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.statement import composed, statement_of
 from infrastructure.storage.postgresql.tables import make_tail
+from infrastructure.storage.postgresql.tails import TailRow
 from infrastructure.storage.repositories.leader_rows import LEADERS
 from infrastructure.storage.repositories.topic_repository import TOPICS
 
@@ -51,15 +55,31 @@ Outcome = StorageFailed | Gained
 
 
 class _Commit:
-    def __init__(self, staged: Staged, new_plan: Callable[[], Plan]) -> None:
+    def __init__(
+        self,
+        staged: Staged,
+        new_plan: Callable[[int | None], Plan],
+        objects: ObjectCommits | None,
+    ) -> None:
+        """`objects`: its batches are to go into an object."""
         self._staged = staged
         self._new_plan = new_plan
-        self.plan = new_plan()
+        self._objects = objects
+        #: That has the batches.
+        self.object: NewObject | None = None
+        self.plan = new_plan(None)
 
     def execute(self, connection: Rows, fence: Fence) -> str | None:
-        self.plan = self._new_plan()
+        if self.object is not None:
+            # Under this session another broker may take it for forgotten, and delete it.
+            give_up(connection, [self.object.number])
+            self.object = None
+        if self._objects is not None:
+            objects, self._objects = self._objects, None
+            self.object = objects.written(connection, fence.session, self._staged)
+        self.plan = self._new_plan(None if self.object is None else self.object.number)
         self.plan.take(self._staged)
-        return sent(connection, *statement_of(self._staged, self.plan, fence))
+        return sent(connection, *statement_of(self._staged, self.plan, fence, self.object))
 
 
 class _Nothing:
@@ -89,9 +109,13 @@ class _NewTail:
 class Writer:
     """In one thread after the other."""
 
-    def __init__(self, session: Session, contents: Contents) -> None:
+    def __init__(
+        self, session: Session, contents: Contents, objects: ObjectCommits | None = None
+    ) -> None:
+        """`objects`: large commits write them."""
         self._session = session
         self._contents = contents
+        self._objects = objects
         self._lock = threading.Lock()
         self.lost_commits = LostCommits(contents, session.node_id)
         session.repeat = self.lost_commits.repeat
@@ -128,7 +152,10 @@ class Writer:
         return Plan(contents.runs, contents.ends, contents.tails.current if tail is None else tail)
 
     def _commit(self, staged: Staged) -> Outcome:
-        commit = _Commit(staged, self._plan)
+        objects = self._objects
+        if objects is not None and not objects.takes(staged):
+            objects = None
+        commit = _Commit(staged, self._plan, objects)
         failure = self._session.commit(commit)
         if failure is not None:
             return failure
@@ -137,7 +164,10 @@ class Writer:
         # Their next leader may change them from now on.
         for partition_id in self._contents.lost_by(staged.of_table(LEADERS)):
             plan.new_runs[partition_id] = ()
-        self._contents.planned(plan, batch_bytes)
+        if commit.object is None:
+            self._contents.planned(plan, batch_bytes)
+        else:
+            self._sealed(commit.object, plan)
         # Those of the internal topics say whose groups are gained, too.
         rows = [
             Row(table, key, value)
@@ -170,7 +200,11 @@ class Writer:
         seal = Seal(new, self._plan)
         failure = self._session.commit(seal, patience_s=0)
         if failure is None:
-            self._contents.tails.add_object(seal.row)
-            self._contents.planned(seal.plan, 0)
-            self._contents.tails.sealed()
+            self._sealed(new, seal.plan, seal.dead_bytes)
         return failure
+
+    def _sealed(self, new: NewObject, plan: Plan, dead_bytes: int = 0) -> None:
+        tails = self._contents.tails
+        tails.add_object(TailRow(new.number, new.size_bytes, dead_bytes, new.name))
+        self._contents.planned(plan, 0)
+        tails.sealed()

@@ -22,7 +22,7 @@ class CrashBucket:
         self._relay = HttpRelay(server.port)
         self.objects = Objects(server)
         #: Of the URL of the store.
-        self.more = f"{self.objects.url}&local.bytes=0&delete.delay.ms=0"
+        self.more = f"{self.objects.url}&local.bytes=0&delete.delay.ms=0&commit.to=objects"
         # Brokers have our variables.
         os.environ.update(server.environment | {"AWS_ENDPOINT_URL_S3": self._relay.endpoint})
 

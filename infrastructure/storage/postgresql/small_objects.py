@@ -1,0 +1,80 @@
+"""Small objects, as commits write them: read at once, to be put into a larger one.
+
+Each has entries of many logs: read by ranges it would take a request for each.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
+
+from infrastructure.codecs.checksum import crc32c
+from infrastructure.storage.objects.errors import ObjectDamaged, ObjectMissing
+from infrastructure.storage.postgresql.questions import Answer, Ask, TailGone
+from infrastructure.storage.postgresql.runs import Span
+from infrastructure.storage.postgresql.server import Rows
+from infrastructure.storage.postgresql.tails import TailRow
+
+if TYPE_CHECKING:
+    from infrastructure.storage.objects.bucket import Bucket
+
+#: Of requests to the bucket.
+_AT_ONCE = 8
+
+_ENTRIES = """
+    select tail, partition_id, last_offset, position, size, crc, coalesce(times, '')
+    from ottla_object_entries where tail = any(%s) order by last_offset
+"""
+
+
+class _Place(NamedTuple):
+    last_offset: int
+    position: int
+    size_bytes: int
+    crc: int
+    times: bytes
+
+
+class SmallObjects:
+    def __init__(self, connection: Rows, bucket: Bucket, tails: Mapping[int, TailRow]) -> None:
+        """By number. Raises psycopg.Error, ObjectsFailed or ObjectDamaged."""
+        self._names = {number: one.object or "" for number, one in tails.items()}
+        self._places: dict[tuple[int, int], list[_Place]] = defaultdict(list)
+        found = connection.execute(_ENTRIES, (list(tails),), prepare=False, binary=True)
+        for tail, partition_id, *place in found.fetchall():
+            self._places[tail, partition_id].append(_Place(*place))
+
+        def read(number: int) -> bytes | None:
+            try:
+                return bucket.read(self._names[number], 0, tails[number].written_bytes)
+            except ObjectMissing:
+                return None
+
+        with ThreadPoolExecutor(_AT_ONCE, "ottla-small-objects") as threads:
+            self._data = dict(zip(tails, threads.map(read, tails), strict=True))
+
+    def asking(self, partition_id: int) -> Ask:
+        """Only for their batches. What it returns raises TailGone and ObjectDamaged."""
+
+        def ask(_: str, span: Span, most_bytes: int) -> Answer:
+            found: Answer = []
+            for place in self._places[span.tail, partition_id]:
+                if most_bytes <= 0:
+                    break
+                if span.first_offset <= place.last_offset < span.end_offset:
+                    found.append((place.last_offset, self._batches(span.tail, place), place.times))
+                    most_bytes -= place.size_bytes
+            return found
+
+        return ask
+
+    def _batches(self, tail: int, place: _Place) -> bytes:
+        data = self._data[tail]
+        if data is None:
+            raise TailGone(f"{self._names[tail]} is missing")
+        batches = data[place.position : place.position + place.size_bytes]
+        if crc32c(batches) != place.crc:
+            raise ObjectDamaged(f"{self._names[tail]} is damaged at byte {place.position}")
+        return batches

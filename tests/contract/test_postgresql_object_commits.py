@@ -1,0 +1,214 @@
+"""With commit.to=objects the batches of large commits go into objects of a real S3 server."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.errors import StorageFailed
+from infrastructure.storage.errors import StorageUnusable
+from infrastructure.storage.objects.bucket import Bucket
+from infrastructure.storage.objects.errors import ObjectsFailed
+from infrastructure.storage.postgresql import object_commits, tails
+from tests.contract.batches import batch
+from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore, held_commit
+from tests.contract.s3_objects import BATCHES, Objects
+from tests.contract.tiny_tails import later
+
+pytestmark = [pytest.mark.usefixtures("at_once", "s3"), later]
+
+TO_OBJECTS = "&commit.to=objects&delete.delay.ms=0"
+
+
+@pytest.fixture(autouse=True)
+def all_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(object_commits, "LARGE_BYTES", 1)
+
+
+@pytest.fixture
+def store(relayed: RelayedPostgres, objects: Objects) -> RelayedStore:
+    return relayed.open(more=f"{objects.url}{TO_OBJECTS}")
+
+
+def in_tables(relayed: RelayedPostgres) -> int:
+    [[count]] = relayed.execute(
+        *(f"select count(*) from ottla_tail_{one}" for one in relayed.tails())
+    )
+    assert isinstance(count, int)
+    return count
+
+
+def test_batches_are_in_objects_only(
+    relayed: RelayedPostgres, objects: Objects, store: RelayedStore
+) -> None:
+    store.keep(0, 1)
+    for offset in (2, 3):
+        store.append(offset)
+    store.storage.log.append(2, 0, batch(0, b"of another log"))
+    assert store.commit() is None
+    names = relayed.objects()
+    assert sorted(names) == objects.names()
+    assert [objects.data(name) for name in names] == [
+        batch(0),
+        batch(1),
+        batch(2) + batch(3) + batch(0, b"of another log"),
+    ]
+    assert in_tables(relayed) == 0
+    assert store.read() == BATCHES
+    assert store.read(3) == batch(3)
+    store.close()
+    again = relayed.open(more=TO_OBJECTS)
+    assert again.read() == BATCHES
+    again.keep(4)
+    assert again.read(4) == batch(4)
+    assert len(objects.names()) == 4
+
+
+def test_small_commits_go_into_the_table(
+    relayed: RelayedPostgres,
+    objects: Objects,
+    store: RelayedStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(object_commits, "LARGE_BYTES", len(batch(0)) + 1)
+    store.keep(0)
+    store.append(1)
+    store.append(2)
+    assert store.commit() is None
+    store.keep(3)
+    assert [objects.data(name) for name in relayed.objects()] == [batch(1) + batch(2)]
+    assert in_tables(relayed) == 2
+    assert store.read() == BATCHES
+
+
+def test_a_bucket_that_fails_stops_no_commit(
+    relayed: RelayedPostgres,
+    objects: Objects,
+    store: RelayedStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store.keep(0)
+    put_soon = Bucket.put_soon
+
+    def fail(bucket: Bucket, name: str, data: bytes) -> None:
+        put_soon(bucket, name, data)  # the response was lost
+        raise ObjectsFailed("the bucket is away")
+
+    monkeypatch.setattr(Bucket, "put_soon", fail)
+    store.keep(1)
+    assert store.storage.objects is not None
+    assert store.storage.objects.not_sealed() == "the bucket is away"
+    monkeypatch.setattr(Bucket, "put_soon", put_soon)
+    store.keep(2)  # not tried again so soon
+    assert in_tables(relayed) == 2
+    monkeypatch.setattr(store.storage.commit._object_commits, "_not_before_s", 0.0)
+    store.keep(3)
+    assert store.storage.objects.not_sealed() is None
+    assert store.read() == BATCHES
+    store.keep_up()
+    store.close()
+    again = relayed.open(more=TO_OBJECTS)
+    again.keep(4)
+    again.keep_up()
+    assert sorted(relayed.objects()) == objects.names()
+    assert len(objects.names()) == 3
+
+
+def test_a_lost_response_is_resolved(
+    relayed: RelayedPostgres, objects: Objects, store: RelayedStore
+) -> None:
+    """The commit is persisted, with its object."""
+    store.keep(0)
+    held, running = held_commit(relayed, store)
+    relayed.relay.cut_at_response()
+    held.release()
+    assert running.outcome() is None
+    assert sorted(relayed.objects()) == objects.names() and len(objects.names()) == 2
+    assert in_tables(relayed) == 0
+    assert store.read() == batch(0) + batch(1)
+
+
+def test_what_was_not_persisted_goes_into_the_table(
+    relayed: RelayedPostgres, objects: Objects, store: RelayedStore
+) -> None:
+    """Under a new session, in which others may take the object for forgotten."""
+    store.keep(0)
+    held, running = held_commit(relayed, store)
+    relayed.execute("select pg_terminate_backend(pid, 10000) from pg_locks where not granted")
+    held.release()
+    assert running.outcome() is None
+    assert in_tables(relayed) == 1
+    assert store.read() == batch(0) + batch(1)
+    store.keep(2, 3)
+    assert store.read() == BATCHES
+    store.keep_up()
+    store.close()
+    again = relayed.open(more=TO_OBJECTS)
+    again.keep(4)
+    again.keep_up()
+    assert sorted(relayed.objects()) == objects.names() and len(objects.names()) == 4
+
+
+def test_many_small_objects_become_a_large_one(
+    relayed: RelayedPostgres,
+    objects: Objects,
+    store: RelayedStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tails, "_SMALL_OBJECTS", 10)
+    log, expected = store.storage.log, {1: b"", 2: b""}
+    for offset in range(30):
+        for partition_id in (1, 2):
+            one = batch(offset, b"%d" % partition_id)
+            log.append(partition_id, offset, one, 1000 + offset)
+            expected[partition_id] += one
+        if offset == 5:
+            store.trim(3)
+        assert store.commit() is None
+        store.keep_up()
+    assert len(objects.names()) < 10
+    assert relayed.execute("select count(*) from ottla_runs where partition_id = 2") < [(10,)]
+    start_bytes = 3 * len(batch(0, b"1"))
+    expected[1] = expected[1][start_bytes:]
+
+    def check(opened: RelayedStore, partition_id: int, start: int) -> None:
+        log = opened.storage.log
+        log._contents.cache.clear()
+        found = opened.patiently(lambda: log.read(partition_id, start, 1 << 62, 1 << 62, True))
+        assert found == expected[partition_id]
+        assert opened.patiently(lambda: log.at_timestamp(partition_id, 1010)) == 10
+
+    check(store, 1, 3)
+    check(store, 2, 0)
+    store.close()
+    again = relayed.open(more=TO_OBJECTS)
+    check(again, 1, 3)
+    check(again, 2, 0)
+
+
+def test_a_small_object_that_is_missing_is_left_aside(
+    relayed: RelayedPostgres,
+    objects: Objects,
+    store: RelayedStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tails, "_SMALL_OBJECTS", 4)
+    store.keep(0, 1)
+    [missing, _] = relayed.objects()
+    objects.delete(missing)
+    store.keep(2, 3)
+    store.keep_up()
+    assert store.storage.objects is not None
+    assert missing in (store.storage.objects.not_sealed() or "")
+    store.keep(4)
+    store.keep_up()
+    [_, single, joined] = relayed.objects()
+    assert objects.data(joined) == batch(1) + batch(2) + batch(3)
+    assert objects.names() == sorted([single, joined])
+    assert store.read(1) == batch(1) + batch(2) + batch(3) + batch(4)
+    with pytest.raises(StorageFailed, match="Entries are missing"):
+        store.read()
+
+
+def test_a_store_without_objects_refuses_it(relayed: RelayedPostgres) -> None:
+    with pytest.raises(StorageUnusable, match=r"commit\.to=objects needs objects="):
+        relayed.open(more="&commit.to=objects")
