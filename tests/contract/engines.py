@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 #: Tables of a commit or two.
 TINY_TAIL_BYTES = 200
+#: Commits of two batches or more.
+LARGE_COMMIT_BYTES = 120
 
 
 class Engine:
@@ -107,8 +109,11 @@ def in_postgres(
     schema = f"s{hashlib.sha256(bytes(folder)).hexdigest()[:20]}"
     place = f"postgres@/postgres?host={running_postgres().folder}&schema={schema}"
     if has_objects:
-        place += f"&objects=s3://bucket/{schema}&local.bytes=0&delete.delay.ms=0"
-    return opened(place, "commit", to_loop, tail_bytes=tail_bytes, bucket_at=memory_bucket)
+        place += f"&objects=s3://bucket/{schema}&local.bytes=0&delete.delay.ms=0&commit.to=objects"
+    storage = opened(place, "commit", to_loop, tail_bytes=tail_bytes, bucket_at=memory_bucket)
+    if has_objects:
+        storage.commit._object_commits.large_bytes = LARGE_COMMIT_BYTES
+    return storage
 
 
 class LaterPostgres:

@@ -69,7 +69,7 @@ def test_small_commits_go_into_the_table(
     store: RelayedStore,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(object_commits, "LARGE_BYTES", len(batch(0)) + 1)
+    store.storage.commit._object_commits.large_bytes = len(batch(0)) + 1
     store.keep(0)
     store.append(1)
     store.append(2)

@@ -85,7 +85,7 @@ def test_a_store_opens_while_its_bucket_is_away(
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
     monkeypatch.setattr(opening, "open_bucket", opening.open_bucket)
     quick = buckets.Limits(request_s=0.2, retry_s=0.1)
-    monkeypatch.setattr(buckets.Bucket.__init__, "__defaults__", (quick, quick))
+    monkeypatch.setattr(buckets.Bucket.__init__, "__defaults__", (quick, quick, quick))
     again = relayed.open(tail_bytes=TINY, more=ALL_SEALED)
     with pytest.raises(StorageFailed, match="cannot be reached"):
         again.read()

@@ -18,6 +18,8 @@ class MemoryBucket:
         assert name not in self.objects
         self.objects[name] = bytes(data)
 
+    put_soon = put
+
     def read(self, name: str, position: int, size_bytes: int) -> bytes:
         if name not in self.objects:
             raise ObjectMissing(f"{self.address.shown}/{name} is missing")

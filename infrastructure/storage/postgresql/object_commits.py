@@ -30,6 +30,7 @@ class ObjectCommits:
 
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
+        self.large_bytes = LARGE_BYTES
         self._not_before_s = 0.0
         #: Why they go into the current tail.
         self.problem: str | None = None
@@ -38,7 +39,7 @@ class ObjectCommits:
     def takes(self, staged: Staged) -> bool:
         """Compaction replaces entries in the current tail."""
         return (
-            staged.batch_bytes >= LARGE_BYTES
+            staged.batch_bytes >= self.large_bytes
             and not staged.rewritten
             and monotonic() >= self._not_before_s
         )

@@ -22,6 +22,8 @@ class TailGone(Exception):
 
 #: Entries in one answer.
 MOST_ENTRIES = 1000
+#: In one answer with batches.
+_MOST_SPANS = 16
 
 WITHIN = (
     "from {tail} as e where partition_id = %(partition_id)s"
@@ -54,10 +56,13 @@ _LAST_TIMES = f"select times {WITHIN} and timestamp is not null order by last_of
 
 
 def batches(ask: Ask, runs: LogRuns, values: tuple[int, ...]) -> Answer:
-    """Last offsets, batches and index of entries from an offset on, up to a number of bytes."""
+    """Last offsets, batches and index of entries from an offset on, up to a number of bytes.
+
+    Of many small objects it is less: a reader waits for them.
+    """
     offset, most_bytes = values
     found: Answer = []
-    for span in spans(runs, offset):
+    for number, span in enumerate(spans(runs, offset), 1):
         try:
             part = ask(BATCHES, span, most_bytes)
         except TailGone:
@@ -66,7 +71,7 @@ def batches(ask: Ask, runs: LogRuns, values: tuple[int, ...]) -> Answer:
             break  # what was found is true
         found += part
         most_bytes -= sum(len(data) for _, data, _ in part)
-        if most_bytes <= 0 or len(found) >= MOST_ENTRIES:
+        if most_bytes <= 0 or len(found) >= MOST_ENTRIES or (found and number >= _MOST_SPANS):
             break
     return found
 

@@ -12,6 +12,7 @@ that are small, the entries are written to a new one.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import accumulate
 from time import monotonic
 from typing import NamedTuple
 
@@ -222,14 +223,23 @@ class Tails:
         return found
 
     def _sparse(self, tails: Mapping[int, _Tail]) -> tuple[int, ...]:
-        """The one with the smallest live part first."""
+        """The one with the smallest live part first; enough for an object. None is wholly live: an
+        object would be written again and again.
+        """
         # Empty ones; and of current ones of other brokers nothing is counted yet.
         tails = {one: tail for one, tail in tails.items() if tail.written_bytes}
         dead_bytes = sum(tail.dead_bytes for tail in tails.values())
         live_bytes = sum(tail.live_bytes for tail in tails.values())
         if dead_bytes <= live_bytes + _DEAD_TAILS * self._most_bytes:
             return ()
-        return tuple(sorted(tails, key=lambda one: tails[one].live_part)[:_SOURCES])
+        dead = [one for one, tail in tails.items() if tail.dead_bytes]
+        dead.sort(key=lambda one: tails[one].live_part)
+        sizes = accumulate((tails[one].live_bytes for one in dead), initial=0)
+        return tuple(
+            one
+            for one, before in zip(dead[:_SOURCES], sizes, strict=False)
+            if before < self.object_bytes
+        )
 
     def sizes(self) -> EntryBytes:
         """From any thread."""

@@ -31,5 +31,15 @@ def test_a_schema_that_needs_quotes_is_refused(schema: str) -> None:
         parse_address(f"h/db?schema={schema}")
 
 
+def test_large_commits_go_to_objects_if_asked_for() -> None:
+    assert not parse_address("h/db").commits_to_objects
+    assert not parse_address("h/db?commit.to=database").commits_to_objects
+    assert parse_address("h/db?commit.to=objects") == Address(
+        "postgresql://h/db", "ottla", commits_to_objects=True
+    )
+    with pytest.raises(UnknownStorage, match=r"commit\.to=s3 is neither database nor objects"):
+        parse_address("h/db?commit.to=s3")
+
+
 def test_the_password_is_not_shown() -> None:
     assert parse_address("me:hunter2@h/db").shown == "postgresql://me:***@h/db"

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from infrastructure.storage.postgresql.entries import TIME
-from infrastructure.storage.postgresql.questions import Answer, around_timestamp
+from infrastructure.storage.postgresql.questions import Answer, around_timestamp, batches
 from infrastructure.storage.postgresql.runs import Run, Span
 
 #: Last offset and timestamp of entries.
@@ -62,3 +62,14 @@ def test_a_log_in_one_tail_is_asked_once() -> None:
     assert around_timestamp(ask, (Run(0, 1),), (11,)) == [(TIME.pack(10, 3),)]
     assert ask.asked == 1
     assert around_timestamp(ask, (), (11,)) == []
+
+
+def test_a_reader_does_not_wait_for_many_tails() -> None:
+    """But for those without entries."""
+    runs = tuple(Run(offset, offset) for offset in range(100))
+
+    def ask(_: str, span: Span, most_bytes: int) -> Answer:
+        return [(span.first_offset, b"x", None)] if span.first_offset >= 30 else []
+
+    assert [offset for offset, *_ in batches(ask, runs, (40, 1000))] == list(range(40, 56))
+    assert [offset for offset, *_ in batches(ask, runs, (0, 1000))] == [30]

@@ -96,3 +96,33 @@ def test_an_object_is_needed_before_runs_refer_to_it() -> None:
     runs.put(7, ())
     tails.changed({})
     assert tails.unused == (2, 3)
+
+
+def objects(*sizes: tuple[int, int]) -> Tails:
+    """Tails from 2 on, of so many bytes, and so many dead ones; a full object has 100."""
+    runs = Runs()
+    tails = Tails(runs, 8 * FULL)
+    tails.local_bytes = 0
+    tails.begin(1)
+    for number, (written_bytes, dead_bytes) in enumerate(sizes, 2):
+        runs.put(number, (Run(0, number),))
+        tails.add_known([TailRow(number, written_bytes, dead_bytes, f"object {number}")])
+    return tails
+
+
+def test_enough_small_objects_are_joined() -> None:
+    assert objects((24, 0), (25, 0), (24, 0), (24, 0), (24, 4)).to_seal == ()
+    joined = objects((24, 0), (25, 0), (24, 0), (24, 0), (24, 0), (10, 0), (10, 0), (10, 0))
+    assert joined.to_seal == (2, 4, 5, 6, 7)
+    assert set(joined.small(joined.to_seal)) == set(joined.to_seal)
+    assert joined.small((2, 3)) == {}
+    assert objects(*[(1, 0)] * 99).to_seal == ()
+    assert objects(*[(1, 0)] * 101).to_seal == tuple(range(2, 102))
+
+
+def test_no_object_that_is_wholly_live_is_written_again() -> None:
+    dead = [(1000, 990 - number) for number in range(3)]
+    found = objects((500, 0), *dead)
+    assert found.to_seal == (3, 4, 5)
+    found = objects(*[(1000, 920)] * 20)
+    assert found.to_seal == (2, 3), "which fill one"
